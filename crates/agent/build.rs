@@ -17,11 +17,11 @@ const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kerne
 
 #[allow(missing_docs)]
 mod layout {
-    include!("src/layout.rs");
+    include!("src/contract/layout.rs");
 }
 
 fn main() {
-    println!("cargo:rerun-if-changed=src/layout.rs");
+    println!("cargo:rerun-if-changed=src/contract/layout.rs");
     println!("cargo:rerun-if-changed=bpf");
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=tests/plain.bpf.c");
@@ -67,7 +67,7 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Has clang check each line of `src/layout.rs` against `bpf/contract.h`.
+/// Has clang check each line of `src/contract/layout.rs` against `bpf/contract.h`.
 fn check_contract() -> Result<(), String> {
     use std::fmt::Write;
     let mut text = "#include \"kernel.h\"\n#include \"contract.h\"\n".to_owned();
@@ -79,12 +79,12 @@ fn check_contract() -> Result<(), String> {
                 (offset, format!("sizeof(((struct {of} *)0)->{name})"))
             }
         };
-        let says = format!("{of}.{name} of contract.h is not as src/layout.rs has it");
+        let says = format!("{of}.{name} of contract.h is not as src/contract/layout.rs has it");
         let _ =
             writeln!(text, "_Static_assert({is_at} == {at} && {is_long} == {size}, \"{says}\");");
     }
     for (name, value) in layout::CONSTANTS {
-        let says = format!("{name} of contract.h is not as src/layout.rs has it");
+        let says = format!("{name} of contract.h is not as src/contract/layout.rs has it");
         let _ = writeln!(text, "_Static_assert({name} == {value}, \"{says}\");");
     }
     // Fields of the header that the table does not have: each struct's add up to all of it.
@@ -93,7 +93,7 @@ fn check_contract() -> Result<(), String> {
         let sum: usize = parts.filter(|field| !field.name.is_empty()).map(|field| field.size).sum();
         if sum != whole.size {
             return Err(format!(
-                "src/layout.rs: {} has {} bytes, its fields {sum}",
+                "src/contract/layout.rs: {} has {} bytes, its fields {sum}",
                 whole.of, whole.size
             ));
         }

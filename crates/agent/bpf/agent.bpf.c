@@ -6,11 +6,11 @@
  * argument is a socket. And tests compile the headers that are arithmetic alone for this machine.
  *
  * Each header includes what it needs. Read them in this order: contract.h (the maps; checked
- * against src/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much of it),
- * connection.h (one connection and its phases), opening.h, progress.h and ending.h (how it goes),
- * starts.h and pauses.h (what becomes of it later), and then what is attached: attend.h, receive.h,
- * hints.h, the congestion controls, in the place of these window.h, and report.h. A dry run loads
- * the program of window.h alone. */
+ * against src/contract/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much
+ * of it), connection.h (one connection and its phases), opening.h, progress.h and ending.h (how it
+ * goes), starts.h and pauses.h (what becomes of it later), and then what is attached: attend.h,
+ * receive.h, hints.h, the congestion controls, in the place of these window.h, and report.h. A dry
+ * run loads the program of window.h alone. */
 #include "attend.h"
 #include "receive.h"
 #include "hints.h"

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use cmdline::{Appendix, Failure, input, remark, stdout};
-use gateway::clock::system_time;
 use gateway::config::DaemonConfig;
-use gateway::init::{DAYS, TENANT, replace_private, write_private};
+use gateway::config::init::{DAYS, TENANT, replace_private, write_private};
+use gateway::os::clock::system_time;
 use gateway::pki::{
     Authority, HolderRole, Issued, add_revocation, fingerprint_of_file, hosts_of_file, is_name,
 };

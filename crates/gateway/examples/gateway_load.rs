@@ -24,10 +24,10 @@ mod streams;
 mod wire;
 
 use ask::{Load, Way};
-use gateway::clock::system_time;
-use gateway::init::FirstGateway;
-use gateway::load::{SiteLoad, report_of};
-use gateway::passive::network;
+use gateway::config::init::FirstGateway;
+use gateway::observe::passive::network;
+use gateway::observe::site_load::{SiteLoad, report_of};
+use gateway::os::clock::system_time;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use process::Measured;

@@ -4,12 +4,12 @@
 //! reports a batch.
 
 use gateway::config::Rules;
-use gateway::counts::Counts;
-use gateway::load::{SiteLoad, report_of};
-use gateway::passive::network;
-use gateway::permission::Allowed;
+use gateway::config::permission::Allowed;
+use gateway::observe::passive::network;
+use gateway::observe::site_load::{SiteLoad, report_of};
 use gateway::pki::{Fingerprint, HolderRole, Identity};
-use gateway::tenant::{Speaker, Tenant};
+use gateway::site::counters::Counts;
+use gateway::site::tenant::{Speaker, Tenant};
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use memory::site::SiteConfig;
 use prost::Message;

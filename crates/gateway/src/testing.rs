@@ -1,16 +1,16 @@
 //! Bytes from outside, for fuzz targets and for the tests that replay what they found. No part of the interface.
 
-use crate::capture_config::{CaptureConfig, CapturePlace};
-use crate::codec::decode;
 use crate::config::Rules;
-use crate::counts::Counts;
-use crate::judge::judge;
-use crate::passive::PassiveReport;
-use crate::path_option::PathOption;
-use crate::permission::Allowed;
+use crate::config::capture::{CaptureConfig, CapturePlace};
+use crate::config::permission::Allowed;
+use crate::observe::live::{Found, PathOptionReader};
+use crate::observe::passive::PassiveReport;
+use crate::observe::path_option::PathOption;
 use crate::pki::{Fingerprint, HolderRole, Identity};
-use crate::seen::{Found, SpokenOptions};
-use crate::tenant::{Speaker, Tenant};
+use crate::site::counters::Counts;
+use crate::site::tenant::judge::judge;
+use crate::site::tenant::{Speaker, Tenant};
+use crate::storage::codec::decode;
 use capture::{CaptureFiles, Observed, SegmentSource};
 use gateway_proto::v1::{Query, ReportBatch};
 use memory::site::{Reporter, SiteConfig};
@@ -105,7 +105,7 @@ pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
 /// is not written as it was, or says more than a report may.
 pub fn see_option(bytes: &[u8]) {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));
-    let mut options = SpokenOptions::new(&CaptureConfig {
+    let mut options = PathOptionReader::new(&CaptureConfig {
         place: CapturePlace::Interfaces(Vec::new()),
         ports: vec![443],
         tenant: String::new(),

@@ -1,6 +1,6 @@
 //! Offsets and sizes of fields, and constants, by the names of the header: what the other modules of the contract read and write by.
 
-use crate::layout::{CONSTANTS, FIELDS};
+use super::layout::{CONSTANTS, FIELDS};
 
 /// Offset and size of a field, by the names of the header; does not compile if there is none. Of the whole struct: "".
 pub(super) const fn of(structure: &str, name: &str) -> (usize, usize) {

@@ -7,8 +7,10 @@ mod decision;
 mod field;
 mod inquiry;
 mod key;
+mod layout;
 mod path;
 mod settings;
+mod start_reason;
 mod summary;
 
 pub use decision::{StartDecision, StartOccasion};
@@ -16,4 +18,5 @@ pub use inquiry::PathInquiry;
 pub use key::{Override, PortKey, PrefixKey};
 pub use path::LearntPath;
 pub use settings::{ConnectionSettings, StoppedParts};
+pub use start_reason::StartReason;
 pub use summary::ConnectionSummary;

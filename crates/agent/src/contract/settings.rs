@@ -1,7 +1,7 @@
 //! What holds for all connections, as the programs have it.
 
 use super::field::{constant, of, put};
-use crate::schemes::ControlChoice;
+use crate::kernel::congestion::ControlChoice;
 use canary::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS};
 
 /// What holds for all connections, from their opening on.
@@ -122,7 +122,7 @@ impl StoppedParts {
     pub const NONE: Self = Self { windows: 0, lengths: [0; 8], pasts: 0, has_networks: false };
     const LENGTH_V4: u32 = constant("LENGTH_V4");
 
-    /// Adds a part. Which networks are stopped has a map of its own ([`crate::knobs`]). All
+    /// Adds a part. Which networks are stopped has a map of its own, beside these settings. All
     /// connections, and bytes, are nothing that the programs could tell by.
     pub const fn add(&mut self, part: CanaryPart) {
         match part {

@@ -2,7 +2,7 @@
 
 use super::field::{constant, get, of};
 use super::key::PrefixKey;
-use crate::start::StartReason;
+use super::start_reason::StartReason;
 use std::fmt::{self, Display, Formatter};
 
 /// How a connection went.

@@ -1,7 +1,7 @@
 //! The machine as an agent finds it: kernel, files, settings of TCP, and other programs at the same hooks.
 
-use crate::options::AgentOptions;
-use crate::question::AgentStatus;
+use crate::config::options::AgentOptions;
+use crate::interface::question::AgentStatus;
 use libbpf_rs::ProgramType;
 use libbpf_rs::query::ProgInfoIter;
 use std::fs;

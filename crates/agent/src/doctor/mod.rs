@@ -9,13 +9,13 @@ mod suspicion;
 pub use machine::{ConfigState, InstalledFile, Machine, RunningProgram};
 pub use suspicion::{Suspicion, suspicions};
 
-use crate::check::Finding;
+use crate::config::options::AgentOptions;
 use crate::config::{self, AgentConfig};
-use crate::control;
-use crate::load::Wanted;
-use crate::mode;
-use crate::options::AgentOptions;
-use crate::question::{AgentAnswer, AgentStatus, Question};
+use crate::interface::control_socket;
+use crate::interface::question::{AgentAnswer, AgentStatus, Question};
+use crate::programs::check::Finding;
+use crate::programs::load_options::Wanted;
+use crate::programs::mode;
 use std::path::Path;
 
 /// All that was seen.
@@ -39,7 +39,7 @@ pub fn examine(config: &Path, said: AgentOptions) -> Examination {
         (None, state) => (said, state),
     };
     let socket = config::socket(&options);
-    let status = match control::ask(&socket, &Question::Status) {
+    let status = match control_socket::ask(&socket, &Question::Status) {
         Ok(AgentAnswer::Status(status)) => Ok(*status),
         Ok(_) => Err("the agent answered something else: it is of another version".to_owned()),
         Err(why) => Err(why),

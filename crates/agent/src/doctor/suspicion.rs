@@ -1,10 +1,10 @@
 //! What of an examination is not as it should be, with what to do about it. Each is one rule; none looks at anything itself.
 
 use super::{ConfigState, Examination, Machine};
-use crate::load::{Mode, Wanted};
-use crate::question::AgentStatus;
-use crate::schemes::ControlChoice;
-use crate::start::StartReason;
+use crate::contract::StartReason;
+use crate::interface::question::AgentStatus;
+use crate::kernel::congestion::ControlChoice;
+use crate::programs::load_options::{Mode, Wanted};
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,9 +198,9 @@ fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Finding;
     use crate::doctor::RunningProgram;
-    use crate::question::StoppedPart;
+    use crate::interface::question::StoppedPart;
+    use crate::programs::check::Finding;
 
     fn examined(machine: Machine, status: Result<AgentStatus, String>) -> Vec<String> {
         let finding = Finding { what: "programs", is_there: true, remark: String::new() };

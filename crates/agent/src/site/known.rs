@@ -1,8 +1,8 @@
 //! What the thread of the gateways' client and the agent's own both keep in mind of a site, each within a bound: who was asked
 //! for, what segments a path has, where no gateway is believed for a while, and what is to be forgotten.
 
-use crate::clock::since;
 use crate::contract::PrefixKey;
+use crate::os::clock::since;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::collections::{BTreeSet, HashMap};
 use std::mem;

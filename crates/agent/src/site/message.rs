@@ -121,8 +121,8 @@ const fn has_failed_as_it_opened(summary: &ConnectionSummary) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::since;
     use crate::contract::PrefixKey;
+    use crate::os::clock::since;
 
     fn key(prefix: &str) -> PrefixKey {
         PrefixKey { namespace: 1, prefix: prefix.parse().unwrap() }

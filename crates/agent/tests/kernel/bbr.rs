@@ -11,7 +11,7 @@ const RTT: Duration = Duration::from_millis(80);
 
 /// False, having said so, where the kernel's BBR cannot be called.
 fn has_bbr() -> bool {
-    let found = agent::schemes::HsControl::Bbr.found();
+    let found = agent::kernel::congestion::HsControl::Bbr.found();
     if let Err(why) = &found {
         test_support::skipped(why);
     }

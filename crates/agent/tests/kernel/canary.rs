@@ -2,11 +2,11 @@
 
 use crate::bed::{Agent, Bed, Server, finish, until};
 use crate::failing::{self, BYTES, FEW, visit_with_too_much};
-use agent::compare::CanaryVerdict;
+use agent::canary::comparison::CanaryVerdict;
 use agent::contract::PrefixKey;
-use agent::control;
-use agent::question::{AgentAnswer, Question};
-use agent::start::StartReason;
+use agent::contract::StartReason;
+use agent::interface::control_socket;
+use agent::interface::question::{AgentAnswer, Question};
 use libbpf_rs::{MapCore, MapFlags};
 use nix::sys::signal::Signal;
 use socket2::Domain;
@@ -15,7 +15,7 @@ use std::path::Path;
 use test_support::calmly;
 
 fn ramp(agent: &Agent, share: u32) -> u32 {
-    match control::ask(agent.socket(), &Question::Ramp(share)).unwrap() {
+    match control_socket::ask(agent.socket(), &Question::Ramp(share)).unwrap() {
         AgentAnswer::Ramped(was) => was,
         other => panic!("{other:?}"),
     }

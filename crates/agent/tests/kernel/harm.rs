@@ -7,7 +7,7 @@
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::failing::{self, FEW};
 use crate::memory::Memory;
-use agent::load::Mode;
+use agent::programs::load_options::Mode;
 use socket2::Domain;
 use test_support::calmly;
 
@@ -64,7 +64,7 @@ fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
 fn a_window_that_fails_under_bbr_is_halved_too() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        if let Err(why) = agent::schemes::HsControl::Bbr.found() {
+        if let Err(why) = agent::kernel::congestion::HsControl::Bbr.found() {
             test_support::skipped(why);
             return;
         }

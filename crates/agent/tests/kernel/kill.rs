@@ -152,7 +152,7 @@ fn kill_9_under_load_leaves_nothing_of_hs_cubic() {
 
 #[test]
 fn kill_9_under_load_leaves_nothing_of_hs_bbr() {
-    calmly(|| match agent::schemes::HsControl::Bbr.found() {
+    calmly(|| match agent::kernel::congestion::HsControl::Bbr.found() {
         Err(why) => test_support::skipped(why),
         Ok(_) => assert_survived("bbr", Some("hs_bbr"), "wrap"),
     });

@@ -9,8 +9,8 @@
 use crate::bed::{Bed, PATIENCE, binary, link_of, timed, window_of};
 use crate::cable::ip;
 use crate::upgrade::another_build;
-use agent::question::AgentStatus;
-use agent::start::StartReason;
+use agent::contract::StartReason;
+use agent::interface::question::AgentStatus;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

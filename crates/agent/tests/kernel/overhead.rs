@@ -130,8 +130,8 @@ fn per_ack(bed: &Bed, servers: [&Server; 2], controls: [&str; 2], bytes: u64) ->
     flows.map(|flow| flow.ns_per_ack())
 }
 
-fn shape() -> agent::facts::Shape {
-    agent::facts::Facts::running().shape()
+fn shape() -> agent::kernel::facts::Shape {
+    agent::kernel::facts::Facts::running().shape()
 }
 
 fn attach_plain() -> Vec<Link> {
@@ -145,7 +145,7 @@ fn attach_plain() -> Vec<Link> {
 fn an_ack_costs_little_more_than_without() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        if let Err(why) = agent::schemes::HsControl::Bbr.found() {
+        if let Err(why) = agent::kernel::congestion::HsControl::Bbr.found() {
             test_support::skipped(why);
             return;
         }

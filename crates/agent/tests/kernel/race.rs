@@ -1,8 +1,8 @@
 //! Two processors that change what is known of one path at one instant, by the agent's own code.
 
-use agent::check::refusal;
-use agent::clock::monotonic_ns;
-use agent::schemes::ControlChoice;
+use agent::kernel::congestion::ControlChoice;
+use agent::os::clock::monotonic_ns;
+use agent::programs::check::refusal;
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, ProgramInput};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;

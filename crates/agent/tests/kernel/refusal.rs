@@ -1,8 +1,8 @@
 //! Where the agent cannot work, it says why, as it starts and when it is asked: on kernels that seem to lack something, since what
 //! they say of themselves is hidden from the agent in a mount namespace of its own (unshare(1)).
 
-use agent::check;
-use agent::schemes::ControlChoice;
+use agent::kernel::congestion::ControlChoice;
+use agent::programs::check;
 use std::path::Path;
 use std::process::Command;
 

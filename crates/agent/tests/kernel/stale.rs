@@ -6,8 +6,8 @@
 
 use crate::bed::{Agent, Bed, Server, median};
 use crate::memory::Memory;
-use agent::clock::monotonic_ns;
 use agent::contract::{LearntPath, PrefixKey};
+use agent::os::clock::monotonic_ns;
 use link::{Discipline, LinkConfig, QueueLimit};
 use socket2::Domain;
 use std::io::Read;

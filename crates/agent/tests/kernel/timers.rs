@@ -2,7 +2,7 @@
 //! a second (`--handshake-timer known`), and other segments sooner than 200 ms after a round trip (`--rto-min`).
 
 use crate::bed::{Bed, finish, link_of, timeout_of, until};
-use agent::timed::TimedHandshakes;
+use agent::programs::telemetry::handshake_timers::TimedHandshakes;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use socket2::Domain;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What each program costs of the verifier's patience when it is loaded.
 
 use crate::bed::Bed;
-use agent::schemes::HsControl;
+use agent::kernel::congestion::HsControl;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use std::collections::{BTreeMap, BTreeSet};
 

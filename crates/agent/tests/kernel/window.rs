@@ -4,7 +4,7 @@
 
 use crate::bed::{Agent, Bed, Server, finish, timed};
 use crate::memory::Memory;
-use agent::load::Mode;
+use agent::programs::load_options::Mode;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::time::Duration;

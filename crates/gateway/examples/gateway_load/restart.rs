@@ -4,7 +4,7 @@ use super::process::Measured;
 use super::{Place, now};
 use gateway::config::DaemonConfig;
 use gateway::site::GatewaySite;
-use gateway::snapshot::SnapshotFile;
+use gateway::storage::snapshot::SnapshotFile;
 use memory::site::{Bound, Reporter, SiteReport};
 use std::error::Error;
 use std::fs;
@@ -31,7 +31,7 @@ fn fill(place: &Place, networks: u32) -> Result<(), Box<dyn Error>> {
     let file = config.state.clone().ok_or("no state")?;
     let snapshot = SnapshotFile::open(&file)?;
     let site = GatewaySite::new(&config, snapshot.origin()?)?;
-    let tenant = site.tenant(gateway::init::TENANT).ok_or("no tenant")?;
+    let tenant = site.tenant(gateway::config::init::TENANT).ok_or("no tenant")?;
     let at = site.clock.now();
     for n in 0..networks {
         let report = SiteReport {

@@ -1,8 +1,8 @@
 //! `/metrics` for Prometheus. Labels are of fixed lists, and tenants of the configuration: no network and no host is one.
 
-use crate::counts::{ANSWER_US, NONES, REFUSALS, RefusedConnection, SOURCES};
-use crate::options::CollectorName;
+use crate::config::options::CollectorName;
 use crate::site::GatewaySite;
+use crate::site::counters::{ANSWER_US, NONES, REFUSALS, RefusedConnection, SOURCES};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -145,9 +145,10 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     }
     let connections = ConstGauge::new(counts.connections.get() as i64);
     registry.register("connections", "Connections of reporters that are open", connections);
-    let unproven = ConstGauge::new(i64::try_from(site.unproven.len()).unwrap_or(i64::MAX));
+    let unauthenticated =
+        ConstGauge::new(i64::try_from(site.unauthenticated.len()).unwrap_or(i64::MAX));
     let help = "Connections that have shown no certificate yet";
-    registry.register("unproven_connections", help, unproven);
+    registry.register("unproven_connections", help, unauthenticated);
     let gone = ConstGauge::new(counts.seen_gone.get() as i64);
     registry.register("missing_interfaces", "Interfaces of the capture that are gone", gone);
     let revoked = ConstGauge::new(site.revocations.len() as i64);

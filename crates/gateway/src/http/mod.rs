@@ -2,10 +2,10 @@
 
 mod assets;
 mod metrics;
-pub mod status;
+mod status;
 
 use crate::site::GatewaySite;
-use crate::tenant::Tenant;
+use crate::site::tenant::Tenant;
 use assets::{dashboard, script, style};
 use axum::Router;
 use axum::extract::{Query, Request, State};
@@ -36,7 +36,7 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 const SCHEMA: &str = include_str!("../../../../docs/gateway-api-schema.json");
 
 /// Serves until `ended` is true.
-pub async fn serve(
+pub(crate) async fn serve(
     listener: TcpListener,
     site: Arc<GatewaySite>,
     mut ended: watch::Receiver<bool>,

@@ -1,15 +1,15 @@
 //! What the JSON API says, as `docs/gateway-api-schema.json` describes it. Times are in seconds and milliseconds, rates in bits a second,
 //! windows in bytes.
 
-use crate::busy::HistoryPoint;
-use crate::clock::SiteClock;
-use crate::counts::{NONES, REFUSALS, RefusedConnection, SOURCES};
-use crate::gains::GainOfClass;
-use crate::options::CollectorName;
-use crate::presence::GatewayPresence;
+use crate::config::options::CollectorName;
+use crate::os::clock::SiteClock;
 use crate::site::GatewaySite;
-use crate::tenant::Tenant;
-use crate::told::{answering, source};
+use crate::site::counters::{NONES, REFUSALS, RefusedConnection, SOURCES};
+use crate::site::presence::GatewayPresence;
+use crate::site::tenant::Tenant;
+use crate::site::tenant::busiest::HistoryPoint;
+use crate::site::tenant::gains::GainOfClass;
+use crate::site::tenant::messages::{answering, source};
 use ipnet::IpNet;
 use memory::canonical_network;
 use memory::site::SiteEstimate;
@@ -23,7 +23,7 @@ const MOST_REPORTERS: usize = 200;
 
 /// The gateway as a whole: `/api/v1/status`.
 #[derive(Debug, Serialize)]
-pub struct SiteStatus {
+pub(super) struct SiteStatus {
     /// Of the program.
     pub version: &'static str,
     /// Since it started.
@@ -56,7 +56,7 @@ pub struct SiteStatus {
 
 /// A gateway of the site.
 #[derive(Debug, Serialize)]
-pub struct GatewayStatus {
+pub(super) struct GatewayStatus {
     /// Name of its host.
     pub name: String,
     /// The number of its records in the shared store.
@@ -86,7 +86,7 @@ impl GatewayStatus {
 
 /// A tenant.
 #[derive(Debug, Serialize)]
-pub struct TenantStatus {
+pub(super) struct TenantStatus {
     /// Its name.
     pub name: String,
     /// Networks and covering prefixes that something is known of.
@@ -103,7 +103,7 @@ pub struct TenantStatus {
 
 /// Questions of agents to gateways, as they count them.
 #[derive(Debug, Default, Serialize)]
-pub struct QuestionsStatus {
+pub(super) struct QuestionsStatus {
     /// Answered before the handshake was over.
     pub in_time: u64,
     /// Answered after it.
@@ -114,7 +114,7 @@ pub struct QuestionsStatus {
 
 /// A host.
 #[derive(Debug, Serialize)]
-pub struct ReporterStatus {
+pub(super) struct ReporterStatus {
     /// As its certificate says it.
     pub name: String,
     /// Since it was heard last.
@@ -131,7 +131,7 @@ pub struct ReporterStatus {
 
 /// A network: `/api/v1/networks` has many, `/api/v1/network` one.
 #[derive(Debug, Serialize)]
-pub struct NetworkStatus {
+pub(super) struct NetworkStatus {
     /// Its prefix.
     pub network: IpNet,
     /// Reports since it is watched; none if it is not.
@@ -145,7 +145,7 @@ pub struct NetworkStatus {
 
 /// An estimate: `/api/v1/estimate`.
 #[derive(Debug, Serialize)]
-pub struct EstimateStatus {
+pub(super) struct EstimateStatus {
     /// The prefix that answers; none if the site's own distribution does.
     pub network: Option<IpNet>,
     /// Bytes.
@@ -185,7 +185,7 @@ impl EstimateStatus {
 }
 
 /// The gateway as it is.
-pub fn site(site: &GatewaySite) -> SiteStatus {
+pub(super) fn site(site: &GatewaySite) -> SiteStatus {
     let (counts, now) = (&site.counts, site.clock.now());
     let answered: BTreeMap<_, _> =
         SOURCES.map(|(source, word)| (word, counts.answered.get(source as usize))).into();
@@ -242,7 +242,7 @@ fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
 }
 
 /// The busiest networks of a tenant.
-pub fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus> {
+pub(super) fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus> {
     let busiest = tenant.known().busy.busiest(most);
     let memory = tenant.memory();
     let status = |(network, reports): (IpNet, u64)| NetworkStatus {
@@ -257,7 +257,7 @@ pub fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus
 }
 
 /// One network, with its history.
-pub fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
+pub(super) fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
     let network = canonical_network(network.trunc());
     let known = tenant.known();
     let busy = known.busy.get(&network);
@@ -270,7 +270,7 @@ pub fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
 }
 
 /// What an asker would be told.
-pub fn estimate(
+pub(super) fn estimate(
     tenant: &Tenant,
     now: Instant,
     address: IpAddr,

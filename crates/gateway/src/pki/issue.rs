@@ -160,7 +160,7 @@ fn ia5(text: &str) -> Result<Ia5String, IssueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::system_time;
+    use crate::os::clock::system_time;
 
     #[test]
     fn a_certificate_is_for_hosts_alone() {

@@ -4,7 +4,7 @@ use super::identity::Identity;
 use super::own::usable;
 use super::pem::{TlsError, certificates, named, roots};
 use super::revocation::{Fingerprint, Revocations};
-use crate::clock::system_time;
+use crate::os::clock::system_time;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;

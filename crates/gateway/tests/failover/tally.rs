@@ -1,7 +1,7 @@
 //! What is in the store at the end, read as any gateway would.
 
 use super::agents::{ReportNumber, number_of};
-use gateway::codec::decode;
+use gateway::storage::codec::decode;
 use redis::Connection;
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -2,10 +2,10 @@
 //! open streams.
 
 use crate::bed::{Bed, Running, batch, network, query, report, send};
-use gateway::clock::SiteClock;
 use gateway::config::DaemonConfig;
-use gateway::counts::RefusedConnection;
+use gateway::os::clock::SiteClock;
 use gateway::pki::{Fingerprint, HolderRole, Identity, fingerprint_of_file};
+use gateway::site::counters::RefusedConnection;
 use gateway::site::{ReporterSession, Silenced};
 use gateway_proto::v1::{NoEstimate, Refusal, ReportAck, SubscribeRequest, Update, answer, update};
 use std::fs;

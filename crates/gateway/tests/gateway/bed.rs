@@ -1,9 +1,9 @@
 //! A gateway in a folder of its own, and clients with certificates of any kind.
 
-use gateway::clock::system_time;
+use gateway::config::init::FirstGateway;
 use gateway::daemon::{Daemon, DaemonHandle};
-use gateway::init::FirstGateway;
-use gateway::load::report_of;
+use gateway::observe::site_load::report_of;
+use gateway::os::clock::system_time;
 use gateway::pki::{Authority, HolderRole, Issued};
 use gateway::site::GatewaySite;
 use gateway_proto::v1::gateway_client::GatewayClient;

@@ -1,9 +1,9 @@
 //! Connections that say nothing: those without a certificate keep nobody out, and those whose certificate is heard no more end.
 
 use crate::bed::{Bed, Running, batch, get, query, report, send};
-use gateway::clock::system_time;
-use gateway::counts::RefusedConnection;
+use gateway::os::clock::system_time;
 use gateway::pki::{HolderRole, Issued, fingerprint_of_file};
+use gateway::site::counters::RefusedConnection;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Answer, Query, ReportAck, ReportBatch, SubscribeRequest, Update};
 use rustls::pki_types::CertificateDer;

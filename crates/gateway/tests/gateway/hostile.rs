@@ -1,7 +1,7 @@
 //! Bytes from outside: any, and those of the corpus, which upset nothing.
 
 use crate::bed::{batch, query, report};
-use gateway::codec::encode;
+use gateway::storage::codec::encode;
 use gateway::testing::{hear, restore, see_option};
 use memory::site::SiteRecord;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn record() -> SiteRecord {
     }
 }
 
-/// A loss at 144,768 bytes (`gateway::path_option`).
+/// A loss at 144,768 bytes (`gateway::observe::path_option`).
 const OPTION: [u8; 16] =
     [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
 

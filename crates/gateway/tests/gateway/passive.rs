@@ -1,8 +1,8 @@
 //! Reports rebuilt from packets say what the capture shows.
 
 use capture::{CaptureFiles, SegmentSource};
-use gateway::passive::PassiveSink;
-use gateway::replay::Replay;
+use gateway::observe::passive::PassiveSink;
+use gateway::observe::replay::Replay;
 use gateway_proto::v1::{Bound, Network};
 use std::path::Path;
 use trace::{EngineConfig, TraceEngine};

@@ -1,7 +1,7 @@
 //! What outlives a gateway: all that was known, with its age, and nothing of a damaged file.
 
 use crate::bed::{Bed, batch, query, report, send};
-use gateway::codec::{decode, encode};
+use gateway::storage::codec::{decode, encode};
 use gateway_proto::v1::{Source, answer};
 use memory::site::{Bound, Reporter, SiteConfig, SiteMemory, SiteReport};
 use std::fs;

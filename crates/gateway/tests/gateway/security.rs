@@ -1,12 +1,12 @@
 //! Who is not heard: each kind of certificate that must be refused, and each thing that a good one may not do.
 
 use crate::bed::{Bed, batch, get, query, report, send};
-use gateway::clock::{SiteClock, system_time};
 use gateway::config::DaemonConfig;
-use gateway::counts::RefusedConnection;
+use gateway::config::init::replace_private;
 use gateway::daemon::{Daemon, check};
-use gateway::init::replace_private;
+use gateway::os::clock::{SiteClock, system_time};
 use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
+use gateway::site::counters::RefusedConnection;
 use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
 use std::fs;
 use std::time::Duration;

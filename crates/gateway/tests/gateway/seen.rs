@@ -1,7 +1,7 @@
 //! What the gateway sees by itself: transfers of a capture count as reports, and servers hear of visitors as their SYNs come.
 
 use crate::bed::{Bed, batch, get, network, report, send};
-use gateway::options::CollectorName;
+use gateway::config::options::CollectorName;
 use gateway_proto::v1::{Network, Refusal, SubscribeRequest, answer, update};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -112,7 +112,7 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
             ..Default::default()
         };
         let server = Ipv4Addr::new(192, 0, 2, last as u8).into();
-        tenant.arrivals.tell(gateway::arrivals::VisitorArrival { server, estimate });
+        tenant.arrivals.tell(gateway::site::tenant::arrivals::VisitorArrival { server, estimate });
     }
     let first = updates.message().await.unwrap().unwrap().what;
     assert!(matches!(first, Some(update::What::Arrival(told)) if told.window == 7), "{first:?}");
@@ -164,7 +164,7 @@ async fn transfers_of_now_count_as_what_the_gateway_has_seen() {
     let tenant = running.site.tenant("site").unwrap();
     let reporters: Vec<String> =
         tenant.known().reporters.iter().map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(reporters, [gateway::seen::CAPTURE]);
+    assert_eq!(reporters, [gateway::observe::live::CAPTURE]);
     running.handle.end().await.unwrap();
 }
 
@@ -182,7 +182,7 @@ fn of_now(capture: &[u8]) -> Vec<u8> {
         at += 16 + word(&all[at + 8..at + 12]) as usize;
     }
     let last = word(&all[places[places.len() - 1]..][..4]);
-    let now = gateway::clock::SiteClock::wall_seconds() as u32 - 2;
+    let now = gateway::os::clock::SiteClock::wall_seconds() as u32 - 2;
     for place in places {
         let moved = word(&all[place..place + 4]).wrapping_sub(last).wrapping_add(now);
         let bytes = if is_swapped { moved.to_be_bytes() } else { moved.to_le_bytes() };

@@ -2,7 +2,7 @@
 
 use crate::bed::{Bed, Running, batch, query, report, send};
 use crate::store::{Redis, RedisCluster};
-use gateway::clock::SiteClock;
+use gateway::os::clock::SiteClock;
 use gateway::pki::HolderRole;
 use gateway_proto::v1::{ForgetRequest, Source, answer};
 use std::collections::BTreeSet;

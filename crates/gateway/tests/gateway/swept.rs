@@ -3,7 +3,7 @@
 use crate::bed::{Bed, Running, batch, report, send};
 use crate::shared::{beside, learns};
 use crate::store::Redis;
-use gateway::codec::encode;
+use gateway::storage::codec::encode;
 use memory::site::{Bound, Reporter, SiteConfig, SiteMemory, SiteRecord, SiteReport};
 use redis::streams::StreamRangeReply;
 use std::time::Duration;

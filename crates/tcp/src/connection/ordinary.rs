@@ -3,8 +3,8 @@
 //! What [`super::output`] would find is known then. Where assertions are on, recovery is asked all the same
 //! (`repairs`).
 
-use super::output::{Departure, Piece};
 use super::Connection;
+use super::output::{Departure, Piece};
 use crate::path::Path;
 use crate::segment::Segment;
 use units::Instant;

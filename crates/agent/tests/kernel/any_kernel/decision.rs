@@ -34,7 +34,7 @@ fn assert_refused() {
 fn check_predicts_the_mode() {
     let expected = std::env::var("HEADSTART_EXPECTS").ok();
     // Where it may not work for another reason than the kernel, there is no mode to expect.
-    if expected.is_some() && agent::check::window_refusal().is_some() {
+    if expected.is_some() && agent::programs::check::window_refusal().is_some() {
         assert_refused();
         assert_eq!(expected.as_deref(), Some("none"));
         return;

@@ -3,7 +3,7 @@
 
 use crate::bed::{Agent, PATIENCE, timeout_of, window_of};
 use crate::memory::Memory;
-use agent::schemes::ControlChoice;
+use agent::kernel::congestion::ControlChoice;
 use emulator::{
     Addresses, Cgroup, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace,
 };
@@ -47,10 +47,10 @@ impl Mode {
     /// Why this kernel has it not, as far as its types tell: what they do not show is for tests to fail of.
     fn absence(self) -> Option<String> {
         match self {
-            Self::Cubic => agent::check::refusal(ControlChoice::Cubic),
-            Self::Bbr => agent::check::refusal(ControlChoice::Bbr),
-            Self::Session => agent::check::refusal(ControlChoice::Session),
-            Self::Window => agent::check::window_refusal(),
+            Self::Cubic => agent::programs::check::refusal(ControlChoice::Cubic),
+            Self::Bbr => agent::programs::check::refusal(ControlChoice::Bbr),
+            Self::Session => agent::programs::check::refusal(ControlChoice::Session),
+            Self::Window => agent::programs::check::window_refusal(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::hosts::{Hosts, Mode, begin, finish};
 use crate::bed::{Agent, until};
-use agent::facts::Facts;
+use agent::kernel::facts::Facts;
 use libbpf_rs::query::ProgInfoIter;
 use nix::sys::signal::Signal;
 use socket2::Domain;

@@ -2,7 +2,7 @@
 
 use super::hosts::{Hosts, Mode, ask, begin, finish};
 use crate::bed::binary;
-use agent::facts::Facts;
+use agent::kernel::facts::Facts;
 use socket2::Domain;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

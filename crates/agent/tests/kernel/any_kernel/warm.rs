@@ -2,7 +2,7 @@
 
 use super::hosts::{Hosts, Mode, ask};
 use crate::bed::{Agent, until};
-use agent::schemes::HsControl;
+use agent::kernel::congestion::HsControl;
 use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::Domain;
 use std::fs;

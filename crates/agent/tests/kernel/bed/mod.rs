@@ -15,7 +15,7 @@ pub(crate) use program::{Agent, binary};
 pub(crate) use server::{NAME, Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
-use agent::schemes::ControlChoice;
+use agent::kernel::congestion::ControlChoice;
 use emulator::{
     Addresses, Cgroup, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, LogFormat, Namespace, Privilege,
@@ -54,7 +54,7 @@ impl Bed {
 
     /// The same over another link, both ways. What fails though nothing is missing fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
-        if let Some(why) = agent::check::refusal(ControlChoice::Cubic) {
+        if let Some(why) = agent::programs::check::refusal(ControlChoice::Cubic) {
             test_support::skipped(why);
             return None;
         }

@@ -1,9 +1,9 @@
 //! The agent's process, and what it is asked.
 
 use super::time::until;
-use agent::control;
-use agent::paths::RememberedPath;
-use agent::question::{AgentAnswer, AgentStatus, Question};
+use agent::interface::control_socket;
+use agent::interface::question::{AgentAnswer, AgentStatus, Question};
+use agent::memory::paths::RememberedPath;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -73,7 +73,7 @@ impl Agent {
         let new = self.child.id();
         until("the new agent answers", || {
             self.assert_runs();
-            let answer = control::ask(&self.socket, &Question::Status);
+            let answer = control_socket::ask(&self.socket, &Question::Status);
             matches!(answer, Ok(AgentAnswer::Status(status)) if status.pid == new)
         });
         let status = self.before.pop().unwrap().wait().unwrap();
@@ -88,7 +88,9 @@ impl Agent {
         assert!(self.child.wait().unwrap().success(), "{}", self.said());
         let mut new = before;
         until("the new agent answers", || {
-            if let Ok(AgentAnswer::Status(status)) = control::ask(&self.socket, &Question::Status) {
+            if let Ok(AgentAnswer::Status(status)) =
+                control_socket::ask(&self.socket, &Question::Status)
+            {
                 new = status.pid;
             }
             new != before
@@ -109,7 +111,7 @@ impl Agent {
     fn wait_until_ready(&mut self) {
         until("the agent is ready", || {
             self.assert_runs();
-            control::ask(&self.socket, &Question::Status).is_ok()
+            control_socket::ask(&self.socket, &Question::Status).is_ok()
         });
     }
 
@@ -119,7 +121,7 @@ impl Agent {
     }
 
     fn ask(&self, question: &Question) -> AgentAnswer {
-        control::ask(&self.socket, question).unwrap()
+        control_socket::ask(&self.socket, question).unwrap()
     }
 
     pub(crate) fn status(&self) -> AgentStatus {

@@ -8,7 +8,7 @@ mod running;
 mod wire;
 
 use crate::bed::{Agent, Bed, Server, fastest, until};
-use gateway::options::CollectorName;
+use gateway::config::options::CollectorName;
 use gateway_client::ClientStatus;
 use ipnet::IpNet;
 use running::Gateway;

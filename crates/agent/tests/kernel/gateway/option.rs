@@ -3,8 +3,8 @@
 use super::running::Gateway;
 use crate::bed::{Agent, Bed, until};
 use crate::peers::Peers;
-use agent::reported::OptionCounts;
-use gateway::options::CollectorName;
+use agent::programs::telemetry::option_counts::OptionCounts;
+use gateway::config::options::CollectorName;
 use socket2::Domain;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -39,7 +39,7 @@ fn a_gateway_reads_off_the_wire_what_an_agent_without_a_gateway_has_learnt() {
         assert!((80_000..95_000).contains(&min_rtt), "{known:?}");
         let known = gateway.tenant.known();
         let reporters: Vec<_> = known.reporters.iter().map(|(name, _)| name).collect();
-        assert_eq!(reporters, [gateway::seen::OPTION]);
+        assert_eq!(reporters, [gateway::observe::live::OPTION]);
     });
 }
 

@@ -2,10 +2,10 @@
 
 use crate::bed::until;
 use emulator::Namespace;
+use gateway::config::init::{FirstGateway, TENANT, Written};
 use gateway::daemon::Daemon;
-use gateway::init::{FirstGateway, TENANT, Written};
 use gateway::site::GatewaySite;
-use gateway::tenant::Tenant;
+use gateway::site::tenant::Tenant;
 use gateway_client::{ClientConfig, SiteClient};
 use gateway_proto::v1::{Bound, Collector, Network, Report};
 use ipnet::IpNet;

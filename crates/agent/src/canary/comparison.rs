@@ -1,0 +1,187 @@
+//! What a remembered window gains and costs on live traffic, as operators see it: connections that chance has chosen for one
+//! beside those of the control group, all of them and part by part, with intervals that hold at every look
+//! (crate `canary`).
+
+use super::totals::{Class, ConnectionTotals, Group};
+use ::canary::comparisons::{CanaryFinding, CanaryStop};
+use ::canary::interval::{ConfidenceInterval, share};
+use ::canary::losing::LosingRatio;
+use ::canary::part::{CanaryPart, SIZES};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// Connections.
+    pub closed: u64,
+    /// Geometric mean of the time from the opening to the last arrival, less pauses longer than a round trip, seconds; `None` without
+    /// connections.
+    pub time_s: Option<f64>,
+    /// Part of the connections that sent something again (Wilson's interval, for one look).
+    pub retransmitting: Option<ConfidenceInterval>,
+    /// Part that lost something of the very first flight.
+    pub lost_first: Option<ConfidenceInterval>,
+}
+
+/// Connections of about one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Bytes acknowledged, at most; `None` for the largest.
+    pub up_to_bytes: Option<u64>,
+    /// Chosen for a remembered window.
+    pub warm: Side,
+    /// Of the control group.
+    pub control_group: Side,
+    /// Warm by control group, of the geometric means; `None` with too few on either side.
+    pub time_ratio: Option<ConfidenceInterval>,
+    /// What that shows.
+    pub verdict: CanaryVerdict,
+}
+
+/// What a comparison has shown so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryVerdict {
+    /// Nothing yet that could not be chance.
+    Open,
+    /// Warm starts are faster.
+    Gain,
+    /// Warm starts are surely slower, and nothing is stopped by that: these connections cannot be
+    /// told apart as they start.
+    Slower,
+    /// Warm starts surely retransmit more, or in more connections, and not so much more that they are stopped.
+    Lossier,
+    /// Warm starts do harm, and are stopped.
+    Stopped,
+}
+
+/// Connections that can be told apart before they start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedPart {
+    /// Which: `all`, by the remembered window, by what paths carried and lost, by prefix length, or
+    /// by network.
+    pub part: String,
+    /// The network, if the part is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<IpNet>,
+    /// Connections chosen for a remembered window.
+    pub chosen: u64,
+    /// Of the control group.
+    pub control_group: u64,
+    /// Completion times, chosen by control group.
+    pub time_ratio: Option<ConfidenceInterval>,
+    /// Retransmissions of a connection, chosen by control group.
+    pub retransmission_ratio: Option<ConfidenceInterval>,
+    /// Connections that retransmitted anything, chosen by control group.
+    pub lossy_ratio: Option<ConfidenceInterval>,
+    /// What that shows.
+    pub verdict: CanaryVerdict,
+}
+
+/// By size, the smallest first.
+pub fn by_size(totals: &ConnectionTotals, findings: &[CanaryFinding]) -> Vec<Compared> {
+    let sizes = SIZES.iter().copied().map(Some).chain([None]);
+    let classes = (0..).zip(sizes.zip(&totals.classes));
+    classes.map(|(n, (up_to_bytes, class))| compared(n, up_to_bytes, class, findings)).collect()
+}
+
+fn compared(
+    n: u8,
+    up_to_bytes: Option<u64>,
+    class: &Class,
+    findings: &[CanaryFinding],
+) -> Compared {
+    let finding = findings.iter().find(|finding| finding.part == CanaryPart::Bytes(n));
+    Compared {
+        up_to_bytes,
+        warm: side(&class.warm),
+        control_group: side(&class.control_group),
+        time_ratio: finding.and_then(|finding| finding.times),
+        verdict: finding.map_or(CanaryVerdict::Open, |finding| verdict(finding, &[])),
+    }
+}
+
+/// What a comparison shows. Harm comes first, since it is to be looked at.
+fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
+    if stops.iter().any(|stop| stop.part == finding.part) {
+        CanaryVerdict::Stopped
+    } else if finding.is_slower() {
+        CanaryVerdict::Slower
+    } else if finding.is_lossier(1.0) {
+        CanaryVerdict::Lossier
+    } else if finding.is_gain() {
+        CanaryVerdict::Gain
+    } else {
+        CanaryVerdict::Open
+    }
+}
+
+fn side(group: &Group) -> Side {
+    Side {
+        closed: group.closed,
+        time_s: group.log_times.mean_s(),
+        retransmitting: share(group.retransmitting, group.closed),
+        lost_first: share(group.lost_first, group.closed),
+    }
+}
+
+/// All connections first, then by remembered window and by prefix length.
+pub fn by_part(findings: &[CanaryFinding], stops: &[CanaryStop]) -> Vec<ComparedPart> {
+    let parts = findings.iter().filter(|finding| finding.part.can_be_stopped());
+    parts.map(|finding| compared_part(finding, stops)).collect()
+}
+
+fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart {
+    ComparedPart {
+        part: finding.part.to_string(),
+        network: finding.part.network(),
+        chosen: finding.chosen,
+        control_group: finding.control,
+        time_ratio: finding.times,
+        retransmission_ratio: finding.retransmissions,
+        lossy_ratio: finding.losing.as_ref().map(LosingRatio::interval),
+        verdict: verdict(finding, stops),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_is_a_gain_or_stopped_or_open() {
+        let between = |low, high| Some(ConfidenceInterval { estimate: 0.9, low, high });
+        let of = |part, times| CanaryFinding {
+            part,
+            chosen: 200,
+            control: 100,
+            times,
+            retransmissions: None,
+            losing: None,
+        };
+        let findings = [
+            of(CanaryPart::All, between(0.8, 0.99)),
+            of(CanaryPart::Window(0), between(0.8, 1.01)),
+            of(CanaryPart::Window(1), between(0.8, 0.99)),
+            of(CanaryPart::Bytes(2), between(0.7, 0.9)),
+            // Faster, and lossier: what is to be looked at.
+            CanaryFinding {
+                retransmissions: between(1.1, 1.9),
+                ..of(CanaryPart::Window(2), between(0.8, 0.9))
+            },
+        ];
+        let stops = [CanaryStop { part: CanaryPart::Window(1), why: "harm".to_owned() }];
+        let parts = by_part(&findings, &stops);
+        let verdicts: Vec<_> = parts.iter().map(|part| part.verdict).collect();
+        let [gain, open] = [CanaryVerdict::Gain, CanaryVerdict::Open];
+        assert_eq!(verdicts, [gain, open, CanaryVerdict::Stopped, CanaryVerdict::Lossier]);
+        let sizes = by_size(&ConnectionTotals::default(), &findings);
+        assert_eq!((sizes[2].time_ratio, sizes[2].verdict), (between(0.7, 0.9), gain));
+        // Harm to a size is named, and stops nothing.
+        let slow =
+            by_size(&ConnectionTotals::default(), &[of(CanaryPart::Bytes(4), between(1.4, 2.4))]);
+        assert_eq!((slow[4].verdict, slow[3].verdict), (CanaryVerdict::Slower, open));
+        assert_eq!((sizes.len(), sizes[1].time_ratio), (5, None));
+    }
+}

@@ -1,0 +1,205 @@
+//! The canary of a running agent: which connections are compared, which parts of them are stopped, and since when. The statistics are
+//! those of crate `canary`; this side says who belongs to which group, and remembers the outcome.
+//!
+//! Compared by intention: a connection counts with those that chance has chosen for a remembered window even if it could not have
+//! it in the end, since nobody knows which of the control group could not have had it either.
+
+use crate::contract::StartReason;
+use crate::contract::{ConnectionSummary, StoppedParts};
+use ::canary::comparisons::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
+use ::canary::part::CanaryPart;
+use ::canary::trial::{CanaryGroup, CanaryOutcome};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+/// When windows are to be left alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HarmLimit {
+    /// Retransmissions of a connection: so many times as many as those of the control group.
+    pub ratio: f64,
+    /// Connections on each side before anything is said.
+    pub fewest: u64,
+    /// There is a control group. Otherwise connections without a memory stand in for it, whose retransmissions alone are compared.
+    pub has_control_group: bool,
+}
+
+/// See the module. It outlives the agent, in its state file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CanaryState {
+    trials: Canary,
+    stops: Vec<CanaryStop>,
+}
+
+impl CanaryState {
+    /// Takes a connection that has closed into account; what has to stop from now on.
+    pub(crate) fn add(
+        &mut self,
+        summary: &ConnectionSummary,
+        limit: &HarmLimit,
+    ) -> Vec<CanaryStop> {
+        let Some(connection) = compared(summary, limit.has_control_group) else {
+            return Vec::new();
+        };
+        self.trials.set_fewest(limit.fewest);
+        let findings = self.trials.add(&connection);
+        let harmful = findings.into_iter().filter(|finding| {
+            finding.part.can_be_stopped() && self.stops.iter().all(|stop| stop.part != finding.part)
+        });
+        let new = harmful.filter_map(|finding| {
+            let why = finding.harm(limit.ratio)?;
+            Some(CanaryStop { part: finding.part, why })
+        });
+        let new: Vec<_> = new.collect();
+        self.stops.extend(new.iter().cloned());
+        new
+    }
+
+    /// What is stopped.
+    pub(crate) fn stops(&self) -> &[CanaryStop] {
+        &self.stops
+    }
+
+    /// Why all connections start cold, if they do.
+    pub(crate) fn off(&self) -> Option<&str> {
+        let of_all = self.stops.iter().find(|stop| stop.part == CanaryPart::All);
+        of_all.map(|stop| stop.why.as_str())
+    }
+
+    /// As the programs tell connections apart.
+    pub(crate) fn stopped_parts(&self) -> StoppedParts {
+        let mut parts = StoppedParts::default();
+        self.stops.iter().for_each(|stop| parts.add(stop.part));
+        parts
+    }
+
+    /// Networks that are stopped by themselves.
+    pub(crate) fn stopped_networks(&self) -> impl Iterator<Item = IpNet> {
+        self.stops.iter().filter_map(|stop| stop.part.network())
+    }
+
+    /// What the comparisons say now.
+    pub(crate) fn findings(&self) -> Vec<CanaryFinding> {
+        self.trials.findings()
+    }
+
+    /// As the next agent takes it up: its stages count from 0. `off`: why all windows were left alone, also by a version that
+    /// kept nothing else.
+    pub(crate) fn resumed(mut self, off: Option<String>) -> Self {
+        self.trials.end_stages();
+        if let Some(why) = off.filter(|_| self.off().is_none()) {
+            self.stops.push(CanaryStop { part: CanaryPart::All, why });
+        }
+        self
+    }
+}
+
+/// `None` if it is not compared.
+fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<CanaryConnection> {
+    let is_stand_in = !has_control_group
+        && matches!(summary.start, StartReason::Unknown | StartReason::Old)
+        && !summary.is_compared;
+    if !summary.is_compared && !is_stand_in {
+        return None;
+    }
+    Some(CanaryConnection {
+        group: CanaryGroup {
+            stage: summary.stage,
+            is_chosen: !summary.in_control_group && !is_stand_in,
+        },
+        remembered: summary.remembered,
+        network: summary.path.prefix,
+        carried: summary.path_carried,
+        lost: summary.path_lost,
+        bytes: summary.bytes_acked,
+        outcome: CanaryOutcome {
+            // First visits are to other places, and at other distances.
+            time_s: if has_control_group { summary.lasted_ns as f64 / 1e9 } else { 0.0 },
+            again: summary.retransmitted,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use canary::part::PrefixLength;
+
+    const LIMIT: HarmLimit = HarmLimit { ratio: 2.0, fewest: 100, has_control_group: true };
+
+    fn summary(n: u64, in_control_group: bool, retransmitted: u32) -> ConnectionSummary {
+        let none = ConnectionSummary::from_bytes(&[0; ConnectionSummary::SIZE]).unwrap();
+        let remembered = 30;
+        let lasted_ns = 1_000_000_000 + n % 7 * 100_000_000;
+        ConnectionSummary {
+            is_compared: true,
+            in_control_group,
+            retransmitted,
+            remembered,
+            lasted_ns,
+            ..none
+        }
+    }
+
+    /// Warm starts retransmit twenty segments each, the control group one in ten connections.
+    fn harmed(limit: &HarmLimit, control: ConnectionSummary) -> CanaryState {
+        let mut canary = CanaryState::default();
+        for n in 0..400 {
+            let again = u32::from(n % 10 == 0);
+            canary.add(&ConnectionSummary { retransmitted: again, ..control }, limit);
+            let stops = canary.add(&summary(n, false, 20), limit);
+            // What is stopped is told once.
+            assert!(stops.iter().all(|stop| stop.why.contains("retransmitted")), "{stops:?}");
+        }
+        canary
+    }
+
+    #[test]
+    fn harm_stops_all_and_the_parts_in_which_it_is_seen() {
+        let canary = harmed(&LIMIT, summary(0, true, 0));
+        let mut parts: Vec<_> = canary.stops().iter().map(|stop| stop.part.to_string()).collect();
+        parts.sort();
+        // An empty summary has the prefix ::/0.
+        let past = ["path carried to 16384", "path lost to 0.1 %"];
+        assert_eq!(parts, ["IPv6 /0", "all", "network ::/0", past[0], past[1], "window to 32"]);
+        assert_eq!(canary.stopped_networks().count(), 1);
+        assert!(canary.off().unwrap().contains("retransmitted 200.00 times as much"));
+        let mut expected = StoppedParts::default();
+        expected.add(CanaryPart::Window(1));
+        expected.add(CanaryPart::Carried(0));
+        expected.add(CanaryPart::Lost(0));
+        expected.add(CanaryPart::Network("::/0".parse().unwrap()));
+        expected.add(CanaryPart::Length(PrefixLength { is_v4: false, bits: 0 }));
+        assert_eq!(canary.stopped_parts(), expected);
+    }
+
+    #[test]
+    fn first_visits_stand_in_only_where_nobody_is_control_and_say_nothing_of_times() {
+        let first = ConnectionSummary {
+            is_compared: false,
+            start: StartReason::Unknown,
+            ..summary(0, false, 0)
+        };
+        assert_eq!(harmed(&LIMIT, first).off(), None);
+        let limit = HarmLimit { has_control_group: false, ..LIMIT };
+        let canary = harmed(&limit, first);
+        assert!(canary.off().is_some());
+        assert!(canary.findings().iter().all(|finding| finding.times.is_none()));
+        // Who lost a handshake stands in for nobody: warm starts have lost none.
+        let lost = ConnectionSummary { start: StartReason::Handshake, ..first };
+        assert_eq!(harmed(&limit, lost).off(), None);
+    }
+
+    #[test]
+    fn what_was_found_outlives_the_agent() {
+        let canary = harmed(&LIMIT, summary(0, true, 0));
+        let text = serde_json::to_string(&canary).unwrap();
+        let resumed = serde_json::from_str::<CanaryState>(&text).unwrap().resumed(None);
+        assert_eq!(resumed.stops(), canary.stops());
+        let old = CanaryState::default().resumed(Some("harm".to_owned()));
+        assert_eq!((old.off(), old.stops().len()), (Some("harm"), 1));
+        for (was, is) in canary.findings().iter().zip(resumed.findings()) {
+            let (was, is) = (was.times.unwrap(), is.times.unwrap());
+            assert!((was.estimate - is.estimate).abs() < 1e-9 && (was.low - is.low).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
+
+use super::new_agent::{Claim, Offered};
+use super::respawn::Renewal;
+use super::running_agent::RunningAgent;
+use super::startup::{Inheritance, StartedAgent, begin, follow};
+use super::state::SharedState;
+use crate::config::AgentConfig;
+use crate::contract::StartDecision;
+use crate::interface::control_socket::Control;
+use crate::interface::handover::NewAgent;
+use crate::interface::metrics::MetricsListener;
+use crate::memory::format::FORMAT;
+use crate::os::lock::lock;
+use crate::os::log::{Level, say, set_log_level};
+use crate::programs::cgroups::Follower;
+use crate::programs::late_modules::Later;
+use crate::programs::links::Attached;
+use crate::programs::loader::{Loaded, programs_digest};
+use crate::programs::telemetry::events::{EventHandlers, Lost};
+use libbpf_rs::ErrorKind;
+use sd_notify::NotifyState;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// How long the agent sleeps at most before it looks whether to stop.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What others want of a running agent; they set it at any time.
+#[derive(Debug, Default)]
+pub struct AgentSignals {
+    /// It shall end.
+    pub stop: Arc<AtomicBool>,
+    /// It shall read its configuration anew.
+    pub reload: Arc<AtomicBool>,
+    /// The program's file as it is now shall go on in its place.
+    pub renew: Arc<AtomicBool>,
+}
+
+/// The programs as they are attached.
+struct Work {
+    /// Goes first: without links (before Linux 6.4) a congestion control is taken away by its map, which closes with the
+    /// programs.
+    attached: Attached,
+    loaded: Loaded,
+}
+
+/// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on. If it `follows`, it goes on
+/// in the place of an agent that runs, as if that had not ended.
+///
+/// # Errors
+/// Why it cannot work here, or stopped working.
+pub fn run(
+    mut config: AgentConfig,
+    follows: bool,
+    wishes: &AgentSignals,
+    reread: impl Fn() -> Result<AgentConfig, String>,
+) -> Result<(), String> {
+    set_log_level(config.log);
+    let running_agent = if follows { RunningAgent::find(&config)? } else { None };
+    let started = match running_agent {
+        None => begin(&config)?,
+        Some(running_agent) => follow(running_agent, &mut config)?,
+    };
+    attend(config, started, wishes, reread)
+}
+
+fn attend(
+    config: AgentConfig,
+    started: StartedAgent,
+    wishes: &AgentSignals,
+    reread: impl Fn() -> Result<AgentConfig, String>,
+) -> Result<(), String> {
+    let StartedAgent { mut loaded, inheritance, mut endpoints, state_file, site } = started;
+    let Inheritance { attached, totals, canary, ramp } = inheritance;
+    let shared = Arc::new(SharedState {
+        paths: loaded.paths()?,
+        lines: loaded.lines()?,
+        totals: Mutex::new(totals),
+        summaries_lost: AtomicU64::new(0),
+        decisions_lost: AtomicU64::new(loaded.lost(Lost::Decisions)),
+        inquiries_lost: AtomicU64::new(0),
+        mode: loaded.mode(),
+        schemes: Mutex::new(loaded.schemes().to_vec()),
+        config: Mutex::new(config.clone()),
+        program_settings: loaded
+            .program_settings()
+            .map_err(|error| format!("cannot keep hold of maps: {error}"))?,
+        gauges: loaded.gauges().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
+        canary: Mutex::new(canary),
+        ramp: Mutex::new(ramp),
+        state_file,
+        site,
+        reported: loaded.reported()?,
+        timed: loaded.timed()?,
+    });
+    let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
+    let told = loaded.read_events(EventHandlers {
+        summary: move |summary| of_summaries.hear(&summary),
+        decision: |decision: StartDecision| say(Level::Debug, &decision.to_string()),
+        inquiry: move |inquiry| of_inquiries.inquire(inquiry),
+    })?;
+    let attached = match attached {
+        Some(attached) => {
+            shared.keep_all();
+            attached
+        }
+        None => {
+            shared.resume();
+            shared.set();
+            loaded.attach(&config.cgroups, &config.except_cgroups)?
+        }
+    };
+    let mut work = Work { attached, loaded };
+    let (mut later, mut renewal) = (Later::default(), Renewal::new());
+    let mut follower = Follower::default();
+    let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
+    serve_metrics(endpoints.metrics.take(), &shared)?;
+    announce(&config);
+    while !wishes.stop.load(Ordering::Relaxed) {
+        match told.poll(TICK) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                return Err(format!("cannot hear of connections any more: {error}"));
+            }
+            _ => {
+                shared.count_lost(|what| work.loaded.lost(what));
+            }
+        }
+        shared.forget_as_told();
+        shared.keep_if_due();
+        if wishes.reload.swap(false, Ordering::Relaxed) {
+            reload(&shared, &mut work, &reread);
+        }
+        let (cgroups, except) = {
+            let config = shared.config();
+            (config.cgroups.clone(), config.except_cgroups.clone())
+        };
+        follower.look(&mut work.loaded, &mut work.attached, (&cgroups, &except));
+        if later.look(&mut work.loaded, &mut work.attached) {
+            *lock(&shared.schemes) = work.loaded.schemes().to_vec();
+            shared.gauges.renew(&work.loaded.program_files());
+        }
+        renewal.look();
+        if wishes.renew.swap(false, Ordering::Relaxed) {
+            renewal.begin();
+        }
+        if let Ok(claim) = claims.try_recv()
+            && hand_over(&claim, &shared, &mut work, || told.consume().is_ok())
+        {
+            endpoints.control.leave();
+            return Ok(());
+        }
+    }
+    tell_manager(&[NotifyState::Stopping]);
+    let settings = shared.in_force(&shared.config());
+    shared.see_out_first_flights(settings);
+    // Nothing new opens meanwhile.
+    drop(work);
+    shared.keep_all();
+    Ok(())
+}
+
+/// Hands everything over to an agent that follows; whether it has taken it. `hear`: of connections that have closed, the last
+/// time.
+fn hand_over(
+    claim: &Claim,
+    shared: &SharedState,
+    work: &mut Work,
+    hear: impl FnOnce() -> bool,
+) -> bool {
+    if !work.loaded.is_linked() {
+        claim.refuse("before Linux 6.4 congestion controls have no links that could be handed over; restart the agent");
+        return false;
+    }
+    let is_same = claim.who().programs == programs_digest();
+    let format = shared.state_file.as_ref().map(|_| FORMAT);
+    let ready = work.loaded.maps().and_then(|maps| {
+        let links = work.attached.files();
+        claim.offer(programs_digest(), format, &Offered { maps: &maps, links })
+    });
+    let settled = ready.and_then(|()| {
+        hear();
+        shared.keep_all();
+        if !is_same {
+            shared.set_superseded();
+        }
+        claim.settle(&shared.handover_state(!is_same))
+    });
+    let Err(error) = settled else {
+        let NewAgent { version, pid, .. } = claim.who();
+        say(Level::Notice, &format!("the agent of version {version} goes on (process {pid})"));
+        tell_manager(&[NotifyState::MainPid(*pid)]);
+        return true;
+    };
+    say(Level::Warning, &format!("no agent followed, this one goes on: {error}"));
+    shared.set();
+    if let Err(why) = work.loaded.take_back(&mut work.attached) {
+        say(
+            Level::Error,
+            &format!("new connections may start cold until the agent is restarted: {why}"),
+        );
+    }
+    false
+}
+
+fn announce(config: &AgentConfig) {
+    let what = announcement(config);
+    say(Level::Notice, &what);
+    tell_manager(&[NotifyState::Ready, NotifyState::Status(&what)]);
+}
+
+/// What the agent does from now on, and what stays of it.
+fn announcement(config: &AgentConfig) -> String {
+    let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
+    let cgroups = cgroups.collect::<Vec<_>>().join(", ");
+    let does = match config.load.is_dry_run {
+        false => format!("attending to new connections of {cgroups}"),
+        true => format!(
+            "dry run: measuring new connections of {cgroups}, which keep their own congestion control, windows and socket options"
+        ),
+    };
+    let keeps = match &config.state {
+        None => "nothing is written to disk".to_owned(),
+        Some(file) => format!("memory is kept in {}, which stays", file.display()),
+    };
+    format!("{does}; {keeps}; asked at {}", config.socket.display())
+}
+
+/// Whoever started it, if that is a service manager which wants to know (sd_notify(3)).
+fn tell_manager(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        say(Level::Warning, &format!("cannot tell the service manager: {error}"));
+    }
+}
+
+/// What is wrong with the new leaves the old in force.
+fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
+    match reread().and_then(|new| change(shared, work, new)) {
+        Ok(()) => say(Level::Notice, "the configuration has been read anew"),
+        Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
+    }
+}
+
+fn change(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
+    let mut config = shared.config();
+    for key in config.fixed_differences(&new) {
+        say(Level::Warning, &format!("{key} is as it was until the agent is started anew"));
+    }
+    // Drawn anew, it would take other connections of the same peers.
+    new.load.settings.salt = config.load.settings.salt;
+    new.load.max_paths = config.load.max_paths;
+    // The programs of a dry run are others.
+    new.load.is_dry_run = config.load.is_dry_run;
+    new.load.settings.leaves_windows = config.load.is_dry_run;
+    new.socket.clone_from(&config.socket);
+    if (&config.cgroups, &config.except_cgroups) != (&new.cgroups, &new.except_cgroups) {
+        shared.see_out_first_flights(shared.in_force(&config));
+    }
+    work.loaded.reattach(&mut work.attached, &new.cgroups, &new.except_cgroups)?;
+    set_log_level(new.log);
+    let is_as_before = config.load == new.load
+        && (&config.cgroups, &config.except_cgroups) == (&new.cgroups, &new.except_cgroups);
+    let share = (config.load.settings.canary, new.load.settings.canary);
+    lock(&shared.ramp).reloaded(share, is_as_before);
+    let mut load = new.load.clone();
+    load.settings = shared.in_force(&new);
+    let turned = shared.program_settings.apply(&load);
+    turned.map_err(|error| format!("the kernel refuses a part: {error}"))?;
+    if let Some(site) = &shared.site {
+        site.follow(&new.load.settings);
+    }
+    *config = new;
+    Ok(())
+}
+
+fn serve_metrics(
+    metrics: Option<MetricsListener>,
+    shared: &Arc<SharedState>,
+) -> Result<(), String> {
+    let Some(metrics) = metrics else { return Ok(()) };
+    let shared = Arc::clone(shared);
+    let served = metrics.serve(move || shared.status());
+    served.map_err(|error| format!("cannot serve metrics: {error}"))
+}
+
+/// On a thread of its own, which ends with the process. Where agents come that want to follow.
+fn answer_questions(
+    control: &Control,
+    shared: Arc<SharedState>,
+) -> Result<Receiver<Claim>, String> {
+    let serve = control.server().map_err(|error| format!("cannot answer questions: {error}"))?;
+    let (claim, claims) = mpsc::channel();
+    // Nobody receives a claim any more as soon as the agent ends: then its stream closes.
+    let follow = move |stream, who| _ = claim.send(Claim::new(stream, who));
+    thread::spawn(move || serve.run(|question| shared.answer(question), follow));
+    Ok(claims)
+}

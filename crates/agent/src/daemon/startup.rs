@@ -1,0 +1,181 @@
+//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes no difference afterwards.
+//!
+//! A new agent finds what is wrong while the running agent can still go on. From the running agent's end on, an agent without
+//! metrics or without a state file is better than none.
+
+use super::running_agent::RunningAgent;
+use super::state::in_force;
+use crate::canary::ramp::Ramp;
+use crate::canary::state::CanaryState;
+use crate::canary::totals::ConnectionTotals;
+use crate::config::AgentConfig;
+use crate::interface::control_socket::Control;
+use crate::interface::handover::PATIENCE;
+use crate::interface::metrics::{MetricsAddress, MetricsListener};
+use crate::memory::paths;
+use crate::memory::state_file::StateFile;
+use crate::os::log::{Level, say};
+use crate::programs::links::Attached;
+use crate::programs::load_options::{LoadOptions, Mode};
+use crate::programs::loader::{Loaded, SharedMaps};
+use crate::programs::mode::{self, Outcome};
+use crate::site::Site;
+use libbpf_rs::MapCore;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+/// What an agent has when it begins to attend.
+pub(super) struct StartedAgent {
+    pub(super) loaded: Loaded,
+    pub(super) inheritance: Inheritance,
+    pub(super) endpoints: Endpoints,
+    /// `None`: nothing is kept on disk.
+    pub(super) state_file: Option<StateFile>,
+    /// `None`: no gateway is asked.
+    pub(super) site: Option<Site>,
+}
+
+/// Where others reach it.
+pub(super) struct Endpoints {
+    pub(super) control: Control,
+    pub(super) metrics: Option<MetricsListener>,
+}
+
+/// What an agent begins with: of its own, or of the one that it follows.
+#[derive(Default)]
+pub(super) struct Inheritance {
+    /// `None`: its programs are in no link yet.
+    pub(super) attached: Option<Attached>,
+    pub(super) totals: ConnectionTotals,
+    pub(super) canary: CanaryState,
+    pub(super) ramp: Ramp,
+}
+
+/// By itself.
+///
+/// # Errors
+/// Why it cannot work here.
+pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
+    let control = Control::listen(&config.socket)?;
+    let metrics = listen_for_metrics(config).map_err(no_metrics)?;
+    let loaded = load(config, &SharedMaps::default())?;
+    Ok(StartedAgent {
+        site: join(config, &loaded)?,
+        loaded,
+        inheritance: Inheritance::default(),
+        endpoints: Endpoints { control, metrics },
+        state_file: open_state_file(config, Duration::ZERO)?,
+    })
+}
+
+/// Starts in the place of `running_agent`, as if that had not ended.
+///
+/// # Errors
+/// Why it cannot work here; then the running agent goes on.
+pub(super) fn follow(
+    mut running_agent: RunningAgent,
+    config: &mut AgentConfig,
+) -> Result<StartedAgent, String> {
+    let mut loaded = load(config, running_agent.maps())?;
+    let site = join(config, &loaded)?;
+    let ahead = listen_ahead(config).map_err(no_metrics)?;
+    let inheritance = inherit(&mut running_agent, config, &mut loaded)?;
+    let control = Control::replace(&config.socket)?;
+    say(Level::Notice, &running_agent.end());
+    let metrics = ahead
+        .map_or_else(|| listen_for_metrics(config).map_err(no_metrics), |ahead| Ok(Some(ahead)))
+        .unwrap_or_else(without);
+    // The running agent hands its file over as it ends, which takes a moment longer than its last word.
+    let state_file = open_state_file(config, PATIENCE).unwrap_or_else(without);
+    if state_file.is_none() {
+        config.state = None;
+    }
+    Ok(StartedAgent {
+        loaded,
+        inheritance,
+        endpoints: Endpoints { control, metrics },
+        state_file,
+        site,
+    })
+}
+
+fn without<T>(why: String) -> Option<T> {
+    say(Level::Error, &format!("{why}; the agent goes on without"));
+    None
+}
+
+fn listen_for_metrics(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
+    config.metrics.as_ref().map(MetricsAddress::listen).transpose()
+}
+
+/// While the running agent lives, whose address may be the same; `None`: it is free later, or none is wanted. A socket in the file
+/// system would take that of the running agent away.
+fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
+    if !matches!(config.metrics, Some(MetricsAddress::Tcp(_))) {
+        return Ok(None);
+    }
+    match listen_for_metrics(config) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Ok(None),
+        found => found,
+    }
+}
+
+fn no_metrics(error: impl Display) -> String {
+    format!("cannot serve metrics: {error}")
+}
+
+/// `patience`: as in [`StateFile::open`].
+fn open_state_file(config: &AgentConfig, patience: Duration) -> Result<Option<StateFile>, String> {
+    let open = |file| StateFile::open(file, config.load.max_paths, patience);
+    config.state.as_deref().map(open).transpose()
+}
+
+/// Whom it asks of paths that it does not know.
+fn join(config: &AgentConfig, loaded: &Loaded) -> Result<Option<Site>, String> {
+    let Some(gateways) = config.site.clone() else { return Ok(None) };
+    Site::join(gateways, loaded.paths()?, &config.load.settings).map(Some)
+}
+
+/// Loads the programs, and says what is missing.
+fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
+    let Outcome { loaded, less, left_out } = mode::load(&config.load, shared)?;
+    if let Some(why) = less {
+        say(Level::Warning, &format!("first windows alone (mode window): {why}"));
+    }
+    for why in left_out {
+        say(Level::Warning, &format!("without {why}"));
+    }
+    if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
+        say(Level::Warning, "mark: mode window marks nothing");
+    }
+    Ok(loaded)
+}
+
+/// Takes everything over. What goes wrong leaves the running agent at work.
+fn inherit(
+    running_agent: &mut RunningAgent,
+    config: &mut AgentConfig,
+    loaded: &mut Loaded,
+) -> Result<Inheritance, String> {
+    let paths = loaded.paths()?;
+    if paths.max_entries() != config.load.max_paths {
+        say(Level::Warning, "max-paths is as it was until the agent is stopped and started anew");
+        config.load.max_paths = paths.max_entries();
+    }
+    let links = running_agent.take_links();
+    let handover_state = running_agent.handover_state()?;
+    let (canary, mut ramp) = (handover_state.canary(), handover_state.ramp);
+    ramp.next_stage();
+    // Another one would take other connections of the same peers.
+    config.load.settings.salt = handover_state.salt;
+    paths::import(&paths, &handover_state.paths);
+    let load = LoadOptions { settings: in_force(config, ramp, &canary), ..config.load.clone() };
+    let turned = loaded.program_settings().and_then(|program_settings| {
+        program_settings.stop_networks(canary.stopped_networks())?;
+        program_settings.apply(&load)
+    });
+    turned.map_err(|error| format!("the kernel refuses the settings: {error}"))?;
+    let attached = loaded.take(links, &config.cgroups, &config.except_cgroups)?;
+    Ok(Inheritance { attached: Some(attached), totals: handover_state.totals(), canary, ramp })
+}

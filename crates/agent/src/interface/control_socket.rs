@@ -1,0 +1,148 @@
+//! The Unix socket at which a running agent is asked, both ends.
+
+use super::handover::NewAgent;
+use super::question::{AgentAnswer, Question};
+use crate::os::unix_socket;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// A question is no longer than this, bytes: [`MOST_ENTRIES`] to import take a quarter of it.
+const LONGEST_QUESTION: u64 = 1 << 20;
+/// What is imported in one question, at most.
+pub const MOST_ENTRIES: usize = 500;
+/// Whoever asks waits longer: a million paths are no small answer.
+const PATIENCE_TO_ASK: Duration = Duration::from_secs(60);
+/// Nobody who asks may keep others waiting longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Before the next question is taken, after one that could not be: there are no more file descriptors, and asking for one
+/// again at once would take a processor.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The end that answers. The socket is removed when this goes.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Listens at `path`, for root alone. What a dead agent left there is replaced.
+    ///
+    /// # Errors
+    /// If another agent answers there, the socket cannot be made, or what is there is no socket.
+    pub fn listen(path: &Path) -> Result<Self, String> {
+        if UnixStream::connect(path).is_ok() {
+            return Err(format!("another agent answers at {}", path.display()));
+        }
+        let listener = unix_socket::listen_privately(path)
+            .map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// Listens at `path` in the place of the agent that answers there: whoever asks is answered by one of the two.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    pub fn replace(path: &Path) -> Result<Self, String> {
+        let beside = path.with_extension("next");
+        let listener = unix_socket::listen_privately(&beside).and_then(|listener| {
+            fs::rename(&beside, path)?;
+            Ok(listener)
+        });
+        let listener =
+            listener.map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// The socket is another agent's from now on, and stays.
+    pub fn leave(&mut self) {
+        self.path.clear();
+    }
+
+    /// What answers, for a thread of its own.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn server(&self) -> io::Result<ControlServer> {
+        self.listener.try_clone().map(ControlServer)
+    }
+}
+
+/// Answers questions.
+#[derive(Debug)]
+pub struct ControlServer(UnixListener);
+
+impl ControlServer {
+    /// One after the other, for as long as the process lives. Whoever is to follow is led to `follow`, and answered there.
+    pub fn run(
+        &self,
+        answer: impl Fn(Question) -> AgentAnswer,
+        follow: impl Fn(UnixStream, NewAgent),
+    ) {
+        for stream in self.0.incoming() {
+            let Ok(stream) = stream else {
+                thread::sleep(PAUSE);
+                continue;
+            };
+            // Whoever has gone, or is silent, gets no answer; the next one does.
+            if let Ok(Some(new_agent)) = serve_one(&stream, &answer) {
+                follow(stream, new_agent);
+            }
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn serve_one(
+    mut stream: &UnixStream,
+    answer: impl Fn(Question) -> AgentAnswer,
+) -> io::Result<Option<NewAgent>> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LONGEST_QUESTION)).read_line(&mut line)?;
+    let answer = match serde_json::from_str(&line) {
+        Ok(Question::HandOver(new_agent)) => return Ok(Some(new_agent)),
+        Ok(question) => answer(question),
+        Err(error) => AgentAnswer::Refused(error.to_string()),
+    };
+    writeln!(stream, "{}", serde_json::to_string(&answer)?)?;
+    Ok(None)
+}
+
+/// Asks the agent at `path`.
+///
+/// # Errors
+/// If none answers there.
+pub fn ask(path: &Path, question: &Question) -> Result<AgentAnswer, String> {
+    let asked = try_ask(path, question);
+    asked.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            format!("no agent runs here: nothing answers at {}", path.display())
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("only root may ask the agent at {}", path.display())
+        }
+        _ => format!("asking the agent at {}: {error}", path.display()),
+    })
+}
+
+fn try_ask(path: &Path, question: &Question) -> io::Result<AgentAnswer> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(PATIENCE_TO_ASK))?;
+    writeln!(stream, "{}", serde_json::to_string(question)?)?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}

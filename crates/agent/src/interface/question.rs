@@ -1,0 +1,175 @@
+//! What a running agent is asked and answers: a line of JSON each way.
+
+use super::handover::{HandoverOffer, NewAgent};
+use crate::canary::comparison::{Compared, ComparedPart};
+use crate::canary::totals::ConnectionTotals;
+use crate::kernel::congestion::ControlChoice;
+use crate::memory::exchange::{ExchangeDocument, ExchangeEntry};
+use crate::memory::paths::RememberedPath;
+use crate::programs::load_options::Mode;
+use crate::programs::telemetry::gauges::{MapFill, ProgramTime};
+use crate::programs::telemetry::handshake_timers::TimedHandshakes;
+use crate::programs::telemetry::option_counts::OptionCounts;
+use ::canary::interval::ConfidenceInterval;
+use gateway_client::ClientStatus;
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Where a running agent is asked, unless said otherwise.
+pub const SOCKET: &str = "/run/headstart-agent.sock";
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// How is it going?
+    Status,
+    /// What is remembered?
+    Paths,
+    /// Forget what lies within a prefix, or everything.
+    Forget(Option<IpNet>),
+    /// Use windows again, after they were found to do harm.
+    Arm,
+    /// Let so many of a million connections start warm from now on, beside the control group.
+    Ramp(u32),
+    /// All that is remembered, for a document.
+    Export,
+    /// Remember this, where nothing as young is known.
+    Import(ExchangeDocument),
+    /// Hand everything over to this agent, which goes on as you did; what follows is in [`crate::interface::handover`].
+    HandOver(NewAgent),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgentAnswer {
+    /// To [`Question::Status`].
+    Status(Box<AgentStatus>),
+    /// To [`Question::Paths`].
+    Paths(Vec<RememberedPath>),
+    /// To [`Question::Forget`]: how many paths were forgotten.
+    Forgotten(usize),
+    /// To [`Question::Arm`]: whether they had been left alone.
+    Armed(bool),
+    /// To [`Question::Ramp`]: how many of a million they were.
+    Ramped(u32),
+    /// To [`Question::Export`].
+    Exported(Vec<ExchangeEntry>),
+    /// To [`Question::Import`]: how many were taken.
+    Imported(usize),
+    /// To [`Question::HandOver`]: what there is; the files follow.
+    HandingOver(HandoverOffer),
+    /// The question was not understood.
+    Refused(String),
+}
+
+/// How it is going.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentStatus {
+    /// Of the agent.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// Whose connections it attends to.
+    pub cgroups: Vec<PathBuf>,
+    /// Whose it does not, though they lie below one of the others.
+    pub except_cgroups: Vec<PathBuf>,
+    /// How they get their windows.
+    pub mode: Mode,
+    /// What they are given.
+    pub control: ControlChoice,
+    /// Names of ours that can be had, by routes and sockets, too.
+    pub congestion_controls: Vec<String>,
+    /// Why all windows are left alone though that was not asked for: warm starts did harm.
+    pub off: Option<String>,
+    /// Connections are measured alone and keep all that is theirs, as was asked for.
+    pub dry_run: bool,
+    /// Share of the connections that is assigned to the control group (option `--holdout`).
+    pub control_group_share: f64,
+    /// Share of the connections that may start warm, beside the control group (option `--percent`), percent.
+    pub percent: f64,
+    /// Counts up whenever something changes that connections are compared under.
+    pub stage: u32,
+    /// Connections that start cold because warm starts did harm to such ones, each with a reason.
+    pub stopped: Vec<StoppedPart>,
+    /// Largest first window, segments.
+    pub cap: u32,
+    /// Paths remembered now.
+    pub paths: usize,
+    /// At most.
+    pub max_paths: u32,
+    /// Connections that have closed.
+    pub connections: ConnectionTotals,
+    /// All connections, and parts of them that can be told apart before they start: chosen for a remembered window, beside
+    /// the control group.
+    pub parts: Vec<ComparedPart>,
+    /// Warm by control group, of the geometric means of completion time, of all; `None` with too few.
+    pub time_ratio: Option<ConfidenceInterval>,
+    /// Warm connections beside the control group, by size.
+    pub comparison: Vec<Compared>,
+    /// Closed connections that are in no sum, because the buffer was full.
+    pub summaries_lost: u64,
+    /// How it goes with the gateways of the site; `None`: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<ClientStatus>,
+    /// TCP options that tell of connections' paths; `None`: none is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_option: Option<OptionCounts>,
+    /// Handshakes that began with a timer shorter than the kernel's; `None`: timers are the kernel's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_timers: Option<TimedHandshakes>,
+    /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
+    pub programs: Vec<ProgramTime>,
+    /// How full the maps are that forget, or refuse, once they are full.
+    pub maps: Vec<MapFill>,
+}
+
+/// Connections that start cold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedPart {
+    /// Which, as in [`ComparedPart::part`].
+    pub part: String,
+    /// The network, if the part is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<IpNet>,
+    /// With which figures.
+    pub why: String,
+}
+
+#[cfg(test)]
+impl AgentStatus {
+    /// Of an agent that has just been started.
+    pub(crate) fn empty() -> Self {
+        let totals = ConnectionTotals::default();
+        Self {
+            version: "1".to_owned(),
+            pid: 1,
+            cgroups: vec!["/sys/fs/cgroup".into()],
+            except_cgroups: vec![],
+            mode: Mode::Window,
+            control: ControlChoice::Auto,
+            congestion_controls: vec![],
+            off: None,
+            dry_run: false,
+            control_group_share: 0.05,
+            percent: 100.0,
+            stage: 0,
+            stopped: vec![],
+            cap: 256,
+            paths: 0,
+            max_paths: 1,
+            connections: totals,
+            parts: vec![],
+            time_ratio: None,
+            comparison: crate::canary::comparison::by_size(&totals, &[]),
+            summaries_lost: 0,
+            gateway: None,
+            tcp_option: None,
+            handshake_timers: None,
+            programs: vec![],
+            maps: vec![],
+        }
+    }
+}

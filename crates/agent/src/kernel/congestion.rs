@@ -1,0 +1,259 @@
+//! The congestion controls of ours, upon which of the kernel's each is built, and which of them a connection
+//! gets.
+
+use super::assumptions::Part;
+use super::facts::{BBR_MODULE, CUBIC_MODULE, Facts, Types};
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+
+/// One of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HsControl {
+    /// The kernel's CUBIC with a warm start.
+    Cubic,
+    /// The kernel's BBR with a warm start.
+    Bbr,
+    /// One window for all connections to a host, with a warm start.
+    Session,
+}
+
+/// What attended connections get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControlChoice {
+    /// `hs_cubic` in place of CUBIC, `hs_bbr` in place of BBR; others stay
+    #[default]
+    Auto,
+    /// `hs_cubic`, whatever the host's default
+    Cubic,
+    /// `hs_bbr`, whatever the host's default
+    Bbr,
+    /// `hs_session`: one window, as of one CUBIC, for all connections to a host
+    Session,
+}
+
+impl HsControl {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Session];
+
+    /// Its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map in the object has the
+    /// same, and its programs' names begin with it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "hs_cubic",
+            Self::Bbr => "hs_bbr",
+            Self::Session => "hs_session",
+        }
+    }
+
+    /// All that it has in the kernel: another one may be for its start alone.
+    pub(crate) const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Cubic => &["hs_cubic", "hs_cubic_start"],
+            Self::Bbr => &["hs_bbr"],
+            Self::Session => &["hs_session"],
+        }
+    }
+
+    /// Whose program it is, by its name.
+    pub(crate) fn of_program(program: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| program.starts_with(scheme.name()))
+    }
+
+    /// The part of the agent that it is.
+    const fn part(self) -> Part {
+        match self {
+            Self::Cubic => Part::Cubic,
+            Self::Bbr => Part::Bbr,
+            Self::Session => Part::Session,
+        }
+    }
+
+    /// A function of the kernel's that shows whether what it is built upon is there at all.
+    const fn shown_by(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubictcp_init",
+            Self::Bbr => "bbr_init",
+            Self::Session => "tcp_reno_ssthresh",
+        }
+    }
+
+    /// The module which that may be in; `None`: it is a part of TCP itself.
+    const fn module(self) -> Option<&'static str> {
+        match self {
+            Self::Cubic => Some(CUBIC_MODULE),
+            Self::Bbr => Some(BBR_MODULE),
+            Self::Session => None,
+        }
+    }
+
+    /// Where the running kernel has what it is built upon.
+    ///
+    /// # Errors
+    /// As [`Self::found_in`].
+    pub fn found(self) -> Result<String, Absence> {
+        self.found_in(&Facts::running())
+    }
+
+    /// Where a kernel has what it is built upon.
+    ///
+    /// # Errors
+    /// Why it cannot be built upon that.
+    pub fn found_in(self, facts: &Facts) -> Result<String, Absence> {
+        let types = facts.types.as_ref().map_err(|why| Absence::Differs(why.clone()))?;
+        let function = self.shown_by();
+        match self.module() {
+            Some(module)
+                if !types.all.has_function(function) && !types.modules.contains(&module) =>
+            {
+                return Err(Absence::NotLoaded { module });
+            }
+            _ => {}
+        }
+        if let Some(module) = self.module().filter(|module| types.apart.contains(module)) {
+            return Err(Absence::Differs(format!(
+                "{} has module {module} with types (BTF) of sockets of its own, so that programs cannot call it",
+                facts.kernel()
+            )));
+        }
+        if self == Self::Bbr && types.has_newer_bbr() {
+            return Err(Absence::Differs(format!(
+                "{} has BBR in version 2 or 3, whose state hs_bbr does not know",
+                facts.kernel()
+            )));
+        }
+        self.complete_in(facts, types)?;
+        Ok(match self.module().filter(|_| !types.built_in.has_function(function)) {
+            None => "built in".to_owned(),
+            Some(module) => format!("in module {module}"),
+        })
+    }
+
+    fn complete_in(self, facts: &Facts, types: &Types) -> Result<(), Absence> {
+        let missing = types.missing(self.part());
+        match missing.as_slice() {
+            [] => Ok(()),
+            names => {
+                let kernel = facts.kernel();
+                Err(Absence::Differs(format!("{kernel} has no {}", names.join(", no "))))
+            }
+        }
+    }
+}
+
+/// Why one of ours cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// What it is built upon is in a module that is not loaded, or nowhere.
+    NotLoaded {
+        /// That module.
+        module: &'static str,
+    },
+    /// What it is built upon is not as the agent knows it: how it differs.
+    Differs(String),
+}
+
+impl Display for Absence {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLoaded { module } => {
+                write!(f, "it is in a module that is not loaded (modprobe {module}), or not there")
+            }
+            Self::Differs(how) => f.write_str(how),
+        }
+    }
+}
+
+impl ControlChoice {
+    /// As the programs have it.
+    pub(crate) const fn to_u32(self) -> u32 {
+        match self {
+            Self::Auto => 0,
+            Self::Cubic => 1,
+            Self::Bbr => 2,
+            Self::Session => 3,
+        }
+    }
+
+    /// The one that has to be there for it.
+    pub const fn needs(self) -> HsControl {
+        match self {
+            // Not asked for by name: whoever has BBR keeps BBR where ours is not.
+            Self::Auto | Self::Cubic => HsControl::Cubic,
+            Self::Bbr => HsControl::Bbr,
+            Self::Session => HsControl::Session,
+        }
+    }
+}
+
+impl Display for ControlChoice {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Session => "session",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::listing::Listing;
+
+    fn facts(all: Listing, modules: &[&'static str]) -> Facts {
+        let built_in = all.clone();
+        let types = Types { all, built_in, modules: modules.to_vec(), apart: Vec::new() };
+        Facts { release: "9.9".to_owned(), lockdown: "none".to_owned(), types: Ok(types) }
+    }
+
+    #[test]
+    fn each_is_there_where_all_is_that_it_calls() {
+        let all = facts(Listing::complete(), &[]);
+        for scheme in HsControl::ALL {
+            assert_eq!(scheme.found_in(&all).as_deref(), Ok("built in"), "{}", scheme.name());
+        }
+    }
+
+    #[test]
+    fn a_function_under_another_name_takes_one_along_and_leaves_the_others() {
+        let mut renamed = Listing::complete();
+        renamed.rename_function("cubictcp_acked", "cubictcp_pkts_acked");
+        let renamed = facts(renamed, &[]);
+        let why = HsControl::Cubic.found_in(&renamed).unwrap_err().to_string();
+        assert_eq!(why, "this kernel (9.9) has no function cubictcp_acked");
+        assert!(HsControl::Bbr.found_in(&renamed).is_ok());
+        assert!(HsControl::Session.found_in(&renamed).is_ok());
+    }
+
+    #[test]
+    fn a_module_that_is_not_loaded_is_named() {
+        let mut without = Listing::complete();
+        without.rename_function("bbr_init", "nothing");
+        let absence = HsControl::Bbr.found_in(&facts(without.clone(), &[])).unwrap_err();
+        assert_eq!(absence, Absence::NotLoaded { module: BBR_MODULE });
+        // Loaded, and without the function: it is no more a matter of loading it.
+        let absence = HsControl::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
+        assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
+    }
+
+    /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than the module's.
+    #[test]
+    fn a_module_with_types_apart_cannot_be_called() {
+        let mut apart = facts(Listing::complete(), &[BBR_MODULE]);
+        apart.types.as_mut().unwrap().apart.push(BBR_MODULE);
+        let why = HsControl::Bbr.found_in(&apart).unwrap_err().to_string();
+        assert!(why.starts_with("this kernel (9.9) has module tcp_bbr with types (BTF)"), "{why}");
+        assert!(HsControl::Cubic.found_in(&apart).is_ok());
+    }
+
+    /// Members of `struct bbr` in BBRv3 (google/bbr, branch v3, net/ipv4/tcp_bbr.c).
+    #[test]
+    fn a_newer_bbr_is_left_alone() {
+        let mut newer = Listing::complete();
+        newer.insert(crate::kernel::assumptions::Sort::Member("bbr"), "inflight_hi");
+        let why = HsControl::Bbr.found_in(&facts(newer, &[])).unwrap_err().to_string();
+        assert!(why.starts_with("this kernel (9.9) has BBR in version 2 or 3"), "{why}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What the running kernel has of all that the agent assumes of it: looked up once, before anything is loaded. Both `check`
+//! and the agent decide by this.
+
+use super::assumptions::{
+    ARGUMENTS_WITH_ACK, COUNTS_HANDSHAKES, LINKED, OF_NEWER_BBR, OWN_TX_START, Part,
+};
+use super::btf::Btf;
+use super::listing::Listing;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where a kernel says what it has and allows; tests have kernels of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The folder of its types: `vmlinux`, and a file for each module.
+    pub types: &'a Path,
+    /// How far it is locked down (kernel_lockdown(7)).
+    pub lockdown: &'a Path,
+    /// Its version.
+    pub release: &'a Path,
+}
+
+impl Places<'static> {
+    /// Of the kernel that runs.
+    pub fn running() -> Self {
+        Self {
+            types: Path::new("/sys/kernel/btf"),
+            lockdown: Path::new("/sys/kernel/security/lockdown"),
+            release: Path::new("/proc/sys/kernel/osrelease"),
+        }
+    }
+}
+
+/// A module that may hold what `hs_cubic` calls.
+pub const CUBIC_MODULE: &str = "tcp_cubic";
+/// A module that may hold what `hs_bbr` calls.
+pub const BBR_MODULE: &str = "tcp_bbr";
+
+/// What a kernel has.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// As `uname -r` says it.
+    pub release: String,
+    /// What lockdown is at.
+    pub lockdown: String,
+    /// Its types, or why they cannot be read.
+    pub types: Result<Types, String>,
+}
+
+/// What its types tell.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    /// Of the kernel and of all its modules that matter.
+    pub all: Listing,
+    /// Of the kernel alone.
+    pub built_in: Listing,
+    /// Modules that matter and are loaded.
+    pub modules: Vec<&'static str>,
+    /// Of these, those whose types were not merged with the kernel's: to the verifier their sockets are other ones.
+    pub apart: Vec<&'static str>,
+}
+
+/// How programs have to be shaped for a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// A congestion control is listed only as long as its link lives.
+    pub is_linked: bool,
+    /// The start of sending has an operation of its own.
+    pub has_own_tx_start: bool,
+    /// `cong_control` is told the number and the flags of an ACK.
+    pub tells_ack: bool,
+}
+
+impl Facts {
+    /// Of the running kernel.
+    pub fn running() -> Self {
+        Self::of(&Places::running())
+    }
+
+    /// Of a kernel that says what it has in these places.
+    pub fn of(places: &Places<'_>) -> Self {
+        let release = fs::read_to_string(places.release).unwrap_or_default();
+        let modes = fs::read_to_string(places.lockdown).unwrap_or_default();
+        let lockdown = modes.split(['[', ']']).nth(1).unwrap_or("none").to_owned();
+        Self { release: release.trim().to_owned(), lockdown, types: types(places.types) }
+    }
+
+    /// `this kernel (6.1.0)`.
+    pub fn kernel(&self) -> String {
+        format!("this kernel ({})", self.release)
+    }
+
+    /// How programs have to be shaped.
+    pub fn shape(&self) -> Shape {
+        let has =
+            |test: fn(&Listing) -> bool| self.types.as_ref().is_ok_and(|types| test(&types.all));
+        Shape {
+            is_linked: has(|all| all.has_number(LINKED)),
+            has_own_tx_start: has(|all| all.has_operation(OWN_TX_START)),
+            tells_ack: has(|all| all.arguments().is_none_or(|count| count >= ARGUMENTS_WITH_ACK)),
+        }
+    }
+}
+
+impl Types {
+    /// What a part of the agent needs and is not here.
+    pub fn missing(&self, part: Part) -> Vec<String> {
+        self.all.missing(part)
+    }
+
+    /// Whether connections that open at once can be told to share what a path takes.
+    pub fn counts_handshakes(&self) -> bool {
+        self.all.has_function(COUNTS_HANDSHAKES)
+    }
+
+    /// The kernel's BBR is of version 2 or 3.
+    pub fn has_newer_bbr(&self) -> bool {
+        OF_NEWER_BBR.iter().any(|member| self.all.has_member("bbr", member))
+    }
+}
+
+fn types(folder: &Path) -> Result<Types, String> {
+    let file = folder.join("vmlinux");
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(_) => {
+            let name = file.display();
+            return Err(format!("{name} is not there (CONFIG_DEBUG_INFO_BTF)"));
+        }
+    };
+    let unread = |why| format!("cannot read {}: {why}", file.display());
+    let kernel = Arc::new(Btf::of_kernel(bytes).map_err(unread)?);
+    let built_in = Listing::of(&kernel);
+    let (mut all, mut modules, mut apart) = (built_in.clone(), Vec::new(), Vec::new());
+    for module in [CUBIC_MODULE, BBR_MODULE] {
+        let bytes = fs::read(folder.join(module)).ok();
+        if let Some(Ok(types)) = bytes.map(|bytes| Btf::of_module(bytes, Arc::clone(&kernel))) {
+            let listing = Listing::of(&types);
+            if listing.has_member("sock", "__sk_common") {
+                apart.push(module);
+            }
+            all.add(listing);
+            modules.push(module);
+        }
+    }
+    Ok(Types { all, built_in, modules, apart })
+}

@@ -1,0 +1,275 @@
+//! Keeps the memory on disk while the agent runs: what has changed every few seconds, all of it at the end, and what
+//! is forgotten at once. What fails is said and tried again: connections do not wait for a disk. After one write that failed redb
+//! refuses all others, so the file is opened anew.
+
+use super::format;
+use super::store::{AgentFact, Store};
+use crate::canary::state::CanaryState;
+use crate::contract::PrefixKey;
+use crate::os::clock::{Moment, monotonic_ns, since};
+use crate::os::lock::lock;
+use crate::os::log::{Level, say};
+use ipnet::IpNet;
+use libbpf_rs::MapHandle;
+use std::collections::HashSet;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct StateFile {
+    file: PathBuf,
+    /// `None`: it could not be opened again after a write had failed.
+    store: Mutex<Option<Store>>,
+    changed: Mutex<Changed>,
+    /// Paths that there can be.
+    most: usize,
+    saved_ns: Mutex<u64>,
+    dropped_ns: Mutex<u64>,
+}
+
+/// All of the file is looked at then: a minute is little beside the ages that are of use.
+const DROP_EVERY_NS: u64 = 60_000_000_000;
+
+/// What has changed since it was last saved.
+#[derive(Debug, PartialEq, Eq)]
+enum Changed {
+    These(HashSet<PrefixKey>),
+    /// Of more paths than there can be: the map holds the last of them, whichever these are. So a scan of very many prefixes takes
+    /// no more memory however seldom is saved.
+    All,
+}
+
+impl Default for Changed {
+    fn default() -> Self {
+        Self::These(HashSet::new())
+    }
+}
+
+impl Changed {
+    /// And these; `most`: paths that there can be.
+    fn add(&mut self, keys: impl IntoIterator<Item = PrefixKey>, most: usize) {
+        for key in keys {
+            let Self::These(named) = self else { return };
+            named.insert(key);
+            if named.len() > most {
+                *self = Self::All;
+            }
+        }
+    }
+
+    /// What could not be saved, and what has changed meanwhile.
+    fn put_back(&mut self, unsaved: Self, most: usize) {
+        match unsaved {
+            Self::These(named) => self.add(named, most),
+            Self::All => *self = Self::All,
+        }
+    }
+}
+
+impl StateFile {
+    /// Upon a file. `most`: paths that there can be. `patience`: for how long an agent that ends may have it still.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and if the file is of a newer agent's format.
+    pub(crate) fn open(file: &Path, most: u32, patience: Duration) -> Result<Self, String> {
+        let (store, damage) = Store::open(file, patience)?;
+        let count = format::bring_up(store.database())
+            .map_err(|why| format!("cannot use {}: {why}", file.display()))?;
+        if count > 0 {
+            say(Level::Notice, &format!("{count} paths were of an older format, and are kept"));
+        }
+        if let Some(damage) = damage {
+            say(Level::Error, &damage);
+        }
+        let [saved_ns, dropped_ns] = [monotonic_ns(); 2].map(Mutex::new);
+        Ok(Self {
+            file: file.to_owned(),
+            store: Mutex::new(Some(store)),
+            changed: Mutex::default(),
+            most: most as usize,
+            saved_ns,
+            dropped_ns,
+        })
+    }
+
+    /// Does something with the file, which is opened anew if it has to be.
+    fn with<T>(&self, act: impl Fn(&Store) -> Result<T, redb::Error>) -> Result<T, String> {
+        let mut store = lock(&self.store);
+        let tried = store.as_ref().map(&act);
+        let done = match tried {
+            Some(Err(redb::Error::PreviousIo)) | None => {
+                // The file can be had once only.
+                *store = None;
+                let (again, damage) = Store::open(&self.file, Duration::ZERO)?;
+                if let Some(damage) = damage {
+                    say(Level::Error, &damage);
+                }
+                act(store.insert(again))
+            }
+            Some(done) => done,
+        };
+        done.map_err(|error| format!("{}: {error}", self.file.display()))
+    }
+
+    /// Puts into `map` what is on disk and no older than `most_ns`.
+    pub(crate) fn restore(&self, map: &MapHandle, most_ns: u64) {
+        match self.with(|store| store.restore(map, &Moment::now(), most_ns)) {
+            Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
+            Err(error) => say(Level::Error, &format!("cannot read what was remembered: {error}")),
+        }
+    }
+
+    /// These have to be saved.
+    pub(crate) fn has_changed(&self, keys: &[PrefixKey]) {
+        lock(&self.changed).add(keys.iter().copied(), self.most);
+    }
+
+    /// Whether the last time is so long ago that it is time to save what has changed; it counts from now on.
+    pub(crate) fn is_due(&self, every_s: u32) -> bool {
+        let mut saved_ns = lock(&self.saved_ns);
+        let now = monotonic_ns();
+        let is_due = since(*saved_ns, now) >= u64::from(every_s) * 1_000_000_000;
+        if is_due {
+            *saved_ns = now;
+        }
+        is_due
+    }
+
+    /// Saves the paths that have changed, and now and then drops what is older than `most_ns`.
+    pub(crate) fn save_changed(&self, map: &MapHandle, most_ns: u64) {
+        let changed = mem::take(&mut *lock(&self.changed));
+        if let Err(error) = self.save(map, &changed, most_ns) {
+            complain(&error);
+            lock(&self.changed).put_back(changed, self.most);
+        }
+        if self.is_due_to_drop() {
+            let dropped = self.with(|store| store.drop_old(&Moment::now(), most_ns));
+            dropped.unwrap_or_else(|error| complain(&error));
+        }
+    }
+
+    /// As [`Self::is_due`].
+    fn is_due_to_drop(&self) -> bool {
+        let mut dropped_ns = lock(&self.dropped_ns);
+        let now = monotonic_ns();
+        let is_due = since(*dropped_ns, now) >= DROP_EVERY_NS;
+        if is_due {
+            *dropped_ns = now;
+        }
+        is_due
+    }
+
+    fn save(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), String> {
+        match changed {
+            Changed::These(named) if named.is_empty() => Ok(()),
+            Changed::These(named) => self.with(|store| store.save(map, named, &Moment::now())),
+            Changed::All => self.with(|store| store.save_all(map, &Moment::now(), most_ns)),
+        }
+    }
+
+    /// Saves everything that is no older than `most_ns`.
+    pub(crate) fn save_all(&self, map: &MapHandle, most_ns: u64) {
+        self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
+    }
+
+    /// Drops what lies within a prefix, or everything.
+    ///
+    /// # Errors
+    /// If it is on disk still, with the name of the file.
+    pub(crate) fn forget(&self, prefix: Option<IpNet>) -> Result<(), String> {
+        let is_meant = |key: &[u8]| match prefix {
+            None => true,
+            Some(prefix) => {
+                PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
+            }
+        };
+        self.with(|store| store.keep_only(|key| !is_meant(key)))
+    }
+
+    /// What the canary had found. Versions before it kept only why all windows were left alone.
+    pub(crate) fn canary(&self) -> CanaryState {
+        let fact = |fact| self.with(|store| Ok(store.fact(fact))).unwrap_or_default();
+        let text = fact(AgentFact::Canary);
+        let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
+        let state = read.unwrap_or_else(|error| {
+            let what = format!("the comparison begins anew, what was kept cannot be read: {error}");
+            say(Level::Warning, &what);
+            None
+        });
+        state.unwrap_or_default().resumed(fact(AgentFact::Off))
+    }
+
+    /// Keeps what the canary has found.
+    pub(crate) fn save_canary(&self, state: &CanaryState) {
+        let text = serde_json::to_string(state).expect("plain fields");
+        let kept = self.with(|store| {
+            store.set_fact(AgentFact::Canary, Some(&text))?;
+            store.set_fact(AgentFact::Off, state.off())
+        });
+        kept.unwrap_or_else(|error| complain(&error));
+    }
+}
+
+fn complain(error: &str) {
+    say(Level::Error, &format!("cannot save what is remembered: {error}; it is tried again"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// redb's answer to all that comes after a write that failed, until the file is opened anew.
+    #[test]
+    fn after_a_write_that_failed_the_file_is_opened_anew() {
+        let folder = std::env::temp_dir().join(format!("headstart-keeper-{}", std::process::id()));
+        let state_file = StateFile::open(&folder.join("agent.redb"), 10, Duration::ZERO).unwrap();
+        let tries = std::cell::Cell::new(0);
+        let done = state_file.with(|_| {
+            tries.set(tries.get() + 1);
+            if tries.get() == 1 { Err(redb::Error::PreviousIo) } else { Ok(tries.get()) }
+        });
+        assert_eq!(done, Ok(2));
+        let failed = state_file
+            .with(|_| Err::<(), _>(redb::Error::Io(std::io::ErrorKind::StorageFull.into())));
+        assert!(failed.unwrap_err().contains("agent.redb"));
+        assert_eq!(state_file.forget(None), Ok(()));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// 10.0.0.0/24, 10.0.1.0/24, ...
+    fn keys(count: u32) -> impl Iterator<Item = PrefixKey> {
+        (0..count).map(|n| {
+            let network = std::net::Ipv4Addr::from_bits((10 << 24) + (n << 8));
+            PrefixKey { prefix: IpNet::new(network.into(), 24).unwrap(), namespace: 1 }
+        })
+    }
+
+    #[test]
+    fn what_is_named_is_never_more_than_there_can_be() {
+        let mut changed = Changed::default();
+        // The same again is no more.
+        for _ in 0..2 {
+            changed.add(keys(100), 100);
+            assert_eq!(changed, Changed::These(keys(100).collect()));
+        }
+        changed.add(keys(101), 100);
+        assert_eq!(changed, Changed::All);
+        changed.add(keys(1), 100);
+        assert_eq!(changed, Changed::All);
+    }
+
+    #[test]
+    fn what_could_not_be_saved_has_changed_still() {
+        let mut changed = Changed::default();
+        changed.add(keys(3), 100);
+        let unsaved = mem::take(&mut changed);
+        changed.add(keys(5).skip(3), 100);
+        changed.put_back(unsaved, 100);
+        assert_eq!(changed, Changed::These(keys(5).collect()));
+        changed.put_back(Changed::All, 100);
+        assert_eq!(changed, Changed::All);
+    }
+}

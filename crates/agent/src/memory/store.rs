@@ -1,0 +1,340 @@
+//! The memory on disk (redb: one file, transactions that are whole or not there, whenever the process ends). A path is
+//! kept with the moment at which it was saved, so that its age is known after a restart. Rows of other boots are of
+//! this machine's own network namespace only: the numbers of others mean nothing any more.
+
+use super::paths::{self, own_namespace};
+use crate::contract::{LearntPath, PrefixKey};
+use crate::os::clock::{Moment, since};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use redb::backends::FileBackend;
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
+    TableDefinition,
+};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path as FilePath;
+use std::thread;
+use std::time::Duration;
+
+pub(super) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
+/// In place of a network namespace's number: of all.
+const SHARED: u32 = 0;
+/// Facts of the agent itself.
+pub(super) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
+
+/// What is kept of the agent itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AgentFact {
+    /// Why all windows are left alone, if they are.
+    Off,
+    /// What the canary has found, as JSON.
+    Canary,
+}
+
+/// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
+const CACHE: usize = 8 << 20;
+
+/// How often it is looked whether another agent has let go of it.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// For its owner alone.
+const PRIVATE: u32 = 0o600;
+
+/// The file, of the format of module `format`.
+#[derive(Debug)]
+pub(super) struct Store(Database);
+
+/// A path with what its age needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    path: LearntPath,
+    saved: Moment,
+    is_own: bool,
+}
+
+impl Store {
+    /// Opens the file, or makes one, for the user alone that the process runs as: it says with which networks the machine
+    /// has spoken. One that is damaged is put aside, with a word of that in `Ok`. `patience`: for how long another agent, which ends,
+    /// may have it still.
+    ///
+    /// # Errors
+    /// If another agent has it, or it can be neither opened nor made.
+    pub(super) fn open(
+        file: &FilePath,
+        patience: Duration,
+    ) -> Result<(Self, Option<String>), String> {
+        let shown = file.display();
+        if let Some(directory) = file.parent() {
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(directory);
+            made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+        }
+        match create_within(file, patience) {
+            Ok(database) => Ok((Self(database), None)),
+            Err(error) if is_damaged(&error) => {
+                let aside = file.with_extension("damaged");
+                fs::rename(file, &aside)
+                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
+                let database = create(file).map_err(|error| format!("{shown}: {error}"))?;
+                let why = format!(
+                    "{shown} is damaged ({error}): now {}, and nothing is remembered",
+                    aside.display()
+                );
+                Ok((Self(database), Some(why)))
+            }
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                Err(format!("another agent has {shown} open"))
+            }
+            Err(error) => Err(format!("cannot open {shown}: {error}")),
+        }
+    }
+
+    pub(super) const fn database(&self) -> &Database {
+        &self.0
+    }
+
+    /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more or is older than `most_ns`; how
+    /// many paths.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub(super) fn restore(
+        &self,
+        map: &MapHandle,
+        now: &Moment,
+        most_ns: u64,
+    ) -> Result<usize, redb::Error> {
+        let own = own_namespace();
+        let (mut kept, mut is_as_it_was) = (0, true);
+        {
+            let reading = self.0.begin_read()?;
+            let table = match reading.open_table(PATHS) {
+                Ok(table) => table,
+                Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
+                Err(error) => return Err(error.into()),
+            };
+            for row in table.iter()? {
+                let (key, row) = row?;
+                let path = restored(key.value(), row.value(), now, own);
+                let path = path.filter(|(_, path)| age_of(path, now) <= most_ns);
+                is_as_it_was &= path.is_some_and(|(new, _)| new.to_bytes() == key.value());
+                let Some((key, path)) = path else { continue };
+                // A smaller map than the last one's holds what fits.
+                let _ = map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY);
+                kept += 1;
+            }
+        }
+        if !is_as_it_was {
+            self.save_all(map, now, most_ns)?;
+        }
+        Ok(kept)
+    }
+
+    /// Saves the paths of these keys as `map` has them; those that it has no more are dropped.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn save<'a>(
+        &self,
+        map: &MapHandle,
+        keys: impl IntoIterator<Item = &'a PrefixKey>,
+        now: &Moment,
+    ) -> Result<(), redb::Error> {
+        let own = own_namespace();
+        let writing = self.0.begin_write()?;
+        {
+            let mut table = writing.open_table(PATHS)?;
+            for key in keys {
+                let bytes = key.to_bytes();
+                match map.lookup(&bytes, MapFlags::ANY).ok().flatten() {
+                    Some(value) => {
+                        let Some(path) = LearntPath::from_bytes(&value) else { continue };
+                        let row = Row { path, saved: *now, is_own: key.namespace == own };
+                        table.insert(bytes.as_slice(), row.to_bytes().as_slice())?;
+                    }
+                    None => drop(table.remove(bytes.as_slice())?),
+                }
+            }
+            // Paths that the kernel has dropped for newer ones are nobody's any more.
+            if table.len()? > u64::from(map.max_entries()) {
+                table.retain(|key, _| matches!(map.lookup(key, MapFlags::ANY), Ok(Some(_))))?;
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Saves all that `map` has and that is no older than `most_ns`, and nothing else.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn save_all(
+        &self,
+        map: &MapHandle,
+        now: &Moment,
+        most_ns: u64,
+    ) -> Result<(), redb::Error> {
+        let own = own_namespace();
+        let mut pairs = paths::pairs(map);
+        pairs.retain(|(_, path)| age_of(path, now) <= most_ns);
+        pairs.sort_by_key(|(key, _)| key.to_bytes());
+        let writing = self.0.begin_write()?;
+        writing.delete_table(PATHS)?;
+        {
+            let mut table = writing.open_table(PATHS)?;
+            for (key, path) in pairs {
+                let row = Row { path, saved: *now, is_own: key.namespace == own };
+                table.insert(key.to_bytes().as_slice(), row.to_bytes().as_slice())?;
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Drops what is older than `most_ns`: no connection goes by it any more.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn drop_old(&self, now: &Moment, most_ns: u64) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        writing.open_table(PATHS)?.retain(|_, row| {
+            let age =
+                Row::from_bytes(row).and_then(|row| row.saved.age_of(row.path.learnt_ns, now));
+            age.is_some_and(|age| age <= most_ns)
+        })?;
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Drops the paths whose keys are not meant.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn keep_only(&self, is_meant: impl Fn(&[u8]) -> bool) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        writing.open_table(PATHS)?.retain(|key, _| is_meant(key))?;
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// What was kept of the agent by this name.
+    pub(super) fn fact(&self, fact: AgentFact) -> Option<String> {
+        let reading = self.0.begin_read().ok()?;
+        let facts = reading.open_table(FACTS).ok()?;
+        facts.get(fact.key()).ok()?.map(|value| value.value().to_owned())
+    }
+
+    /// Keeps it, or that there is nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn set_fact(&self, fact: AgentFact, value: Option<&str>) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        {
+            let mut facts = writing.open_table(FACTS)?;
+            match value {
+                Some(value) => drop(facts.insert(fact.key(), value)?),
+                None => drop(facts.remove(fact.key())?),
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+}
+
+impl AgentFact {
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Canary => "canary-1",
+        }
+    }
+}
+
+/// As [`create`], once another agent has let go of it.
+fn create_within(file: &FilePath, patience: Duration) -> Result<Database, DatabaseError> {
+    let mut left = patience;
+    loop {
+        match create(file) {
+            Err(DatabaseError::DatabaseAlreadyOpen) if !left.is_zero() => {
+                thread::sleep(GLANCE);
+                left = left.saturating_sub(GLANCE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn create(file: &FilePath) -> Result<Database, DatabaseError> {
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
+    let opened = opened.open(file).and_then(|opened| {
+        // One that was made before, or by hand.
+        opened.set_permissions(Permissions::from_mode(PRIVATE))?;
+        Ok(opened)
+    });
+    let opened = opened.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?;
+    Database::builder().set_cache_size(CACHE).create_with_backend(FileBackend::new(opened)?)
+}
+
+fn is_damaged(error: &DatabaseError) -> bool {
+    match error {
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::RepairAborted => true,
+        DatabaseError::Storage(StorageError::Io(error)) => {
+            matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+        }
+        _ => false,
+    }
+}
+
+/// Of what the map has, nanoseconds.
+fn age_of(path: &LearntPath, now: &Moment) -> u64 {
+    since(path.learnt_ns, now.monotonic_ns)
+}
+
+/// A row as it is now; `None` if it means nothing any more.
+fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
+    let mut key = PrefixKey::from_bytes(key)?;
+    let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
+    if key.namespace != SHARED && (saved.boot != now.boot || now.boot == 0) {
+        if !is_own {
+            return None;
+        }
+        key.namespace = own;
+    }
+    let age = saved.age_of(path.learnt_ns, now)?;
+    path.learnt_ns = now.monotonic_ns.wrapping_sub(age);
+    Some((key, path))
+}
+
+impl Row {
+    const SIZE: usize = LearntPath::SIZE + 8 + 8 + 16 + 1;
+
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Self::SIZE);
+        bytes.extend(self.path.to_bytes());
+        bytes.extend(self.saved.monotonic_ns.to_ne_bytes());
+        bytes.extend(self.saved.wall_ns.to_ne_bytes());
+        bytes.extend(self.saved.boot.to_ne_bytes());
+        bytes.push(self.is_own.into());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let path = LearntPath::from_bytes(bytes.get(..LearntPath::SIZE)?)?;
+        let (monotonic, rest) = bytes[LearntPath::SIZE..].split_first_chunk()?;
+        let (wall, rest) = rest.split_first_chunk()?;
+        let (boot, rest) = rest.split_first_chunk()?;
+        let saved = Moment {
+            monotonic_ns: u64::from_ne_bytes(*monotonic),
+            wall_ns: u64::from_ne_bytes(*wall),
+            boot: u128::from_ne_bytes(*boot),
+        };
+        Some(Self { path, saved, is_own: *rest.first()? != 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! Cgroups that go and come back: a service manager removes that of a service which stops, and makes another one at the same
+//! path when it starts. Programs end with the cgroup that they are attached to, so the new one gets them anew.
+
+use super::links::Attached;
+use super::loader::Loaded;
+use crate::os::log::{Level, say};
+use std::path::PathBuf;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Follower {
+    /// Why the last one could not be attended to: said once.
+    why: Option<String>,
+}
+
+impl Follower {
+    /// Attends to the cgroups that were made anew since, and leaves those of `except` alone. Of what is not there it waits for
+    /// the next one.
+    pub(crate) fn look(
+        &mut self,
+        loaded: &mut Loaded,
+        attached: &mut Attached,
+        (cgroups, except): (&[PathBuf], &[PathBuf]),
+    ) {
+        if !attached.lacks(cgroups, except) {
+            return;
+        }
+        let why = loaded.reattach(attached, cgroups, except).err();
+        match &why {
+            None => say(Level::Notice, "a cgroup was made anew: its connections are attended to"),
+            Some(said) if why != self.why => {
+                say(Level::Error, &format!("a cgroup was made anew, but {said}"));
+            }
+            Some(_) => {}
+        }
+        self.why = why;
+    }
+}

@@ -1,0 +1,288 @@
+//! What of the kernel and of our rights the agent needs, and whether it is there.
+
+use super::load_options::cgroup_root;
+use crate::kernel::assumptions::Part;
+use crate::kernel::congestion::{ControlChoice, HsControl};
+use crate::kernel::facts::{Facts, Types};
+use serde::Serialize;
+use std::fs;
+
+/// One thing that is needed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What.
+    pub what: &'static str,
+    /// Whether it is there.
+    pub is_there: bool,
+    /// What was seen, or what to do about it.
+    pub remark: String,
+}
+
+/// Rights by their numbers (capability.h): what loading and attaching takes.
+const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
+const CAP_SYS_ADMIN: u32 = 21;
+
+/// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
+pub fn refusal(choice: ControlChoice) -> Option<String> {
+    first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
+}
+
+/// The same of first windows alone.
+pub fn window_refusal() -> Option<String> {
+    let missing = first_missing(&needed_for_windows(&Facts::running()));
+    missing.map(|why| format!("cannot work here: {why}"))
+}
+
+/// What of these is not there, and why.
+pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
+    let missing = findings.iter().find(|finding| !finding.is_there)?;
+    Some(format!("no {}: {}", missing.what, missing.remark))
+}
+
+/// All that is needed for a congestion control, there or not; nothing is loaded for it.
+pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
+    let mut needed = needed_for_windows(facts);
+    needed.extend([
+        struct_ops(facts),
+        uses(Part::Wrap, facts),
+        upon(choice.needs(), facts),
+        lockdown(facts),
+    ]);
+    needed
+}
+
+/// What is needed for first windows alone. Their program reads what the kernel shows it and nothing else, so lockdown is
+/// nothing to it.
+pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
+    vec![rights(), types_of_kernel(facts), uses(Part::Windows, facts), cgroups()]
+}
+
+/// What is used where it is, and not needed: of the other congestion controls, and of the kernel.
+pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
+    let Ok(types) = &facts.types else { return Vec::new() };
+    let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
+    let mut found: Vec<_> = others.map(|scheme| upon(scheme, facts)).collect();
+    found.push(counting(types));
+    for finding in &mut found {
+        if !finding.is_there {
+            finding.remark = format!("not needed: {}", finding.remark);
+        }
+    }
+    found
+}
+
+pub(crate) fn finding(what: &'static str, found: Result<String, String>) -> Finding {
+    let is_there = found.is_ok();
+    let (Ok(remark) | Err(remark)) = found;
+    Finding { what, is_there, remark }
+}
+
+fn rights() -> Finding {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let mask = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    finding("rights", missing_rights(mask))
+}
+
+fn missing_rights(mask: u64) -> Result<String, String> {
+    let has = |bit: u32| mask >> bit & 1 == 1 || (bit != 12 && mask >> CAP_SYS_ADMIN & 1 == 1);
+    let missing: Vec<_> =
+        RIGHTS.iter().filter(|(bit, _)| !has(*bit)).map(|(_, name)| *name).collect();
+    match missing.as_slice() {
+        [] => Ok("to load programs and attach them".to_owned()),
+        names => Err(format!("run as root, or with {}", names.join(", "))),
+    }
+}
+
+fn types_of_kernel(facts: &Facts) -> Finding {
+    let found = facts.types.as_ref().map(|_| format!("of Linux {}", facts.release));
+    finding("kernel types (BTF)", found.map_err(Clone::clone))
+}
+
+fn struct_ops(facts: &Facts) -> Finding {
+    let has = |types: &Types| types.all.has_number("BPF_MAP_TYPE_STRUCT_OPS");
+    let found = match facts.types.as_ref().is_ok_and(has) {
+        true => Ok("programs may be a congestion control".to_owned()),
+        false => Err("it came with Linux 5.6 (CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL)".to_owned()),
+    };
+    finding("struct_ops for TCP", found)
+}
+
+/// Fields, helpers, operations and kinds of maps that programs use.
+fn uses(part: Part, facts: &Facts) -> Finding {
+    let what = match part {
+        Part::Windows => "kernel support for first windows",
+        _ => "kernel support for congestion controls",
+    };
+    let missing = facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing(part));
+    let found = match missing.as_slice() {
+        [] => Ok("fields, helpers, maps".to_owned()),
+        names => Err(format!("{} has no {}", facts.kernel(), names.join(", no "))),
+    };
+    finding(what, found)
+}
+
+fn upon(scheme: HsControl, facts: &Facts) -> Finding {
+    let what = match scheme {
+        HsControl::Cubic => "CUBIC to build upon",
+        HsControl::Bbr => "BBR to build upon",
+        HsControl::Session => "TCP to build upon",
+    };
+    finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
+}
+
+fn counting(types: &Types) -> Finding {
+    let found = match types.counts_handshakes() {
+        true => Ok("connections that open at once share what is remembered".to_owned()),
+        false => {
+            Err("of connections that open at once the first takes what is remembered (Linux 6.2)"
+                .to_owned())
+        }
+    };
+    finding("counting of handshakes", found)
+}
+
+fn cgroups() -> Finding {
+    let found = cgroup_root().map(|root| format!("mounted at {}", root.display()));
+    let why = "not mounted (mount -t cgroup2 none /sys/fs/cgroup/unified)";
+    finding("cgroups of version 2", found.ok_or_else(|| why.to_owned()))
+}
+
+/// `attend` asks for the name of a socket's congestion control by `bpf_probe_read_kernel`, which a kernel in `confidentiality` gives
+/// to no program (`bpf_base_func_proto` in the kernel's kernel/bpf/helpers.c, `LOCKDOWN_BPF_READ_KERNEL`). What `integrity`
+/// forbids of BPF, to write to the memory of processes, no program of ours does. A kernel without the file knows no
+/// lockdown; one that goes further shows in the trial.
+fn lockdown(facts: &Facts) -> Finding {
+    let found = match facts.lockdown.as_str() {
+        "confidentiality" => Err("lockdown is at confidentiality, which forbids it to programs; \
+             at integrity (kernel parameter lockdown=integrity) they may"
+            .to_owned()),
+        mode => Ok(format!("lockdown is at {mode}")),
+    };
+    finding("reading of kernel memory (lockdown)", found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::btf::synthetic;
+    use crate::kernel::facts::Places;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert!(missing_rights(u64::MAX).is_ok());
+        // CAP_SYS_ADMIN stands for the newer two, not for CAP_NET_ADMIN.
+        assert_eq!(
+            missing_rights(1 << CAP_SYS_ADMIN).unwrap_err(),
+            "run as root, or with CAP_NET_ADMIN"
+        );
+        let none = missing_rights(0).unwrap_err();
+        assert_eq!(none, "run as root, or with CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF");
+    }
+
+    /// A folder of this test's, which goes with it.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let name = format!("headstart-agent-check-{}-{name}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        /// A kernel that says so much of itself.
+        fn facts(&self, types: &[u8], lockdown: &str) -> Facts {
+            let (release, modes) = (self.0.join("release"), self.0.join("lockdown"));
+            fs::write(self.0.join("vmlinux"), types).unwrap();
+            fs::write(&release, "9.9\n").unwrap();
+            fs::write(&modes, lockdown).unwrap();
+            Facts::of(&Places { types: &self.0, lockdown: &modes, release: &release })
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn said_of_lockdown(modes: &str) -> Option<String> {
+        let folder = Folder::new("lockdown");
+        first_missing(&[lockdown(&folder.facts(&[], modes))])
+    }
+
+    #[test]
+    fn lockdown_forbids_what_is_needed_at_confidentiality_alone() {
+        assert_eq!(said_of_lockdown("[none] integrity confidentiality\n"), None);
+        assert_eq!(said_of_lockdown("none [integrity] confidentiality\n"), None);
+        let why = said_of_lockdown("none integrity [confidentiality]\n").expect("a refusal");
+        let begins = "no reading of kernel memory (lockdown): lockdown is at confid";
+        assert!(why.starts_with(begins), "{why}");
+        let nowhere = Places { lockdown: Path::new("/nonexistent/lockdown"), ..Places::running() };
+        let nowhere = lockdown(&Facts::of(&nowhere));
+        assert!(nowhere.is_there);
+        assert_eq!(nowhere.remark, "lockdown is at none");
+    }
+
+    #[test]
+    fn lockdown_leaves_first_windows() {
+        let folder = Folder::new("locked");
+        let facts = folder.facts(&synthetic::complete(), "none integrity [confidentiality]");
+        let missing = |findings: Vec<Finding>| {
+            findings.iter().any(|found| found.what.contains("lockdown") && !found.is_there)
+        };
+        assert!(missing(needed(ControlChoice::Auto, &facts)));
+        assert!(!missing(needed_for_windows(&facts)));
+    }
+
+    #[test]
+    fn a_kernel_without_types_is_refused_by_that() {
+        let nowhere = Places { types: Path::new("/nonexistent"), ..Places::running() };
+        let facts = Facts::of(&nowhere);
+        let why = first_missing(&[types_of_kernel(&facts)]).expect("a refusal");
+        let expected =
+            "no kernel types (BTF): /nonexistent/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)";
+        assert_eq!(why, expected);
+        assert!(!struct_ops(&facts).is_there);
+        assert!(optional(ControlChoice::Auto, &facts).is_empty());
+    }
+
+    /// Types of its own, `int`, and nothing else: they are read, and have it not.
+    #[test]
+    fn a_kernel_without_struct_ops_is_refused_by_that() {
+        let folder = Folder::new("types");
+        let facts = folder.facts(&synthetic::SyntheticTypes::default().bytes(), "");
+        let why = first_missing(&[types_of_kernel(&facts), struct_ops(&facts)]);
+        let why = why.expect("a refusal");
+        assert!(why.starts_with("no struct_ops for TCP: it came with"), "{why}");
+    }
+
+    /// All that is assumed, as bytes of a kernel's types: nothing is missing, and what one kernel renames is named, once.
+    #[test]
+    fn what_a_kernel_renames_is_named_and_nothing_else_is_missing() {
+        let folder = Folder::new("renamed");
+        let missing = |types: &[u8]| -> Vec<String> {
+            let facts = folder.facts(types, "[none]");
+            let found =
+                [needed(ControlChoice::Auto, &facts), optional(ControlChoice::Auto, &facts)]
+                    .concat();
+            // Whether the one that tests has rights, or cgroups, is not the kernel's.
+            let of_kernel = |finding: &&Finding| {
+                !finding.is_there && !["rights", "cgroups of version 2"].contains(&finding.what)
+            };
+            found.iter().filter(of_kernel).map(|finding| finding.remark.clone()).collect()
+        };
+        assert_eq!(missing(&synthetic::complete()), [""; 0]);
+        let renamed = synthetic::without("tcp_reno_ssthresh");
+        assert_eq!(
+            missing(&renamed),
+            ["not needed: this kernel (9.9) has no function tcp_reno_ssthresh"]
+        );
+        let renamed = synthetic::without("srtt_us");
+        assert_eq!(missing(&renamed), ["this kernel (9.9) has no field tcp_sock.srtt_us"]);
+        let renamed = synthetic::without("cubictcp_state");
+        assert_eq!(missing(&renamed), ["this kernel (9.9) has no function cubictcp_state"]);
+    }
+}

@@ -1,0 +1,55 @@
+//! A congestion control of the kernel's whose module is loaded while the agent runs: ours upon it is added then.
+
+use super::links::Attached;
+use super::load_options::Mode;
+use super::loader::Loaded;
+use crate::kernel::congestion::HsControl;
+use crate::kernel::facts::Facts;
+use crate::os::log::{Level, say};
+use std::path::Path;
+
+/// The one that is a module on most machines, and comes when somebody asks for BBR first.
+const SCHEME: HsControl = HsControl::Bbr;
+/// There as long as the module is.
+const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
+
+/// What is known of the module.
+#[derive(Debug, Default)]
+pub(crate) struct Later {
+    /// It was there when it was looked for last.
+    was_there: bool,
+}
+
+impl Later {
+    /// Looks for the module; true if `loaded` has one congestion control more since. One that cannot be added is said once,
+    /// and looked at anew when the module has been away.
+    pub(crate) fn look(&mut self, loaded: &mut Loaded, attached: &mut Attached) -> bool {
+        if loaded.mode() != Mode::Wrap || loaded.schemes().contains(&SCHEME) {
+            return false;
+        }
+        let is_there = Path::new(MODULE).exists();
+        let has_come = is_there && !self.was_there;
+        self.was_there = is_there;
+        has_come && add(loaded, attached)
+    }
+}
+
+fn add(loaded: &mut Loaded, attached: &mut Attached) -> bool {
+    let facts = Facts::running();
+    let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());
+    let name = SCHEME.name();
+    let mut add = || loaded.add(attached, SCHEME);
+    match found.and_then(|_| add().map_err(|why| format!("{} {why}", facts.kernel()))) {
+        Ok(()) => {
+            say(
+                Level::Notice,
+                &format!("the kernel's BBR has come: {name} can be had from now on"),
+            );
+            true
+        }
+        Err(why) => {
+            say(Level::Warning, &format!("without {name}: {why}"));
+            false
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Links by which programs are at work, made by this process or taken over from another one.
+
+use libbpf_rs::Link;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// Role of a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkRole {
+    /// The congestion control of this name.
+    Control(String),
+    /// A hook of a cgroup: the role of its program, and the cgroup.
+    Cgroup(CgroupHook, PathBuf),
+}
+
+/// Role of a program that is attached to a cgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CgroupHook {
+    /// New connections start by what is remembered.
+    Attend,
+    /// New connections are left alone.
+    Leave,
+    /// Connections that are opened offer more.
+    Widen,
+    /// Connections that close report their path by a TCP option.
+    Report,
+    /// Applications set socket options.
+    Hear,
+    /// Applications read socket options.
+    Answer,
+}
+
+/// A link.
+#[derive(Debug)]
+pub(crate) enum HeldLink {
+    Made(Link),
+    Taken(OwnedFd),
+}
+
+impl AsFd for HeldLink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Made(link) => link.as_fd(),
+            Self::Taken(file) => file.as_fd(),
+        }
+    }
+}
+
+impl HeldLink {
+    /// Number of the map that it has registered; `None` if it is no link of a congestion control.
+    pub(crate) fn map_id(&self) -> Option<u32> {
+        let text = format!("/proc/self/fdinfo/{}", self.as_fd().as_raw_fd());
+        let text = fs::read_to_string(text).ok()?;
+        let number = text.lines().find_map(|line| line.strip_prefix("map_id:"))?;
+        number.trim().parse().ok()
+    }
+}
+
+/// Where a program of a cgroup is attached.
+pub(crate) type Place = (CgroupHook, PathBuf);
+
+/// In the place of a directory's number: it had gone when the link was taken over. No directory has it.
+pub(crate) const GONE: u64 = 0;
+
+/// A program at a cgroup. It ends with the cgroup, also where another one is made at the same path.
+#[derive(Debug)]
+pub(crate) struct HookLink {
+    pub(crate) link: HeldLink,
+    /// Number of the directory, which the kernel never gives again (kernfs).
+    pub(crate) directory: u64,
+}
+
+/// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
+#[derive(Debug, Default)]
+pub struct Attached {
+    /// Those of cgroups go first, and of these the ones that attend.
+    pub(crate) hooks: BTreeMap<Place, HookLink>,
+    /// The congestion controls can be had while these live.
+    pub(crate) controls: Vec<(String, HeldLink)>,
+}
+
+impl Attached {
+    /// Whether a cgroup that is to be attended to, or left alone, is there and has none of its programs: it was made anew.
+    pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
+        let lacks = |hook: CgroupHook, cgroup: &PathBuf| {
+            let directory = fs::metadata(cgroup).map(|directory| directory.ino());
+            let link = self.hooks.get(&(hook, cgroup.clone()));
+            directory.is_ok_and(|number| link.is_none_or(|link| link.directory != number))
+        };
+        cgroups.iter().any(|cgroup| lacks(CgroupHook::Attend, cgroup))
+            || except.iter().any(|cgroup| lacks(CgroupHook::Leave, cgroup))
+    }
+
+    /// Links of cgroups at whose paths there are others now.
+    pub(crate) fn drop_ended(&mut self) {
+        self.hooks.retain(|(_, cgroup), link| {
+            fs::metadata(cgroup).map_or(true, |directory| directory.ino() == link.directory)
+        });
+    }
+
+    /// What each link is for, and its file.
+    pub(crate) fn files(&self) -> Vec<(LinkRole, BorrowedFd<'_>)> {
+        let controls = self.controls.iter();
+        let controls = controls.map(|(name, link)| (LinkRole::Control(name.clone()), link.as_fd()));
+        let hooks = self.hooks.iter().map(|((hook, cgroup), link)| {
+            (LinkRole::Cgroup(*hook, cgroup.clone()), link.link.as_fd())
+        });
+        controls.chain(hooks).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! What the programs are to do, as data: how far they go, and with which settings. [`crate::config`] makes it,
+//! [`crate::programs::mode`] and [`crate::programs::loader`] act on it.
+
+use crate::contract::{ConnectionSettings, Override, PortKey};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
+
+/// How the programs are to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadOptions {
+    /// How far they are to go.
+    pub wanted: Wanted,
+    /// Connections are measured alone, and keep all that is theirs; `wanted` means nothing then.
+    pub is_dry_run: bool,
+    /// For all connections.
+    pub settings: ConnectionSettings,
+    /// For some prefixes.
+    pub overrides: Vec<Override>,
+    /// For some ports.
+    pub ports: BTreeMap<PortKey, u32>,
+    /// Paths remembered at most.
+    pub max_paths: u32,
+    /// Connections tell of their path by a TCP option as they close.
+    pub writes_option: bool,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// wrap; if the kernel does not support it, window
+    #[default]
+    Auto,
+    /// A congestion control of the agent that uses the kernel's own; or the agent does not start
+    Wrap,
+    /// The first window alone; connections keep their congestion control
+    Window,
+}
+
+/// What is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Ours upon the kernel's congestion control.
+    Wrap,
+    /// First windows alone.
+    Window,
+    /// A dry run: connections are measured, and nothing of them is set.
+    Measure,
+}
+
+impl Display for Mode {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wrap => "wrap",
+            Self::Window => "window",
+            Self::Measure => "measure",
+        })
+    }
+}
+
+/// Where the cgroups of version 2 are mounted; `None` if they are not.
+pub fn cgroup_root() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let mut fields = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mount = fields.find(|fields| fields.get(2) == Some(&"cgroup2"))?;
+    mount.get(1).map(PathBuf::from)
+}

@@ -1,0 +1,216 @@
+//! How connections get their windows: by a congestion control of ours, or by the first window alone where the kernel
+//! allows no more. `check` and the agent decide here, by the same steps: what `check` says is what the agent does.
+
+use super::check::{self, Finding};
+use super::load_options::{LoadOptions, Mode, Wanted};
+use super::loader::{Loaded, Programs, SharedMaps};
+use crate::kernel::congestion::{Absence, ControlChoice, HsControl};
+use crate::kernel::facts::Facts;
+use crate::kernel::rejection::Rejection;
+
+/// Programs that are loaded, and what the operator should know of that.
+#[derive(Debug)]
+pub struct Outcome<T = Loaded> {
+    /// What was loaded.
+    pub loaded: T,
+    /// Why it is first windows alone where more was asked for.
+    pub less: Option<String>,
+    /// Congestion controls that are left out though what they are built upon is there, and why.
+    pub left_out: Vec<String>,
+}
+
+/// What connections miss where first windows are all that there is.
+const LESS: &str = "connections start with a remembered first window, paced, and keep the kernel's congestion control; \
+     they have no warm start after idle, no mark, no session and no socket options";
+
+/// Loads what is asked for, or what there can be of it, upon the maps of `shared`.
+///
+/// # Errors
+/// Why it cannot work here.
+pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> {
+    decide(load, &Facts::running(), shared)
+}
+
+fn decide(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
+    if load.is_dry_run {
+        return first_windows(load, Mode::Measure, facts, shared);
+    }
+    let wrap = || wrapped(load, facts, shared);
+    let window = || first_windows(load, Mode::Window, facts, shared);
+    choose(load.wanted, load.settings.control, wrap, window)
+}
+
+fn first_windows(
+    load: &LoadOptions,
+    mode: Mode,
+    facts: &Facts,
+    shared: &SharedMaps,
+) -> Result<Outcome, String> {
+    if let Some(why) = check::first_missing(&check::needed_for_windows(facts)) {
+        return Err(why);
+    }
+    let programs = Programs { mode, schemes: Vec::new(), shape: facts.shape() };
+    let loaded =
+        Loaded::load(load, programs, shared).map_err(|rejection| told(facts, &rejection))?;
+    Ok(Outcome { loaded, less: None, left_out: Vec::new() })
+}
+
+/// With all of our congestion controls that the kernel can have. One that it rejects is left out, unless it is asked for.
+fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
+    let needed = load.settings.control.needs();
+    if let Some(why) = check::first_missing(&check::needed(load.settings.control, facts)) {
+        return Err(why);
+    }
+    let (mut schemes, mut left_out) = available(facts);
+    loop {
+        let programs =
+            Programs { mode: Mode::Wrap, schemes: schemes.clone(), shape: facts.shape() };
+        let rejection = match Loaded::load(load, programs, shared) {
+            Ok(loaded) => return Ok(Outcome { loaded, less: None, left_out }),
+            Err(rejection) => rejection,
+        };
+        let rejected = rejection.program.as_deref().and_then(HsControl::of_program);
+        match rejected.filter(|scheme| *scheme != needed && schemes.contains(scheme)) {
+            Some(scheme) => {
+                left_out.push(format!("{}: {}", scheme.name(), sentence(facts, &rejection)));
+                schemes.retain(|other| *other != scheme);
+            }
+            None => return Err(told(facts, &rejection)),
+        }
+    }
+}
+
+/// Those that the kernel can have, and why it cannot have those whose place to build upon is there.
+fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
+    let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
+    for scheme in HsControl::ALL {
+        match scheme.found_in(facts) {
+            Ok(_) => schemes.push(scheme),
+            Err(Absence::NotLoaded { .. }) => {}
+            Err(Absence::Differs(how)) => left_out.push(format!("{}: {how}", scheme.name())),
+        }
+    }
+    (schemes, left_out)
+}
+
+fn sentence(facts: &Facts, rejection: &Rejection) -> String {
+    format!("{} {}", facts.kernel(), rejection.reason)
+}
+
+/// The sentence, and below it all that libbpf and the verifier said.
+fn told(facts: &Facts, rejection: &Rejection) -> String {
+    format!("{}\n{}", sentence(facts, rejection), rejection.details)
+}
+
+/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
+/// whether the agent can work, and how.
+pub fn findings(load: &LoadOptions) -> Vec<Finding> {
+    let (facts, control) = (Facts::running(), load.settings.control);
+    let mut findings = check::needed(control, &facts);
+    findings.extend(check::optional(control, &facts));
+    findings.push(trial(load, &facts));
+    findings
+}
+
+fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
+    let found = match decide(load, facts, &SharedMaps::default()) {
+        Ok(Outcome { loaded, less: Some(why), .. }) => {
+            Ok(format!("mode {} alone: {why}", loaded.mode()))
+        }
+        Ok(Outcome { loaded, left_out, .. }) => {
+            let all = format!("mode {}; the kernel takes them, they are gone again", loaded.mode());
+            Ok([vec![all], left_out].concat().join("; without "))
+        }
+        // The verifier's reasons are long; whoever starts the agent gets them all.
+        Err(why) => Err(first_line(&why)),
+    };
+    check::finding("programs", found)
+}
+
+fn choose<T>(
+    wanted: Wanted,
+    control: ControlChoice,
+    wrap: impl FnOnce() -> Result<Outcome<T>, String>,
+    window: impl FnOnce() -> Result<Outcome<T>, String>,
+) -> Result<Outcome<T>, String> {
+    let is_any = control == ControlChoice::Auto;
+    let cannot = |why: String| format!("cannot work here: {why}");
+    match wanted {
+        Wanted::Window if !is_any => Err(format!(
+            "control: {control} cannot be had with mode window, which leaves connections the one that they have"
+        )),
+        Wanted::Window => window().map_err(cannot),
+        Wanted::Auto if is_any => {
+            let why = match wrap() {
+                Ok(outcome) => return Ok(outcome),
+                Err(why) => why,
+            };
+            match window() {
+                Ok(outcome) => {
+                    Ok(Outcome { less: Some(format!("{}; {LESS}", first_line(&why))), ..outcome })
+                }
+                Err(also) if first_line(&also) == first_line(&why) => Err(cannot(why)),
+                Err(also) => {
+                    Err(cannot(format!("{}; nor first windows alone: {also}", first_line(&why))))
+                }
+            }
+        }
+        // What was asked for by name is not replaced by something else.
+        Wanted::Wrap | Wanted::Auto => wrap().map_err(cannot),
+    }
+}
+
+/// The verifier's reasons are long.
+fn first_line(why: &str) -> String {
+    why.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Tried = Result<Outcome<u32>, String>;
+
+    const fn outcome(loaded: u32) -> Outcome<u32> {
+        Outcome { loaded, less: None, left_out: Vec::new() }
+    }
+
+    const WRAP: fn() -> Tried = || Ok(outcome(1));
+    const WINDOW: fn() -> Tried = || Ok(outcome(2));
+    const NO_WRAP: fn() -> Tried = || Err("no struct_ops\nand more".to_owned());
+    const NO_BTF: fn() -> Tried = || Err("no BTF".to_owned());
+
+    #[test]
+    fn windows_alone_are_what_is_left_where_nothing_was_asked_for_by_name() {
+        let left = choose(Wanted::Auto, ControlChoice::Auto, NO_WRAP, WINDOW).unwrap();
+        assert_eq!(left.loaded, 2);
+        let why = left.less.unwrap();
+        assert!(why.starts_with("no struct_ops; connections start with a remembered"), "{why}");
+        let all = choose(Wanted::Auto, ControlChoice::Auto, WRAP, WINDOW).unwrap();
+        assert_eq!((all.loaded, all.less), (1, None));
+        for (wanted, control) in
+            [(Wanted::Wrap, ControlChoice::Auto), (Wanted::Auto, ControlChoice::Session)]
+        {
+            let why = choose(wanted, control, NO_WRAP, WINDOW).unwrap_err();
+            // Who asked for it gets the verifier's words, too.
+            assert_eq!(why, "cannot work here: no struct_ops\nand more");
+        }
+    }
+
+    #[test]
+    fn where_neither_can_be_both_reasons_are_told() {
+        let why = choose(Wanted::Auto, ControlChoice::Auto, NO_WRAP, NO_BTF).unwrap_err();
+        assert_eq!(why, "cannot work here: no struct_ops; nor first windows alone: no BTF");
+        // Once, if it is one.
+        let why = choose(Wanted::Auto, ControlChoice::Auto, NO_BTF, NO_BTF).unwrap_err();
+        assert_eq!(why, "cannot work here: no BTF");
+    }
+
+    #[test]
+    fn windows_alone_go_with_no_congestion_control() {
+        let alone = choose(Wanted::Window, ControlChoice::Auto, NO_WRAP, WINDOW).unwrap();
+        assert_eq!((alone.loaded, alone.less), (2, None));
+        let why = choose(Wanted::Window, ControlChoice::Bbr, WRAP, WINDOW).unwrap_err();
+        assert!(why.starts_with("control: bbr cannot be had with mode window"), "{why}");
+    }
+}

@@ -1,0 +1,179 @@
+//! A first gateway for one machine: a new authority, certificates, and both configurations, written into a folder.
+
+use crate::pki::{Authority, HolderRole};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Certificates of gateways and agents end after so many days, unless somebody says otherwise.
+pub const DAYS: u32 = 365;
+/// The tenant of a first gateway.
+pub const TENANT: &str = "site";
+
+/// What a first gateway is to be.
+#[derive(Clone, Debug)]
+pub struct FirstGateway {
+    /// Names and addresses by which agents reach it.
+    pub hosts: Vec<String>,
+    /// Name of the agent's certificate.
+    pub agent: String,
+    /// Write over what is there.
+    pub force: bool,
+}
+
+/// Files that were written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// `gateway.toml`
+    pub gateway: PathBuf,
+    /// `agent.toml`
+    pub agent: PathBuf,
+    /// All of them.
+    pub files: Vec<PathBuf>,
+}
+
+impl FirstGateway {
+    /// Writes it into `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// If one of the files is there already, or cannot be written.
+    pub fn write(&self, folder: &Path, now: SystemTime) -> Result<Written, String> {
+        let folder = &absolute(folder)?;
+        let contents = self.contents(folder, now)?;
+        if !self.force
+            && let Some(there) = first_there(folder, &contents)
+        {
+            return Err(format!(
+                "{}: is there already, and agents may know its authority; name another folder, or add --force",
+                there.display()
+            ));
+        }
+        let mut builder = DirBuilder::new();
+        let made = builder.recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let mut files = Vec::new();
+        for (name, text) in contents {
+            let file = folder.join(name);
+            write_private(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
+            files.push(file);
+        }
+        Ok(Written {
+            gateway: folder.join("gateway.toml"),
+            agent: folder.join("agent.toml"),
+            files,
+        })
+    }
+
+    fn contents(
+        &self,
+        folder: &Path,
+        now: SystemTime,
+    ) -> Result<Vec<(&'static str, String)>, String> {
+        let failed = |error| format!("cannot make certificates: {error}");
+        let (authority, ca) = Authority::new(now).map_err(failed)?;
+        let server = authority.server(now, DAYS, &self.hosts).map_err(failed)?;
+        let agent = authority.client(now, DAYS, HolderRole::Agent, (TENANT, &self.agent));
+        let agent = agent.map_err(failed)?;
+        let operator = authority.client(now, DAYS, HolderRole::Operator, (TENANT, "operator"));
+        let operator = operator.map_err(failed)?;
+        let host = self.hosts.first().map_or("127.0.0.1", String::as_str);
+        Ok(vec![
+            ("ca.pem", ca.certificate),
+            ("ca.key", ca.key),
+            ("server.pem", server.certificate),
+            ("server.key", server.key),
+            ("agent.pem", agent.certificate),
+            ("agent.key", agent.key),
+            ("operator.pem", operator.certificate),
+            ("operator.key", operator.key),
+            ("revoked.txt", REVOKED.to_owned()),
+            ("gateway.toml", GATEWAY_TOML.to_owned()),
+            ("agent.toml", agent_toml(folder, host)),
+        ])
+    }
+}
+
+fn absolute(folder: &Path) -> Result<PathBuf, String> {
+    std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn first_there(folder: &Path, contents: &[(&str, String)]) -> Option<PathBuf> {
+    contents.iter().map(|(name, _)| folder.join(name)).find(|file| file.exists())
+}
+
+/// Writes a file that its owner alone may read: keys are among them.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    // One that is there keeps the rights it has, so it goes first.
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    opened?.write_all(text.as_bytes())
+}
+
+/// The same in place of a file that may be there. The new file has the owner and the rights of the old one, and whoever reads
+/// finds one of them whole.
+///
+/// # Errors
+/// If it cannot be written, or not be given to the owner.
+pub fn replace_private(file: &Path, text: &str) -> io::Result<()> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    write_private(&new, text)?;
+    if let Ok(old) = fs::metadata(file) {
+        let made = fs::metadata(&new)?;
+        if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
+            chown(&new, Some(old.uid()), Some(old.gid()))?;
+        }
+        fs::set_permissions(&new, old.permissions())?;
+    }
+    fs::rename(&new, file)
+}
+
+const REVOKED: &str = "\
+# SHA-256 fingerprints of certificates that this gateway refuses, one a line. It reads them anew when this file changes.
+# `headstart gateway revoke --config gateway.toml CERTIFICATE.pem` adds one.
+";
+
+const GATEWAY_TOML: &str = r#"# A performance gateway: `headstart gateway --config FILE`. What each key means: docs/gateway/reference.md.
+# Files are relative to the folder of this one. `systemctl reload headstart-gateway`, or SIGHUP, reads it anew.
+
+listen = "127.0.0.1:9466"       # agents, by gRPC and mutual TLS
+http = "127.0.0.1:9465"         # dashboard, metrics, JSON; no password, so not for others
+ca = "ca.pem"
+certificate = "server.pem"
+key = "server.key"
+revoked = "revoked.txt"
+retention = 3600                # seconds
+
+[[tenant]]
+name = "site"
+# Networks of which agents may report and for which they may ask; all if left out.
+# report = ["0.0.0.0/0", "::/0"]
+# ask = ["0.0.0.0/0", "::/0"]
+"#;
+
+fn agent_toml(folder: &Path, host: &str) -> String {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    format!(
+        r#"# An agent that asks and tells the gateway of this folder: `headstart agent --config FILE`, as root.
+
+gateway = ["{host}:{}"]
+gateway-ca = {:?}
+gateway-certificate = {:?}
+gateway-key = {:?}
+"#,
+        super::GRPC_PORT,
+        file("ca.pem"),
+        file("agent.pem"),
+        file("agent.key"),
+    )
+}

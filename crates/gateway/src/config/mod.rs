@@ -1,0 +1,17 @@
+//! The configuration: the keys of `gateway.toml`, the checked [`DaemonConfig`], the networks that
+//! a certificate is permitted to name, and the first configuration that `headstart gateway init`
+//! writes.
+//!
+//! The module may read certificates ([`crate::pki`]). It does not know what a running gateway has
+//! learnt.
+
+pub(crate) mod capture;
+mod daemon_config;
+pub mod init;
+pub mod options;
+pub mod permission;
+
+pub use daemon_config::{
+    DaemonConfig, GRPC_PORT, HTTP_PORT, LongestPrefix, MAX_BATCH, MAX_RETENTION, Rules,
+    SHORTEST_V4, SHORTEST_V6, StoreConfig, StorePlace,
+};

@@ -1,0 +1,192 @@
+//! What an operator may say in `gateway.toml`: each field is a key. Unknown keys are refused with the line and the nearest name.
+//! What is not said has the default that [`crate::config`] gives it.
+
+use crate::os::log::GatewayLogLevel;
+use ipnet::IpNet;
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use support::errors::{Fault, FileError};
+
+/// All that may be said; files are relative to the folder of `gateway.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct GatewayOptions {
+    /// Where agents are heard, by gRPC and mutual TLS [127.0.0.1:9466].
+    pub listen: Option<SocketAddr>,
+    /// Where metrics, health, the JSON API and the dashboard are served, by plain HTTP [127.0.0.1:9465].
+    pub http: Option<SocketAddr>,
+    /// Serve HTTP also where other machines reach it: it names networks and asks for no password [default: false].
+    pub http_for_all: bool,
+    /// Certificates of the authority that reporters' certificates are of, PEM [ca.pem].
+    pub ca: Option<PathBuf>,
+    /// The gateway's own certificate, PEM [server.pem].
+    pub certificate: Option<PathBuf>,
+    /// The key of `certificate`, PEM [server.key].
+    pub key: Option<PathBuf>,
+    /// Certificates of the authority by which agents check `certificate`, if it is not `ca`, PEM.
+    pub certificate_ca: Option<PathBuf>,
+    /// Fingerprints of certificates that are refused, one a line; read anew when the file changes [revoked.txt].
+    pub revoked: Option<PathBuf>,
+    /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's folder of state].
+    pub state: Option<PathBuf>,
+    /// Write it every so many seconds [default: 30].
+    pub save_every: Option<u32>,
+    /// Forget what is older, seconds [default: 3600].
+    pub retention: Option<u32>,
+    /// Networks that are remembered at most, all tenants together [default: 1000000].
+    pub max_networks: Option<usize>,
+    /// Longest prefix of IPv4 that may be reported: no longer one leaves a host [default: 28].
+    pub longest_v4: Option<u8>,
+    /// The same of IPv6 [default: 64].
+    pub longest_v6: Option<u8>,
+    /// Ways of collecting that count: "agent", "application", "option", "passive", "replay" [agent, application, passive].
+    pub collect: Option<Vec<CollectorName>>,
+    /// Reports in a batch at most [default: 4096].
+    pub max_batch: Option<usize>,
+    /// Reports that one reporter may send in a second, over ten seconds [default: 100000].
+    pub reports_per_second: Option<u32>,
+    /// Connections of reporters at a time [default: 4096].
+    pub max_connections: Option<usize>,
+    /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE, or rediss:// for TLS.
+    pub redis: Option<String>,
+    /// Instead of it, some nodes of a cluster of such servers; the others are found by them.
+    pub redis_cluster: Vec<String>,
+    /// Certificates of the authority of that server, PEM [those that the system trusts].
+    pub redis_ca: Option<PathBuf>,
+    /// What the gateway shows to that server, PEM (default: nothing).
+    pub redis_certificate: Option<PathBuf>,
+    /// Its key, PEM.
+    pub redis_key: Option<PathBuf>,
+    /// How much is said: "notice" or "debug" [default: notice].
+    pub log: Option<GatewayLogLevel>,
+    /// Packets that the gateway sees itself.
+    pub capture: Option<CaptureOptions>,
+    /// Who shares what with whom; at least one.
+    pub tenant: Vec<TenantOptions>,
+}
+
+/// What the gateway looks at itself.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CaptureOptions {
+    /// Interfaces; "any" is all of them. It takes `CAP_NET_RAW`.
+    pub interfaces: Vec<String>,
+    /// In their place a capture file, or a pipe that somebody writes one into.
+    pub file: Option<PathBuf>,
+    /// Ports of the site's servers [80, 443].
+    pub ports: Option<Vec<u16>>,
+    /// Whose servers they are [the only tenant].
+    pub tenant: Option<String>,
+    /// Tell servers of visitors as their SYNs come, and as they ask on connections that were idle [true].
+    pub push: Option<bool>,
+    /// Believe TCP options of agents (`tcp-option` in `agent.toml`) in packets that leave these addresses; none by default.
+    pub option_servers: Vec<IpNet>,
+}
+
+/// A tenant: hosts that share a memory, which no other tenant sees.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TenantOptions {
+    /// As certificates say it.
+    pub name: String,
+    /// Networks of which its certificates may report [default: all].
+    #[serde(default = "everywhere")]
+    pub report: Vec<IpNet>,
+    /// Networks for which they may ask [default: all].
+    #[serde(default = "everywhere")]
+    pub ask: Vec<IpNet>,
+    /// Narrower for some of its certificates.
+    #[serde(default)]
+    pub only: Vec<OnlyOptions>,
+}
+
+/// What one certificate may, within what its tenant may.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OnlyOptions {
+    /// The name in the certificate.
+    pub name: String,
+    /// Networks of which it may report; empty: none.
+    pub report: Vec<IpNet>,
+    /// Networks for which it may ask; empty: none.
+    pub ask: Vec<IpNet>,
+}
+
+/// All networks.
+pub(crate) fn everywhere() -> Vec<IpNet> {
+    vec![IpNet::V4(ipnet::Ipv4Net::default()), IpNet::V6(ipnet::Ipv6Net::default())]
+}
+
+/// A way of collecting, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CollectorName {
+    /// Summaries of agents.
+    Agent,
+    /// Applications that read `TCP_INFO`.
+    Application,
+    /// A TCP option read off the wire.
+    Option,
+    /// Packets that the gateway sees.
+    Passive,
+    /// Logs and tables of earlier days.
+    Replay,
+}
+
+impl CollectorName {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Agent, Self::Application, Self::Option, Self::Passive, Self::Replay];
+
+    /// As the configuration and metrics have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Application => "application",
+            Self::Option => "option",
+            Self::Passive => "passive",
+            Self::Replay => "replay",
+        }
+    }
+}
+
+impl GatewayOptions {
+    /// Reads the text of `file`.
+    ///
+    /// # Errors
+    /// With the line and what was probably meant.
+    pub fn parse(text: &str, file: &str) -> Result<Self, FileError> {
+        toml::from_str(text).map_err(|error| Fault::from(error).of_file(file, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
+        let refused = |text| GatewayOptions::parse(text, "gateway.toml").unwrap_err().to_string();
+        let why = refused("listen = \"127.0.0.1:1\"\nretenton = 5\n");
+        assert!(
+            why.starts_with(
+                "gateway.toml:2: unknown key \"retenton\" (did you mean \"retention\"?)"
+            ),
+            "{why}"
+        );
+        let why = refused("[[tenant]]\nname = \"a\"\nreports = []\n");
+        assert!(
+            why.starts_with("gateway.toml:3: unknown key \"reports\" (did you mean \"report\""),
+            "{why}"
+        );
+        let why = refused("collect = [\"agents\"]");
+        assert!(why.contains("did you mean \"agent\"?"), "{why}");
+    }
+
+    #[test]
+    fn a_tenant_may_everything_unless_said_otherwise() {
+        let options = GatewayOptions::parse("[[tenant]]\nname = \"a\"", "f").unwrap();
+        assert_eq!(options.tenant[0].report, everywhere());
+    }
+}

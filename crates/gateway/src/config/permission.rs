@@ -1,0 +1,217 @@
+//! Which networks a certificate may report of and ask for: by its tenant, narrower for some of its names.
+
+use super::options::TenantOptions;
+use crate::pki::{Identity, is_name};
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+
+/// Who may what.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions(BTreeMap<String, TenantRules>);
+
+#[derive(Clone, Debug)]
+struct TenantRules {
+    all: Allowed,
+    only: BTreeMap<String, Allowed>,
+}
+
+/// What one certificate may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    report: Vec<IpNet>,
+    ask: Vec<IpNet>,
+}
+
+impl Allowed {
+    /// All networks.
+    pub fn everything() -> Self {
+        let all = super::options::everywhere();
+        Self { report: all.clone(), ask: all }
+    }
+
+    /// True if it may report of `network`: all of it lies in what is allowed.
+    pub fn may_report(&self, network: &IpNet) -> bool {
+        self.report.iter().any(|allowed| allowed.contains(network))
+    }
+
+    /// True if it may ask for `network`.
+    pub fn may_ask(&self, network: &IpNet) -> bool {
+        self.ask.iter().any(|allowed| allowed.contains(network))
+    }
+}
+
+impl TenantRules {
+    /// A rule that would be in force for nobody, or in place of another, would leave a certificate more than the operator meant.
+    fn new(tenant: &TenantOptions) -> Result<Self, String> {
+        let mut only = BTreeMap::new();
+        for narrower in &tenant.only {
+            check_name("only.name", &narrower.name)?;
+            let allowed = Allowed { report: narrower.report.clone(), ask: narrower.ask.clone() };
+            if only.insert(narrower.name.clone(), allowed).is_some() {
+                let name = &narrower.name;
+                return Err(format!("two [[tenant.only]] have the name {name:?}; make them one"));
+            }
+        }
+        let all = Allowed { report: tenant.report.clone(), ask: tenant.ask.clone() };
+        Ok(Self { all, only })
+    }
+}
+
+/// Whether a certificate can have the name that `key` says.
+fn check_name(key: &str, name: &str) -> Result<(), String> {
+    match is_name(name) {
+        true => Ok(()),
+        false => Err(format!(
+            "{key} = {name:?}: 1 to 63 letters, digits, dots, dashes and underscores, please"
+        )),
+    }
+}
+
+impl Permissions {
+    /// What tenants may.
+    ///
+    /// # Errors
+    /// If there are none, if a name is none that a certificate can have, or if two of one kind have the same name; with the key.
+    pub fn new(tenants: &[TenantOptions]) -> Result<Self, String> {
+        let mut all = BTreeMap::new();
+        for tenant in tenants {
+            check_name("tenant.name", &tenant.name)?;
+            let rules = TenantRules::new(tenant)
+                .map_err(|why| format!("tenant {:?}: {why}", tenant.name))?;
+            if all.insert(tenant.name.clone(), rules).is_some() {
+                return Err(format!("two tenants have the name {:?}", tenant.name));
+            }
+        }
+        match all.is_empty() {
+            true => Err("no tenant: add [[tenant]] with name = \"site\"".to_owned()),
+            false => Ok(Self(all)),
+        }
+    }
+
+    /// Names of tenants, in the order of the alphabet.
+    pub fn tenants(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// What the holder of a certificate may; `None` if its tenant is not of this gateway.
+    pub fn of(&self, identity: &Identity) -> Option<Allowed> {
+        let rules = self.0.get(&identity.tenant)?;
+        let Some(only) = rules.only.get(&identity.name) else { return Some(rules.all.clone()) };
+        // Narrower, never wider, than the tenant.
+        Some(Allowed {
+            report: both(&only.report, &rules.all.report),
+            ask: both(&only.ask, &rules.all.ask),
+        })
+    }
+}
+
+/// What lies in networks of both lists.
+fn both(some: &[IpNet], others: &[IpNet]) -> Vec<IpNet> {
+    let pairs = some.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
+    let common = pairs.filter_map(|(a, b)| match (a.contains(b), b.contains(a)) {
+        (true, _) => Some(*b),
+        (_, true) => Some(*a),
+        _ => None,
+    });
+    common.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::options::GatewayOptions;
+    use crate::pki::{Fingerprint, HolderRole};
+
+    fn who(tenant: &str, name: &str) -> Identity {
+        Identity {
+            tenant: tenant.to_owned(),
+            name: name.to_owned(),
+            role: HolderRole::Agent,
+            fingerprint: Fingerprint::of_certificate(b""),
+            not_after: 0,
+        }
+    }
+
+    /// What is said of two narrower rules with these names.
+    fn refused(names: [&str; 2]) -> Option<String> {
+        let only = names.map(|name| {
+            format!("[[tenant.only]]\nname = {name:?}\nreport = [\"10.1.0.0/16\"]\nask = []\n")
+        });
+        let text = format!("[[tenant]]\nname = \"site\"\n{}", only.concat());
+        let options = GatewayOptions::parse(&text, "f").unwrap();
+        Permissions::new(&options.tenant).err()
+    }
+
+    #[test]
+    fn narrower_rules_that_would_not_be_in_force_are_refused() {
+        assert_eq!(refused(["edge", "Edge"]), None);
+        let twice = "tenant \"site\": two [[tenant.only]] have the name \"edge\"; make them one";
+        assert_eq!(refused(["edge", "edge"]).unwrap(), twice);
+        // No certificate can have these names, so the host would keep all that the tenant may.
+        for name in ["web 1", "", "web/1"] {
+            let why = refused(["edge", name]).unwrap();
+            assert!(why.starts_with(&format!("tenant \"site\": only.name = {name:?}: ")), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_less_than_its_tenant_and_never_more() {
+        let text = "[[tenant]]\nname = \"site\"\nreport = [\"10.0.0.0/8\"]\n\
+            [[tenant.only]]\nname = \"edge\"\nreport = [\"10.1.0.0/16\", \"192.0.2.0/24\"]\nask = []";
+        let options = GatewayOptions::parse(text, "f").unwrap();
+        let permissions = Permissions::new(&options.tenant).unwrap();
+        let net = |text: &str| text.parse::<IpNet>().unwrap();
+        let web = permissions.of(&who("site", "web")).unwrap();
+        assert!(web.may_report(&net("10.9.0.0/24")) && web.may_ask(&net("2001:db8::/48")));
+        // Wider than what is allowed is not allowed.
+        assert!(!web.may_report(&net("0.0.0.0/4")) && !web.may_report(&net("192.0.2.0/24")));
+        let edge = permissions.of(&who("site", "edge")).unwrap();
+        assert!(edge.may_report(&net("10.1.7.0/24")) && !edge.may_report(&net("10.2.0.0/24")));
+        assert!(!edge.may_report(&net("192.0.2.0/24")) && !edge.may_ask(&net("10.1.7.0/24")));
+        assert_eq!(permissions.of(&who("other", "web")), None);
+    }
+
+    /// `edge` may what lies both in its own rule and in its tenant's, whichever of the two is the
+    /// wider one. Reports and questions have rules of their own.
+    #[test]
+    fn a_rule_and_its_tenant_are_both_in_force() {
+        let text = "[[tenant]]\nname = \"site\"\nreport = [\"10.0.0.0/8\"]\n\
+            ask = [\"10.0.0.0/8\", \"192.0.2.0/24\"]\n\
+            [[tenant.only]]\nname = \"edge\"\nreport = [\"0.0.0.0/0\"]\n\
+            ask = [\"10.1.0.0/16\", \"192.0.0.0/16\"]";
+        let options = GatewayOptions::parse(text, "f").unwrap();
+        let edge = Permissions::new(&options.tenant).unwrap().of(&who("site", "edge")).unwrap();
+        // Network, whether it may be reported, and whether it may be asked for.
+        for (network, report, ask) in [
+            ("10.1.7.0/24", true, true),
+            ("10.2.7.0/24", true, false),
+            ("192.0.2.16/28", false, true),
+            ("192.0.3.0/24", false, false),
+            // More than is allowed is not allowed.
+            ("0.0.0.0/0", false, false),
+            ("10.0.0.0/7", false, false),
+            ("192.0.0.0/16", false, false),
+            ("2001:db8::/48", false, false),
+        ] {
+            let net = network.parse().unwrap();
+            assert_eq!((edge.may_report(&net), edge.may_ask(&net)), (report, ask), "{network}");
+        }
+    }
+
+    /// Two rules of a name would leave one of them without force, and without tenants nobody is
+    /// heard.
+    #[test]
+    fn tenants_have_names_of_their_own() {
+        let why = |text: &str| {
+            let options = GatewayOptions::parse(text, "f").unwrap();
+            Permissions::new(&options.tenant).err()
+        };
+        let tenant = "[[tenant]]\nname = \"site\"\n";
+        assert_eq!(why(tenant), None);
+        let twice = why(&tenant.repeat(2)).unwrap();
+        assert_eq!(twice, "two tenants have the name \"site\"");
+        assert!(why("").unwrap().starts_with("no tenant: "));
+        let why = why("[[tenant]]\nname = \"my site\"\n").unwrap();
+        assert!(why.starts_with("tenant.name = \"my site\": "), "{why}");
+    }
+}

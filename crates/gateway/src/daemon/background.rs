@@ -1,0 +1,125 @@
+//! Tasks beside the server: notifies subscribers, reads revocations, warns, and saves.
+
+use crate::config::DaemonConfig;
+use crate::os::clock::SiteClock;
+use crate::os::log::{LogPriority, say};
+use crate::pki::{beginning, ending};
+use crate::site::GatewaySite;
+use crate::site::tenant::Tenant;
+use crate::storage::snapshot::SnapshotFile;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use units::counted;
+
+/// Subscribers are notified of changes after this time at most.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+/// Time between two looks at the list of revoked certificates.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Time between two warnings that the gateway's certificate ends.
+const WARN_EVERY: Duration = Duration::from_secs(86_400);
+
+/// Runs the tasks that are due many times a minute and take no time.
+pub(super) async fn chores(site: Arc<GatewaySite>) {
+    let mut tell = tokio::time::interval(TELL_EVERY);
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    let mut warn = tokio::time::interval(WARN_EVERY);
+    // `Daemon::open` has warned already.
+    warn.tick().await;
+    loop {
+        tokio::select! {
+            _ = tell.tick() => {
+                let now = site.clock.now();
+                site.tenants().iter().for_each(|tenant| tenant.tell_changes(now));
+            }
+            _ = look.tick() => reread_revocations(&site),
+            _ = warn.tick() => warn_of_end(&site),
+        }
+    }
+}
+
+/// Says what a reload has cost: a tenant that is removed by mistake does not have its memory back.
+pub(super) fn warn_of_loss(gone: &Tenant) {
+    let networks = gone.memory().networks().count() as u64;
+    let what = format!(
+        "tenant {} is not in the configuration any more: what it knew of {} is forgotten, also if it comes back",
+        gone.name,
+        counted(networks, "network")
+    );
+    say(LogPriority::Warning, &what);
+}
+
+/// Warns that the certificate is not valid yet. Agents refuse it themselves, and it serves from its
+/// time on without a restart.
+pub(super) fn warn_of_start(config: &DaemonConfig) {
+    // The file has been read before.
+    if let Ok(Some(what)) = beginning(&config.tls.certificate, SiteClock::wall_seconds()) {
+        say(LogPriority::Warning, &what);
+    }
+}
+
+/// Says that the certificate ends, if that is soon.
+pub(super) fn warn_of_end(site: &GatewaySite) {
+    let (end, now) = (site.certificate_end(), SiteClock::wall_seconds());
+    let priority = if end < now { LogPriority::Error } else { LogPriority::Warning };
+    if let Some(what) = ending(end, now) {
+        say(priority, &what);
+    }
+}
+
+/// Saves each order to forget at once: a gateway that is killed must not remember them again.
+pub(super) async fn keep_forgets(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>) {
+    let Some(snapshot) = snapshot else { return };
+    loop {
+        site.forgets().await;
+        let (site, snapshot) = (Arc::clone(&site), Arc::clone(&snapshot));
+        let _ = tokio::task::spawn_blocking(move || {
+            if let Err(why) = snapshot.save_forgets(&site) {
+                say(LogPriority::Error, &why);
+            }
+        })
+        .await;
+    }
+}
+
+/// Writes snapshots, one at a time, until the gateway ends. Nothing else waits for the disk.
+pub(super) async fn save_now_and_then(
+    site: Arc<GatewaySite>,
+    snapshot: Option<Arc<SnapshotFile>>,
+    every: Duration,
+    mut ended: watch::Receiver<bool>,
+) {
+    let Some(snapshot) = snapshot else { return };
+    let mut save = tokio::time::interval(every);
+    save.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    save.tick().await;
+    loop {
+        tokio::select! {
+            // An error means that the sender has gone: the gateway has ended.
+            _ = ended.wait_for(|ended| *ended) => return,
+            _ = save.tick() => {}
+        }
+        let (site, snapshot) = (Arc::clone(&site), Arc::clone(&snapshot));
+        let saving = move || {
+            if let Err(why) = snapshot.save(&site) {
+                say(LogPriority::Error, &why);
+            }
+        };
+        let _ = tokio::task::spawn_blocking(saving).await;
+    }
+}
+
+pub(super) fn reread_revocations(site: &GatewaySite) {
+    match site.reread_revocations() {
+        Ok(true) => say(
+            LogPriority::Notice,
+            &format!("{} certificates are revoked", site.revocations.len()),
+        ),
+        Ok(false) => {}
+        Err(why) => say(
+            LogPriority::Error,
+            &format!("{why}; the list in force stays, with what could be read"),
+        ),
+    }
+}

@@ -1,0 +1,299 @@
+//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, warns before its
+//! certificate ends, drains.
+
+mod background;
+mod reload;
+
+use crate::config::{DaemonConfig, StoreConfig};
+use crate::http;
+use crate::observe::live::OpenCapture;
+use crate::os::clock::SiteClock;
+use crate::os::log::{LogPriority, say, set_log_level};
+use crate::pki::{beginning, earliest_end, ending};
+use crate::rpc::http2;
+use crate::rpc::listen;
+use crate::rpc::service::GatewayService;
+use crate::site::GatewaySite;
+use crate::storage::shared::SharedStore;
+use crate::storage::snapshot::SnapshotFile;
+use arc_swap::ArcSwap;
+use background::{chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_start};
+use gateway_proto::v1::gateway_server::GatewayServer;
+use reload::{reload, tls};
+use rustls::ServerConfig;
+use sd_notify::NotifyState;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// Connections whose handshake is over and that the server has not taken yet.
+const READY: usize = 64;
+/// Draining takes no longer.
+const DRAIN: Duration = Duration::from_secs(5);
+/// A gateway that runs.
+pub struct Daemon {
+    file: PathBuf,
+    config: DaemonConfig,
+    site: Arc<GatewaySite>,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    snapshot: Option<Arc<SnapshotFile>>,
+    shared: Option<Arc<SharedStore>>,
+    capture: Option<OpenCapture>,
+    grpc: TcpListener,
+    http: TcpListener,
+}
+
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Daemon").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command line.
+#[derive(Debug)]
+pub struct DaemonHandle {
+    end: watch::Sender<bool>,
+    reload: Arc<Notify>,
+    task: JoinHandle<Result<(), String>>,
+}
+
+impl Daemon {
+    /// Restores what is known and listens; nobody is answered yet.
+    ///
+    /// # Errors
+    /// With the file, the key or the address, and the way out.
+    pub async fn open(file: &Path) -> Result<Self, String> {
+        let config = DaemonConfig::read(file)?;
+        set_log_level(config.log);
+        let snapshot = config.state.as_deref().map(SnapshotFile::open).transpose()?.map(Arc::new);
+        let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
+        let site =
+            Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::os::draw::number))?);
+        let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
+        site.set_certificate_end(earliest_end(&config.tls.certificate)?);
+        warn_of_start(&config);
+        warn_of_end(&site);
+        if let Some(snapshot) = &snapshot {
+            let restored = snapshot.restore(&site)?;
+            say(LogPriority::Notice, &format!("{restored} networks restored"));
+        }
+        let shared =
+            |store: &StoreConfig| SharedStore::open(store, site.origin, config.rules.retention);
+        let shared = config.redis.as_ref().map(shared).transpose()?.map(Arc::new);
+        if let Some(shared) = &shared {
+            shared.restore(&site).await;
+            site.begin_sharing();
+        }
+        let grpc = bind("listen", config.listen).await?;
+        let http = bind("http", config.http).await?;
+        let capture = config.capture.as_ref().map(OpenCapture::open).transpose()?;
+        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, capture, grpc, http })
+    }
+
+    /// Where agents are heard.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn grpc_address(&self) -> io::Result<SocketAddr> {
+        self.grpc.local_addr()
+    }
+
+    /// Where HTTP is served.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn http_address(&self) -> io::Result<SocketAddr> {
+        self.http.local_addr()
+    }
+
+    /// The site that it serves.
+    pub const fn site(&self) -> &Arc<GatewaySite> {
+        &self.site
+    }
+
+    /// Runs until `end` of the handle, or until a signal if `signals`.
+    pub fn spawn(self, signals: bool) -> DaemonHandle {
+        let (end, ended) = watch::channel(false);
+        let (stop, reload) = (end.clone(), Arc::new(Notify::new()));
+        let task = tokio::spawn(self.run(stop, ended, Arc::clone(&reload), signals));
+        DaemonHandle { end, reload, task }
+    }
+
+    async fn run(
+        mut self,
+        end: watch::Sender<bool>,
+        ended: watch::Receiver<bool>,
+        wish: Arc<Notify>,
+        signals: bool,
+    ) -> Result<(), String> {
+        let mut hang_up = wished(signals, SignalKind::hangup())?;
+        let mut terminate = wished(signals, SignalKind::terminate())?;
+        let mut interrupt = wished(signals, SignalKind::interrupt())?;
+        let (ready, connections) = mpsc::channel(READY);
+        let accepting = tokio::spawn(listen::accept(
+            Arc::clone(&self.site),
+            self.grpc,
+            Arc::clone(&self.tls),
+            self.config.max_connections,
+            ready,
+        ));
+        let service = GatewayServer::new(GatewayService::new(
+            Arc::clone(&self.site),
+            self.shared.clone(),
+            ended.clone(),
+        ));
+        let serving = http2::serve(Arc::clone(&self.site), service, connections, ended.clone());
+        let mut grpc = tokio::spawn(serving);
+        // All is restored, and agents are heard from here on.
+        self.site.set_ready(true);
+        let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
+        let chores = tokio::spawn(chores(Arc::clone(&self.site)));
+        let saving = tokio::spawn(save_now_and_then(
+            Arc::clone(&self.site),
+            self.snapshot.clone(),
+            self.config.save_every,
+            ended.clone(),
+        ));
+        let forgetting = tokio::spawn(keep_forgets(Arc::clone(&self.site), self.snapshot.clone()));
+        let share =
+            |store: &Arc<SharedStore>| tokio::spawn(Arc::clone(store).run(Arc::clone(&self.site)));
+        let sharing = self.shared.as_ref().map(share);
+        let begin = |capture: OpenCapture| capture.run(&self.site);
+        let capture = self.capture.map(begin).transpose();
+        let capture = capture.map_err(|error| format!("capture: no thread for it: {error}"))?;
+        notify(&[NotifyState::Ready]);
+        let mut ended = ended;
+        loop {
+            tokio::select! {
+                // In this order: who is told to end may have ended by now.
+                biased;
+                _ = ended.wait_for(|ended| *ended) => break,
+                _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
+                () = wish.notified() => reload(&self.file, &mut self.config, &self.site, &self.tls),
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+                // It may hear of the end first.
+                gone = &mut grpc => match *end.borrow() {
+                    true => break,
+                    false => return Err(format!("the server of gRPC has ended: {gone:?}")),
+                },
+            }
+        }
+        self.site.set_ready(false);
+        notify(&[NotifyState::Stopping]);
+        say(LogPriority::Notice, "draining");
+        accepting.abort();
+        // It fails where nobody listens, and then nothing is under way.
+        let _ = end.send(true);
+        // What interfaces have shown belongs into the snapshot.
+        let seen = async {
+            if let Some(capture) = capture {
+                capture.end(DRAIN).await;
+            }
+        };
+        let calls = async {
+            if !grpc.is_finished() {
+                let _ = (&mut grpc).await;
+            }
+        };
+        let (drained, ()) = tokio::join!(tokio::time::timeout(DRAIN, calls), seen);
+        if drained.is_err() {
+            grpc.abort();
+        }
+        chores.abort();
+        forgetting.abort();
+        http.abort();
+        if let Some(sharing) = sharing {
+            sharing.abort();
+            // It may not announce this gateway once more afterwards.
+            let _ = sharing.await;
+        }
+        if let Some(shared) = &self.shared {
+            shared.withdraw(&self.site).await;
+        }
+        // Batches wait for a snapshot that is being written, and those that have begun belong into the last one.
+        let _ = saving.await;
+        let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
+        match &self.snapshot {
+            Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl DaemonHandle {
+    /// Has it read its configuration and certificates anew, as SIGHUP does; does not wait.
+    pub fn reload(&self) {
+        self.reload.notify_one();
+    }
+
+    /// Ends it, and waits until all is saved.
+    ///
+    /// # Errors
+    /// Why it ended otherwise.
+    pub async fn end(self) -> Result<(), String> {
+        let _ = self.end.send(true);
+        self.wait().await
+    }
+
+    /// Waits until it ends by itself.
+    ///
+    /// # Errors
+    /// Why it ended otherwise than by a signal.
+    pub async fn wait(self) -> Result<(), String> {
+        self.task.await.map_err(|error| format!("the gateway has failed: {error}"))?
+    }
+}
+
+/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon, or is not valid yet.
+///
+/// # Errors
+/// With the file, and the way out.
+pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
+    let site = Arc::new(GatewaySite::new(config, 0)?);
+    tls(config, &site)?;
+    let (file, now) = (&config.tls.certificate, SiteClock::wall_seconds());
+    let end = earliest_end(file)?;
+    let ends = ending(end, now).map(|said| format!("{}: {said}", file.display()));
+    let said = beginning(file, now)?.or(ends);
+    match (said, end < now) {
+        (Some(why), true) => Err(why),
+        (said, _) => Ok(said),
+    }
+}
+
+/// A signal, or one that never comes.
+struct Wished(Option<Signal>);
+
+fn wished(is_wished: bool, kind: SignalKind) -> Result<Wished, String> {
+    let signal = is_wished.then(|| signal(kind)).transpose();
+    signal.map(Wished).map_err(|error| format!("cannot listen for signals: {error}"))
+}
+
+impl Wished {
+    async fn recv(&mut self) {
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+async fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| {
+        format!(
+            "{key} = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another"
+        )
+    })
+}
+
+fn notify(states: &[NotifyState<'_>]) {
+    // It fails where there is no service manager.
+    let _ = sd_notify::notify(states);
+}

@@ -1,0 +1,66 @@
+//! Reload: the configuration and the certificates, without a restart.
+
+use super::background::{reread_revocations, warn_of_end, warn_of_loss, warn_of_start};
+use super::notify;
+use crate::config::DaemonConfig;
+use crate::os::log::{LogPriority, say, set_log_level};
+use crate::pki::{Identity, earliest_end, server_config};
+use crate::site::GatewaySite;
+use arc_swap::ArcSwap;
+use rustls::ServerConfig;
+use sd_notify::NotifyState;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads configuration and certificates again. After an error nothing changes.
+pub(super) fn reload(
+    file: &Path,
+    config: &mut DaemonConfig,
+    site: &GatewaySite,
+    tls_in_force: &ArcSwap<ServerConfig>,
+) {
+    notify(&[
+        NotifyState::Reloading,
+        NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading),
+    ]);
+    match reloaded(file, site) {
+        Ok((new, tls, end)) => {
+            let fixed = config.fixed_differences(&new);
+            if !fixed.is_empty() {
+                let keys = fixed.join(", ");
+                say(
+                    LogPriority::Warning,
+                    &format!("{keys}: what is said anew waits for a restart"),
+                );
+            }
+            tls_in_force.store(Arc::new(tls));
+            site.set_certificate_end(end);
+            site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_loss(gone));
+            set_log_level(new.log);
+            config.rules = new.rules.clone();
+            say(LogPriority::Notice, "the configuration is read anew");
+            warn_of_start(&new);
+            warn_of_end(site);
+        }
+        Err(why) => say(LogPriority::Error, &format!("{why}; all stays as it was")),
+    }
+    reread_revocations(site);
+    notify(&[NotifyState::Ready]);
+}
+
+/// The configuration, TLS by it, and when the certificate ends.
+fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ServerConfig, i64), String> {
+    let config = DaemonConfig::read(file)?;
+    let revocations = Arc::clone(&site.revocations);
+    let permissions = config.rules.permissions.clone();
+    let knows = move |identity: &Identity| permissions.of(identity).is_some();
+    let tls = server_config(&config.tls, revocations, Arc::new(knows))?;
+    let end = earliest_end(&config.tls.certificate)?;
+    Ok((config, tls, end))
+}
+
+pub(super) fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ServerConfig, String> {
+    let (revocations, site) = (Arc::clone(&site.revocations), Arc::clone(site));
+    let knows = move |identity: &Identity| site.rules().permissions.of(identity).is_some();
+    server_config(&config.tls, revocations, Arc::new(knows))
+}

@@ -1,0 +1,122 @@
+//! Where the capture's packets come from: interfaces, or a file. Interfaces come and go while the gateway runs.
+
+use crate::config::capture::CapturePlace;
+use crate::os::log::{LogPriority, say};
+use capture::{CaptureError, InterfaceChange, LiveCapture, Observed, SegmentSource};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// After a failure it is waited so long before packets are asked for again, and twice as long after each further one.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// Packets, from interfaces or from a file.
+pub(super) enum PacketSource {
+    /// Interfaces.
+    Live(Box<LiveCapture>),
+    /// A file or a pipe, or anything that ends.
+    Other(Box<dyn SegmentSource + Send>),
+}
+
+impl PacketSource {
+    pub(super) fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
+        match self {
+            Self::Live(live) => live.next_batch(batch),
+            Self::Other(other) => other.next_batch(batch),
+        }
+    }
+
+    /// Packets that the kernel has dropped.
+    pub(super) fn lost(&self) -> u64 {
+        match self {
+            Self::Live(live) => live.tally().lost,
+            Self::Other(other) => other.tally().lost,
+        }
+    }
+
+    fn take_changes(&mut self) -> Vec<InterfaceChange> {
+        match self {
+            Self::Live(live) => live.take_changes(),
+            Self::Other(_) => Vec::new(),
+        }
+    }
+}
+
+/// Interfaces that are gone, and failures to read.
+#[derive(Default)]
+pub(super) struct SourceHealth {
+    gone: BTreeSet<String>,
+    /// Of reads, in a row.
+    failures: u32,
+}
+
+impl SourceHealth {
+    /// Says which interfaces have gone or come back; how many are gone.
+    pub(super) fn look(&mut self, source: &mut PacketSource) -> usize {
+        source.take_changes().into_iter().for_each(|change| self.note(change));
+        self.gone.len()
+    }
+
+    fn note(&mut self, change: InterfaceChange) {
+        let priority = match &change {
+            InterfaceChange::Gone(_) => LogPriority::Warning,
+            InterfaceChange::Back(_) => LogPriority::Notice,
+        };
+        say(priority, &format!("capture: {change}"));
+        match change {
+            InterfaceChange::Gone(name) => _ = self.gone.insert(name),
+            InterfaceChange::Back(name) => _ = self.gone.remove(&name),
+        }
+    }
+
+    pub(super) const fn note_success(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Says why reading has failed, the first time; how long to wait before it is tried again. A file has an error for each of its
+    /// damaged parts, and goes on behind them.
+    pub(super) fn note_failure(&mut self, why: &CaptureError, place: &CapturePlace) -> Duration {
+        if matches!(place, CapturePlace::File(_)) {
+            say(LogPriority::Warning, &format!("capture: {why}"));
+            return Duration::ZERO;
+        }
+        if self.failures == 0 {
+            say(LogPriority::Warning, &format!("capture: {why}; it is tried again"));
+        }
+        self.failures = self.failures.saturating_add(1);
+        wait_after(self.failures)
+    }
+}
+
+fn wait_after(failures: u32) -> Duration {
+    let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+    FIRST_WAIT.saturating_mul(doubled).min(LONGEST_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_that_are_gone_are_counted_until_they_are_back() {
+        let mut health = SourceHealth::default();
+        let gone = |name: &str| InterfaceChange::Gone(name.to_owned());
+        let steps = [
+            (gone("eth0"), 1),
+            (gone("eth1"), 2),
+            (gone("eth1"), 2),
+            (InterfaceChange::Back("eth0".to_owned()), 1),
+            (InterfaceChange::Back("eth2".to_owned()), 1),
+        ];
+        for (change, count) in steps {
+            health.note(change.clone());
+            assert_eq!(health.gone.len(), count, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn waits_double_from_a_tenth_of_a_second_to_ten() {
+        let waits = [1, 2, 3, 7, 8, 40, u32::MAX].map(wait_after).map(|wait| wait.as_millis());
+        assert_eq!(waits, [100, 200, 400, 6400, 10_000, 10_000, 10_000]);
+    }
+}

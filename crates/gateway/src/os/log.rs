@@ -1,0 +1,28 @@
+//! The gateway's journal, and how much of it is said.
+
+use serde::Deserialize;
+use support::log::Journal;
+pub(crate) use support::log::LogPriority;
+
+static JOURNAL: Journal = Journal::new("headstart gateway");
+
+/// Verbosity of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatewayLogLevel {
+    /// Events that an operator needs to know.
+    #[default]
+    Notice,
+    /// Also each connection that opens or closes.
+    Debug,
+}
+
+/// From now on says so much.
+pub(crate) fn set_log_level(level: GatewayLogLevel) {
+    JOURNAL.set_debugging(level == GatewayLogLevel::Debug);
+}
+
+/// Says it in one line.
+pub(crate) fn say(priority: LogPriority, what: &str) {
+    JOURNAL.say(priority, what);
+}

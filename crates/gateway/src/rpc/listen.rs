@@ -1,0 +1,258 @@
+//! Connections of reporters: accepted, bounded before and after their handshake, and then handed to the gRPC server with the holder that
+//! the certificate names. A connection ends when its certificate is revoked or expires.
+
+use super::peer::PeerIdentity;
+use crate::pki::Identity;
+use crate::site::GatewaySite;
+use crate::site::counters::RefusedConnection;
+use crate::site::unauthenticated::UnprovenPlace;
+use arc_swap::ArcSwap;
+use rustls::server::Acceptor;
+use rustls::{CertificateError, ServerConfig};
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread::available_parallelism;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::{StartHandshake, TlsStream};
+
+/// Longest time to a whole ClientHello. Agents give a gateway up after 1.4 s.
+const HELLO: Duration = Duration::from_secs(1);
+/// Longest time to the end of the handshake, from the beginning of the connection.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Where accepting failed, as without file descriptors: not again at once.
+const PAUSE: Duration = Duration::from_millis(50);
+/// A connection whose certificate is heard no more stays open so long, so that its streams can say why they end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// A connection whose handshake is over.
+pub(crate) struct ReporterStream {
+    inner: TlsStream<TcpStream>,
+    peer: PeerIdentity,
+    _place: Place,
+    /// Completes when the connection has to end; `None` afterwards.
+    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl std::fmt::Debug for ReporterStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReporterStream").field("peer", &self.peer).finish_non_exhaustive()
+    }
+}
+
+/// A place among the connections, given back at the end.
+#[derive(Debug)]
+struct Place {
+    site: Arc<GatewaySite>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.site.counts.connections.sub(1);
+    }
+}
+
+/// What all connections pass on their way in.
+struct Entrance {
+    site: Arc<GatewaySite>,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    /// Of connections whose handshake is over.
+    places: Arc<Semaphore>,
+    /// Who may compute a signature. Others wait outside the run queue, where questions would wait behind them.
+    signers: Semaphore,
+}
+
+/// Accepts until `ready` is closed; a connection whose handshake is over goes there. At most `most` of these are open at a time.
+pub(crate) async fn accept(
+    site: Arc<GatewaySite>,
+    listener: TcpListener,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    most: usize,
+    ready: mpsc::Sender<ReporterStream>,
+) {
+    let processors = available_parallelism().map_or(1, std::num::NonZero::get);
+    let entrance = Arc::new(Entrance {
+        site,
+        tls,
+        places: Arc::new(Semaphore::new(most)),
+        // Half of the processors answer questions meanwhile.
+        signers: Semaphore::new((processors / 2).max(1)),
+    });
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = ready.closed() => return,
+        };
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        if entrance.places.available_permits() == 0 {
+            entrance.refuse(RefusedConnection::TooMany);
+            continue;
+        }
+        let place = entrance.site.unauthenticated.enter(peer.ip());
+        let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
+        tokio::spawn(async move {
+            match entrance.admit(stream, peer.ip(), place).await {
+                // It fails where the gateway ends.
+                Ok(stream) => drop(ready.send(stream).await),
+                Err(why) => entrance.refuse(why),
+            }
+        });
+    }
+}
+
+impl Entrance {
+    fn refuse(&self, why: RefusedConnection) {
+        self.site.counts.refused_connections.add(why as usize, 1);
+    }
+
+    /// Shakes hands, and then gives the connection a place among the others.
+    async fn admit(
+        &self,
+        stream: TcpStream,
+        address: IpAddr,
+        mut waiting: UnprovenPlace,
+    ) -> Result<ReporterStream, RefusedConnection> {
+        let inner = tokio::select! {
+            inner = self.shake(stream) => inner?,
+            () = waiting.lost() => return Err(RefusedConnection::TooMany),
+        };
+        drop(waiting);
+        let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
+        let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
+        let identity = Identity::of_certificate(certificate);
+        let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
+        let place = self.place().ok_or(RefusedConnection::TooMany)?;
+        let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
+        Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
+    }
+
+    async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+        // Answers are small and in a hurry.
+        let _ = stream.set_nodelay(true);
+        let begun = Instant::now();
+        let hello = LazyConfigAcceptor::new(Acceptor::default(), stream);
+        let hello = timeout_at(begun + HELLO, hello).await;
+        let hello = hello.map_err(|_| RefusedConnection::Handshake)?;
+        let hello = hello.map_err(|error| cause(&error))?;
+        let shaken = timeout_at(begun + HANDSHAKE, self.answer(hello)).await;
+        shaken.unwrap_or(Err(RefusedConnection::Handshake))
+    }
+
+    async fn answer(
+        &self,
+        hello: StartHandshake<TcpStream>,
+    ) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+        let answered = {
+            // Held for the signature alone, and never while the peer is waited for.
+            let _turn = self.signers.acquire().await;
+            hello.into_stream(self.tls.load_full())
+        };
+        answered.await.map_err(|error| cause(&error))
+    }
+
+    fn place(&self) -> Option<Place> {
+        let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        self.site.counts.connections.add(1);
+        Some(Place { site: Arc::clone(&self.site), _permit: permit })
+    }
+}
+
+/// Waits until the certificate is heard no more, and a moment longer.
+fn end(
+    site: Arc<GatewaySite>,
+    identity: Arc<Identity>,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    // Without a budget: a peer that sends without a pause uses up its task's, and would put off its end.
+    Box::pin(tokio::task::unconstrained(async move {
+        site.silenced(&identity).await;
+        tokio::time::sleep(FAREWELL).await;
+    }))
+}
+
+/// Why a handshake failed.
+fn cause(error: &io::Error) -> RefusedConnection {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls {
+        Some(rustls::Error::NoCertificatesPresented) => RefusedConnection::NoCertificate,
+        Some(rustls::Error::InvalidCertificate(why)) => match why {
+            CertificateError::Revoked => RefusedConnection::Revoked,
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => RefusedConnection::Expired,
+            CertificateError::ApplicationVerificationFailure => RefusedConnection::NotAllowed,
+            _ => RefusedConnection::OtherAuthority,
+        },
+        _ => RefusedConnection::Handshake,
+    }
+}
+
+impl ReporterStream {
+    /// Whom its certificate names.
+    pub(crate) const fn peer(&self) -> &PeerIdentity {
+        &self.peer
+    }
+}
+
+impl AsyncRead for ReporterStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let stream = &mut *self;
+        let Some(end) = &mut stream.end else { return Poll::Ready(Err(aborted())) };
+        let read = Pin::new(&mut stream.inner).poll_read(context, buffer);
+        // The end matters once nothing is left to read, or the budget of the task is used up: no peer puts that off.
+        if read.is_pending() && end.as_mut().poll(context).is_ready() {
+            stream.end = None;
+            return Poll::Ready(Err(aborted()));
+        }
+        read
+    }
+}
+
+fn aborted() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, "the certificate is heard no more")
+}
+
+impl AsyncWrite for ReporterStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}

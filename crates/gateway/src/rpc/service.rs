@@ -1,0 +1,398 @@
+//! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
+//! Streams end when the gateway drains, and when their certificate is heard no more, also while nothing is said.
+
+use super::deadline::{deadline, passed};
+use super::panics::{guard, guarded};
+use super::peer::PeerIdentity;
+use crate::pki::{HolderRole, Identity};
+use crate::site::tenant::arrivals::{VisitorArrival, addresses_of};
+use crate::site::tenant::sense_of;
+use crate::site::tenant::subscriptions::UpdateReceiver;
+use crate::site::{GatewaySite, ReporterSession, Silenced};
+use crate::storage::shared::{BatchName, SharedStore};
+use gateway_proto::v1::gateway_server::Gateway;
+use gateway_proto::v1::{
+    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
+    ReportBatch, SubscribeRequest, Update, answer, update,
+};
+use ipnet::IpNet;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Code, Request, Response, Status, Streaming};
+
+/// Acknowledgements and updates that wait for a peer to read them.
+const WAITING: usize = 64;
+/// A subscriber hears at least so often.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// Networks that a subscription may name.
+const MOST_NETWORKS: usize = 1024;
+/// Estimates that a subscriber may ask for at the beginning.
+const MOST_KNOWN: u32 = 100_000;
+
+/// Answers calls.
+#[derive(Clone, Debug)]
+pub(crate) struct GatewayService {
+    site: Arc<GatewaySite>,
+    shared: Option<Arc<SharedStore>>,
+    drain: watch::Receiver<bool>,
+}
+
+type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+impl GatewayService {
+    /// Ends its streams once `drain` is true. What other gateways have counted is asked of `shared`.
+    pub(crate) const fn new(
+        site: Arc<GatewaySite>,
+        shared: Option<Arc<SharedStore>>,
+        drain: watch::Receiver<bool>,
+    ) -> Self {
+        Self { site, shared, drain }
+    }
+
+    fn session<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
+        let peer = request.extensions().get::<PeerIdentity>();
+        let peer = peer.ok_or_else(|| Status::unauthenticated("no certificate"))?;
+        peer.session(&self.site).map_err(refusal)
+    }
+
+    /// Waits until streams of `identity` have to end, and says why.
+    async fn ending(self, identity: Arc<Identity>, deadline: Option<Instant>) -> Status {
+        let mut drain = self.drain;
+        tokio::select! {
+            why = self.site.silenced(&identity) => ended(&self.site, why),
+            // An error means that nobody can drain any more: the gateway has ended.
+            _ = drain.wait_for(|is_draining| *is_draining) => draining(),
+            status = passed(deadline) => status,
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl Gateway for GatewayService {
+    type ReportStream = Replies<ReportAck>;
+    type AskStreamStream = Replies<Answer>;
+    type SubscribeStream = Replies<Update>;
+
+    async fn report(
+        &self,
+        request: Request<Streaming<ReportBatch>>,
+    ) -> Result<Response<Self::ReportStream>, Status> {
+        let session = self.session(&request)?.as_ref().clone();
+        let (acks, replies) = mpsc::channel(WAITING);
+        let deadline = deadline(request.metadata());
+        let (shared, batches) = (self.shared.clone(), request.into_inner());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        let site = Arc::clone(&self.site);
+        tokio::spawn(async move {
+            let taken = guarded(&site, take_batches(session, shared, batches, &acks, end)).await;
+            if let Err(status) = taken.and_then(|taken| taken) {
+                let _ = acks.send(Err(status)).await;
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn ask(&self, request: Request<Query>) -> Result<Response<Answer>, Status> {
+        let session = self.session(&request)?;
+        Ok(Response::new(answer(&session, request.get_ref())))
+    }
+
+    async fn ask_stream(
+        &self,
+        request: Request<Streaming<Query>>,
+    ) -> Result<Response<Self::AskStreamStream>, Status> {
+        let mut session = self.session(&request)?.as_ref().clone();
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
+        let answers = request.into_inner().map(move |query| {
+            let query = query.map_err(too_large)?;
+            session.renew().map_err(|why| ended(session.site(), why))?;
+            Ok(answer(&session, &query))
+        });
+        let (site, end) = (Arc::clone(&self.site), Some(Box::pin(end) as Pin<Box<_>>));
+        Ok(Response::new(Box::pin(Ending { stream: answers, end, site })))
+    }
+
+    async fn subscribe(
+        &self,
+        request: Request<SubscribeRequest>,
+    ) -> Result<Response<Self::SubscribeStream>, Status> {
+        let session = self.session(&request)?.as_ref().clone();
+        let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
+        let wanted = Wanted::new(request.get_ref(), from)?;
+        let (updates, replies) = mpsc::channel(WAITING);
+        let known = request.get_ref().known.min(MOST_KNOWN);
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        // Before what is known is read, so that no change falls between.
+        let changes = session.tenant().updates(self.site.clock.now());
+        let changes = (changes, session.tenant().arrivals.subscribe());
+        let site = Arc::clone(&self.site);
+        tokio::spawn(async move {
+            let told = guarded(&site, tell(session, &wanted, known, changes, &updates));
+            let told = async { told.await.unwrap_or_else(|status| status) };
+            tokio::select! {
+                end = told => { let _ = updates.send(Err(end)).await; }
+                end = end => { let _ = updates.send(Err(end)).await; }
+                () = updates.closed() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(replies))))
+    }
+
+    async fn forget(
+        &self,
+        request: Request<ForgetRequest>,
+    ) -> Result<Response<ForgetReply>, Status> {
+        let session = self.session(&request)?;
+        if session.speaker().identity.role != HolderRole::Operator {
+            let why = "only an operator's certificate may have networks forgotten; \
+                `headstart gateway certificate --operator` makes one";
+            return Err(Status::permission_denied(why));
+        }
+        let network = request.get_ref().network.as_ref().and_then(Network::to_net);
+        let network = network.ok_or_else(|| Status::invalid_argument("no network"))?;
+        let forgotten = session.tenant().forget(self.site.clock.now(), network).await;
+        self.site.note_forget(forgotten);
+        Ok(Response::new(ForgetReply { forgotten }))
+    }
+}
+
+/// Takes batches until the peer or `end` ends that.
+async fn take_batches(
+    mut session: ReporterSession,
+    shared: Option<Arc<SharedStore>>,
+    mut batches: Streaming<ReportBatch>,
+    acks: &mpsc::Sender<Result<ReportAck, Status>>,
+    end: impl Future<Output = Status>,
+) -> Result<(), Status> {
+    let mut end = pin!(end);
+    loop {
+        // The end is heard between batches: a batch that has been claimed counts nowhere else, so it is taken whole.
+        let batch = tokio::select! {
+            biased;
+            end = &mut end => return Err(end),
+            batch = batches.message() => batch.map_err(too_large)?,
+        };
+        let Some(batch) = batch else { return Ok(()) };
+        let ack = take_batch(&mut session, shared.as_deref(), &batch).await?;
+        tokio::select! {
+            biased;
+            sent = acks.send(Ok(ack)) => if sent.is_err() { return Ok(()) },
+            end = &mut end => return Err(end),
+        }
+    }
+}
+
+async fn take_batch(
+    session: &mut ReporterSession,
+    shared: Option<&SharedStore>,
+    batch: &ReportBatch,
+) -> Result<ReportAck, Status> {
+    session.renew().map_err(|why| ended(session.site(), why))?;
+    let site = session.site();
+    let _under_way = site.begin_batch().await;
+    if let Some(shared) = shared {
+        claim(session, shared, batch).await;
+    }
+    let taken = session.tenant().take(site.clock.now(), session.speaker(), batch, &site.counts);
+    taken.await.map_err(|why| {
+        site.counts.bad_batches.add(1);
+        Status::invalid_argument(why)
+    })
+}
+
+/// Claims a batch that makes sense. If another gateway has claimed it, this one takes it for dealt with; without the store it counts here.
+async fn claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBatch) {
+    let (site, tenant, speaker) = (session.site(), session.tenant(), session.speaker());
+    if sense_of(batch, speaker.rules).is_err() {
+        return;
+    }
+    let (reporter, epoch, sequence) = (&speaker.identity.name, batch.epoch, batch.sequence);
+    let name = BatchName { reporter, epoch, sequence };
+    if shared.claim(&tenant.name, name).await == Some(false) {
+        tenant.note_claim(site.clock.now(), reporter, epoch, sequence);
+    }
+}
+
+fn answer(session: &ReporterSession, query: &Query) -> Answer {
+    let (site, begun) = (session.site(), session.site().clock.now());
+    let result = match session.tenant().answer(begun, session.speaker(), query) {
+        Ok(estimate) => {
+            site.counts.answered.add(estimate.source as usize, 1);
+            answer::Result::Estimate(estimate)
+        }
+        Err(why) => {
+            site.counts.unanswered.add(why as usize, 1);
+            answer::Result::None(NoEstimate::into(why))
+        }
+    };
+    site.counts.note_answer_time(site.clock.now().saturating_since(begun).as_nanos());
+    Answer { id: query.id, result: Some(result) }
+}
+
+/// What of a tenant's updates a subscriber wants.
+struct Wanted {
+    networks: Vec<IpNet>,
+    /// Where it serves.
+    addresses: BTreeSet<IpAddr>,
+}
+
+impl Wanted {
+    fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
+        if request.networks.len() > MOST_NETWORKS {
+            return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
+        }
+        let networks: Option<Vec<IpNet>> = request.networks.iter().map(Network::to_net).collect();
+        let networks = networks.ok_or_else(|| Status::invalid_argument("no network"))?;
+        let addresses = addresses_of(&request.addresses, from).map_err(Status::invalid_argument)?;
+        Ok(Self { networks, addresses })
+    }
+
+    fn has(&self, network: &IpNet) -> bool {
+        self.networks.is_empty() || self.networks.iter().any(|wanted| wanted.contains(network))
+    }
+}
+
+/// Sends updates until the subscriber may hear no more; with why.
+async fn tell(
+    mut session: ReporterSession,
+    wanted: &Wanted,
+    known: u32,
+    (mut changes, mut arrivals): (UpdateReceiver, Receiver<VisitorArrival>),
+    updates: &mpsc::Sender<Result<Update, Status>>,
+) -> Status {
+    // What was forgotten before what is known since.
+    while let Some(update) = changes.next_missed() {
+        if updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
+    for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
+        let update = Update { what: Some(update::What::Estimate(estimate)) };
+        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
+            return Status::cancelled("the subscriber is gone");
+        }
+    }
+    let mut silent_until = Instant::now() + KEEP_ALIVE;
+    loop {
+        let change = tokio::select! {
+            // Changes first: some tell the subscriber to forget a network, and no number of arrivals may hold these up.
+            biased;
+            change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
+            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
+        };
+        if let Err(why) = session.renew() {
+            return ended(session.site(), why);
+        }
+        let update = match change {
+            Ok(Ok(update)) => update,
+            Ok(Err(RecvError::Lagged(dropped))) => {
+                session.site().counts.dropped_updates.add(dropped);
+                Update { what: Some(update::What::Dropped(dropped)) }
+            }
+            Ok(Err(RecvError::Closed)) => return draining(),
+            Err(_) => Update { what: Some(update::What::KeepAlive(KeepAlive {})) },
+        };
+        if !is_for(&session, wanted, &update) {
+            continue;
+        }
+        silent_until = Instant::now() + KEEP_ALIVE;
+        let Ok(room) = updates.reserve().await else {
+            return Status::cancelled("the subscriber is gone");
+        };
+        if matches!(update.what, Some(update::What::Arrival(_))) {
+            session.site().counts.arrivals.add(1);
+        }
+        room.send(Ok(update));
+    }
+}
+
+/// What a subscriber is told of a visitor: nothing if it goes to another server, or was too long ago.
+fn arrived(
+    arrival: Result<VisitorArrival, RecvError>,
+    wanted: &Wanted,
+) -> Result<Update, RecvError> {
+    let is_for = |arrival: &VisitorArrival| wanted.addresses.contains(&arrival.server);
+    match arrival {
+        Ok(arrival) => {
+            let what = is_for(&arrival).then_some(update::What::Arrival(arrival.estimate));
+            Ok(Update { what })
+        }
+        Err(RecvError::Lagged(_)) => Ok(Update { what: None }),
+        Err(RecvError::Closed) => Err(RecvError::Closed),
+    }
+}
+
+fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
+    match &update.what {
+        None => false,
+        Some(update::What::Estimate(estimate) | update::What::Arrival(estimate)) => {
+            let network = estimate.network.as_ref().and_then(Network::to_net);
+            let may = |network: &IpNet| session.speaker().allowed.may_ask(network);
+            network.is_some_and(|network| wanted.has(&network) && may(&network))
+        }
+        _ => true,
+    }
+}
+
+/// A stream that ends with the status of `end` once that has come.
+struct Ending<S> {
+    stream: S,
+    /// None once it has come.
+    end: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
+    site: Arc<GatewaySite>,
+}
+
+impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(end) = &mut self.end else { return Poll::Ready(None) };
+        if let Poll::Ready(status) = end.as_mut().poll(context) {
+            self.end = None;
+            return Poll::Ready(Some(Err(status)));
+        }
+        let Self { stream, end, site } = &mut *self;
+        guard(site, || Pin::new(stream).poll_next(context)).unwrap_or_else(|status| {
+            *end = None;
+            Poll::Ready(Some(Err(status)))
+        })
+    }
+}
+
+/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC; tonic says `OUT_OF_RANGE`.
+pub(crate) fn too_large(status: Status) -> Status {
+    match status.code() {
+        Code::OutOfRange => Status::resource_exhausted(status.message()),
+        _ => status,
+    }
+}
+
+fn refusal(why: Silenced) -> Status {
+    Status::permission_denied(match why {
+        Silenced::Revoked => "the certificate is revoked",
+        Silenced::Expired => "the certificate has expired",
+        Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
+    })
+}
+
+fn ended(site: &GatewaySite, why: Silenced) -> Status {
+    site.counts.ended_streams.add(1);
+    refusal(why)
+}
+
+fn draining() -> Status {
+    Status::unavailable("the gateway ends; ask another, or again in a moment")
+}

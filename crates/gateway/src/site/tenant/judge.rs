@@ -1,0 +1,107 @@
+//! Whether a report counts, and why not. What it says of a path is believed only as far as a connection could have seen it.
+
+use crate::config::options::CollectorName;
+use crate::config::permission::Allowed;
+use crate::config::{LongestPrefix, Rules, SHORTEST_V4, SHORTEST_V6};
+use gateway_proto::v1::{self, Refusal};
+use ipnet::IpNet;
+use memory::holds_translated;
+use memory::site::{Bound, Reporter, SiteReport};
+use units::{Duration, Rate};
+
+/// Largest window that TCP can offer, bytes (RFC 7323 §2.3).
+const MAX_WINDOW: u64 = 1 << 30;
+/// Faster than any interface, bits a second.
+const MAX_RATE: u64 = 10_000_000_000_000;
+/// Longer than any handshake waits (RFC 6298 §2.5), microseconds.
+const MAX_RTT_US: u64 = 60_000_000;
+
+/// A report that counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JudgedReport {
+    /// What the estimator is told.
+    pub report: SiteReport,
+    /// How long ago it was measured.
+    pub age: Duration,
+}
+
+/// Judges `report` of `reporter`.
+///
+/// # Errors
+/// Why it does not count.
+pub(crate) fn judge(
+    report: &v1::Report,
+    reporter: Reporter,
+    rules: &Rules,
+    allowed: &Allowed,
+) -> Result<JudgedReport, Refusal> {
+    let network = report.network.as_ref().and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
+    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
+        return Err(Refusal::Network);
+    }
+    if !is_short(&network, rules.longest) {
+        return Err(Refusal::TooLong);
+    }
+    if !allowed.may_report(&network) {
+        return Err(Refusal::NotAllowed);
+    }
+    let age = Duration::from_millis(report.age_ms.into());
+    if age.as_nanos() > u64::try_from(rules.retention.as_nanos()).unwrap_or(u64::MAX) {
+        return Err(Refusal::TooOld);
+    }
+    let bound = bound(report.bound).ok_or(Refusal::Figures)?;
+    let is_possible = (1..=MAX_WINDOW).contains(&report.window)
+        && report.rate <= MAX_RATE
+        && report.min_rtt_us <= MAX_RTT_US
+        && report.lost <= report.sent;
+    if !is_possible {
+        return Err(Refusal::Figures);
+    }
+    let report = SiteReport {
+        network,
+        reporter,
+        window: report.window,
+        rate: (report.rate > 0).then(|| Rate::from_bps(report.rate)),
+        min_rtt: (report.min_rtt_us > 0).then(|| Duration::from_micros(report.min_rtt_us)),
+        sent: report.sent,
+        lost: report.lost,
+        bound,
+    };
+    Ok(JudgedReport { report, age })
+}
+
+/// True if `network` has no more bits than may be told of visitors.
+pub(crate) fn is_short(network: &IpNet, longest: LongestPrefix) -> bool {
+    network.prefix_len() <= if network.addr().is_ipv4() { longest.v4 } else { longest.v6 }
+}
+
+/// Bits of the shortest prefix that is a network of visitors and not a part of the Internet.
+const fn shortest(network: &IpNet) -> u8 {
+    match network {
+        IpNet::V4(_) => SHORTEST_V4,
+        IpNet::V6(_) => SHORTEST_V6,
+    }
+}
+
+/// The way of collecting that a message names; `None` if it is unknown.
+pub(crate) fn collector(number: i32) -> Option<CollectorName> {
+    match v1::Collector::try_from(number).ok()? {
+        v1::Collector::Unspecified => None,
+        v1::Collector::Agent => Some(CollectorName::Agent),
+        v1::Collector::Application => Some(CollectorName::Application),
+        v1::Collector::Option => Some(CollectorName::Option),
+        v1::Collector::Passive => Some(CollectorName::Passive),
+        v1::Collector::Replay => Some(CollectorName::Replay),
+    }
+}
+
+fn bound(number: i32) -> Option<Bound> {
+    match v1::Bound::try_from(number).ok()? {
+        v1::Bound::Unspecified => None,
+        v1::Bound::Loss => Some(Bound::Loss),
+        v1::Bound::ReceiveWindow => Some(Bound::ReceiveWindow),
+        v1::Bound::Application => Some(Bound::Application),
+        v1::Bound::OwnStart => Some(Bound::OwnStart),
+        v1::Bound::Over => Some(Bound::Over),
+    }
+}

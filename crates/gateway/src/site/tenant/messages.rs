@@ -1,0 +1,50 @@
+//! Estimates as messages, and what hosts say of themselves cut to what is kept.
+
+use gateway_proto::v1::{self, HostStatus};
+use ipnet::IpNet;
+use memory::site::{EstimateSource, SiteEstimate};
+
+/// Longest version that a host may have, bytes.
+const LONGEST_VERSION: usize = 64;
+
+/// `estimate` as a message, with the network whose samples answer: the site's own distribution is of none.
+pub(crate) fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
+    v1::Estimate {
+        network: answering(estimate).map(v1::Network::of),
+        window: estimate.window,
+        rate: estimate.rate.map_or(0, |rate| rate.as_bps()),
+        min_rtt_us: estimate.min_rtt.map_or(0, |rtt| rtt.as_micros()),
+        confidence: estimate.confidence as f32,
+        age_ms: estimate.age.as_millis(),
+        samples: estimate.samples,
+        reporters: estimate.reporters,
+        source: source(estimate.source).into(),
+    }
+}
+
+/// The network whose samples answer; `None`: it is the site's own distribution.
+pub(crate) fn answering(estimate: &SiteEstimate) -> Option<IpNet> {
+    (estimate.source != EstimateSource::Prior).then_some(estimate.network)
+}
+
+/// The same under the name of the network that it is of, whoever's samples it is made of.
+pub(crate) fn estimate_of(network: IpNet, of: &SiteEstimate) -> v1::Estimate {
+    v1::Estimate { network: Some(v1::Network::of(network)), ..estimate(of) }
+}
+
+/// The same of its source.
+pub(crate) fn source(source: EstimateSource) -> v1::Source {
+    match source {
+        EstimateSource::Network => v1::Source::Network,
+        EstimateSource::Covering => v1::Source::Covering,
+        EstimateSource::Neighbours => v1::Source::Neighbours,
+        EstimateSource::Prior => v1::Source::Prior,
+    }
+}
+
+/// What is kept of what a host says of itself.
+pub(crate) fn bounded(status: &HostStatus) -> HostStatus {
+    let printable = |c: &char| !c.is_control();
+    let version = status.version.chars().filter(printable).take(LONGEST_VERSION).collect();
+    HostStatus { version, ..status.clone() }
+}

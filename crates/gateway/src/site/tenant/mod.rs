@@ -1,0 +1,401 @@
+//! What one tenant knows, and who has told it: the estimator, its reporters, the busiest networks, and the changes that
+//! subscribers are told of. No other tenant sees any of it.
+
+pub mod arrivals;
+pub(crate) mod busiest;
+pub(crate) mod changed_networks;
+pub(crate) mod gains;
+pub(crate) mod judge;
+mod locked_memory;
+pub(crate) mod messages;
+mod reporters;
+pub(crate) mod subscriptions;
+pub(crate) mod unshared;
+
+use super::counters::Counts;
+use crate::config::Rules;
+use crate::config::options::CollectorName;
+use crate::config::permission::Allowed;
+use crate::os::clock::ticks;
+use crate::pki::Identity;
+use arrivals::Arrivals;
+use busiest::BusyNetworks;
+use changed_networks::{ChangedNetworks, MOST_CHANGED};
+use gains::SiteGains;
+use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
+use ipnet::IpNet;
+use judge::{JudgedReport, collector, is_short, judge};
+use locked_memory::TenantMemory;
+use memory::holds_translated;
+use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
+use reporters::Reporters;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
+use subscriptions::{UpdateReceiver, Updates};
+use units::Instant;
+use unshared::UnsharedChanges;
+
+/// Reports that are taken at a time: questions are answered in between.
+const AT_A_TIME: usize = 128;
+/// Of the networks that have changed, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
+/// takes some tens of microseconds, and with sixteen hosts a tenth of a millisecond: telling takes no more than half of a processor.
+const MOST_TOLD: usize = 512;
+/// Where nobody listens, of so many at a time the histories are continued.
+const MOST_NOTED: usize = 128;
+/// Whoever subscribes is told what was forgotten within so long: it may have lost another gateway meanwhile.
+const LATELY: units::Duration = units::Duration::from_secs(600);
+
+/// A tenant.
+pub struct Tenant {
+    /// Its name.
+    pub name: String,
+    memory: TenantMemory,
+    /// What it has answered, for as long as that holds.
+    answers: Mutex<KeptAnswers>,
+    known: Mutex<Known>,
+    updates: Updates,
+    /// Visitors that the gateway has seen coming.
+    pub arrivals: Arrivals,
+}
+
+/// What is known beside the estimator.
+#[derive(Debug)]
+pub struct Known {
+    /// Who reports.
+    pub reporters: Reporters,
+    /// Networks for people to see.
+    pub busy: BusyNetworks,
+    /// What warm starts gain.
+    pub gains: SiteGains,
+    /// Networks of which reports have counted since subscribers were last told.
+    changed: ChangedNetworks,
+    /// The same since the shared store was, if there is one.
+    unshared: Option<UnsharedChanges>,
+}
+
+impl std::fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tenant").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Who speaks, and by which rules it is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Speaker<'a> {
+    /// By its certificate.
+    pub identity: &'a Identity,
+    /// What it may.
+    pub allowed: &'a Allowed,
+    /// The rules in force.
+    pub rules: &'a Rules,
+}
+
+/// Where reports come from.
+#[derive(Clone, Copy, Debug)]
+struct ReportSource<'a> {
+    speaker: Speaker<'a>,
+    reporter: Reporter,
+    /// Epoch of their batch.
+    epoch: u64,
+}
+
+impl Tenant {
+    /// A tenant that knows nothing yet.
+    pub fn new(name: &str, config: SiteConfig) -> Self {
+        let known = Known {
+            reporters: Reporters::default(),
+            busy: BusyNetworks::default(),
+            gains: SiteGains::default(),
+            changed: ChangedNetworks::default(),
+            unshared: None,
+        };
+        Self {
+            name: name.to_owned(),
+            memory: TenantMemory::new(config),
+            answers: Mutex::new(KeptAnswers::new(&config)),
+            known: Mutex::new(known),
+            updates: Updates::default(),
+            arrivals: Arrivals::default(),
+        }
+    }
+
+    /// The estimator, to be asked.
+    pub fn memory(&self) -> RwLockReadGuard<'_, SiteMemory> {
+        self.memory.read()
+    }
+
+    /// The estimator, to be told before anybody asks. Later, [`change`](Self::change) is for that: this waits for a snapshot, and
+    /// questions wait behind it.
+    pub fn memory_mut(&self) -> RwLockWriteGuard<'_, SiteMemory> {
+        self.memory.write()
+    }
+
+    /// Changes the estimator as soon as no snapshot reads it; nobody is answered while `change` runs.
+    pub async fn change<T>(&self, change: impl FnOnce(&mut SiteMemory) -> T) -> T {
+        self.memory.change(change).await
+    }
+
+    /// Reads the whole of what is known. Changes wait meanwhile, and questions are answered.
+    pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
+        self.memory.read_whole(read)
+    }
+
+    /// What is known beside the estimator.
+    pub fn known(&self) -> MutexGuard<'_, Known> {
+        // Whoever panicked left counts that are a little off, and nothing worse.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Updates from now on, after what was forgotten lately.
+    pub(crate) fn updates(&self, now: Instant) -> UpdateReceiver {
+        let lately = ticks(now).saturating_sub(ticks(Instant::ZERO + LATELY));
+        let memory = self.memory();
+        let forgotten = memory.forgotten().iter().filter(|forget| forget.at >= lately);
+        self.updates.subscribe(forgotten.map(|forget| forget.network).collect())
+    }
+
+    /// Takes a batch in, once. `Err` if it makes no sense as a whole.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn take(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        batch: &ReportBatch,
+        counts: &Counts,
+    ) -> Result<ReportAck, &'static str> {
+        let collector = sense_of(batch, speaker.rules)?;
+        let mut ack =
+            ReportAck { epoch: batch.epoch, sequence: batch.sequence, ..ReportAck::default() };
+        let wanted = batch.reports.len() as u64;
+        let admitted = {
+            let mut known = self.known();
+            let record = known.reporters.hear(&speaker.identity.name, now);
+            if !record.claim(batch.epoch, batch.sequence) {
+                counts.repeated_batches.add(1);
+                ack.repeated = true;
+                return Ok(ack);
+            }
+            if let Some(status) = &batch.status {
+                record.status = Some(messages::bounded(status));
+            }
+            record.admit(now, speaker.rules.reports_per_second, wanted)
+        };
+        let mut refused = [0_u32; 8];
+        let (admitted, rest) = batch.reports.split_at(admitted as usize);
+        refused[Refusal::TooMany as usize] += rest.len() as u32;
+        match speaker.rules.collect.contains(&collector) {
+            true => {
+                ack.taken =
+                    self.take_reports(now, speaker, batch.epoch, admitted, &mut refused).await;
+            }
+            false => refused[Refusal::Collector as usize] += admitted.len() as u32,
+        }
+        self.note_counts(speaker.identity, now, &ack, &refused);
+        counts.taken.add(collector as usize, ack.taken.into());
+        for (why, count) in refused.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            counts.refused.add(why, count.into());
+            ack.refused.push(RefusedReports { why: why as i32, count });
+        }
+        Ok(ack)
+    }
+
+    /// How many of `reports` count.
+    async fn take_reports(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        epoch: u64,
+        reports: &[v1::Report],
+        refused: &mut [u32; 8],
+    ) -> u32 {
+        let reporter: Reporter = speaker.identity.reporter();
+        let mut taken = 0;
+        for some in reports.chunks(AT_A_TIME) {
+            let of = ReportSource { speaker, reporter, epoch };
+            taken += self.take_some(now, of, some, refused).await;
+            tokio::task::yield_now().await;
+        }
+        taken
+    }
+
+    async fn take_some(
+        &self,
+        now: Instant,
+        of: ReportSource<'_>,
+        reports: &[v1::Report],
+        refused: &mut [u32; 8],
+    ) -> u32 {
+        let ReportSource { speaker, reporter, epoch } = of;
+        let mut judged = Vec::with_capacity(reports.len());
+        for report in reports {
+            match judge(report, reporter, speaker.rules, speaker.allowed) {
+                Ok(good) => judged.push((report, good)),
+                Err(why) => refused[why as usize] += 1,
+            }
+        }
+        let tell = |memory: &mut SiteMemory| {
+            for (_, good) in &judged {
+                memory.report_aged(now, good.age, &good.report);
+            }
+        };
+        self.change(tell).await;
+        let mut known = self.known();
+        for (report, good) in &judged {
+            known.note(good);
+            known.gains.add(epoch, report);
+        }
+        judged.len() as u32
+    }
+
+    fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
+        let mut known = self.known();
+        let record = known.reporters.hear(&identity.name, now);
+        record.taken += u64::from(ack.taken);
+        record.refused += refused.iter().map(|count| u64::from(*count)).sum::<u64>();
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// Why there is no estimate.
+    pub fn answer(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        query: &v1::Query,
+    ) -> Result<v1::Estimate, NoEstimate> {
+        let network = query.network.as_ref().and_then(v1::Network::to_net);
+        let network = network.filter(|network| !holds_translated(network));
+        let network = network.ok_or(NoEstimate::Network)?;
+        if !speaker.allowed.may_ask(&network) {
+            return Err(NoEstimate::NotAllowed);
+        }
+        let size = (query.size > 0).then_some(query.size);
+        let mut estimate = self.estimate(now, network.addr()).ok_or(NoEstimate::Unknown)?;
+        estimate.window = size.map_or(estimate.window, |size| estimate.window.min(size));
+        // What is answered of is no nearer to a host than what may be asked for.
+        match is_short(&estimate.network, speaker.rules.longest) {
+            true => Ok(messages::estimate(&estimate)),
+            false => Ok(messages::estimate_of(network, &estimate)),
+        }
+    }
+
+    /// The same answer for all that ask within seconds, unless its network was reported meanwhile.
+    fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
+        let memory = self.memory();
+        if let Some(kept) = self.answers().get(&memory, now, address) {
+            return Some(kept);
+        }
+        let estimate = memory.estimate(now, address, None)?;
+        self.answers().put(&memory, now, address, estimate);
+        Some(estimate)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, KeptAnswers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Estimates of the busiest networks, at most `most`.
+    pub fn busiest(&self, now: Instant, most: usize) -> Vec<v1::Estimate> {
+        let busiest = self.known().busy.busiest(most);
+        let mut estimates = Vec::with_capacity(busiest.len());
+        for some in busiest.chunks(AT_A_TIME) {
+            let memory = self.memory();
+            let of = |(network, _): &(IpNet, u64)| {
+                let found = memory.estimate(now, network.addr(), None)?;
+                Some(messages::estimate_of(*network, &found))
+            };
+            estimates.extend(some.iter().filter_map(of));
+        }
+        estimates
+    }
+
+    /// Forgets at `now` what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
+    pub async fn forget(&self, now: Instant, network: IpNet) -> u64 {
+        let forget = SiteForget::new(now, network);
+        let forgotten = self.forget_here(forget).await;
+        // After it is gone: what is written from here on has nothing of it.
+        if let Some(unshared) = &mut self.known().unshared {
+            unshared.forget(forget);
+        }
+        forgotten
+    }
+
+    /// The same without telling other gateways.
+    pub async fn forget_here(&self, forget: SiteForget) -> u64 {
+        let forgotten = self.change(|memory| memory.forget(forget)).await;
+        {
+            let mut known = self.known();
+            known.busy.forget(&forget.network);
+            known.changed.forget(&forget.network);
+        }
+        self.updates.forget(forget.network);
+        forgotten as u64
+    }
+
+    /// Notes the estimates of networks that have changed for their histories, and tells subscribers, if there are any.
+    pub fn tell_changes(&self, now: Instant) {
+        let has_subscribers = self.updates.has_subscribers();
+        let changed: Vec<IpNet> = {
+            let mut known = self.known();
+            let some = known.changed.take(if has_subscribers { MOST_TOLD } else { MOST_CHANGED });
+            // Without subscribers only histories want an estimate, and seldom.
+            let is_wanted =
+                |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
+            let most = if has_subscribers { MOST_TOLD } else { MOST_NOTED };
+            some.into_iter().filter(is_wanted).take(most).collect()
+        };
+        for some in changed.chunks(AT_A_TIME) {
+            let forgets = self.updates.forgets();
+            let estimates: Vec<_> = {
+                let memory = self.memory();
+                let of = |network: &IpNet| {
+                    let estimate = memory.estimate(now, network.addr(), None)?;
+                    // Whoever is told asks about it, too, when the next visitor comes.
+                    self.answers().put(&memory, now, network.addr(), estimate);
+                    Some((*network, estimate))
+                };
+                some.iter().filter_map(of).collect()
+            };
+            let mut known = self.known();
+            for (network, estimate) in &estimates {
+                known.busy.note_estimate(now, *network, estimate);
+            }
+            drop(known);
+            if has_subscribers {
+                for (network, estimate) in &estimates {
+                    let told = messages::estimate_of(*network, estimate);
+                    self.updates.tell(*network, told, forgets);
+                }
+            }
+        }
+    }
+}
+
+/// Who has collected what is in `batch`.
+///
+/// # Errors
+/// Why it makes no sense as a whole.
+pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
+    if batch.epoch == 0 || batch.sequence == 0 {
+        return Err("epoch and sequence begin at 1");
+    }
+    if batch.reports.len() > rules.max_batch {
+        return Err("more reports than max-batch allows");
+    }
+    collector(batch.collector).ok_or("no collector, or an unknown one")
+}
+
+impl Known {
+    /// A report counts.
+    fn note(&mut self, judged: &JudgedReport) {
+        let network = judged.report.network;
+        self.busy.note_report(network);
+        self.changed.add(network);
+        if let Some(unshared) = &mut self.unshared {
+            unshared.add(network);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What other gateways do not know yet.
+
+use super::Tenant;
+use super::changed_networks::MOST_CHANGED;
+use ipnet::IpNet;
+use memory::site::{ForgottenNetworks, SiteForget, SiteRecord};
+use rustc_hash::FxHashSet;
+use units::Instant;
+
+/// What others do not know yet.
+#[derive(Debug, Default)]
+pub struct Unshared {
+    /// Networks of which reports have counted.
+    pub networks: Vec<IpNet>,
+    /// Their records, with those of what covers them.
+    pub records: Vec<SiteRecord>,
+    /// Networks that somebody had forgotten.
+    pub forgotten: ForgottenNetworks,
+}
+
+impl Unshared {
+    /// True if there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty() && self.forgotten.is_empty()
+    }
+}
+
+/// What the shared store has not been told yet.
+#[derive(Debug, Default)]
+pub(crate) struct UnsharedChanges {
+    networks: FxHashSet<IpNet>,
+    forgotten: ForgottenNetworks,
+}
+
+impl UnsharedChanges {
+    /// A report of `network` has counted. If there are too many, the next report of it tells others.
+    pub(crate) fn add(&mut self, network: IpNet) {
+        if self.networks.len() < MOST_CHANGED {
+            self.networks.insert(network);
+        }
+    }
+
+    /// Somebody has had a network forgotten.
+    pub(crate) fn forget(&mut self, forget: SiteForget) {
+        self.forgotten.add(forget);
+    }
+
+    /// All that is forgotten, and at most `most` networks, without their records.
+    pub(crate) fn take(&mut self, most: usize) -> Unshared {
+        let networks: Vec<IpNet> = self.networks.iter().take(most).copied().collect();
+        for network in &networks {
+            self.networks.remove(network);
+        }
+        let forgotten = std::mem::take(&mut self.forgotten);
+        Unshared { networks, records: Vec::new(), forgotten }
+    }
+
+    /// It could not be told: the next time, then.
+    pub(crate) fn give_back(&mut self, shared: Unshared) {
+        shared.networks.into_iter().for_each(|network| self.add(network));
+        shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
+    }
+}
+
+impl Tenant {
+    /// Notes changes for a shared store from now on. Networks that were forgotten before come
+    /// first: the store may lack them.
+    pub fn begin_sharing(&self) {
+        let forgotten: Vec<_> = self.memory().forgotten().iter().collect();
+        let mut known = self.known();
+        let unshared = known.unshared.get_or_insert_default();
+        forgotten.into_iter().for_each(|forget| unshared.forget(forget));
+    }
+
+    /// Returns what the shared store lacks, of at most `most` networks.
+    pub fn take_unshared(&self, most: usize) -> Unshared {
+        let taken = self.known().unshared.as_mut().map(|unshared| unshared.take(most));
+        let mut shared = taken.unwrap_or_default();
+        let memory = self.memory();
+        let mut seen = FxHashSet::default();
+        let records = shared.networks.iter().flat_map(|network| memory.records_of(*network));
+        shared.records = records.filter(|record| seen.insert(record.network)).collect();
+        shared
+    }
+
+    /// Keeps `shared` for the next time, after a failed write.
+    pub fn give_back_unshared(&self, shared: Unshared) {
+        if let Some(unshared) = &mut self.known().unshared {
+            unshared.give_back(shared);
+        }
+    }
+
+    /// Another gateway has dealt with batches up to `sequence`.
+    pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
+        self.known().reporters.hear(reporter, now).claim(epoch, sequence);
+    }
+}

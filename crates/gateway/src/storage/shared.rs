@@ -1,0 +1,332 @@
+//! What several gateways of a site share: a Redis or Valkey server, or a cluster of them. Each gateway writes records of its own number alone, and takes in those
+//! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
+//!
+//! All keys of tenant T begin with `headstart:2:{T}:`. The braces keep a tenant on one node of a cluster. `records:ORIGIN` is a hash
+//! of networks to records (module `codec`), and `origins` the set of gateways that have one. A gateway deletes from its own what it does not keep any
+//! more (`sweeping`). `changes` is a stream of the networks that were written lately or are to be forgotten. `forgotten` says what was
+//! forgotten, and when (`forgetting`).
+//! `claims:REPORTER:EPOCH` is a sorted set whose only member has the highest sequence that any gateway has claimed for a score. A batch
+//! is claimed before it is counted, by one command: of two gateways one counts it.
+//! `headstart:2:gateways` is the site's: which gateways are alive (`announcing`).
+
+mod announcing;
+mod forgetting;
+mod reading;
+mod sweeping;
+
+use super::codec::{decode, encode};
+use super::redis_client::StoreConnection;
+use crate::config::StoreConfig;
+use crate::os::clock::{CLOCKS_DIFFER, ticks};
+use crate::os::log::{LogPriority, say};
+use crate::site::GatewaySite;
+use crate::site::counters::Tick;
+use crate::site::tenant::Tenant;
+use crate::site::tenant::unshared::Unshared;
+use announcing::ANNOUNCE_EVERY;
+use memory::site::{SiteMemory, SiteRecord};
+use redis::streams::StreamRangeReply;
+use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sweeping::Sweep;
+use tokio::time::Instant;
+
+/// Others hear of what one has learnt after so long, about.
+const SHARE_EVERY: Duration = Duration::from_millis(200);
+/// Entries of a stream that are kept: who misses more reads all records anew.
+const CHANGES: usize = 4096;
+/// Bytes of records in an entry, about: with [`CHANGES`], Redis keeps 170 MB for a stream at most.
+const ENTRY: usize = 32 << 10;
+/// Before the first entry of a stream.
+const NOTHING: &str = "0-0";
+/// Networks whose records are written at a time.
+const WRITTEN: usize = 4096;
+/// So often in a row before others are read: all that a tenant keeps for it.
+const WRITES: usize = 1 + crate::site::tenant::changed_networks::MOST_CHANGED / WRITTEN;
+/// A gateway that starts waits no longer for what it wrote before.
+const RESTORE: Duration = Duration::from_secs(10);
+/// Claims outlive the time for which a reporter sends a batch again.
+const CLAIMS_S: i64 = 3600;
+
+/// Which batch, of a tenant's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchName<'a> {
+    /// Who has sent it.
+    pub reporter: &'a str,
+    /// In which epoch.
+    pub epoch: u64,
+    /// Its number in that.
+    pub sequence: u64,
+}
+
+/// A store that gateways share.
+pub(crate) struct SharedStore {
+    connection: StoreConnection,
+    origin: u32,
+    retention_s: i64,
+    /// It did not answer last: nothing is asked of it before it does.
+    is_failing: AtomicBool,
+    /// Rounds of sharing that failed.
+    pub failures: Tick,
+}
+
+impl std::fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedStore").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+impl SharedStore {
+    /// The store that `config` names, whether it answers now or later.
+    ///
+    /// # Errors
+    /// If its URL is none, or a certificate cannot be read.
+    pub(crate) fn open(
+        config: &StoreConfig,
+        origin: u32,
+        retention: Duration,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            connection: StoreConnection::open(config)?,
+            origin,
+            retention_s: i64::try_from(retention.as_secs()).unwrap_or(i64::MAX),
+            is_failing: AtomicBool::new(false),
+            failures: Tick::default(),
+        })
+    }
+
+    /// Claims a batch for this gateway. False if any gateway has claimed it, or one behind it, before; `None` if the server does
+    /// not answer.
+    pub(crate) async fn claim(&self, tenant: &str, batch: BatchName<'_>) -> Option<bool> {
+        if self.is_failing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let key = claims_key(tenant, batch.reporter, batch.epoch);
+        let mut command = redis::cmd("ZADD");
+        // Greater ones alone, and whether it has changed anything (Redis 6.2). A score is exact up to 2^53.
+        command.arg(&key).arg("GT").arg("CH").arg(batch.sequence).arg("sequence");
+        let mut pipeline = redis::pipe();
+        pipeline.add_command(command).expire(&key, CLAIMS_S).ignore();
+        let claimed: RedisResult<(u64,)> = pipeline.query_async(&mut self.connection.clone()).await;
+        match claimed {
+            Ok((changed,)) => Some(changed > 0),
+            Err(error) => {
+                self.note_failure(&error);
+                None
+            }
+        }
+    }
+
+    /// Takes in what this gateway wrote before it was killed, which its snapshot need not have. It has to come before the first report:
+    /// of two records of one gateway the later one counts, whole. If the server does not answer, the gateway goes on alone.
+    pub(crate) async fn restore(&self, site: &GatewaySite) {
+        let reading = async {
+            for tenant in site.tenants() {
+                self.read_forgets(site, &tenant).await?;
+                self.read_records(site, &tenant, self.origin).await?;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(RESTORE, reading).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.note_failure(&error),
+            Err(_) => {
+                let what =
+                    "the shared store is slow: not all was read that this gateway had learnt";
+                say(LogPriority::Warning, what);
+            }
+        }
+    }
+
+    /// Shares until nobody waits for it any more.
+    pub(crate) async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
+        let mut places = HashMap::new();
+        let mut next = Instant::now();
+        loop {
+            if Instant::now() >= next {
+                next = Instant::now() + ANNOUNCE_EVERY;
+                // It is for people: what fails here, the exchange below tells of.
+                let _ = self.announce(&site).await;
+            }
+            for tenant in site.tenants() {
+                let place = places.entry(tenant.name.clone()).or_default();
+                match self.exchange(&site, &tenant, place).await {
+                    Ok(()) => self.note_success(),
+                    Err(error) => {
+                        self.failures.add(1);
+                        self.note_failure(&error);
+                        // When it answers again it may know nothing.
+                        tenant.begin_sharing();
+                    }
+                }
+            }
+            tokio::time::sleep(SHARE_EVERY).await;
+        }
+    }
+
+    fn note_success(&self) {
+        if self.is_failing.swap(false, Ordering::Relaxed) {
+            say(LogPriority::Notice, "the shared store answers again");
+        }
+    }
+
+    fn note_failure(&self, error: &RedisError) {
+        if !self.is_failing.swap(true, Ordering::Relaxed) {
+            let what = format!("the shared store does not answer ({error}): going on alone");
+            say(LogPriority::Warning, &what);
+        }
+    }
+
+    async fn exchange(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<()> {
+        for _ in 0..WRITES {
+            if self.write(site, tenant, place).await? < WRITTEN {
+                break;
+            }
+        }
+        if place.read.is_none() {
+            // The place in the stream first: what is written while all is read comes once more, and changes nothing.
+            let last = self.last_change(tenant).await?;
+            if self.read_forgets(site, tenant).await? {
+                place.sweep.hurry();
+            }
+            self.read_all(site, tenant).await?;
+            place.read = Some(last);
+        }
+        self.read_changes(site, tenant, place).await?;
+        self.sweep(site, tenant, &mut place.sweep).await
+    }
+
+    /// Writes what this gateway has learnt since the last time, of [`WRITTEN`] networks at most; of how many that was.
+    async fn write(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        place: &mut Place,
+    ) -> RedisResult<usize> {
+        let shared = tenant.take_unshared(WRITTEN);
+        if shared.is_empty() {
+            return Ok(0);
+        }
+        let pipeline = self.writing(tenant, &shared);
+        if let Err(error) = pipeline.query_async::<()>(&mut self.connection.clone()).await {
+            tenant.give_back_unshared(shared);
+            return Err(error);
+        }
+        site.counts.shared.add(shared.records.len() as u64);
+        if !shared.forgotten.is_empty() {
+            place.sweep.hurry();
+        }
+        Ok(shared.networks.len())
+    }
+
+    /// What writes all of `shared`, or nothing.
+    fn writing(&self, tenant: &Tenant, shared: &Unshared) -> Pipeline {
+        let records_key = self.records_key(tenant, self.origin);
+        let mut pipeline = redis::pipe();
+        pipeline.atomic();
+        self.tell_forgets(&mut pipeline, tenant, &shared.forgotten);
+        let mut entry = Vec::new();
+        for record in &shared.records {
+            let begin = entry.len();
+            encode(record, &mut entry);
+            pipeline.hset(&records_key, record.network.to_string(), &entry[begin..]).ignore();
+            if entry.len() >= ENTRY {
+                self.tell(&mut pipeline, tenant, &[("records", entry.as_slice())]);
+                entry.clear();
+            }
+        }
+        if !entry.is_empty() {
+            self.tell(&mut pipeline, tenant, &[("records", entry.as_slice())]);
+        }
+        if !shared.records.is_empty() {
+            pipeline.expire(&records_key, self.retention_s).ignore();
+            self.list_origin(&mut pipeline, tenant);
+        }
+        pipeline
+    }
+
+    /// Adds an entry to the stream.
+    fn tell(&self, pipeline: &mut Pipeline, tenant: &Tenant, fields: &[(&str, &[u8])]) {
+        let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
+        let origin = self.origin.to_string();
+        let mut entry = vec![("origin", origin.as_bytes())];
+        entry.extend_from_slice(fields);
+        pipeline.xadd_maxlen(key(tenant, "changes"), limit, "*", &entry).ignore();
+    }
+
+    /// Tells others that this gateway has written records.
+    fn list_origin(&self, pipeline: &mut Pipeline, tenant: &Tenant) {
+        let origins = key(tenant, "origins");
+        pipeline.sadd(&origins, self.origin).ignore();
+        pipeline.expire(&origins, self.retention_s).ignore();
+    }
+
+    async fn last_change(&self, tenant: &Tenant) -> RedisResult<String> {
+        let mut connection = self.connection.clone();
+        let last: StreamRangeReply =
+            connection.xrevrange_count(key(tenant, "changes"), "+", "-", 1).await?;
+        Ok(last.ids.first().map_or_else(|| NOTHING.to_owned(), |entry| entry.id.clone()))
+    }
+
+    fn records_key(&self, tenant: &Tenant, origin: u32) -> String {
+        key(tenant, &format!("records:{origin}"))
+    }
+}
+
+/// How far a tenant's keys have been read.
+#[derive(Debug, Default)]
+struct Place {
+    /// The last entry of the stream; `None`: all records have to be read first.
+    read: Option<String>,
+    sweep: Sweep,
+}
+
+async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
+    let take = |memory: &mut SiteMemory| {
+        let unplaced = memory.unplaced();
+        while !bytes.is_empty() {
+            // What cannot be read is of a newer version, or of no gateway.
+            let Ok(record) = decode(&mut bytes) else { break };
+            if counts_now(site, &record) {
+                site.counts.merged.add(u64::from(memory.merge(&record)));
+            }
+        }
+        memory.unplaced() - unplaced
+    };
+    note_unplaced(site, tenant.change(take).await);
+}
+
+/// Whether a record is neither too old to count nor of a time that has not come.
+fn counts_now(site: &GatewaySite, record: &SiteRecord) -> bool {
+    let now = u64::from(ticks(site.clock.now()));
+    let retention = u64::try_from(site.rules().retention.as_nanos() >> 30).unwrap_or(u64::MAX);
+    let heard = u64::from(record.heard);
+    heard <= now + u64::from(CLOCKS_DIFFER) && heard.saturating_add(retention) >= now
+}
+
+/// So many records are of gateways for which there is no place.
+fn note_unplaced(site: &GatewaySite, records: u64) {
+    if records > 0 && site.counts.unplaced.get() == 0 {
+        let what = "the shared store has records of more than 64 gateways within `retention`: those of the others are not taken; \
+            give each gateway a `state` of its own that outlives it";
+        say(LogPriority::Warning, what);
+    }
+    site.counts.unplaced.add(records);
+}
+
+fn key(tenant: &Tenant, what: &str) -> String {
+    // In braces: a cluster keeps all keys of a tenant on one server, so that transactions are whole.
+    format!("headstart:2:{{{}}}:{what}", tenant.name)
+}
+
+fn claims_key(tenant: &str, reporter: &str, epoch: u64) -> String {
+    format!("headstart:2:{{{tenant}}}:claims:{reporter}:{epoch}")
+}

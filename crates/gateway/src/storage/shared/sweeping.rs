@@ -1,0 +1,100 @@
+//! Deletes from the store what this gateway has written and does not keep any more: the store has no more of a gateway than the gateway itself.
+
+use super::{SharedStore, counts_now, key};
+use crate::site::GatewaySite;
+use crate::site::tenant::Tenant;
+use crate::storage::codec::decode;
+use ipnet::IpNet;
+use redis::{AsyncCommands, RedisResult};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A part of the records is looked at so often.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// Records of a part, about. A million records take half an hour.
+const SWEPT: usize = 500;
+/// Parts at a time where something was forgotten: a million records take a quarter of a minute then, and others are told meanwhile.
+const URGENT: usize = 40;
+
+/// How far the records of a tenant have been looked at.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    cursor: u64,
+    /// The next part is looked at then.
+    next: Instant,
+    /// So often all parts are looked at, at once.
+    urgent: u8,
+}
+
+impl Default for Sweep {
+    fn default() -> Self {
+        Self { cursor: 0, next: Instant::now(), urgent: 0 }
+    }
+}
+
+impl Sweep {
+    /// Something was forgotten: it has to go from the store at once. What has been looked at already is looked at once more.
+    pub(super) const fn hurry(&mut self) {
+        self.urgent = if self.cursor == 0 { 1 } else { 2 };
+    }
+}
+
+impl SharedStore {
+    /// Looks at the next part of what this gateway has written, if it is time to. All that it knows has to have been read before.
+    pub(super) async fn sweep(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        sweep: &mut Sweep,
+    ) -> RedisResult<()> {
+        let now = Instant::now();
+        if sweep.urgent == 0 && now < sweep.next {
+            return Ok(());
+        }
+        sweep.next = now + SWEEP_EVERY;
+        for _ in 0..if sweep.urgent == 0 { 1 } else { URGENT } {
+            sweep.cursor = self.sweep_part(site, tenant, sweep.cursor).await?;
+            if sweep.cursor == 0 {
+                sweep.urgent = sweep.urgent.saturating_sub(1);
+            }
+            if sweep.urgent == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the next part begins; 0: this was the last one.
+    async fn sweep_part(
+        &self,
+        site: &GatewaySite,
+        tenant: &Tenant,
+        cursor: u64,
+    ) -> RedisResult<u64> {
+        let mut connection = self.connection.clone();
+        let (next, rows) = self.scan(tenant, self.origin, cursor, SWEPT).await?;
+        let gone: Vec<&String> = {
+            let memory = tenant.memory();
+            let is_kept = |(name, bytes): &&(String, Vec<u8>)| {
+                let is_own = name.parse::<IpNet>().is_ok_and(|network| memory.has_own(network));
+                is_own && decode(&mut &bytes[..]).is_ok_and(|record| counts_now(site, &record))
+            };
+            rows.iter().filter(|row| !is_kept(row)).map(|(name, _)| name).collect()
+        };
+        if !gone.is_empty() {
+            let _: () = connection.hdel(self.records_key(tenant, self.origin), gone).await?;
+        }
+        if !rows.is_empty() {
+            // Another gateway that found nothing of this one may have taken it out of the list.
+            let mut pipeline = redis::pipe();
+            self.list_origin(&mut pipeline, tenant);
+            let _: () = pipeline.query_async(&mut connection).await?;
+        }
+        Ok(next)
+    }
+
+    /// Takes a gateway of which nothing is left out of the list.
+    pub(super) async fn unlist_origin(&self, tenant: &Tenant, origin: u32) -> RedisResult<()> {
+        self.connection.clone().srem(key(tenant, "origins"), origin).await
+    }
+}

@@ -1,0 +1,294 @@
+//! What is known, on disk (redb: one file, transactions that are whole or not there, whenever the process ends). Each snapshot replaces the
+//! last one in one transaction. Blocks of many records make reading ten million of them a matter of seconds.
+
+use super::codec::{decode, encode};
+use crate::os::clock::{CLOCKS_DIFFER, ticks};
+use crate::os::log::{LogPriority, say};
+use crate::site::GatewaySite;
+use crate::site::tenant::Tenant;
+use memory::site::{SiteForget, SiteMemory};
+use redb::{
+    Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable, StorageError,
+    TableDefinition, WriteTransaction,
+};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Tenant and number of a block to its records (module `codec`).
+const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
+/// Tenant and network to when it was forgotten last.
+const FORGETS: TableDefinition<'_, (&str, &str), u32> = TableDefinition::new("forgets-1");
+/// Numbers of the gateway itself.
+const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
+/// Of these, by which number its records are told apart from other gateways'.
+const ORIGIN: &str = "origin";
+/// Bytes of a block, about. With a record more and what redb adds it has to fit into a page, which is a power of two.
+const BLOCK: usize = (256 << 10) - 4096;
+/// Bytes of the file that are kept in memory: it is written whole and read once.
+const CACHE: usize = 4 << 20;
+
+/// The file.
+#[derive(Debug)]
+pub struct SnapshotFile {
+    database: Database,
+    file: PathBuf,
+    /// What had been taken and forgotten when it was last written.
+    saved: Mutex<Option<u64>>,
+}
+
+impl SnapshotFile {
+    /// Opens it, or makes one for the user alone that the process runs as. One that is damaged is put aside.
+    ///
+    /// # Errors
+    /// If another process has it, or it can be neither opened nor made.
+    pub fn open(file: &Path) -> Result<Self, String> {
+        let shown = file.display();
+        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        }
+        let database = match create(file) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                return Err(format!("state: another gateway has {shown} open"));
+            }
+            Err(error) if is_damaged(&error) => {
+                let aside = file.with_extension("damaged");
+                fs::rename(file, &aside)
+                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
+                let why = format!(
+                    "{shown} is damaged ({error}): now {}, and nothing is known",
+                    aside.display()
+                );
+                say(LogPriority::Error, &why);
+                create(file)
+            }
+            other => other,
+        };
+        let database = database.map_err(|error| format!("state: {shown}: {error}"))?;
+        Ok(Self { database, file: file.to_owned(), saved: Mutex::default() })
+    }
+
+    /// The number by which this gateway's records are told apart from others', drawn once.
+    ///
+    /// # Errors
+    /// If it cannot be read or kept.
+    pub fn origin(&self) -> Result<u32, String> {
+        self.read_origin().map_err(|error| self.named(error))
+    }
+
+    fn read_origin(&self) -> Result<u32, redb::Error> {
+        let writing = self.database.begin_write()?;
+        let known = writing.open_table(FACTS)?.get(ORIGIN)?.map(|kept| kept.value());
+        let origin = match known {
+            Some(known) => known as u32,
+            None => {
+                let drawn = crate::os::draw::number();
+                writing.open_table(FACTS)?.insert(ORIGIN, u64::from(drawn))?;
+                drawn
+            }
+        };
+        writing.commit()?;
+        Ok(origin)
+    }
+
+    /// Gives the tenants of `site` what the file has of them; how many records.
+    ///
+    /// # Errors
+    /// If it cannot be read. What is wrong with a block costs the rest of that block.
+    pub fn restore(&self, site: &GatewaySite) -> Result<usize, String> {
+        self.read(site).map_err(|error| self.named(error))
+    }
+
+    fn read(&self, site: &GatewaySite) -> Result<usize, redb::Error> {
+        let reading = self.database.begin_read()?;
+        // Records of before are not restored.
+        read_forgets(&reading, site)?;
+        let table = match reading.open_table(BLOCKS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        // Records of the future are dropped: a clock went back.
+        let newest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER);
+        let mut kept = 0;
+        for row in table.range::<(&str, u32)>(..)? {
+            let (key, block) = row?;
+            let (name, number) = key.value();
+            let Some(tenant) = site.tenant(name) else { continue };
+            let mut memory = tenant.memory_mut();
+            let taken = self.take_block(&mut memory, (number, block.value()), newest);
+            if number == 0 {
+                // The others have about as many records: room for all is made once.
+                let last = table.range((name, 0)..=(name, u32::MAX))?.next_back().transpose()?;
+                memory.reserve(taken * last.map_or(0, |(key, _)| key.value().1 as usize));
+            }
+            kept += taken;
+        }
+        Ok(kept)
+    }
+
+    /// Tells `memory` the records of a block; how many of them are news.
+    fn take_block(
+        &self,
+        memory: &mut SiteMemory,
+        (number, mut bytes): (u32, &[u8]),
+        newest: u32,
+    ) -> usize {
+        let mut kept = 0;
+        while !bytes.is_empty() {
+            match decode(&mut bytes) {
+                Ok(record) if record.heard <= newest => {
+                    kept += usize::from(memory.merge(&record));
+                }
+                Ok(_) => {}
+                Err(why) => {
+                    let what = format!("{}: block {number}: {why}", self.file.display());
+                    say(LogPriority::Error, &what);
+                    break;
+                }
+            }
+        }
+        kept
+    }
+
+    /// Writes what the tenants of `site` know; false if nothing has changed since it was last written.
+    ///
+    /// # Errors
+    /// If it cannot be written: the last snapshot stays.
+    pub fn save(&self, site: &GatewaySite) -> Result<bool, String> {
+        let mut saved = self.saved.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let version = site.changes();
+        if *saved == Some(version) {
+            return Ok(false);
+        }
+        match self.write(site) {
+            Ok(()) => {
+                *saved = Some(version);
+                site.counts.snapshots.add(1);
+                Ok(true)
+            }
+            Err(error) => {
+                site.counts.failed_snapshots.add(1);
+                Err(self.named(error))
+            }
+        }
+    }
+
+    /// Writes what was forgotten, and nothing else: that takes no longer where much is known.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save_forgets(&self, site: &GatewaySite) -> Result<(), String> {
+        let write = || -> Result<(), redb::Error> {
+            let writing = self.database.begin_write()?;
+            write_forgets(&writing, site)?;
+            Ok(writing.commit()?)
+        };
+        write().map_err(|error| self.named(error))
+    }
+
+    fn write(&self, site: &GatewaySite) -> Result<(), redb::Error> {
+        let writing = self.database.begin_write()?;
+        writing.delete_table(BLOCKS)?;
+        {
+            let mut table = writing.open_table(BLOCKS)?;
+            for tenant in site.tenants() {
+                let mut number = 0_u32;
+                write_blocks(&tenant, |block| {
+                    table.insert((tenant.name.as_str(), number), block)?;
+                    number += 1;
+                    Ok(())
+                })?;
+            }
+        }
+        // Last: what is forgotten while the rest is written may be in the blocks.
+        write_forgets(&writing, site)?;
+        writing.commit()?;
+        Ok(())
+    }
+
+    fn named(&self, error: impl std::fmt::Display) -> String {
+        format!("{}: {error}", self.file.display())
+    }
+}
+
+/// Writes what a tenant knows, block by block, since all of it would take as much memory once more. The tenant takes no reports
+/// meanwhile, and goes on to answer; the disk is waited for after that.
+fn write_blocks(
+    tenant: &Tenant,
+    mut write: impl FnMut(&[u8]) -> Result<(), redb::Error>,
+) -> Result<(), redb::Error> {
+    tenant.read_whole(|memory| {
+        let mut block = Vec::with_capacity(BLOCK + 512);
+        for record in memory.records() {
+            encode(&record, &mut block);
+            if block.len() >= BLOCK {
+                write(&block)?;
+                block.clear();
+            }
+        }
+        write(&block)
+    })
+}
+
+fn write_forgets(writing: &WriteTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
+    writing.delete_table(FORGETS)?;
+    let mut table = writing.open_table(FORGETS)?;
+    for tenant in site.tenants() {
+        let forgotten: Vec<SiteForget> = tenant.memory().forgotten().iter().collect();
+        for forget in forgotten {
+            table.insert((tenant.name.as_str(), forget.network.to_string().as_str()), forget.at)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_forgets(reading: &ReadTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
+    let table = match reading.open_table(FORGETS) {
+        Ok(table) => table,
+        // Of an older version.
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let latest = ticks(site.clock.now()).saturating_add(CLOCKS_DIFFER);
+    for row in table.range::<(&str, &str)>(..)? {
+        let (key, at) = row?;
+        let (name, network) = key.value();
+        if let (Some(tenant), Ok(network)) = (site.tenant(name), network.parse()) {
+            tenant.memory_mut().forget(SiteForget { network, at: at.value().min(latest) });
+        }
+    }
+    Ok(())
+}
+
+fn create(file: &Path) -> Result<Database, DatabaseError> {
+    // Made first, so that it is its owner's alone from the beginning.
+    let made = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(file);
+    drop(made.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?);
+    Database::builder().set_cache_size(CACHE).create(file)
+}
+
+/// True if another file may work where this one does not.
+fn is_damaged(error: &DatabaseError) -> bool {
+    match error {
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => {
+            true
+        }
+        DatabaseError::Storage(StorageError::Io(error)) => {
+            matches!(
+                error.kind(),
+                std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
+            )
+        }
+        DatabaseError::RepairAborted => true,
+        _ => false,
+    }
+}
