@@ -1,4 +1,4 @@
-//! ACKs: what the segment says becomes what the sender is told, and what follows for the connection.
+//! ACKs: the sender reads what a segment acknowledges, and the connection follows.
 
 use super::{Connection, State};
 use crate::path::Path;
@@ -55,8 +55,8 @@ impl Connection {
         self.note_progress(now, path);
     }
 
-    /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old, unless it counts from what was
-    /// acknowledged before. True if it changed.
+    /// A newer segment's window replaces the old, unless it counts from what was acknowledged
+    /// before (RFC 9293 §3.10.7.4). True if it changed.
     #[inline]
     fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
         if !self.peer_window.takes(left, una, self.sender.una()) {

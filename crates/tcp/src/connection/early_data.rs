@@ -32,12 +32,12 @@ impl EarlyData {
         self.until = end;
     }
 
-    /// What the SYNs say of Fast Open begins.
+    /// Begins the exchange of Fast Open.
     pub(super) fn begin_exchange(&mut self, exchange: SynExchange) {
         self.exchange = Some(Box::new(exchange));
     }
 
-    /// What the SYNs say of Fast Open.
+    /// Returns the exchange of Fast Open.
     pub(super) fn exchange(&self) -> Option<&SynExchange> {
         self.exchange.as_deref()
     }
@@ -47,7 +47,7 @@ impl EarlyData {
         self.exchange.as_deref_mut()
     }
 
-    /// Takes what the SYNs have said of Fast Open.
+    /// Takes the exchange of Fast Open.
     pub(super) fn take_exchange(&mut self) -> Option<SynExchange> {
         self.exchange.take().map(|exchange| *exchange)
     }

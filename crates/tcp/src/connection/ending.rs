@@ -1,4 +1,4 @@
-//! How a connection ends other than by FINs, and the reset that it owes its peer.
+//! Ends of a connection other than by FINs, and the reset that it owes its peer.
 
 use super::ResetCause;
 use crate::segment::Unreachable;
@@ -14,7 +14,7 @@ pub(super) enum PendingReset {
     Refuse(SeqNum),
 }
 
-/// How a connection ended, or may end.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ending {
     cause: Option<ResetCause>,
@@ -23,7 +23,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Why it ended, if not by FINs.
+    /// Returns the cause of its end, if it has not ended by FINs.
     pub(super) const fn cause(&self) -> Option<ResetCause> {
         self.cause
     }

@@ -1,4 +1,4 @@
-//! What the next segment tells a performance gateway on the way.
+//! The option of the next segment for a performance gateway on the way.
 
 use crate::segment::Performance;
 

@@ -264,8 +264,8 @@ impl Connection {
     }
 }
 
-/// Whose reports those of a connection's recovery are; `client`: whom it is there for behind the other
-/// host.
+/// Returns the member of a shared path that a connection is; `client` names its user behind the
+/// other host.
 pub(super) fn origin_of(tuple: &FourTuple, client: Option<u64>) -> Origin {
     let ports = (tuple.local_port, tuple.remote_port);
     let client = client.map_or(ProxyClient::Own(ports.0, ports.1), ProxyClient::Named);

@@ -1,4 +1,4 @@
-//! Who has last said how large the peer's window is, and what to do about one that is shut or small
+//! The last update of the peer's window, and the ways out of one that is shut or small
 //! (RFC 9293 §3.8.6).
 
 /// A segment below what is acknowledged, which the peer has to answer.
@@ -22,8 +22,8 @@ pub(super) struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// A segment at offset `left` that acknowledges `una` counts: it is newer than the last that did,
-    /// or acknowledges more than the `known` offset (RFC 9293 §3.10.7.4). Then it is the last.
+    /// True if a segment at offset `left` that acknowledges `una` updates the window: it is newer
+    /// than the last one that did, or acknowledges more than `known` (RFC 9293 §3.10.7.4).
     #[inline]
     pub(super) const fn takes(&mut self, left: u64, una: u64, known: u64) -> bool {
         let (wl1, wl2) = self.updated_by;

@@ -1,8 +1,7 @@
 //! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
 //! in the order of RFC 6675 §5.
 
-use super::claims::SackOffsets;
-use super::round_trips::StampClock;
+use super::acknowledgement::{AckOutcome, Acknowledgement};
 use super::verdict::AckVerdict;
 use super::{Deadline, Sender};
 use crate::ack::{AckInfo, AckProgress, AckSample};
@@ -11,39 +10,7 @@ use crate::recovery::{Stance, TimerAction};
 use crate::startup::Setback;
 use units::Instant;
 
-/// What an acceptable acknowledgement says to a sender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Acknowledgement<'a> {
-    /// When it reaches the sender.
-    pub(crate) now: Instant,
-    /// All below is acknowledged.
-    pub(crate) una: u64,
-    /// The window that it offers is another one.
-    pub(crate) changes_window: bool,
-    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
-    pub(crate) is_bare: bool,
-    /// Its SACK blocks.
-    pub(crate) sack: &'a SackOffsets,
-    /// The timestamp that it echoes.
-    pub(crate) echo: Option<u32>,
-    /// The clock of the sender's timestamps.
-    pub(crate) clock: StampClock,
-    /// It echoes a mark of congestion (RFC 3168 §6.1).
-    pub(crate) is_marked: bool,
-    /// The connection may send new data.
-    pub(crate) may_send: bool,
-}
-
-/// What came of an acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckOutcome {
-    /// Payload bytes newly acknowledged.
-    pub(crate) acked: u64,
-    /// The path may have a report for a gateway on the way.
-    pub(crate) may_report: bool,
-}
-
-/// What an ACK delivered, bytes of payload.
+/// Bytes of payload that an ACK delivered.
 #[derive(Clone, Copy, Debug)]
 struct Delivered {
     /// Acknowledged cumulatively.
@@ -151,7 +118,7 @@ impl Sender {
         }
     }
 
-    /// What the ACK delivered, of which `acked` was acknowledged cumulatively.
+    /// Returns the bytes that the ACK delivered; `acked` of them were acknowledged cumulatively.
     #[inline]
     fn delivered(&mut self, path: &Path, info: &AckInfo, acked: u64) -> Delivered {
         let progress = &info.progress;

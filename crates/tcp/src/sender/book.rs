@@ -1,4 +1,4 @@
-//! What leaves, booked: on the scoreboard, with recovery, and by the timer.
+//! Segments that leave are booked on the scoreboard, with recovery, and by the timer.
 
 use super::{Sender, StampClock};
 use crate::path::Path;
@@ -8,13 +8,13 @@ use units::Instant;
 /// A segment that leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeavingSegment {
-    /// When.
+    /// Instant at which it leaves.
     pub(crate) now: Instant,
     /// Its first offset.
     pub(crate) start: u64,
     /// The offsets that it takes, SYN and FIN included.
     pub(crate) len: u64,
-    /// Its place on the scoreboard if it was sent before.
+    /// Its index on the scoreboard if it was sent before.
     pub(crate) index: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Sender {
     fn book_again(&mut self, sent: (Instant, u64), index: usize) {
         self.board.retransmit(index, sent);
         self.counts.retransmitted_segments += 1;
-        // A timed segment sent again can no longer be timed (Karn).
+        // A timed segment that is retransmitted can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());
         if self.timer.timed.is_some_and(|(timed, _)| timed == end) {
             self.timer.timed = None;
@@ -62,7 +62,7 @@ impl Sender {
         self.board.note_low_priority();
     }
 
-    /// The segment just booked has left: recovery is told, and the timer runs.
+    /// The segment just booked has left: recovery is notified, and the timer runs.
     #[inline(always)]
     pub(crate) fn note_left(
         &mut self,
@@ -98,8 +98,8 @@ impl Sender {
         !self.timer.at.is_running()
     }
 
-    /// A full segment of new data may leave, where a glance tells: recovery has promised to let go what
-    /// the window leaves ([`Stance::Open`]), and nothing waits to go again. What that is, bytes.
+    /// Returns the bytes that the window leaves, where that is all that new data has to ask:
+    /// recovery is at [`Stance::Open`], and no loss waits for its retransmission.
     #[inline(always)]
     pub(crate) fn open_allowance(&self, path: &Path) -> Option<u64> {
         let is_open = self.recovery.stance >= Stance::Open
@@ -113,12 +113,12 @@ impl Sender {
         Some(path.usable_cwnd().saturating_sub(in_flight))
     }
 
-    /// Something that timed out waits to go again.
+    /// A segment that timed out waits for its retransmission.
     pub(crate) const fn has_pending_repair(&self) -> bool {
         self.repair_pending
     }
 
-    /// What timed out goes again.
+    /// The segment that timed out is retransmitted.
     pub(crate) const fn end_pending_repair(&mut self) {
         self.repair_pending = false;
     }

@@ -2,40 +2,9 @@
 //!
 //! Claims are read by the RFC that defines them, and by nothing that the sender believes already.
 
-use super::{Acknowledgement, Sender};
-use crate::SackBlocks;
+use super::Sender;
+use super::acknowledgement::Acknowledgement;
 use crate::ack::{AckInfo, AckProgress};
-
-/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. One of no bytes
-/// means none: it lies before the SYN, or is no range.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SackOffsets {
-    blocks: [(u64, u64); SackBlocks::MAX],
-    count: u8,
-}
-
-impl SackOffsets {
-    /// No blocks.
-    pub(crate) const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
-
-    /// Adds a block.
-    pub(crate) fn push(&mut self, block: (u64, u64)) {
-        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
-            *slot = block;
-            self.count += 1;
-        }
-    }
-
-    /// There are none.
-    #[inline(always)]
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    fn as_slice(&self) -> &[(u64, u64)] {
-        &self.blocks[..usize::from(self.count)]
-    }
-}
 
 impl Sender {
     /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged before.

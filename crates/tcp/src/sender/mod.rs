@@ -1,18 +1,19 @@
-//! The sending half of a connection: what is outstanding, what an ACK says of it, what is lost, and
-//! when the retransmission timer runs out.
+//! The sending half of a connection: outstanding segments, ACKs, losses, and the retransmission
+//! timer.
 //!
-//! A [`Sender`] knows offsets, the scoreboard and its recovery policy. It knows nothing of states, of
-//! the application, of headers or of the receiver: who drives it tells it of ACKs, of what leaves and
-//! of timers that run out. How much may be in flight is the path's business.
+//! A [`Sender`] knows offsets, the scoreboard and its recovery policy. It knows nothing of states,
+//! of the application, of headers or of the receiver. Its driver notifies it of ACKs, of segments
+//! that leave and of timers that run out. The path decides how much may be in flight.
 //!
-//! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads what an ACK says,
-//! `round_trips` times it, `verdict` asks recovery, `members` serves connections that share a path.
-//! `book` books what leaves, `timer` has the retransmission timer, `repairs` the recovery policy and
-//! its promises, `in_flight` what the path counts.
+//! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads an ACK, `round_trips`
+//! times it, `verdict` asks recovery, `members` serves connections that share a path. `book` books
+//! segments that leave, `timer` has the retransmission timer, `repairs` the recovery policy,
+//! `in_flight` the bytes in flight of the path.
 //!
-//! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the FIN
-//! follows the last.
+//! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
+//! FIN follows the last.
 
+mod acknowledgement;
 mod acks;
 mod book;
 mod claims;
@@ -23,10 +24,8 @@ mod round_trips;
 mod timer;
 mod verdict;
 
-pub(crate) use acks::{AckOutcome, Acknowledgement};
+pub(crate) use acknowledgement::{Acknowledgement, SackOffsets, StampClock};
 pub(crate) use book::LeavingSegment;
-pub(crate) use claims::SackOffsets;
-pub(crate) use round_trips::StampClock;
 pub(crate) use timer::{Deadline, TimerRanOut};
 
 use crate::ack::{DeliveryMarks, Scoreboard};
@@ -73,7 +72,7 @@ pub(crate) struct SenderCounts {
 pub(crate) struct Sender {
     config: SharedConfig,
     terms: SenderTerms,
-    /// Whose reports those of its recovery are, on a path that several share.
+    /// The member that it is of a path that several share.
     origin: Origin,
     /// All below is acknowledged.
     una: u64,
@@ -91,7 +90,7 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     /// A tail-loss probe is to leave.
     probe_pending: bool,
-    /// What timed out goes again whatever room other members of the path leave.
+    /// The segment that timed out is retransmitted whatever room other members of the path leave.
     repair_pending: bool,
     /// End of the last new segment that was less than a full one.
     small_until: u64,
@@ -101,16 +100,16 @@ pub(crate) struct Sender {
     retransmit_stamp: Option<u32>,
     /// One ECN reaction per window: `nxt` at the last one.
     ecn_recover: u64,
-    /// The peer is to be told of the reaction.
+    /// The peer is to be notified of the reaction.
     cwr_pending: bool,
     /// Bytes in flight as the path counts them.
     last_in_flight: u64,
     /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
     outstanding_before_ack: u64,
-    /// Duplicate ACKs without SACK since the last of new data; counted only if the path's members
-    /// repair losses together.
+    /// Duplicate ACKs without SACK since the last of new data, if the path's members repair losses
+    /// together; otherwise 0.
     duplicates: u32,
-    /// What its segments took along, on paths that meter deliveries.
+    /// Marks of its segments, on paths that meter deliveries.
     marks: Option<Box<DeliveryMarks>>,
     counts: SenderCounts,
 }
@@ -173,17 +172,17 @@ impl Sender {
         self.agree(SenderTerms { mss, ..self.terms });
     }
 
-    /// Whose reports those of its recovery are.
+    /// The member that it is of a path that several share.
     pub(crate) const fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
     }
 
-    /// Whose reports those of its recovery are.
+    /// The member that it is of a path that several share.
     pub(crate) const fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// What the SYNs have agreed on.
+    /// Returns the options that the SYNs have agreed on.
     pub(crate) const fn terms(&self) -> &SenderTerms {
         &self.terms
     }
@@ -235,12 +234,12 @@ impl Sender {
         self.written + u64::from(self.fin)
     }
 
-    /// The SYN left without being booked, and is known to have arrived.
+    /// The SYN left without being booked, and is known to be delivered.
     pub(crate) const fn assume_syn_sent(&mut self) {
         self.nxt = 1;
     }
 
-    /// The window that the peer offers, bytes beyond what it acknowledged.
+    /// The window that the peer offers, bytes from `una` on.
     #[inline(always)]
     pub(crate) const fn window(&self) -> u64 {
         self.window
@@ -315,12 +314,12 @@ impl Sender {
         self.recovery.recovering()
     }
 
-    /// What recovery knows of reordering on the way.
+    /// Returns the reordering that recovery has seen.
     pub(crate) fn reordering(&self) -> SeenReordering {
         self.recovery.reordering()
     }
 
-    /// New data is to go in the place of a retransmission (F-RTO, RFC 5682).
+    /// New data is to leave instead of a retransmission (F-RTO, RFC 5682).
     #[inline]
     pub(crate) fn wants_new_data(&self) -> bool {
         self.recovery.wants_new_data()
@@ -341,8 +340,8 @@ impl Sender {
         self.board.mark_all_lost();
     }
 
-    /// Segments of more than `mss` bytes are taken for lost and go again as smaller ones. Round trips
-    /// of theirs are not measured.
+    /// Segments of more than `mss` bytes are taken for lost and cut. Their round trips are not
+    /// measured.
     pub(crate) fn cut_to(&mut self, now: Instant, path: &mut Path, mss: u64, may_send: bool) {
         for index in 0..self.board.len() {
             if self.board.segment(index).is_some_and(|s| u64::from(s.len) > mss) {
@@ -372,7 +371,7 @@ impl Sender {
         self.board.split_longer_than(self.terms.mss);
     }
 
-    /// What opened goes again alone: the data that came with it is a segment of its own, and lost.
+    /// The SYN is retransmitted alone: the data that came with it is lost, a segment of its own.
     pub(crate) fn lose_opening(&mut self) {
         self.board.split_at(1);
         self.board.mark_all_lost();
@@ -383,7 +382,7 @@ impl Sender {
         self.counts.delivered_segments = self.counts.delivered_segments.max(1);
     }
 
-    /// Takes note of the reaction to ECN that the peer is to be told of, if there is one.
+    /// Takes the reaction to ECN that the peer is to be notified of, if there is one.
     #[inline]
     pub(crate) fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.cwr_pending)

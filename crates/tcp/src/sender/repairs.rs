@@ -48,7 +48,7 @@ impl DerefMut for Repairs {
 }
 
 impl Sender {
-    /// The place on the scoreboard of what is lost and goes again next.
+    /// Returns the index on the scoreboard of the next segment to retransmit.
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         self.board.next_lost()
     }
@@ -59,8 +59,8 @@ impl Sender {
         recovery.allowance(&cx)
     }
 
-    /// Bytes that recovery lets go now, `least` at least, and the place on the scoreboard of what is to
-    /// go again, if anything is.
+    /// Returns the bytes that recovery lets go now, `least` at least, and the index on the
+    /// scoreboard of the segment to retransmit, if there is one.
     #[inline]
     pub(crate) fn next_repair(
         &mut self,

@@ -1,34 +1,12 @@
 //! Round trips that an ACK tells: by a segment sent once (Karn's rule), by the one that is timed, or by the echoed
 //! timestamp (RFC 7323 §4.1).
 
-use super::{Acknowledgement, Sender};
+use super::Sender;
+use super::acknowledgement::Acknowledgement;
 use crate::ack::AckInfo;
 use crate::config::RttSampling;
 use crate::path::Path;
-use units::{Duration, Instant};
-
-/// How a sender's clock of timestamps is read: it showed a value at an instant, and counts
-/// milliseconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StampClock {
-    pub(crate) value: u32,
-    pub(crate) at: Instant,
-}
-
-impl StampClock {
-    /// What it shows.
-    // Never: in line its division is moved to where segments without timestamps pay for it, too.
-    #[inline(never)]
-    pub(crate) fn stamp(self, now: Instant) -> u32 {
-        self.value.wrapping_add((now.saturating_since(self.at).as_nanos() / 1_000_000) as u32)
-    }
-
-    /// How old an echo is; `None` if it is no echo of this clock.
-    fn age(self, now: Instant, echo: u32) -> Option<Duration> {
-        let age = self.stamp(now).wrapping_sub(echo) as i32;
-        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
-    }
-}
+use units::Instant;
 
 impl Sender {
     /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).

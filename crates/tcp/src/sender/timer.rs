@@ -9,8 +9,8 @@ use units::{Duration, Instant};
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
-/// When a timer fires; one that is not running never does, so the earliest of several is the
-/// smallest.
+/// The instant at which a timer fires. One that does not run never fires, so the earliest of
+/// several is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline(Instant);
 
@@ -50,22 +50,22 @@ impl From<Option<Instant>> for Deadline {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetransmissionTimer {
     pub(super) at: Deadline,
-    /// It runs for the start-up, in the place of the retransmission timer.
+    /// It runs for the start-up, instead of the retransmission timer.
     is_reset: bool,
     /// Doublings of the timeout.
     pub(super) backoff: u32,
-    /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
+    /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
     pub(super) retries: u32,
     /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
     pub(super) timed: Option<(u64, Instant)>,
 }
 
-/// What the retransmission timer found when it ran out.
+/// The finding of a retransmission timer that has run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerRanOut {
     /// Nothing to do now: it was put off, was the start-up's, or nothing is outstanding.
     Nothing,
-    /// What is outstanding has timed out; [`Sender::time_out`] follows, or the connection gives up.
+    /// A timeout; [`Sender::time_out`] follows, or the connection gives up.
     Timeout,
 }
 
@@ -106,7 +106,7 @@ impl Sender {
         self.timer.backoff = 0;
     }
 
-    /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
+    /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
     pub(crate) const fn retries(&self) -> u32 {
         self.timer.retries
     }
@@ -121,7 +121,7 @@ impl Sender {
         self.timer.retries += 1;
     }
 
-    /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
+    /// Restarts the retransmission timer (RFC 6298 §5.1, §5.3).
     #[inline]
     pub(crate) fn restart_timer(&mut self, now: Instant, path: &Path) {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
@@ -132,7 +132,7 @@ impl Sender {
         self.timer.at = Deadline::at(now + timeout);
     }
 
-    /// What the start-up puts in the place of the retransmission timeout now, if anything.
+    /// Returns the timeout that the start-up has instead of the retransmission timeout.
     #[cold]
     fn reset_timeout(&self, path: &Path) -> Option<Duration> {
         let marked = self.board.segment(0).is_some_and(|head| head.is_low_priority());
@@ -201,8 +201,8 @@ impl Sender {
         self.counts.timeout_wait += now.saturating_since(sent_at);
     }
 
-    /// What opens has timed out. A lost SYN says nothing of the window that data would have met. It
-    /// goes again without data, which a box on the way may not have liked (RFC 7413 §4.2.1).
+    /// The SYN has timed out, which says nothing of the window that data would have met. It is
+    /// retransmitted without data, which a box on the way may not have liked (RFC 7413 §4.2.1).
     pub(crate) fn time_out_opening(&mut self, path: &mut Path) {
         self.lose_opening();
         if self.timer.retries > self.config.syn_losses_tolerated {
@@ -238,8 +238,8 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// The start-up takes back what it sent. All that is outstanding goes again unless SACK says
-    /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
+    /// The start-up takes back what it sent. All that is outstanding is retransmitted unless SACK
+    /// says otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
     #[cold]
     pub(super) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
         self.counts.retreats += 1;
@@ -273,7 +273,7 @@ impl Sender {
         self.timer.at = Deadline::at(at);
     }
 
-    /// What happened to another member of the path concerns what this one has outstanding too.
+    /// A timeout of another member of the path, or its fallback, concerns the segments of this one, too.
     pub(crate) fn on_upheaval(
         &mut self,
         now: Instant,

@@ -2,7 +2,8 @@
 //!
 //! A timeout's report takes the same way ([`Sender::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
 
-use super::{AckOutcome, Acknowledgement, Sender};
+use super::Sender;
+use super::acknowledgement::{AckOutcome, Acknowledgement};
 use crate::ack::{AckInfo, AckSample};
 use crate::congestion::CongestionEvent;
 use crate::path::Path;
