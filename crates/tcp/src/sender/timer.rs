@@ -273,7 +273,8 @@ impl Sender {
         self.timer.at = Deadline::at(at);
     }
 
-    /// A timeout of another member of the path, or its fallback, concerns the segments of this one, too.
+    /// A timeout of another member of the path, or its fallback, concerns the segments of this
+    /// one, too.
     pub(crate) fn on_upheaval(
         &mut self,
         now: Instant,
