@@ -37,7 +37,7 @@ pub enum Question {
     Export,
     /// Remember this, where nothing as young is known.
     Import(ExchangeDocument),
-    /// Hand everything over to this agent, which goes on as you did; what follows is in [`crate::interface::handover`].
+    /// Hand everything over to this agent, which goes on as you did; what follows is in `interface::handover`.
     HandOver(NewAgent),
 }
 

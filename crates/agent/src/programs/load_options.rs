@@ -1,5 +1,5 @@
 //! What the programs are to do, as data: how far they go, and with which settings. [`crate::config`] makes it,
-//! [`crate::programs::mode`] and [`crate::programs::loader`] act on it.
+//! [`crate::programs::mode`] and `programs::loader` act on it.
 
 use crate::contract::{ConnectionSettings, Override, PortKey};
 use serde::{Deserialize, Serialize};
