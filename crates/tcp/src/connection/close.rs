@@ -14,7 +14,7 @@ impl Connection {
         if self.state == State::SynSent && self.sender.written() == 1 {
             // RFC 9293 §3.10.4: nothing was exchanged, nothing is owed.
             self.state = State::Closed;
-            self.timers.cancel_all();
+            self.stop_timers();
             return;
         }
         self.sender.request_fin();
@@ -69,7 +69,12 @@ impl Connection {
     pub(super) fn end(&mut self, cause: ResetCause) {
         self.ending.note_end(cause);
         self.state = State::Closed;
+        self.stop_timers();
+    }
+
+    fn stop_timers(&mut self) {
         self.timers.cancel_all();
+        self.sender.stop_timer();
     }
 
     /// The handshake is complete.
@@ -124,12 +129,12 @@ impl Connection {
     /// Over, with nothing more to say.
     pub(super) fn forget(&mut self) {
         self.state = State::Closed;
-        self.timers.cancel_all();
+        self.stop_timers();
     }
 
     fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
-        self.timers.cancel_all();
+        self.stop_timers();
         self.timers.start_time_wait(now);
     }
 }

@@ -86,7 +86,7 @@ impl Connection {
             exchange.data_taken = una > 1;
             exchange.peer_mss = segment.options.mss.map(u32::from);
             // All of it, or it counts as refused.
-            self.stats.data_in_syn |= una > 1 && una >= self.sender.nxt();
+            self.counts.data_in_syn |= una > 1 && una >= self.sender.nxt();
         }
     }
 

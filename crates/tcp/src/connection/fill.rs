@@ -18,7 +18,7 @@ impl Connection {
                 self.bare(now, Flags::RST.with(Flags::ACK), self.sender.nxt(), out)
             }
             PendingReset::Refuse(seq) => {
-                self.stats.segments_sent += 1;
+                self.counts.segments_sent += 1;
                 *out = Segment { seq, flags: Flags::RST, ..Segment::default() };
                 Departure::bare(0)
             }
@@ -34,7 +34,7 @@ impl Connection {
         start: u64,
         out: &mut Segment,
     ) -> Departure {
-        self.stats.segments_sent += 1;
+        self.counts.segments_sent += 1;
         out.ecn = Ecn::NotEct;
         out.low_priority = false;
         out.len = 0;

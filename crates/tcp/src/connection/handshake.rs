@@ -51,7 +51,7 @@ impl Connection {
             let flags = if finishes { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
             let data = Segment { flags, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
-            self.stats.data_in_syn |= self.state == State::SynReceived;
+            self.counts.data_in_syn |= self.state == State::SynReceived;
         }
     }
 

@@ -16,7 +16,7 @@ impl Connection {
         (path, guard): (&mut Path, &mut Guard),
         segment: &Segment,
     ) {
-        self.stats.segments_received += 1;
+        self.counts.segments_received += 1;
         match self.state {
             State::Closed => {}
             State::SynSent => self.handle_in_syn_sent(now, path, segment),

@@ -1,12 +1,9 @@
-//! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, what is missing.
+//! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, states.
 //!
-//! How much may go, and when, is its path's business. The files follow RFC 9293: `handshake`
-//! opens, `input` digests segments in the order of §3.10.7, `acks` turns an ACK into what the
-//! policies are told, `output` builds the next segment, `ordinary` the most frequent one,
-//! `in_flight` tells the path what is out, `timers` and `close` do what they say.
-//!
-//! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
-//! FIN follows the last.
+//! Its [`Sender`] has the outstanding segments; its path decides how much may go, and when. The files
+//! follow RFC 9293: `handshake` opens, `input` digests segments in the order of §3.10.7, `acks` passes
+//! acknowledgements to the sender, `output` builds the next segment, `ordinary` the most frequent one,
+//! `timers` and `close` do what they say.
 
 mod acks;
 mod arrivals;
@@ -38,6 +35,7 @@ pub(crate) use opening_timer::SiblingOpened;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
+use state::ConnectionCounts;
 pub use state::{ResetCause, State, Stats};
 
 use crate::ack::Scoreboard;
@@ -112,7 +110,7 @@ pub struct Connection {
     burst_left: u32,
     /// What the application wants of small segments.
     wishes: Option<Box<Wishes>>,
-    stats: Stats,
+    counts: ConnectionCounts,
 }
 
 impl Connection {
@@ -149,7 +147,7 @@ impl Connection {
             gateway_option: GatewayOption::default(),
             burst_left: u32::MAX,
             wishes: None,
-            stats: Stats::default(),
+            counts: ConnectionCounts::default(),
         }
     }
 
@@ -163,7 +161,7 @@ impl Connection {
     }
     /// Counters.
     pub fn stats(&self) -> Stats {
-        let sent = self.sender.counts();
+        let (own, sent) = (&self.counts, self.sender.counts());
         Stats {
             data_segments_sent: sent.data_segments_sent,
             retransmitted_segments: sent.retransmitted_segments,
@@ -177,7 +175,11 @@ impl Connection {
             retreats: sent.retreats,
             sack_discarded: sent.sack_discarded,
             delivered_segments: sent.delivered_segments,
-            ..self.stats
+            segments_sent: own.segments_sent,
+            retransmitted_bytes: own.retransmitted_bytes,
+            segments_received: own.segments_received,
+            low_priority_segments: own.low_priority_segments,
+            data_in_syn: own.data_in_syn,
         }
     }
     /// Payload of a full segment, bytes.
@@ -234,7 +236,7 @@ impl Connection {
     }
     /// Data that came with a SYN was taken: ours by the peer, or the peer's by us.
     pub const fn took_data_in_syn(&self) -> bool {
-        self.stats.data_in_syn
+        self.counts.data_in_syn
     }
     /// The options that both ends have agreed on; all off before the peer's SYN.
     pub fn agreed_options(&self) -> AgreedOptions {

@@ -382,11 +382,11 @@ impl Connection {
         let starts_timer = !ORDINARY && piece.start == 0 && self.sender.is_timer_stopped();
         self.sender.book(path, &leaving);
         if retransmission {
-            self.stats.retransmitted_bytes += u64::from(out.len);
+            self.counts.retransmitted_bytes += u64::from(out.len);
         } else if !ORDINARY {
             self.note_odd_piece(path, &piece, out);
         }
-        self.stats.segments_sent += 1;
+        self.counts.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
         if ORDINARY {
             path.on_unpaced_sent(now, piece.len as u32, piece.len);
@@ -418,7 +418,7 @@ impl Connection {
     fn mark_low_priority(&mut self, out: &mut Segment) {
         out.low_priority = self.config.show_priority;
         self.sender.note_low_priority();
-        self.stats.low_priority_segments += 1;
+        self.counts.low_priority_segments += 1;
     }
 
     /// Bytes that recovery lets go now.

@@ -98,6 +98,16 @@ pub struct Stats {
     pub data_in_syn: bool,
 }
 
+/// Counters of a connection beside those of its sender ([`Stats`] has both).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ConnectionCounts {
+    pub(super) segments_sent: u64,
+    pub(super) retransmitted_bytes: u64,
+    pub(super) segments_received: u64,
+    pub(super) low_priority_segments: u64,
+    pub(super) data_in_syn: bool,
+}
+
 /// Why a connection ended other than by FINs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCause {

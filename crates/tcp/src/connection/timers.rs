@@ -32,9 +32,12 @@ impl Timers {
 }
 
 impl Connection {
-    /// Earliest deadline of this connection.
+    /// Earliest deadline of this connection; one that is over has none.
     #[inline]
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        if self.state == State::Closed {
+            return None;
+        }
         let t = &self.timers;
         let receiver = Deadline::from(self.receiver.ack_timer().deadline());
         let sender = self.sender.deadline();
@@ -54,7 +57,9 @@ impl Connection {
             self.timers.pacing = Deadline::NEVER;
         }
         self.receiver.handle_timeout(now, path.rto(self.sender.backoff()));
-        self.sender.run_recovery_timer(now, path, self.may_send_new());
+        if self.sender.run_recovery_timer(now, path, self.may_send_new()) {
+            self.collect_report(path);
+        }
         if self.sender.is_timer_due(now) {
             self.on_retransmission_timeout(now, path, guard);
         }
@@ -65,7 +70,7 @@ impl Connection {
 
     /// The timer of what opens runs by what is known of the path, if anything is.
     pub(super) fn hold_opening_timer(&mut self, now: Instant, path: &Path) {
-        if !path.has_reset_timer()
+        if !self.sender.has_startup_timer()
             && let Some(timeout) = self.opening_timeout(path)
         {
             self.sender.set_timer(now + timeout);
@@ -76,7 +81,7 @@ impl Connection {
     fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
         let may_send = self.may_send_new();
         if self.is_one_way_answer() {
-            return self.sender.stop_timer();
+            return self.sender.pause_timer();
         }
         if self.sender.timer_ran_out(now, path, may_send) == TimerRanOut::Nothing {
             return;

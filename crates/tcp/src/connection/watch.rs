@@ -104,7 +104,7 @@ impl Connection {
         if purpose != self.watch.purpose {
             self.watch.purpose = purpose;
             (self.watch.goal, self.watch.unanswered) = (self.goal(wanted, guard), 0);
-            self.watch.seen = self.stats.segments_received;
+            self.watch.seen = self.counts.segments_received;
             self.timers.watch = wanted.map(|(_, delay)| now + delay).into();
         }
     }
@@ -168,7 +168,7 @@ impl Connection {
     fn ask_for_life(&mut self, now: Instant, guard: &mut Guard) {
         let Some(keepalive) = self.keepalive(guard) else { return };
         // While something is outstanding, retransmissions find out whether the peer lives (Linux `tcp_keepalive_timer`).
-        if self.stats.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
+        if self.counts.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
         {
             return self.watch(now, guard);
         }

@@ -82,7 +82,7 @@ pub(crate) struct Acknowledgement<'a> {
 /// The outcome of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckOutcome {
-    /// Payload bytes newly acknowledged.
+    /// Payload bytes newly acknowledged; 0 where the start-up takes back what it sent.
     pub(crate) acked: u64,
     /// The path may have a report for a gateway on the way.
     pub(crate) may_report: bool,

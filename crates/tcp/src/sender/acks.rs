@@ -63,7 +63,7 @@ impl Sender {
         let mut outcome = AckOutcome { acked, may_report: false };
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             self.retreat(now, path, ack.may_send);
-            return outcome;
+            return AckOutcome { acked: 0, ..outcome };
         }
         let is_idle =
             only_advances && self.recovery.stance == Stance::Idle && self.board.is_clean();
@@ -82,7 +82,7 @@ impl Sender {
         }
         if (grow || path.is_ruled()) && path.on_ack(&sample) {
             self.retreat(now, path, ack.may_send);
-            return outcome;
+            return AckOutcome { acked: 0, ..outcome };
         }
         path.update_pacing_rate();
         path.on_ack_digested(&sample, grow);

@@ -50,12 +50,11 @@ pub(crate) struct SenderTerms {
     pub(crate) ecn: bool,
 }
 
-/// Counters of a sender.
+/// Counters of a sender, as in [`Stats`](crate::Stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SenderCounts {
     pub(crate) data_segments_sent: u64,
     pub(crate) retransmitted_segments: u64,
-    pub(crate) retransmitted_bytes: u64,
     pub(crate) timeouts: u64,
     pub(crate) opening_timeouts: u64,
     pub(crate) timeout_wait: Duration,

@@ -71,7 +71,7 @@ impl Sender {
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let allowance = recovery.allowance(&cx).max(least);
         let index = if allowance > 0 { recovery.next_retransmission(&mut cx) } else { None };
-        if index.is_some() || least > 0 {
+        if index.is_some() || path.is_shared() {
             // The policy may have found a loss just now.
             self.settle_in_flight(path);
         }

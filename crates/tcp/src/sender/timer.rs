@@ -95,6 +95,16 @@ impl Sender {
         self.timer.at = Deadline::at(due);
     }
 
+    /// The timer does not run until something leaves.
+    pub(crate) const fn pause_timer(&mut self) {
+        self.timer.at = Deadline::NEVER;
+    }
+
+    /// The timer runs for the start-up, instead of the retransmission timer.
+    pub(crate) const fn has_startup_timer(&self) -> bool {
+        self.timer.is_reset
+    }
+
     /// Doublings of the retransmission timeout in force.
     #[inline]
     pub(crate) const fn backoff(&self) -> u32 {
@@ -149,10 +159,16 @@ impl Sender {
         }
     }
 
-    /// Runs the timer of recovery if it is due.
-    pub(crate) fn run_recovery_timer(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+    /// Runs the timer of recovery if it is due. True if the path may have a report for a gateway on
+    /// the way.
+    pub(crate) fn run_recovery_timer(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        may_send: bool,
+    ) -> bool {
         if self.board.is_empty() || !Deadline::from(self.recovery.timeout()).is_due(now) {
-            return;
+            return false;
         }
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
@@ -163,6 +179,7 @@ impl Sender {
             self.restart_timer(now, path);
         }
         self.settle_in_flight(path);
+        !report.is_quiet()
     }
 
     /// The retransmission timer has run out: whether that is a timeout.

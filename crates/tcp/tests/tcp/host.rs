@@ -54,6 +54,24 @@ fn accepted(name: &str) -> Accepted {
     Accepted { host, id, first }
 }
 
+/// Data is outstanding, and a timer runs for it. Once the application aborts, no timer runs,
+/// before the reset has left or after it.
+#[test]
+fn an_aborted_connection_waits_for_nothing() {
+    for name in ["newreno", "linux"] {
+        let Accepted { mut host, id, .. } = accepted(name);
+        host.write(START, id, 5_000);
+        assert!(!sent(&mut host, START).is_empty(), "{name}");
+        assert!(host.poll_timeout().is_some(), "{name}");
+        host.abort(START, id);
+        assert_eq!(host.poll_timeout(), None, "{name}: before the reset");
+        host.handle_timeout(START + Duration::from_secs(10));
+        assert_eq!(host.stats(id).unwrap().timeouts, 0, "{name}");
+        assert_eq!(sent(&mut host, START).len(), 1, "{name}");
+        assert_eq!(host.poll_timeout(), None, "{name}: after the reset");
+    }
+}
+
 #[test]
 fn a_tuple_has_one_connection() {
     // RFC 9293 §3.10.1: OPEN of a connection that exists is an error.
