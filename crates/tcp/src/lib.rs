@@ -65,7 +65,8 @@
 //! # What is where
 //!
 //! The data path, in the order to read it: [`host`] sequences; a [`connection`] knows *what* to
-//! send (bytes, sequence numbers, flow control), and its `Sender` what is outstanding; its [`path`] knows *how much and when* (window,
+//! send (bytes, sequence numbers, flow control), and its `Sender` the outstanding segments; its
+//! [`path`] knows *how much and when* (window,
 //! pacer); [`startup`], [`congestion`] and [`recovery`] are the three policies that combine
 //! freely; [`ack`] turns an arriving ACK into what they are told; [`receiver`] reassembles and
 //! decides when to acknowledge; a [`scheme`] is a named combination of all of these. Paths,
