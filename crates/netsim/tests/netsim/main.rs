@@ -8,7 +8,6 @@ mod bulk;
 mod capture;
 mod core;
 mod ensembles;
-mod growth;
 mod losses;
 mod page;
 mod poisson;
