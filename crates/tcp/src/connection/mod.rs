@@ -1,6 +1,6 @@
 //! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, states.
 //!
-//! Its [`Sender`] has the outstanding segments; its path decides how much may go, and when. The
+//! Its `Sender` has the outstanding segments; its path decides how much may go, and when. The
 //! files follow RFC 9293: `handshake` opens, `input` digests segments in the order of §3.10.7,
 //! `acks` passes acknowledgements to the sender, `output` builds the next segment, `ordinary` the
 //! most frequent one, `timers` and `close` do what they say.
