@@ -79,7 +79,6 @@ pub mod fast_open;
 pub mod guard;
 pub mod host;
 pub mod scheme;
-mod sender;
 #[cfg(feature = "testing")]
 pub mod testing;
 

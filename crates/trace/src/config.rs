@@ -1,7 +1,7 @@
 //! What an engine is told of its input, and its limits.
 
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
-use crate::sender::PARK_AFTER;
+use crate::rebuilt::PARK_AFTER;
 use crate::servers::NamedServers;
 use crate::vantage::Vantage;
 use units::Duration;

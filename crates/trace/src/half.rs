@@ -5,13 +5,14 @@ mod copies;
 
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
-use crate::sender::{
-    ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
+use crate::rebuilt::{
+    ParkedSender, Predictor, RebuiltSender, SeenAck, SenderAck, Terms, sack_offsets,
 };
 use crate::vantage::Place;
 use capture::Observed;
 use copies::Prints;
 use segment::Flags;
+use sender::{SackOffsets, StampClock};
 use std::collections::VecDeque;
 use units::{Instant, SeqNum};
 
@@ -374,10 +375,8 @@ impl Half {
         window: Option<u64>,
     ) -> SenderAck {
         let clock = self.clock();
-        SenderAck {
-            sack: self.sack_offsets(segment),
-            ..ack_without_sack(segment, una, window, clock)
-        }
+        let seen = seen_ack(segment, una, window, clock);
+        SenderAck { seen, sack: self.sack_offsets(segment) }
     }
 
     /// The sender, if it is not predicted, and the clock of its timestamps.
@@ -392,27 +391,26 @@ impl Half {
     #[inline]
     pub(crate) fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
         let Some(origin) = self.origin.filter(|_| !segment.options.sack().is_empty()) else {
-            return SackOffsets::default();
+            return SackOffsets::NONE;
         };
         let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
-        SackOffsets::of(segment.options.sack().as_slice(), offset)
+        sack_offsets(segment.options.sack().as_slice(), offset)
     }
 }
 
 /// Reads an acknowledgement from a segment; its SACK blocks are left out. `clock`: of the sender.
 #[inline]
-pub(crate) fn ack_without_sack(
+pub(crate) fn seen_ack(
     segment: &Observed,
     una: u64,
     window: Option<u64>,
     clock: Option<StampClock>,
-) -> SenderAck {
-    SenderAck {
+) -> SeenAck {
+    SeenAck {
         at: segment.at,
         una,
         window,
         bare: segment.sequence_len() == 0,
-        sack: SackOffsets::default(),
         echo: segment.options.timestamps().map(|timestamps| timestamps.echo),
         clock,
         marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),

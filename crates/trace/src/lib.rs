@@ -15,7 +15,7 @@ mod kinds;
 mod longhand;
 mod misfit;
 mod profile;
-mod sender;
+mod rebuilt;
 mod servers;
 mod sharded;
 mod sink;

@@ -42,6 +42,11 @@ pub struct Origin {
     pub client: ProxyClient,
 }
 
+impl Origin {
+    /// The only member of a path that nobody shares.
+    pub const LONE: Self = Self { ports: (0, 0), client: ProxyClient::Own(0, 0) };
+}
+
 /// State of a path that several connections may share.
 #[derive(Debug)]
 pub(super) struct Shared {

@@ -135,6 +135,10 @@ pub enum Stance {
     /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
     /// [`LossRecovery::next_retransmission`].
     Open,
+    /// Beyond that, while nothing is SACKed: an ACK that advances over segments that were sent once,
+    /// and tells nothing else, may be told by [`LossRecovery::on_plain_ack`]. It would be answered
+    /// with [`Report::PROGRESS`], but for its stance, which stays.
+    AtRest,
     /// Beyond that, while nothing is SACKed: an ACK that advances, of which [`AckInfo`] tells nothing
     /// else, changes nothing and would be answered with [`Report::PROGRESS`].
     Idle,
@@ -201,8 +205,6 @@ pub struct PlainAck {
 /// What a recovery that was told of a plain ACK answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtRest {
-    /// [`LossRecovery::timeout`].
-    pub timeout: Option<Instant>,
     /// Before then its timer does not run out, whatever new data leaves until then.
     pub until: Instant,
 }
@@ -284,30 +286,18 @@ pub trait LossRecovery {
         let _ = sent;
     }
 
-    /// Is told of new data, as by [`LossRecovery::on_sent`]. Answers [`LossRecovery::timeout`].
-    fn on_new_data(&mut self, sent: &SentInfo) -> Option<Instant> {
-        self.on_sent(sent);
-        self.timeout()
-    }
-
-    /// As [`LossRecovery::on_new_data`] of so many segments that left one after the other, of which the last is told of, while
-    /// [`LossRecovery::takes_plain_acks`] holds and others are outstanding. [`LossRecovery::on_plain_ack`] need not be told of what left
-    /// before it.
-    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+    /// As [`LossRecovery::on_sent`] of so many segments of new data that left one after the other,
+    /// of which the last is told of, at [`Stance::AtRest`] while others are outstanding.
+    /// [`LossRecovery::on_plain_ack`] need not be told of what left before it.
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) {
         let _ = segments;
-        self.on_new_data(last)
+        self.on_sent(last);
     }
 
-    /// Until it is next told of an ACK, a timeout or a retransmission, it may be told of an ACK by [`LossRecovery::on_plain_ack`].
-    fn takes_plain_acks(&self) -> bool {
-        false
-    }
-
-    /// As [`LossRecovery::on_ack`], of a plain ACK, where [`LossRecovery::takes_plain_acks`] holds, and does so afterwards.
-    /// The report would be that the window may grow, and nothing else.
+    /// As [`LossRecovery::on_ack`], of a plain ACK, at [`Stance::AtRest`].
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         let _ = ack;
-        AtRest { timeout: self.timeout(), until: Instant::ZERO }
+        AtRest { until: Instant::ZERO }
     }
 
     /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is

@@ -196,7 +196,7 @@ impl RackTlp {
             self.reordering.adapt(newest.sent_at, ack.now);
         }
         self.set_timer(cx, ack.now, None, true);
-        Report { grow: true, stance: Stance::Open, ..Report::default() }
+        Report { grow: true, stance: Stance::AtRest, ..Report::default() }
     }
 
     /// Notes a segment that the ACK delivered.
@@ -238,7 +238,11 @@ impl RackTlp {
         let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
         report.grow = progress && self.state != State::Recovery;
         report.ended = was_recovering && !self.recovering();
-        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
+        report.stance = match self.state {
+            State::Open if self.is_at_rest() => Stance::AtRest,
+            State::Open => Stance::Open,
+            _ => Stance::Ask,
+        };
         report
     }
 
@@ -413,13 +417,9 @@ impl LossRecovery for RackTlp {
         }
     }
 
-    fn on_more_data(&mut self, segments: usize, last: &SentInfo) -> Option<Instant> {
+    fn on_more_data(&mut self, segments: usize, last: &SentInfo) {
         self.segments_out += segments.saturating_sub(1);
-        self.on_new_data(last)
-    }
-
-    fn takes_plain_acks(&self) -> bool {
-        self.is_at_rest()
+        self.on_sent(last);
     }
 
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {

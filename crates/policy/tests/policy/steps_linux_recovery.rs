@@ -12,7 +12,7 @@ fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
     assert_eq!(s.rack.timeout(), Some(at(202)));
     let report = s.ack(at(100), ack(2));
     // Nothing to repair: until the next ACK the window alone decides.
-    assert_eq!(report, Report { grow: true, stance: Stance::Open, ..Report::default() });
+    assert_eq!(report, Report { grow: true, stance: Stance::AtRest, ..Report::default() });
     assert_eq!(s.rack.timeout(), Some(at(302)));
     // Sending looks at the head, too: it times out 300 ms after it was sent.
     assert_eq!(s.send(at(100)), [New(4), New(5)]);

@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
-use crate::sender::{Acknowledgement, SackOffsets};
+use sender::{Acknowledgement, SackOffsets};
 use units::Instant;
 
 impl Connection {
@@ -38,7 +38,7 @@ impl Connection {
             is_bare: segment.sequence_len() == 0,
             sack,
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
-            clock: self.stamp_clock(),
+            clock: Some(self.stamp_clock()),
             is_marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
             may_send: self.may_send_new(),
         };
@@ -48,7 +48,7 @@ impl Connection {
             if is_all {
                 path.on_transfer_acked();
             }
-            if is_all || outcome.may_report {
+            if is_all || outcome.findings.any {
                 self.collect_report(path);
             }
         }

@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::scheme::SharedConfig;
 use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES, TcpOptions, Timestamps};
-use crate::sender::SenderTerms;
+use sender::SenderTerms;
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 

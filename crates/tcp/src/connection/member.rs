@@ -9,7 +9,7 @@ use crate::path::{Front, Origin, Path, ProxyClient, Upheaval};
 use crate::recovery::News;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
-use crate::sender::Deadline;
+use sender::Deadline;
 use crate::tuple::FourTuple;
 use std::ops::ControlFlow;
 use units::Instant;
@@ -224,7 +224,7 @@ impl Connection {
         self.config = scheme.shared_config();
         let payload = u64::from(self.config.mss) - self.option_bytes();
         let mss = self.sender.mss().min(payload);
-        self.sender.change_scheme(scheme.shared_config(), scheme.recovery(), mss);
+        self.sender.change_scheme(scheme.config(), scheme.recovery(), mss);
         path.set_mss(mss);
         self.move_to(path);
     }

@@ -45,7 +45,7 @@ use crate::receiver::Receiver;
 use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
 use crate::segment::Unreachable;
-use crate::sender::{Sender, SenderTerms, StampClock};
+use sender::{Sender, SenderTerms, StampClock};
 use crate::tuple::FourTuple;
 use early_data::EarlyData;
 use ending::{Ending, PendingReset};
@@ -124,7 +124,7 @@ impl Connection {
         // Early data leaves room for the options that are offered.
         let mss = u64::from(config.mss) - handshake::option_bytes(&config, config.timestamps);
         let origin = member::origin_of(&tuple, None);
-        let sender = Sender::new(config.clone(), recovery, origin, mss);
+        let sender = Sender::new(&config, recovery, origin, mss);
         let receiver = Receiver::new(&config.receive, config.window_scaling);
         Self {
             tuple,

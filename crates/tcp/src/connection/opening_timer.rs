@@ -5,7 +5,7 @@
 use super::{Connection, State};
 use crate::config::OpeningTimer;
 use crate::path::Path;
-use crate::sender::Deadline;
+use sender::Deadline;
 use units::{Duration, Instant};
 
 /// Shorter than this no timer is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.

@@ -6,7 +6,7 @@ use crate::config::{IdleRestart, Opening};
 use crate::path::Path;
 use crate::recovery::IdleTimeout;
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
-use crate::sender::{Deadline, LeavingSegment};
+use sender::{Deadline, LeavingSegment};
 use crate::startup::PendingData;
 use std::ops::ControlFlow;
 use units::Instant;
@@ -393,7 +393,7 @@ impl Connection {
         } else {
             path.on_sent(now, out, if retransmission { 0 } else { u64::from(out.len) });
         }
-        self.sender.note_left(path, &leaving, self.stamp_clock());
+        self.sender.note_left(path, &leaving, Some(self.stamp_clock()));
         if starts_timer {
             self.hold_opening_timer(now, path);
         }

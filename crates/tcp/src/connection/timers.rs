@@ -4,7 +4,7 @@ use super::{BareProbe, Connection, State};
 use crate::config::Opening;
 use crate::guard::Guard;
 use crate::path::Path;
-use crate::sender::{Deadline, TimerRanOut};
+use sender::{Deadline, TimerRanOut};
 use units::{Duration, Instant};
 
 /// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
@@ -57,7 +57,7 @@ impl Connection {
             self.timers.pacing = Deadline::NEVER;
         }
         self.receiver.handle_timeout(now, path.rto(self.sender.backoff()));
-        if self.sender.run_recovery_timer(now, path, self.may_send_new()) {
+        if self.sender.run_recovery_timer(now, path, self.may_send_new()).any {
             self.collect_report(path);
         }
         if self.sender.is_timer_due(now) {

@@ -7,7 +7,7 @@
 use super::{BareProbe, Connection, PendingReset, ResetCause, State};
 use crate::guard::{Guard, KeepAlive};
 use crate::segment::Segment;
-use crate::sender::Deadline;
+use sender::Deadline;
 use units::{Duration, Instant};
 
 /// What the timer waits for.

@@ -3,7 +3,7 @@
 use super::{Digesting, Side, TracedConnection};
 use crate::half::Late;
 use crate::kinds::Retransmission;
-use crate::sender::{DataDigest, SeenData};
+use crate::rebuilt::{DataDigest, SeenData};
 use crate::sink::TraceSink;
 use crate::transfer::Passage;
 use capture::Observed;

@@ -3,12 +3,13 @@
 //! Here is what [`TracedConnection::on_any`] does with those, and nothing else. Whatever may be something else is its own.
 
 use super::{Digesting, Side, TracedConnection};
-use crate::half::ack_without_sack;
-use crate::sender::{AckDigest, BareAck};
+use crate::half::seen_ack;
+use crate::rebuilt::{AckDigest, SeenAck};
 use crate::sink::TraceSink;
 use crate::transfer::Passage;
 use capture::Observed;
 use segment::Flags;
+use sender::SackOffsets;
 
 impl TracedConnection {
     /// Digests the segment if it is an ordinary one. False, and nothing has changed, if it may be something else.
@@ -111,42 +112,33 @@ impl TracedConnection {
         if una > self.halves[server].high() || fin > 0 && una >= fin {
             return None;
         }
-        let window = self.offered_window(side, segment);
-        let (sender, clock) = self.halves[server].observed_sender()?;
-        if sender.takes_bare_acks() && segment.options.sack().is_empty() {
-            let (at, full) = (segment.at, || ack_without_sack(segment, una, Some(window), clock));
-            let digest = sender.on_advancing_ack(&BareAck { at, una, window }, full);
-            if digest.is_some() {
-                return digest;
-            }
-        }
-        // Where all is acknowledged an ACK may tell of nothing but a window.
-        (sender.outstanding() > 0).then(|| self.digest_full_ack(side, segment, (una, window)))?
-    }
-
-    /// The same of an ACK that tells anything, while something is outstanding.
-    #[inline(never)]
-    fn digest_full_ack(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        (una, window): (u64, u64),
-    ) -> Option<AckDigest> {
-        let server = 1 - side;
         // A plain segment echoes no mark.
         debug_assert!(!segment.has(Flags::ECE));
-        if !segment.options.sack().is_empty() {
-            let blocks = self.halves[server].sack_offsets(segment);
-            let bare = BareAck { at: segment.at, una, window };
-            let sender = self.halves[server].sender.as_mut()?;
-            if let Some(digest) = sender.on_sacking_ack(&bare, &blocks) {
-                self.tallies[server].count_told(0, digest.dsack.is_some());
-                return Some(digest);
-            }
+        let window = self.offered_window(side, segment);
+        let (sender, clock) = self.halves[server].observed_sender()?;
+        if sender.outstanding() == 0 {
+            // Where all is acknowledged an ACK may tell of nothing but a window.
+            return None;
         }
-        let is_fresh = una >= self.halves[server].sender.as_ref()?.una();
-        let ack = self.halves[server].read_ack(segment, una, is_fresh.then_some(window));
-        let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(&ack);
+        let ack = seen_ack(segment, una, (una >= sender.una()).then_some(window), clock);
+        if segment.options.sack().is_empty() {
+            let (digest, unseen) = sender.on_seen_ack(&ack, &SackOffsets::NONE);
+            self.tallies[server].count_told(unseen, digest.dsack.is_some());
+            return Some(digest);
+        }
+        self.digest_sacking_ack(server, segment, &ack)
+    }
+
+    /// As [`TracedConnection::digest_client_ack`], of an ACK with SACK blocks.
+    #[inline(never)]
+    fn digest_sacking_ack(
+        &mut self,
+        server: Side,
+        segment: &Observed,
+        ack: &SeenAck,
+    ) -> Option<AckDigest> {
+        let sack = self.halves[server].sack_offsets(segment);
+        let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(ack, &sack);
         self.tallies[server].count_told(unseen, digest.dsack.is_some());
         Some(digest)
     }

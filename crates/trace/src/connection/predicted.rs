@@ -1,7 +1,7 @@
 //! The sender whose data is not captured: predicted from the ACKs of its peer.
 
 use super::{Digesting, Side, TracedConnection};
-use crate::sender::{PredictedEvent, Predicting, SenderAck};
+use crate::rebuilt::{PredictedEvent, Predicting, SenderAck};
 use crate::sink::TraceSink;
 use capture::Observed;
 use segment::{Flags, TIMESTAMPS_BYTES};

@@ -6,7 +6,7 @@ use agent::kernel::facts::Facts;
 use socket2::Domain;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::Instant;
 
 /// Visits from another thread. They end with this, also where an upgrade fails: the test would wait
 /// for them.
@@ -42,10 +42,11 @@ fn assert_taken_over(mode: Mode) {
         let opening = scope.spawn(|| {
             let (mut opened, mut unattended) = (0_u64, 0);
             while !is_over.load(Ordering::Relaxed) {
+                let begin = Instant::now();
                 let visit = ask(&mut hosts.open(server), 1000);
-                // The running agent waits 30 s for the new one, which needs most of that where
-                // the processor is emulated.
-                thread::sleep(Duration::from_millis(10));
+                // The running agent waits 30 s for the new one, which needs most of a processor for
+                // that where it is emulated.
+                thread::sleep(begin.elapsed() * 4);
                 opened += 1;
                 unattended += u64::from(mode != Mode::Window && !visit.control.starts_with("hs_"));
             }

@@ -16,60 +16,64 @@
 mod acknowledgement;
 mod acks;
 mod book;
+mod burst;
 mod claims;
+mod config;
 mod in_flight;
 mod members;
+mod observed;
 mod repairs;
 mod round_trips;
 mod timer;
 mod verdict;
 
-pub(crate) use acknowledgement::{Acknowledgement, SackOffsets, StampClock};
-pub(crate) use book::LeavingSegment;
-pub(crate) use timer::{Deadline, TimerRanOut};
+pub use acknowledgement::{AckOutcome, Acknowledgement, Findings, SackOffsets, StampClock};
+pub use book::LeavingSegment;
+pub use timer::{Deadline, TimerRanOut};
 
-use crate::ack::{DeliveryMarks, Scoreboard};
-use crate::path::{Origin, Path};
-use crate::recovery::newreno::{NewReno, NewRenoOptions};
-use crate::recovery::{IdleTimeout, LossRecovery, SeenReordering};
-use crate::scheme::SharedConfig;
+use policy::ack::{DeliveryMarks, Scoreboard};
+use path::{Origin, Path};
+use policy::recovery::newreno::{NewReno, NewRenoOptions};
+use policy::recovery::{IdleTimeout, LossRecovery, SeenReordering, Stance};
+use config::SenderConfig;
+use policy::config::ConnectionConfig;
 use repairs::Repairs;
 use timer::RetransmissionTimer;
 use units::{Duration, Instant};
 
 /// The options of a connection that its sending depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SenderTerms {
+pub struct SenderTerms {
     /// Payload of a full segment, bytes.
-    pub(crate) mss: u64,
+    pub mss: u64,
     /// Selective acknowledgements (RFC 2018).
-    pub(crate) sack: bool,
+    pub sack: bool,
     /// Timestamps (RFC 7323).
-    pub(crate) timestamps: bool,
+    pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
-    pub(crate) ecn: bool,
+    pub ecn: bool,
 }
 
 /// Counters of a sender, as in [`Stats`](crate::Stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SenderCounts {
-    pub(crate) data_segments_sent: u64,
-    pub(crate) retransmitted_segments: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) opening_timeouts: u64,
-    pub(crate) timeout_wait: Duration,
-    pub(crate) fast_retransmits: u64,
-    pub(crate) undos: u64,
-    pub(crate) probes: u64,
-    pub(crate) ecn_reductions: u64,
-    pub(crate) retreats: u64,
-    pub(crate) sack_discarded: u64,
-    pub(crate) delivered_segments: u64,
+pub struct SenderCounts {
+    pub data_segments_sent: u64,
+    pub retransmitted_segments: u64,
+    pub timeouts: u64,
+    pub opening_timeouts: u64,
+    pub timeout_wait: Duration,
+    pub fast_retransmits: u64,
+    pub undos: u64,
+    pub probes: u64,
+    pub ecn_reductions: u64,
+    pub retreats: u64,
+    pub sack_discarded: u64,
+    pub delivered_segments: u64,
 }
 
 /// The sending half of a connection.
-pub(crate) struct Sender {
-    config: SharedConfig,
+pub struct Sender {
+    config: SenderConfig,
     terms: SenderTerms,
     /// The member that it is of a path that several share.
     origin: Origin,
@@ -81,6 +85,8 @@ pub(crate) struct Sender {
     written: u64,
     /// A FIN follows the last byte.
     fin: bool,
+    /// There is more to send than is known to have been written.
+    has_more: bool,
     /// The window that the peer offers, bytes, and the largest so far.
     window: u64,
     largest_window: u64,
@@ -89,6 +95,8 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     /// A tail-loss probe is to leave.
     probe_pending: bool,
+    /// Recovery has asked for a tail-loss probe at some time.
+    has_probed: bool,
     /// The segment that timed out is retransmitted whatever room other members of the path leave.
     repair_pending: bool,
     /// End of the last new segment that was less than a full one.
@@ -115,26 +123,28 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// A sender that has sent nothing.
-    pub(crate) fn new(
-        config: SharedConfig,
+    pub fn new(
+        config: &ConnectionConfig,
         recovery: Box<dyn LossRecovery>,
         origin: Origin,
         mss: u64,
     ) -> Self {
         Self {
-            config,
+            config: SenderConfig::of(config),
             terms: SenderTerms { mss, sack: false, timestamps: false, ecn: false },
             origin,
             una: 0,
             nxt: 0,
             written: 1,
             fin: false,
+            has_more: false,
             window: 65_535,
             largest_window: 0,
             board: Scoreboard::default(),
             recovery: Repairs::new(recovery),
             timer: RetransmissionTimer::default(),
             probe_pending: false,
+            has_probed: false,
             repair_pending: false,
             small_until: 0,
             timed_out_at: None,
@@ -151,7 +161,7 @@ impl Sender {
 
     /// The SYNs have agreed on `terms`. Without SACK recovery is NewReno's where the scheme's needs
     /// SACK.
-    pub(crate) fn agree(&mut self, terms: SenderTerms) {
+    pub fn agree(&mut self, terms: SenderTerms) {
         self.terms = terms;
         if !terms.sack && self.recovery.needs_sack() {
             let policy = NewReno::new(NewRenoOptions::default());
@@ -160,105 +170,105 @@ impl Sender {
     }
 
     /// Sends by another scheme, with segments of `mss` bytes. Nothing but what opens was sent.
-    pub(crate) fn change_scheme(
+    pub fn change_scheme(
         &mut self,
-        config: SharedConfig,
+        config: &ConnectionConfig,
         recovery: Box<dyn LossRecovery>,
         mss: u64,
     ) {
-        self.config = config;
+        self.config = SenderConfig::of(config);
         self.recovery = Repairs::new(recovery);
         self.agree(SenderTerms { mss, ..self.terms });
     }
 
     /// The member that it is of a path that several share.
-    pub(crate) const fn set_origin(&mut self, origin: Origin) {
+    pub const fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
     }
 
     /// The member that it is of a path that several share.
-    pub(crate) const fn origin(&self) -> Origin {
+    pub const fn origin(&self) -> Origin {
         self.origin
     }
 
     /// Returns the options that the SYNs have agreed on.
-    pub(crate) const fn terms(&self) -> &SenderTerms {
+    pub const fn terms(&self) -> &SenderTerms {
         &self.terms
     }
 
     /// Payload of a full segment, bytes.
     #[inline(always)]
-    pub(crate) const fn mss(&self) -> u64 {
+    pub const fn mss(&self) -> u64 {
         self.terms.mss
     }
 
     /// All below is acknowledged.
     #[inline(always)]
-    pub(crate) const fn una(&self) -> u64 {
+    pub const fn una(&self) -> u64 {
         self.una
     }
 
     /// The next new offset.
     #[inline(always)]
-    pub(crate) const fn nxt(&self) -> u64 {
+    pub const fn nxt(&self) -> u64 {
         self.nxt
     }
 
     /// One past the last byte that the application has written.
     #[inline(always)]
-    pub(crate) const fn written(&self) -> u64 {
+    pub const fn written(&self) -> u64 {
         self.written
     }
 
     /// The application has written up to `end`.
     #[inline(always)]
-    pub(crate) const fn write_up_to(&mut self, end: u64) {
+    pub const fn write_up_to(&mut self, end: u64) {
         self.written = end;
     }
 
     /// A FIN follows the last byte.
     #[inline(always)]
-    pub(crate) const fn has_fin(&self) -> bool {
+    pub const fn has_fin(&self) -> bool {
         self.fin
     }
 
     /// A FIN is to follow the last byte.
-    pub(crate) const fn request_fin(&mut self) {
+    pub const fn request_fin(&mut self) {
         self.fin = true;
     }
 
     /// One past the last offset there is to send, FIN included.
     #[inline(always)]
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.written + u64::from(self.fin)
     }
 
     /// The SYN left without being booked, and is known to be delivered.
-    pub(crate) const fn assume_syn_sent(&mut self) {
+    pub const fn assume_syn_sent(&mut self) {
         self.nxt = 1;
     }
 
     /// The window that the peer offers, bytes from `una` on.
     #[inline(always)]
-    pub(crate) const fn window(&self) -> u64 {
+    pub const fn window(&self) -> u64 {
         self.window
     }
 
     /// The largest window that the peer has offered.
     #[inline(always)]
-    pub(crate) const fn largest_window(&self) -> u64 {
+    pub const fn largest_window(&self) -> u64 {
         self.largest_window
     }
 
     /// The peer's SYN offers `window`.
-    pub(crate) const fn begin_window(&mut self, window: u64) {
+    pub const fn begin_window(&mut self, window: u64) {
         self.window = window;
         self.largest_window = window;
     }
 
     /// The peer offers another window. True if it differs.
     #[inline]
-    pub(crate) fn update_window(&mut self, window: u64) -> bool {
+    pub fn update_window(&mut self, window: u64) -> bool {
         if window == self.window {
             return false;
         }
@@ -269,7 +279,7 @@ impl Sender {
 
     /// One past the last offset that the peer's window, and the configured one, admit.
     #[inline(always)]
-    pub(crate) fn window_edge(&self) -> u64 {
+    pub fn window_edge(&self) -> u64 {
         let Some(limit) = self.config.window_limit else { return self.una + self.window };
         // A SYN takes no window.
         let syn = u64::from(self.una == 0);
@@ -278,70 +288,88 @@ impl Sender {
 
     /// Unsent data waits that the peer's window admits.
     #[inline(always)]
-    pub(crate) fn has_admitted_data(&self) -> bool {
-        self.nxt < self.end().min(self.window_edge())
+    pub fn has_admitted_data(&self) -> bool {
+        let end = if self.has_more { u64::MAX } else { self.end() };
+        self.nxt < end.min(self.window_edge())
+    }
+
+    /// Says whether there is more to send than is known to have been written: of a sender that is
+    /// observed nothing tells how much its application has.
+    #[inline]
+    pub const fn set_more(&mut self, has_more: bool) {
+        self.has_more = has_more;
+    }
+
+    /// There is more to send than is known to have been written.
+    #[inline]
+    pub const fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// A new segment that ends at `end` is less than a full one.
-    pub(crate) const fn note_small(&mut self, end: u64) {
+    pub const fn note_small(&mut self, end: u64) {
         self.small_until = end;
     }
 
     /// A segment that was less than a full one is outstanding (Minshall).
-    pub(crate) const fn has_small_outstanding(&self) -> bool {
+    pub const fn has_small_outstanding(&self) -> bool {
         self.small_until > self.una
     }
 
     /// The outstanding segments.
     #[inline(always)]
-    pub(crate) const fn board(&self) -> &Scoreboard {
+    pub const fn board(&self) -> &Scoreboard {
         &self.board
     }
 
     /// Bytes in flight as the path counts them.
-    pub(crate) const fn in_flight(&self) -> u64 {
+    pub const fn in_flight(&self) -> u64 {
         self.last_in_flight
     }
 
     /// Counters.
-    pub(crate) const fn counts(&self) -> &SenderCounts {
+    pub const fn counts(&self) -> &SenderCounts {
         &self.counts
     }
 
     /// It repairs losses.
-    pub(crate) fn recovering(&self) -> bool {
-        self.recovery.recovering()
+    #[inline]
+    pub fn recovering(&self) -> bool {
+        // Where recovery is open it repairs nothing.
+        let recovering = self.recovery.stance == Stance::Ask && self.recovery.recovering();
+        debug_assert_eq!(recovering, self.recovery.recovering());
+        recovering
     }
 
     /// Returns the reordering that recovery has seen.
-    pub(crate) fn reordering(&self) -> SeenReordering {
+    pub fn reordering(&self) -> SeenReordering {
         self.recovery.reordering()
     }
 
     /// New data is to leave instead of a retransmission (F-RTO, RFC 5682).
     #[inline]
-    pub(crate) fn wants_new_data(&self) -> bool {
+    pub fn wants_new_data(&self) -> bool {
         self.recovery.wants_new_data()
     }
 
     /// Offset whose acknowledgement ends the recovery under way.
-    pub(crate) fn recovery_point(&self) -> Option<u64> {
+    pub fn recovery_point(&self) -> Option<u64> {
         self.recovery.recovery_point()
     }
 
     /// The timer would have run out while nothing was outstanding: what that means to recovery.
-    pub(crate) fn on_idle_timeout(&mut self) -> IdleTimeout {
+    pub fn on_idle_timeout(&mut self) -> IdleTimeout {
         self.recovery.on_idle_timeout(self.nxt)
     }
 
     /// All that is outstanding is taken for lost.
-    pub(crate) fn lose_all(&mut self) {
+    pub fn lose_all(&mut self) {
         self.board.mark_all_lost();
     }
 
     /// Segments of more than `mss` bytes are taken for lost and cut. Their round trips are not
     /// measured.
-    pub(crate) fn cut_to(&mut self, now: Instant, path: &mut Path, mss: u64, may_send: bool) {
+    pub fn cut_to(&mut self, now: Instant, path: &mut Path, mss: u64, may_send: bool) {
         for index in 0..self.board.len() {
             if self.board.segment(index).is_some_and(|s| u64::from(s.len) > mss) {
                 self.board.mark_lost(index);
@@ -349,7 +377,7 @@ impl Sender {
         }
         self.board.split_longer_than(mss);
         self.timer.timed = None;
-        let recovering = self.recovery.recovering();
+        let recovering = self.recovering();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         if recovery.on_smaller_segments(&mut cx) && !recovering {
             path.keep_threshold();
@@ -361,45 +389,45 @@ impl Sender {
     }
 
     /// Segments of `mss` bytes from here on.
-    pub(crate) const fn set_mss(&mut self, mss: u64) {
+    pub const fn set_mss(&mut self, mss: u64) {
         self.terms.mss = mss;
     }
 
     /// Outstanding segments are cut to full ones at most.
-    pub(crate) fn split_long_segments(&mut self) {
+    pub fn split_long_segments(&mut self) {
         self.board.split_longer_than(self.terms.mss);
     }
 
     /// The SYN is retransmitted alone: the data that came with it is lost, a segment of its own.
-    pub(crate) fn lose_opening(&mut self) {
+    pub fn lose_opening(&mut self) {
         self.board.split_at(1);
         self.board.mark_all_lost();
     }
 
     /// The peer has acknowledged our SYN, whatever it made of data with it.
-    pub(crate) fn count_syn_delivered(&mut self) {
+    pub fn count_syn_delivered(&mut self) {
         self.counts.delivered_segments = self.counts.delivered_segments.max(1);
     }
 
     /// Takes the reaction to ECN that the peer is to be notified of, if there is one.
     #[inline]
-    pub(crate) fn take_cwr(&mut self) -> bool {
+    pub fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.cwr_pending)
     }
 
     /// Takes the tail-loss probe that recovery has asked for.
     #[inline]
-    pub(crate) fn take_probe(&mut self) -> bool {
+    pub fn take_probe(&mut self) -> bool {
         std::mem::take(&mut self.probe_pending)
     }
 
     /// A tail-loss probe leaves.
-    pub(crate) const fn count_probe(&mut self) {
+    pub const fn count_probe(&mut self) {
         self.counts.probes += 1;
     }
 
     /// Leaves the path of its own for one that it shares.
-    pub(crate) fn move_to(&mut self, path: &mut Path) {
+    pub fn move_to(&mut self, path: &mut Path) {
         self.last_in_flight = 0;
         if let Some(marks) = &mut self.marks {
             marks.clear();
@@ -408,7 +436,7 @@ impl Sender {
     }
 
     /// The connection is over.
-    pub(crate) fn stop_timer(&mut self) {
+    pub fn stop_timer(&mut self) {
         self.timer = RetransmissionTimer::default();
     }
 }

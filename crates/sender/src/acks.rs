@@ -1,13 +1,13 @@
 //! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
 //! in the order of RFC 6675 §5.
 
-use super::acknowledgement::{AckOutcome, Acknowledgement};
-use super::verdict::AckVerdict;
-use super::{Deadline, Sender};
-use crate::ack::{AckInfo, AckProgress, AckSample};
-use crate::path::Path;
-use crate::recovery::{Stance, TimerAction};
-use crate::startup::Setback;
+use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
+use crate::verdict::AckVerdict;
+use crate::{Deadline, Sender};
+use policy::ack::{AckInfo, AckProgress, AckSample};
+use path::Path;
+use policy::recovery::TimerAction;
+use policy::startup::Setback;
 use units::Instant;
 
 /// Bytes of payload that an ACK delivered.
@@ -23,27 +23,25 @@ impl Sender {
     /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still be a
     /// D-SACK for what was sent before, and a repetition ends a probe.
     #[inline]
-    pub(crate) fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
+    pub fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()
     }
 
     /// A tail-loss probe is out.
     #[inline]
     fn is_probing(&self) -> bool {
-        self.counts.probes > 0 && self.recovery.is_probing()
+        self.has_probed && self.recovery.is_probing()
     }
 
     /// Digests an acceptable acknowledgement that may concern what is outstanding.
-    pub(crate) fn on_ack(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) -> AckOutcome {
+    pub fn on_ack(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) -> AckOutcome {
         let (now, una_before) = (ack.now, self.una);
         let losses = self.board.losses();
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now);
         let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
-        if ack.una > una_before {
-            self.advance(ack.una, path, &mut info);
-        }
+        let is_once = ack.una > una_before && self.advance(ack.una, path, &mut info);
         // Nearly all ACKs only advance, with nothing sent again: such a one repeats nothing and echoes
         // nothing old.
         let only_advances =
@@ -60,16 +58,20 @@ impl Sender {
         let delivered = self.delivered(path, &info, acked);
         let mut sample = self.ack_sample(path, &info, delivered, prior_in_flight);
         path.observe(&mut sample);
-        let mut outcome = AckOutcome { acked, may_report: false };
+        let findings = Findings::default();
+        let mut outcome = AckOutcome {
+            acked,
+            delivered: delivered.all,
+            rtt: sample.rtt,
+            dsack: info.dsack,
+            findings,
+        };
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             self.retreat(now, path, ack.may_send);
             return AckOutcome { acked: 0, ..outcome };
         }
-        let is_idle =
-            only_advances && self.recovery.stance == Stance::Idle && self.board.is_clean();
-        let verdict = if is_idle && !path.is_shared() {
-            debug_assert!(self.is_idle_for(&info));
-            debug_assert!(self.idle_promise_holds(path, &info, ack.may_send));
+        let is_plain = only_advances && self.board.is_clean() && !path.is_shared();
+        let verdict = if is_plain && self.rests_on(path, &info, is_once, ack.may_send) {
             self.settle_in_flight(path);
             let echoed = self.on_ecn_echo(path, ack, None, &mut outcome);
             AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
@@ -90,16 +92,18 @@ impl Sender {
         outcome
     }
 
-    /// The cumulative acknowledgement moves to `una`.
+    /// The cumulative acknowledgement moves to `una`. True if it acknowledges whole segments that
+    /// were sent once and of which nothing was heard.
     #[inline]
-    fn advance(&mut self, una: u64, path: &Path, info: &mut AckInfo) {
+    fn advance(&mut self, una: u64, path: &Path, info: &mut AckInfo) -> bool {
         self.timer.retries = 0;
         self.una = una;
         info.una = una;
-        self.board.acknowledge(una, &mut info.progress);
+        let is_once = self.board.acknowledge(una, &mut info.progress);
         if path.rtt.is_of_linux() {
             info.progress.forget_held();
         }
+        is_once
     }
 
     /// An ACK of which nothing is known yet.

@@ -1,9 +1,9 @@
 //! The retransmission timer (RFC 6298), and what a timeout does to what is outstanding.
 
-use super::Sender;
-use crate::path::{Path, Upheaval};
-use crate::recovery::{Reduction, TimerAction};
-use crate::startup::Setback;
+use crate::{Findings, Sender};
+use path::{Path, Upheaval};
+use policy::recovery::{Reduction, TimerAction};
+use policy::startup::Setback;
 use units::{Duration, Instant};
 
 /// Doublings after which the RTT estimate is distrusted.
@@ -12,24 +12,24 @@ const DISTRUST_AFTER: u32 = 4;
 /// The instant at which a timer fires. One that does not run never fires, so the earliest of
 /// several is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Deadline(Instant);
+pub struct Deadline(Instant);
 
 impl Deadline {
-    pub(crate) const NEVER: Self = Self(Instant::FAR_FUTURE);
+    pub const NEVER: Self = Self(Instant::FAR_FUTURE);
 
-    pub(crate) const fn at(at: Instant) -> Self {
+    pub const fn at(at: Instant) -> Self {
         Self(at)
     }
 
-    pub(crate) fn is_running(self) -> bool {
+    pub fn is_running(self) -> bool {
         self != Self::NEVER
     }
 
-    pub(crate) fn is_due(self, now: Instant) -> bool {
+    pub fn is_due(self, now: Instant) -> bool {
         self.0 <= now && self.is_running()
     }
 
-    pub(crate) fn instant(self) -> Option<Instant> {
+    pub fn instant(self) -> Option<Instant> {
         self.is_running().then_some(self.0)
     }
 }
@@ -48,21 +48,21 @@ impl From<Option<Instant>> for Deadline {
 
 /// The retransmission timer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RetransmissionTimer {
-    pub(super) at: Deadline,
+pub(crate) struct RetransmissionTimer {
+    pub(crate) at: Deadline,
     /// It runs for the start-up, instead of the retransmission timer.
     is_reset: bool,
     /// Doublings of the timeout.
-    pub(super) backoff: u32,
+    pub(crate) backoff: u32,
     /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
-    pub(super) retries: u32,
+    pub(crate) retries: u32,
     /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
-    pub(super) timed: Option<(u64, Instant)>,
+    pub(crate) timed: Option<(u64, Instant)>,
 }
 
 /// The finding of a retransmission timer that has run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimerRanOut {
+pub enum TimerRanOut {
     /// Nothing to do now: it was put off, was the start-up's, or nothing is outstanding.
     Nothing,
     /// A timeout; [`Sender::time_out`] follows, or the connection gives up.
@@ -72,8 +72,9 @@ pub(crate) enum TimerRanOut {
 impl Sender {
     /// When the retransmission timer, or that of recovery, runs out.
     #[inline]
-    pub(crate) fn deadline(&self) -> Deadline {
+    pub fn deadline(&self) -> Deadline {
         debug_assert!(self.recovery.has_timer || self.recovery.timeout().is_none());
+        debug_assert!(self.recovery.burst.is_told(), "a lazy driver asks when packets tell");
         if self.recovery.has_timer && !self.board.is_empty() {
             return self.timer.at.min(self.recovery.timeout().into());
         }
@@ -81,59 +82,65 @@ impl Sender {
     }
 
     /// The retransmission timer is due.
-    pub(crate) fn is_timer_due(&self, now: Instant) -> bool {
+    pub fn is_timer_due(&self, now: Instant) -> bool {
         self.timer.at.is_due(now)
     }
 
+    /// When the retransmission timer, or the start-up's in its place, runs out, if it runs.
+    #[inline]
+    pub fn retransmission_deadline(&self) -> Option<Instant> {
+        self.timer.at.instant()
+    }
+
     /// The timer runs out at `due`, if that is sooner.
-    pub(crate) fn hasten_timer(&mut self, due: Instant) {
+    pub fn hasten_timer(&mut self, due: Instant) {
         self.timer.at = self.timer.at.min(Deadline::at(due));
     }
 
     /// The timer runs out at `due`.
-    pub(crate) const fn set_timer(&mut self, due: Instant) {
+    pub const fn set_timer(&mut self, due: Instant) {
         self.timer.at = Deadline::at(due);
     }
 
     /// The timer does not run until something leaves.
-    pub(crate) const fn pause_timer(&mut self) {
+    pub const fn pause_timer(&mut self) {
         self.timer.at = Deadline::NEVER;
     }
 
     /// The timer runs for the start-up, instead of the retransmission timer.
-    pub(crate) const fn has_startup_timer(&self) -> bool {
+    pub const fn has_startup_timer(&self) -> bool {
         self.timer.is_reset
     }
 
     /// Doublings of the retransmission timeout in force.
     #[inline]
-    pub(crate) const fn backoff(&self) -> u32 {
+    pub const fn backoff(&self) -> u32 {
         self.timer.backoff
     }
 
     /// The timeout is not doubled any more.
-    pub(crate) const fn forget_backoff(&mut self) {
+    pub const fn forget_backoff(&mut self) {
         self.timer.backoff = 0;
     }
 
     /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
-    pub(crate) const fn retries(&self) -> u32 {
+    pub const fn retries(&self) -> u32 {
         self.timer.retries
     }
 
     /// The peer answers: nothing was tried for nothing.
-    pub(crate) const fn forget_retries(&mut self) {
+    pub const fn forget_retries(&mut self) {
         self.timer.retries = 0;
     }
 
     /// Something was tried again.
-    pub(crate) const fn count_retry(&mut self) {
+    pub const fn count_retry(&mut self) {
         self.timer.retries += 1;
     }
 
     /// Restarts the retransmission timer (RFC 6298 §5.1, §5.3).
     #[inline]
-    pub(crate) fn restart_timer(&mut self, now: Instant, path: &Path) {
+    pub fn restart_timer(&mut self, now: Instant, path: &Path) {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
         self.timer.is_reset = false;
         let own = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
@@ -150,7 +157,7 @@ impl Sender {
     }
 
     /// RFC 6298 §5.5, §5.7.
-    pub(super) fn back_off(&mut self, path: &mut Path) {
+    pub(crate) fn back_off(&mut self, path: &mut Path) {
         self.timer.backoff += 1;
         // Others whose ACKs come know the path better.
         let lone = !path.has_several_users();
@@ -159,31 +166,51 @@ impl Sender {
         }
     }
 
-    /// Runs the timer of recovery if it is due. True if the path may have a report for a gateway on
-    /// the way.
-    pub(crate) fn run_recovery_timer(
+    /// When the timer of recovery runs out, if it runs while something is outstanding.
+    #[inline]
+    pub fn recovery_deadline(&mut self, path: &Path) -> Option<Instant> {
+        if !self.recovery.has_timer || self.board.is_empty() {
+            return None;
+        }
+        self.tell_burst(path);
+        self.recovery.timeout()
+    }
+
+    /// Runs the timer of recovery if it is due. Answers what it has found.
+    pub fn run_recovery_timer(
         &mut self,
         now: Instant,
         path: &mut Path,
         may_send: bool,
-    ) -> bool {
-        if self.board.is_empty() || !Deadline::from(self.recovery.timeout()).is_due(now) {
-            return false;
+    ) -> Findings {
+        match self.recovery_deadline(path) {
+            Some(due) if due <= now => self.fire_recovery_timer(now, path, may_send),
+            _ => Findings::default(),
         }
+    }
+
+    /// Runs the timer of recovery now, due or not. Answers what it has found.
+    pub fn fire_recovery_timer(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        may_send: bool,
+    ) -> Findings {
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let report = recovery.on_timeout(&mut cx, now);
         self.apply_report(now, path, &report, may_send);
         self.probe_pending = report.probe;
+        self.has_probed |= report.probe;
         if report.probe || report.timer == TimerAction::Restart {
             self.restart_timer(now, path);
         }
         self.settle_in_flight(path);
-        !report.is_quiet()
+        Findings::of(&report)
     }
 
     /// The retransmission timer has run out: whether that is a timeout.
-    pub(crate) fn timer_ran_out(
+    pub fn timer_ran_out(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -211,7 +238,7 @@ impl Sender {
 
 impl Sender {
     /// A timeout has come, of what `opens` the connection or of data.
-    pub(crate) fn count_timeout(&mut self, now: Instant, opens: bool) {
+    pub fn count_timeout(&mut self, now: Instant, opens: bool) {
         let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
         self.counts.timeouts += 1;
         self.counts.opening_timeouts += u64::from(opens);
@@ -220,7 +247,7 @@ impl Sender {
 
     /// The SYN has timed out, which says nothing of the window that data would have met. It is
     /// retransmitted without data, which a box on the way may not have liked (RFC 7413 §4.2.1).
-    pub(crate) fn time_out_opening(&mut self, path: &mut Path) {
+    pub fn time_out_opening(&mut self, path: &mut Path) {
         self.lose_opening();
         if self.timer.retries > self.config.syn_losses_tolerated {
             path.on_handshake_loss(self.config.lost_initial_window);
@@ -228,7 +255,7 @@ impl Sender {
     }
 
     /// Data has timed out (RFC 6298 §5.4): recovery takes it for lost.
-    pub(crate) fn time_out(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+    pub fn time_out(&mut self, now: Instant, path: &mut Path, may_send: bool) {
         let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
@@ -247,7 +274,7 @@ impl Sender {
     }
 
     /// A timeout is dealt with: the next one takes twice as long (RFC 6298 §5.5).
-    pub(crate) fn end_timeout(&mut self, now: Instant, path: &mut Path) {
+    pub fn end_timeout(&mut self, now: Instant, path: &mut Path) {
         self.back_off(path);
         path.on_member_timeout(now, self.timer.backoff);
         self.timer.timed = None;
@@ -258,7 +285,7 @@ impl Sender {
     /// The start-up takes back what it sent. All that is outstanding is retransmitted unless SACK
     /// says otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
     #[cold]
-    pub(super) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+    pub(crate) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
         self.counts.retreats += 1;
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         cx.retreat = true;
@@ -271,7 +298,7 @@ impl Sender {
 
     /// The timer has run out since `at`, while nothing was outstanding, once or more, and each time
     /// cost what a timeout costs. It runs on.
-    pub(crate) fn time_out_while_idle(
+    pub fn time_out_while_idle(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -292,7 +319,7 @@ impl Sender {
 
     /// A timeout of another member of the path, or its fallback, concerns the segments of this
     /// one, too.
-    pub(crate) fn on_upheaval(
+    pub fn on_upheaval(
         &mut self,
         now: Instant,
         path: &mut Path,

@@ -2,29 +2,30 @@
 //!
 //! A timeout's report takes the same way ([`Sender::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
 
-use super::Sender;
-use super::acknowledgement::{AckOutcome, Acknowledgement};
-use crate::ack::{AckInfo, AckSample};
-use crate::congestion::CongestionEvent;
-use crate::path::Path;
-use crate::recovery::{Reduction, Report, Stance, TimerAction};
-use crate::window::Cause;
+use crate::Sender;
+use crate::burst::Burst;
+use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
+use policy::ack::{AckInfo, AckSample};
+use policy::congestion::CongestionEvent;
+use path::Path;
+use policy::recovery::{PlainAck, Reduction, Report, Stance, TimerAction};
+use policy::window::Cause;
 use units::Instant;
 
 /// What recovery, and whoever shares the path, make of an ACK.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AckVerdict {
+pub(crate) struct AckVerdict {
     /// The window may grow if it acknowledges data.
-    pub(super) grow: bool,
+    pub(crate) grow: bool,
     /// It is for data sent before the window of a shared path fell.
-    pub(super) old: bool,
-    pub(super) timer: TimerAction,
+    pub(crate) old: bool,
+    pub(crate) timer: TimerAction,
 }
 
 impl Sender {
     /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place
     /// of the sender's lowest segment before it.
-    pub(super) fn hear_recovery(
+    pub(crate) fn hear_recovery(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,
@@ -38,7 +39,7 @@ impl Sender {
             self.retransmit_stamp = None;
         }
         self.settle_in_flight(path);
-        outcome.may_report |= !report.is_quiet();
+        outcome.findings = Findings::of(&report);
         self.apply_report(info.now, path, &report, ack.may_send);
         if path.is_shared() {
             path.on_member_ack(sample, arrived, info.advanced());
@@ -61,8 +62,48 @@ impl Sender {
         report
     }
 
+    /// Of a plain ACK on a path of its own: recovery has promised to be at rest, and stays so. It is
+    /// told what it goes by, if anything. `is_once`: all that the ACK acknowledges was sent once,
+    /// and nothing was heard of it before.
+    #[inline]
+    pub(crate) fn rests_on(
+        &mut self,
+        path: &Path,
+        info: &AckInfo,
+        is_once: bool,
+        may_send: bool,
+    ) -> bool {
+        match self.recovery.stance {
+            Stance::Idle => {
+                debug_assert!(self.is_idle_for(info));
+                debug_assert!(self.idle_promise_holds(path, info, may_send));
+                true
+            }
+            Stance::AtRest if is_once && self.board.sacked_ranges().is_empty() => {
+                self.tell_plain_ack(path, info);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn tell_plain_ack(&mut self, path: &Path, info: &AckInfo) {
+        let (now, newest) = (info.now, info.progress.newest);
+        let told = PlainAck {
+            now,
+            newest: newest.map_or((now, info.una), |newest| (newest.sent_at, newest.end)),
+            head_sent_at: self.board.segment(0).map(|head| head.sent_at),
+            segments_out: self.board.len(),
+            srtt: path.rtt.srtt(),
+            rto: path.rto(self.timer.backoff),
+        };
+        let rest = self.recovery.on_plain_ack(&told);
+        self.recovery.burst = Burst::after(&rest);
+    }
+
     /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
-    pub(super) fn is_idle_for(&self, info: &AckInfo) -> bool {
+    pub(crate) fn is_idle_for(&self, info: &AckInfo) -> bool {
         self.recovery.stance == Stance::Idle
             && info.advanced()
             && self.board.is_clean()
@@ -73,7 +114,7 @@ impl Sender {
 
     /// Carries a recovery report to the path and the counters.
     #[inline(always)]
-    pub(super) fn apply_report(
+    pub(crate) fn apply_report(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -82,6 +123,9 @@ impl Sender {
     ) {
         if report.is_quiet() {
             return;
+        }
+        if let Some(cwnd) = report.imposes().filter(|_| !path.is_shared()) {
+            return path.impose(cwnd);
         }
         if report.congestion.is_some() {
             self.counts.fast_retransmits += 1;
@@ -93,7 +137,7 @@ impl Sender {
 
     /// As [`Sender::apply_report`], for the report on a timeout.
     #[cold]
-    pub(super) fn apply_timeout(
+    pub(crate) fn apply_timeout(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -154,7 +198,7 @@ impl Sender {
     /// retransmit.
     /// True if the segment carries an echo: the window does not grow then.
     #[inline]
-    pub(super) fn on_ecn_echo(
+    pub(crate) fn on_ecn_echo(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,
@@ -162,7 +206,7 @@ impl Sender {
         outcome: &mut AckOutcome,
     ) -> bool {
         let echoed = self.terms.ecn && ack.is_marked;
-        if !echoed || self.recovery.recovering() || self.una <= self.ecn_recover {
+        if !echoed || self.recovering() || self.una <= self.ecn_recover {
             return echoed;
         }
         self.ecn_recover = self.nxt;
@@ -174,7 +218,7 @@ impl Sender {
         self.counts.ecn_reductions += 1;
         let event = self.congestion_event(ack.now, path);
         path.reduce_for(client, Reduction::ToSsthresh, &event, Cause::Ecn);
-        outcome.may_report = true;
+        outcome.findings.any = true;
         true
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Claims are read by the RFC that defines them, and by nothing that the sender believes already.
 
-use super::Sender;
-use super::acknowledgement::Acknowledgement;
-use crate::ack::{AckInfo, AckProgress};
+use crate::Sender;
+use crate::acknowledgement::Acknowledgement;
+use policy::ack::{AckInfo, AckProgress};
 
 impl Sender {
     /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged before.
     #[inline(never)]
-    pub(super) fn read_claims(
+    pub(crate) fn read_claims(
         &mut self,
         ack: &Acknowledgement<'_>,
         una_before: u64,
@@ -71,7 +71,7 @@ impl Sender {
     /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
     /// it began.
     #[inline]
-    pub(super) fn is_partial_ack(&self, info: &AckInfo) -> bool {
+    pub(crate) fn is_partial_ack(&self, info: &AckInfo) -> bool {
         info.advanced()
             && !self.terms.sack
             && self.recovery.recovery_point().is_some_and(|point| info.una < point)
@@ -80,7 +80,7 @@ impl Sender {
     /// What of `delivered` bytes duplicate ACKs have not told of already (`tcp_add_reno_sack`,
     /// `tcp_remove_reno_sacks`).
     #[cold]
-    pub(super) fn less_duplicates(&mut self, info: &AckInfo, delivered: u64, shared: bool) -> u64 {
+    pub(crate) fn less_duplicates(&mut self, info: &AckInfo, delivered: u64, shared: bool) -> u64 {
         if shared || self.recovering() {
             return delivered;
         }

@@ -36,11 +36,11 @@ impl RebuiltSender {
     /// An ACK comes, and the window had so much left before it.
     #[inline]
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
-        let by_receiver = self.window_edge() < self.nxt + self.terms.mss;
+        let by_receiver = self.core.window_edge() < self.core.nxt() + self.core.mss();
         self.fit.left = 0;
-        if advances && !by_receiver && !self.board.is_empty() && self.is_steady() {
+        if advances && !by_receiver && !self.core.board().is_empty() && self.is_steady() {
             self.fit.left = allowance;
-            self.fit.outstanding = self.board.outstanding();
+            self.fit.outstanding = self.core.board().outstanding();
         }
     }
 
@@ -48,7 +48,7 @@ impl RebuiltSender {
     #[inline(always)]
     pub(super) fn check_answer(&mut self, at: Instant, payload: u64) {
         let left = std::mem::take(&mut self.fit.left);
-        if payload < self.terms.mss || self.board.is_empty() {
+        if payload < self.core.mss() || self.core.board().is_empty() {
             return;
         }
         if self.path.is_paced() {
@@ -73,7 +73,7 @@ impl RebuiltSender {
     #[inline(never)]
     fn check_left(&mut self, left: u64) {
         // Offload defers up to a third of the window.
-        if left < (2 * self.terms.mss).max(self.cwnd() / 3) {
+        if left < (2 * self.core.mss()).max(self.cwnd() / 3) {
             self.fit.too_large = 0;
             return;
         }
@@ -82,7 +82,7 @@ impl RebuiltSender {
         if self.fit.too_large >= OFTEN {
             self.fit.too_large = 0;
             self.fit.misfit.corrections += 1;
-            self.path.correct_window(self.fit.outstanding + self.terms.mss);
+            self.path.correct_window(self.fit.outstanding + self.core.mss());
         }
     }
 
@@ -102,7 +102,7 @@ impl RebuiltSender {
     /// The time that a segment takes at the pacer's rate: Linux lets two leave at once.
     fn time_of_segment(&self) -> Duration {
         let rate = self.path.window().pacing_rate();
-        rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.terms.mss))
+        rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.core.mss()))
     }
 
     fn is_steady(&self) -> bool {
@@ -111,12 +111,12 @@ impl RebuiltSender {
 
     /// A sender that is not paced sends when an ACK lets it, or its application.
     fn check_delay(&mut self, at: Instant) {
-        let before = self.board.iter().next_back().map(|segment| segment.sent_at);
+        let before = self.core.last_sent();
         if before.is_some_and(|before| at.saturating_since(before) <= EARLY) {
             // It goes on with what it has begun.
             return;
         }
-        if self.allowance() >= 2 * self.terms.mss {
+        if self.allowance() >= 2 * self.core.mss() {
             self.fit.misfit.seen += 1;
             self.fit.misfit.charge += 1;
         }
@@ -126,17 +126,17 @@ impl RebuiltSender {
     #[inline]
     pub(super) fn check_outstanding(&mut self) {
         // What is rare first.
-        if self.board.outstanding() > self.cwnd() + 2 * self.terms.mss {
+        if self.core.board().outstanding() > self.cwnd() + 2 * self.core.mss() {
             self.check_steady_outstanding();
         }
     }
 
     #[cold]
     fn check_steady_outstanding(&mut self) {
-        if self.evidence.duplicates == 0 && self.board.is_clean() && self.is_steady() {
+        if self.evidence.duplicates == 0 && self.core.board().is_clean() && self.is_steady() {
             self.fit.misfit.charge += 1;
             self.fit.misfit.corrections += 1;
-            self.path.correct_window(self.board.outstanding());
+            self.path.correct_window(self.core.board().outstanding());
         }
     }
 

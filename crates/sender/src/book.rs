@@ -1,21 +1,22 @@
 //! Segments that leave are booked on the scoreboard, with recovery, and by the timer.
 
-use super::{Sender, StampClock};
-use crate::path::Path;
-use crate::recovery::{SentInfo, Stance};
+use crate::burst::Burst;
+use crate::{Sender, StampClock};
+use path::Path;
+use policy::recovery::{SentInfo, Stance};
 use units::Instant;
 
 /// A segment that leaves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LeavingSegment {
+pub struct LeavingSegment {
     /// Instant at which it leaves.
-    pub(crate) now: Instant,
+    pub now: Instant,
     /// Its first offset.
-    pub(crate) start: u64,
+    pub start: u64,
     /// The offsets that it takes, SYN and FIN included.
-    pub(crate) len: u64,
+    pub len: u64,
     /// Its index on the scoreboard if it was sent before.
-    pub(crate) index: Option<usize>,
+    pub index: Option<usize>,
 }
 
 impl LeavingSegment {
@@ -27,7 +28,7 @@ impl LeavingSegment {
 impl Sender {
     /// Puts a segment on the scoreboard.
     #[inline(always)]
-    pub(crate) fn book(&mut self, path: &mut Path, leaving: &LeavingSegment) {
+    pub fn book(&mut self, path: &mut Path, leaving: &LeavingSegment) {
         let sent = (leaving.now, path.next_order());
         if path.is_metered() {
             let marks = self.marks.get_or_insert_default();
@@ -58,21 +59,24 @@ impl Sender {
 
     /// The segment just booked has low priority.
     #[cold]
-    pub(crate) fn note_low_priority(&mut self) {
+    pub fn note_low_priority(&mut self) {
         self.board.note_low_priority();
     }
 
-    /// The segment just booked has left: recovery is notified, and the timer runs.
+    /// The segment just booked has left: recovery is notified, and the timer runs. `clock`: of the
+    /// timestamps that it carries, if it has any.
     #[inline(always)]
-    pub(crate) fn note_left(
+    pub fn note_left(
         &mut self,
         path: &mut Path,
         leaving: &LeavingSegment,
-        clock: StampClock,
+        clock: Option<StampClock>,
     ) {
         let is_again = leaving.index.is_some();
         if is_again {
+            self.tell_burst(path);
             self.recovery.stance = Stance::Ask;
+            self.recovery.burst = Burst::default();
         }
         if is_again || self.recovery.follows_new_data {
             self.recovery.on_sent(&SentInfo {
@@ -85,8 +89,24 @@ impl Sender {
             });
         }
         if is_again && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
-            self.retransmit_stamp = Some(clock.stamp(leaving.now));
+            self.retransmit_stamp = clock.map(|clock| clock.stamp(leaving.now));
         }
+        self.end_leaving(path, leaving);
+    }
+
+    /// As [`Sender::note_left`], of new data, for a driver that runs timers only when packets tell
+    /// that they have run out: recovery may hear of it later, together with others.
+    #[inline(always)]
+    pub fn note_left_lazily(&mut self, path: &mut Path, leaving: &LeavingSegment) {
+        debug_assert!(leaving.index.is_none());
+        if self.recovery.burst.counts(leaving.now) {
+            return self.end_leaving(path, leaving);
+        }
+        self.note_left(path, leaving, None);
+    }
+
+    #[inline(always)]
+    fn end_leaving(&mut self, path: &mut Path, leaving: &LeavingSegment) {
         if !self.timer.at.is_running() {
             self.restart_timer(leaving.now, path);
         }
@@ -94,14 +114,14 @@ impl Sender {
     }
 
     /// The timer does not run.
-    pub(crate) fn is_timer_stopped(&self) -> bool {
+    pub fn is_timer_stopped(&self) -> bool {
         !self.timer.at.is_running()
     }
 
     /// Returns the bytes that the window leaves, where that is all that new data has to ask:
     /// recovery is at [`Stance::Open`], and no loss waits for its retransmission.
     #[inline(always)]
-    pub(crate) fn open_allowance(&self, path: &Path) -> Option<u64> {
+    pub fn open_allowance(&self, path: &Path) -> Option<u64> {
         let is_open = self.recovery.stance >= Stance::Open
             && !self.board.is_empty()
             && self.board.waiting() == 0
@@ -114,12 +134,12 @@ impl Sender {
     }
 
     /// A segment that timed out waits for its retransmission.
-    pub(crate) const fn has_pending_repair(&self) -> bool {
+    pub const fn has_pending_repair(&self) -> bool {
         self.repair_pending
     }
 
     /// The segment that timed out is retransmitted.
-    pub(crate) const fn end_pending_repair(&mut self) {
+    pub const fn end_pending_repair(&mut self) {
         self.repair_pending = false;
     }
 }

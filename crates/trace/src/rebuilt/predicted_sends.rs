@@ -26,13 +26,13 @@ pub(super) enum NextSend {
 impl RebuiltSender {
     /// All below `limit` is there to be sent.
     pub(super) fn offer(&mut self, limit: u64) {
-        self.written = self.written.max(limit);
-        self.ended = true;
+        self.core.write_up_to(self.core.written().max(limit));
+        self.set_ended(true);
     }
 
     /// `arrived`, of which a SACK tells, unless that is more than a sender can have sent.
     pub(super) fn plausible(&self, arrived: u64) -> u64 {
-        let most = self.nxt + self.cwnd() + 64 * self.terms.mss;
+        let most = self.core.nxt() + self.cwnd() + 64 * self.core.mss();
         if arrived <= most { arrived } else { 0 }
     }
 
@@ -46,7 +46,7 @@ impl RebuiltSender {
         let kind = self.evidence.next_kind();
         let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
         let least = self.path.rtt.min_rtt();
-        let segment = self.board.segment(index).filter(|_| by_ack && !probe)?;
+        let segment = self.core.board().segment(index).filter(|_| by_ack && !probe)?;
         // A round trip later; half of one where it may have left before it is thought to. What queues the ACK passes it has
         // passed lately, too; a coarse clock tells nothing of that.
         let lately = match self.has_fine_clock {
@@ -63,27 +63,27 @@ impl RebuiltSender {
 
     /// A FIN alone left at `at`.
     pub(super) fn book_fin(&mut self, at: Instant) {
-        self.fin = true;
+        self.core.request_fin();
         self.book_new(at, 1, 0);
     }
 
     /// The next segment, in the order of the core: probe, retransmission, new data.
     pub(super) fn next_predicted(&mut self, now: Instant) -> NextSend {
-        if self.una == 0 {
+        if self.core.una() == 0 {
             return NextSend::Nothing;
         }
         self.path.set_now(now);
-        if std::mem::take(&mut self.probe_pending) {
+        if self.core.take_probe() {
             let len = self.next_new_len();
             if len > 0 {
                 return NextSend::New(len);
             }
-            if let Some(index) = self.board.len().checked_sub(1) {
+            if let Some(index) = self.core.board().len().checked_sub(1) {
                 return NextSend::Again { index, probe: true };
             }
         }
-        let idle = self.board.waiting() == 0 && (self.board.is_empty() || !self.is_recovering());
-        if self.nxt >= self.written && idle {
+        let idle = self.core.board().waiting() == 0 && (self.core.board().is_empty() || !self.core.recovering());
+        if self.core.nxt() >= self.core.written() && idle {
             self.path.on_send_stopped(false);
             return NextSend::Nothing;
         }
@@ -91,14 +91,10 @@ impl RebuiltSender {
             return NextSend::Wait(release);
         }
         self.resume(now, 0);
-        let mss = self.terms.mss;
-        let (recovery, mut cx) = self.recovery_parts();
-        let allowance = recovery.allowance(&cx);
-        if allowance > 0
-            && let Some(index) = recovery.next_retransmission(&mut cx)
-        {
-            self.settle_in_flight();
-            let len = self.board.segment(index).map_or(u64::MAX, |s| u64::from(s.len));
+        let (mss, may_send) = (self.core.mss(), self.may_send());
+        let (allowance, again) = self.core.next_repair(&mut self.path, 0, may_send);
+        if let Some(index) = again {
+            let len = self.core.board().segment(index).map_or(u64::MAX, |s| u64::from(s.len));
             let fits = len.min(mss) <= allowance;
             return if fits { NextSend::Again { index, probe: false } } else { NextSend::Nothing };
         }
@@ -106,7 +102,7 @@ impl RebuiltSender {
         if len > 0 && len <= allowance && !self.is_held_back(len) {
             return NextSend::New(len);
         }
-        if self.repairs_instead() {
+        if self.core.repairs_instead(&self.path, may_send) {
             return self.next_predicted(now);
         }
         let waits = self.new_data_waits();
@@ -114,43 +110,34 @@ impl RebuiltSender {
         NextSend::Nothing
     }
 
-    /// Nothing new can go: what recovery held back in favour of that may go instead, as in the core.
-    fn repairs_instead(&mut self) -> bool {
-        if self.board.waiting() == 0 {
-            return false;
-        }
-        let (recovery, mut cx) = self.recovery_parts();
-        recovery.on_nothing_new(&mut cx)
-    }
-
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4). Data that F-RTO waits for goes (Linux
     /// `tcp_xmit_recovery`).
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         if len >= self.full_len() {
             false
-        } else if self.nxt + len >= self.written {
+        } else if self.core.nxt() + len >= self.core.written() {
             let outstanding = match self.nagle {
                 Nagle::Off => false,
-                Nagle::Data => !self.board.is_empty(),
-                Nagle::SmallSegment => self.small_until > self.una,
+                Nagle::Data => !self.core.board().is_empty(),
+                Nagle::SmallSegment => self.core.has_small_outstanding(),
             };
-            outstanding && !self.recovery.wants_new_data()
+            outstanding && !self.core.wants_new_data()
         } else {
-            len < self.max_snd_wnd / 2
+            len < self.core.largest_window() / 2
         }
     }
 
     pub(super) fn next_new_len(&self) -> u64 {
-        let end = self.written.min(self.window_edge());
-        end.saturating_sub(self.nxt).min(self.full_len())
+        let end = self.core.written().min(self.core.window_edge());
+        end.saturating_sub(self.core.nxt()).min(self.full_len())
     }
 
     /// A full segment; a shorter one where an ACK shows that one ends. Of several segments up to there the last one is
     /// short, as where a buffer ends; of the first ones of a response the first, its header.
     pub(super) fn full_len(&self) -> u64 {
-        let mss = self.terms.mss;
-        let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.nxt)) else { return mss };
-        let len = if self.board.is_empty() { left % mss } else { left.min(mss) };
+        let mss = self.core.mss();
+        let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.core.nxt())) else { return mss };
+        let len = if self.core.board().is_empty() { left % mss } else { left.min(mss) };
         if len == 0 { mss } else { len }
     }
 
@@ -162,16 +149,16 @@ impl RebuiltSender {
         probe: bool,
         stamp: Option<u32>,
     ) -> Retransmission {
-        let outstanding = self.board.outstanding();
+        let outstanding = self.core.board().outstanding();
         let kind = if probe { RetransmissionKind::TailProbe } else { self.evidence.next_kind() };
         let phase = if probe { self.phase() } else { self.evidence.found_in };
         let timeout = kind == RetransmissionKind::Timeout;
         let spared_by = timeout.then_some(self.evidence.spared_now);
-        let segment = self.board.segment(index);
+        let segment = self.core.board().segment(index);
         let last_sent = segment.map(|segment| segment.sent_at);
-        let (start, len) = segment.map_or((self.una, 0), |s| (s.start, s.len));
+        let (start, len) = segment.map_or((self.core.una(), 0), |s| (s.start, s.len));
         self.book_again(now, index, stamp);
-        self.evidence.on_retransmission(now, kind, self.nxt);
+        self.evidence.on_retransmission(now, kind, self.core.nxt());
         Retransmission {
             at: now,
             last_sent,
@@ -191,9 +178,10 @@ impl RebuiltSender {
 #[cfg(test)]
 mod tests {
     use super::super::Terms;
-    use super::super::acks::SenderAck;
+    use super::super::acks::SeenAck;
     use super::*;
     use crate::profile::SenderModel;
+    use sender::SackOffsets;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -211,13 +199,14 @@ mod tests {
         while let NextSend::New(len) = sender.next_predicted(at(110)) {
             sender.book_new(at(110), len, len);
         }
-        assert_eq!(sender.nxt, 2_101);
+        assert_eq!(sender.nxt(), 2_101);
         sender.time_out(at(2_000));
         assert!(matches!(sender.next_predicted(at(2_000)), NextSend::Again { index: 0, .. }));
         sender.send_again(at(2_000), 0, false, None);
         sender.offer(written);
         let window = Some(window);
-        sender.on_ack(&SenderAck { at: at(2_100), una: 1_001, window, ..SenderAck::default() });
+        let ack = SeenAck { at: at(2_100), una: 1_001, window, ..SeenAck::default() };
+        sender.on_ack(&ack, &SackOffsets::NONE);
         sender
     }
 
@@ -232,9 +221,9 @@ mod tests {
     #[test]
     fn f_rto_repairs_at_once_if_nothing_new_can_go() {
         let mut sender = after_timeout(3_101, 1_150);
-        assert_eq!(sender.window_edge() - sender.nxt, 50);
+        assert_eq!(sender.core.window_edge() - sender.nxt(), 50);
         let next = sender.next_predicted(at(2_100));
         assert!(matches!(next, NextSend::Again { index: 0, probe: false }));
-        assert_eq!(sender.board.segment(0).map(|segment| segment.start), Some(1_001));
+        assert_eq!(sender.core.board().segment(0).map(|segment| segment.start), Some(1_001));
     }
 }

@@ -4,10 +4,10 @@
 //! seen. The timer of recovery acts, because what it marks lost shows in the window.
 
 use super::RebuiltSender;
-use super::acks::{AckDigest, SenderAck};
+use super::acks::{AckDigest, SeenAck};
 use super::evidence::Episode;
 use crate::kinds::{Retransmission, RetransmissionKind};
-use policy::ack::{AckProgress, Scoreboard};
+use sender::SackOffsets;
 use units::{Duration, Instant};
 
 /// A segment with data or FIN, as the capture shows it.
@@ -55,7 +55,6 @@ const MOST_TIMERS: u32 = 16;
 impl RebuiltSender {
     /// A segment leaves.
     pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
-        self.tell_burst();
         self.catch_up(seen.at, true);
         let mut digest = DataDigest::default();
         let len = u64::from(seen.payload) + u64::from(seen.fin);
@@ -64,18 +63,18 @@ impl RebuiltSender {
             digest.probe = true;
             return digest;
         }
-        if seen.start < self.nxt && self.is_overtaken(seen, end) {
+        if seen.start < self.core.nxt() && self.is_overtaken(seen, end) {
             digest.overtaken = true;
             digest.fresh = seen.payload.into();
             return digest;
         }
-        if seen.start < self.nxt {
-            digest.again = Some(self.on_again(seen, end.min(self.nxt)));
+        if seen.start < self.core.nxt() {
+            digest.again = Some(self.on_again(seen, end.min(self.core.nxt())));
         }
-        if end > self.nxt {
+        if end > self.core.nxt() {
             self.check_answer(seen.at, u64::from(seen.payload));
-            if seen.start > self.nxt.max(1) {
-                self.evidence.note_hole(seen.at, self.nxt.max(1), seen.start);
+            if seen.start > self.core.nxt().max(1) {
+                self.evidence.note_hole(seen.at, self.core.nxt().max(1), seen.start);
             }
             digest.unseen = self.book_unseen(seen.at, seen.start);
             digest.fresh = self.book_fresh(seen, end);
@@ -85,19 +84,21 @@ impl RebuiltSender {
         digest
     }
 
-    /// An ACK reaches the sender.
-    pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
-        self.tell_burst();
+    /// An ACK reaches the sender. Answers, too, how much it acknowledges that the capture has not
+    /// shown.
+    #[inline]
+    pub(crate) fn on_seen_ack(&mut self, ack: &SeenAck, sack: &SackOffsets) -> (AckDigest, u64) {
         self.catch_up(ack.at, false);
-        self.note_stop(ack.una > self.una);
-        self.is_answered |= ack.una > self.una;
+        let advances = ack.una > self.core.una();
+        self.note_stop(advances);
+        self.is_answered |= advances;
         let unseen = self.book_unseen(ack.at, ack.una);
-        (self.on_ack(ack), unseen)
+        (self.on_ack(ack, sack), unseen)
     }
 
     /// All up to `end` was sent at `at`, before the sender was rebuilt.
     pub(crate) fn book_before(&mut self, at: Instant, end: u64) {
-        self.written = self.written.max(end);
+        self.core.write_up_to(self.core.written().max(end));
         self.book_or_jump(at, end);
     }
 
@@ -111,8 +112,9 @@ impl RebuiltSender {
 
     /// When the timer of recovery was due before `now`, or is at `now` too.
     #[inline]
-    fn overdue(&self, now: Instant, inclusive: bool) -> Option<Instant> {
-        self.recovery_timeout().filter(|&at| at < now || inclusive && at == now)
+    fn overdue(&mut self, now: Instant, inclusive: bool) -> Option<Instant> {
+        let due = self.core.recovery_deadline_by(now, &self.path);
+        due.filter(|&at| at < now || inclusive && at == now)
     }
 
     #[cold]
@@ -126,8 +128,8 @@ impl RebuiltSender {
     /// Keep-alives repeat the last byte acknowledged or none; probes of a shut window bring one byte.
     fn is_probe(&self, seen: &SeenData, end: u64) -> bool {
         let small = seen.payload <= 1 && !seen.fin;
-        let alive = end <= self.una && seen.start + 1 >= self.una && self.una > 0;
-        let shut = self.snd_wnd == 0 && seen.start >= self.una && self.una > 0;
+        let alive = end <= self.core.una() && seen.start + 1 >= self.core.una() && self.core.una() > 0;
+        let shut = self.core.window() == 0 && seen.start >= self.core.una() && self.core.una() > 0;
         small && (alive || shut)
     }
 
@@ -137,14 +139,14 @@ impl RebuiltSender {
     fn is_overtaken(&self, seen: &SeenData, end: u64) -> bool {
         let rtt = self.min_rtt();
         let least = if rtt == Duration::MAX { OVERTAKEN_WITHIN } else { rtt * 3 / 4 };
-        seen.start >= self.una && self.evidence.is_overtaken(seen.at, seen.start, end, least)
+        seen.start >= self.core.una() && self.evidence.is_overtaken(seen.at, seen.start, end, least)
     }
 
     /// The last sending ended because of the window, or because there was no more.
     #[inline(always)]
     pub(super) fn note_stop(&mut self, advances: bool) {
-        let mss = self.terms.mss;
-        let waiting = self.board.waiting() > 0;
+        let mss = self.core.mss();
+        let waiting = self.core.board().waiting() > 0;
         let new_data = self.new_data_waits();
         let allowance = self.allowance();
         if !waiting {
@@ -156,23 +158,23 @@ impl RebuiltSender {
     /// What lies before `start` was sent without being seen.
     #[inline]
     pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
-        if start <= self.nxt { 0 } else { self.book_gap(at, start) }
+        if start <= self.core.nxt() { 0 } else { self.book_gap(at, start) }
     }
 
     #[cold]
     fn book_gap(&mut self, at: Instant, start: u64) -> u64 {
-        let before = self.nxt;
+        let before = self.core.nxt();
         if before == 0 {
             self.book_new(at, 1, 0);
         }
-        self.written = self.written.max(start);
+        self.core.write_up_to(self.core.written().max(start));
         self.book_or_jump(at, start);
-        self.nxt.saturating_sub(before.max(1))
+        self.core.nxt().saturating_sub(before.max(1))
     }
 
     /// Books what lies before `end`, unless that is more than a window holds.
     fn book_or_jump(&mut self, at: Instant, end: u64) {
-        if end.saturating_sub(self.nxt) > MOST_UNSEEN * self.terms.mss {
+        if end.saturating_sub(self.core.nxt()) > MOST_UNSEEN * self.core.mss() {
             self.jump_to(end);
         } else {
             self.book_up_to(at, end, false);
@@ -182,34 +184,25 @@ impl RebuiltSender {
     /// More is outstanding than any window holds: its ACKs are not captured. The older half is forgotten.
     fn forget_unanswered(&mut self) {
         let most = if self.is_answered { MOST_OUTSTANDING } else { MOST_UNANSWERED };
-        if self.board.len() < most {
+        if self.core.board().len() < most {
             return;
         }
-        let Some(middle) = self.board.segment(most / 2).map(|segment| segment.start) else {
-            return;
-        };
-        self.una = middle;
-        self.board.acknowledge(middle, &mut AckProgress::default());
-        self.settle_in_flight();
+        self.core.forget_first(&mut self.path, most / 2);
     }
 
     /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.
     fn jump_to(&mut self, offset: u64) {
-        self.board = Scoreboard::default();
-        // They are of segments that are gone, and count their losses.
-        self.marks = None;
-        self.una = offset;
-        self.nxt = offset;
-        self.rto_at = Instant::FAR_FUTURE;
-        self.settle_in_flight();
+        self.core.jump_to(&mut self.path, offset);
     }
 
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
         let data_end = end - u64::from(seen.fin);
-        self.written = self.written.max(data_end);
-        self.ended = seen.fin || seen.push && u64::from(seen.payload) % self.terms.mss != 0;
-        let fresh = data_end.saturating_sub(self.nxt);
-        self.fin |= seen.fin;
+        self.core.write_up_to(self.core.written().max(data_end));
+        self.set_ended(seen.fin || seen.push && u64::from(seen.payload) % self.core.mss() != 0);
+        let fresh = data_end.saturating_sub(self.core.nxt());
+        if seen.fin {
+            self.core.request_fin();
+        }
         self.book_up_to(seen.at, data_end, seen.fin);
         fresh
     }
@@ -217,8 +210,8 @@ impl RebuiltSender {
     /// Books new data up to `end` in segments, as offload sends them; the last of them may have the FIN.
     fn book_up_to(&mut self, at: Instant, end: u64, fin: bool) {
         loop {
-            let left = end.saturating_sub(self.nxt);
-            let payload = left.min(self.terms.mss);
+            let left = end.saturating_sub(self.core.nxt());
+            let payload = left.min(self.core.mss());
             let last = payload == left;
             let len = payload + u64::from(fin && last);
             if len > 0 {
@@ -233,22 +226,22 @@ impl RebuiltSender {
     /// `[seen.start, end)` was sent before.
     fn on_again(&mut self, seen: &SeenData, end: u64) -> Retransmission {
         let at = seen.at;
-        let outstanding = self.board.outstanding();
+        let outstanding = self.core.board().outstanding();
         let phase = self.phase();
-        let start = seen.start.max(self.una);
-        let known = start < end && !self.board.is_empty();
+        let start = seen.start.max(self.core.una());
+        let known = start < end && !self.core.board().is_empty();
         let (mut spared_by, mut last_sent) = (None, None);
         let (kind, expected) = if known {
-            let mut index = self.cut_out(start, end);
-            last_sent = self.board.segment(index).map(|segment| segment.sent_at);
+            let mut index = self.core.cut_out(start, end);
+            last_sent = self.core.board().segment(index).map(|segment| segment.sent_at);
             let (kind, expected) = self.judge(at, index, end);
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
-            while self.board.segment(index).is_some_and(|s| s.start < end) {
+            while self.core.board().segment(index).is_some_and(|s| s.start < end) {
                 self.book_again(at, index, seen.stamp);
                 index += 1;
             }
-            self.evidence.on_retransmission(at, kind, self.nxt);
+            self.evidence.on_retransmission(at, kind, self.core.nxt());
             (kind, expected)
         } else {
             // All of it was acknowledged: the ACK was under way.
@@ -277,33 +270,20 @@ impl RebuiltSender {
         }
     }
 
-    /// Cuts segments so that one begins at `start` and one ends at `end`. Answers the index of the first.
-    fn cut_out(&mut self, start: u64, end: u64) -> usize {
-        let index = self.board.index_from(start);
-        let segment = self.board.segment(index);
-        if segment.is_some_and(|segment| segment.start == start && segment.end() == end) {
-            // Mostly what leaves again left so before.
-            return index;
-        }
-        self.board.split_at(start);
-        self.board.split_at(end);
-        self.board.index_from(start)
-    }
-
     /// Why the segment at `index` leaves again, and whether the sender was expected to send it.
     fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
         use RetransmissionKind::{Fast, TailProbe, Timeout};
         let answer = self.is_answer(at);
         let overdue = !answer && self.is_overdue(at);
-        if self.una == 0 || overdue || !answer && self.is_timer_due(at) {
+        if self.core.una() == 0 || overdue || !answer && self.is_timer_due(at) {
             self.time_out(at);
             return (Timeout, !overdue);
         }
-        let last = end >= self.nxt;
+        let last = end >= self.core.nxt();
         if last && self.is_probe_due(at) {
             return (TailProbe, true);
         }
-        let segment = self.board.segment(index).copied();
+        let segment = self.core.board().segment(index).copied();
         if segment.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight()) {
             return (self.evidence.next_kind(), true);
         }
@@ -314,33 +294,27 @@ impl RebuiltSender {
             self.time_out(at);
             return (Timeout, false);
         }
-        if self.would_send(index) {
+        if self.core.would_repair(&self.path, index, self.may_send()) {
             return (self.evidence.next_kind(), true);
         }
-        self.board.mark_lost(index);
+        self.core.mark_lost(index);
         if self.is_repairing() {
             return (self.evidence.next_kind(), false);
         }
-        self.evidence.guess_fast(at, self.una, self.phase());
+        self.evidence.guess_fast(at, self.core.una(), self.phase());
         (Fast, false)
     }
 
-    /// Recovery, which may mark losses only when it is asked, would send the segment at `index`.
-    fn would_send(&mut self, index: usize) -> bool {
-        let (recovery, mut cx) = self.recovery_parts();
-        recovery.recovering() && recovery.next_retransmission(&mut cx) == Some(index)
-    }
-
     fn is_repairing(&self) -> bool {
-        self.evidence.repairs_timeout(self.una)
-            || self.evidence.is_fast(self.una)
-            || self.is_recovering() && self.evidence.episode == Episode::Fast
+        self.evidence.repairs_timeout(self.core.una())
+            || self.evidence.is_fast(self.core.una())
+            || self.core.recovering() && self.evidence.episode == Episode::Fast
     }
 
     /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or
     /// repairs by its timer alone.
     fn is_overdue(&self, at: Instant) -> bool {
-        self.board.waiting() > 0 && self.is_silent(at)
+        self.core.board().waiting() > 0 && self.is_silent(at)
     }
 
     /// For longer than a round trip neither an ACK came nor anything was sent again.
@@ -359,29 +333,32 @@ impl RebuiltSender {
     /// The retransmission timer has run out, or is about to: senders' clocks are coarse.
     fn is_timer_due(&self, at: Instant) -> bool {
         let slack = (self.rto() / 8).max(Duration::from_millis(2));
-        self.rto_at != Instant::FAR_FUTURE && at + slack >= self.rto_at
+        self.core.retransmission_deadline().is_some_and(|due| at + slack >= due)
     }
 
     /// The recovery asks for a tail-loss probe, or is about to.
     fn is_probe_due(&mut self, at: Instant) -> bool {
-        if !self.probe_pending
-            && self.board.waiting() == 0
+        if self.core.take_probe() {
+            return true;
+        }
+        let slack = (self.srtt() / 4).max(Duration::from_millis(4));
+        if self.core.board().waiting() == 0
             && let Some(due) = self.recovery_timeout()
-            && at + (self.srtt() / 4).max(Duration::from_millis(4)) >= due
+            && at + slack >= due
         {
             self.run_recovery_timer(at);
         }
-        std::mem::take(&mut self.probe_pending)
+        self.core.take_probe()
     }
 
     /// A probe by its time alone, of a sender whose recovery has none or forgot it.
     fn looks_like_probe(&self, at: Instant) -> bool {
-        self.has_probes && self.terms.sack && self.board.sacked() == 0 && self.waited_for_probe(at)
+        self.has_probes && self.core.terms().sack && self.core.board().sacked() == 0 && self.waited_for_probe(at)
     }
 
     /// Nothing was heard for longer than a probe waits, two round trips.
     pub(super) fn waited_for_probe(&self, at: Instant) -> bool {
-        let sent = self.board.iter().next_back().map(|s| s.sent_at);
+        let sent = self.core.last_sent();
         let last = sent.max(self.evidence.last_ack);
         let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
         !self.srtt().is_zero() && since >= self.srtt() * 2

@@ -23,7 +23,7 @@ impl RebuiltSender {
     pub(crate) fn unpaced_state(&mut self) -> SenderState {
         let wait = self.wait();
         let min_rtt = self.min_rtt();
-        let (mss, cwnd, paced_until) = (self.terms.mss, self.cwnd(), None);
+        let (mss, cwnd, paced_until) = (self.core.mss(), self.cwnd(), None);
         let slow_start = self.path.in_startup();
         SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
     }
@@ -37,13 +37,13 @@ impl RebuiltSender {
     #[cold]
     fn release_by_pacer(&self, now: Instant) -> Option<Instant> {
         let due = self.path.due(now)?;
-        let sent = self.board.iter().next_back().map_or(now, |segment| segment.sent_at);
+        let sent = self.core.last_sent().unwrap_or(now);
         Some(due + due.saturating_since(sent))
     }
 
     #[inline(always)]
     fn wait(&mut self) -> SenderWait {
-        if self.board.is_empty() {
+        if self.core.board().is_empty() {
             return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
         }
         match self.phase() {
@@ -57,15 +57,16 @@ impl RebuiltSender {
     /// a response, pushed and not full.
     #[inline]
     pub(crate) const fn is_shut_out(&self) -> bool {
-        self.snd_wnd == 0 && !self.fin || self.snd_wnd < self.terms.mss && !self.ended
+        self.core.window() == 0 && !self.core.has_fin()
+            || self.core.window() < self.core.mss() && !self.has_ended()
     }
 
     #[inline(always)]
     fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
-        let mss = self.terms.mss;
-        if self.ended && self.nxt >= self.send_end() {
+        let mss = self.core.mss();
+        if self.has_ended() && self.core.nxt() >= self.core.end() {
             SenderWait::Application
-        } else if self.window_edge() < self.nxt + mss {
+        } else if self.core.window_edge() < self.core.nxt() + mss {
             // Where both windows are full the receiver's counts, as in the account of a race.
             SenderWait::Receiver
         } else if self.allowance() < mss {

@@ -1,10 +1,10 @@
 //! What an ACK says to others than its connection: the members of a shared path, by the order of sending, and the
 //! meter of a path whose policy models it.
 
-use super::Sender;
-use crate::ack::{AckInfo, AckSample};
-use crate::path::{Front, MemberDelivery, Path};
-use crate::recovery::{News, TimerAction};
+use crate::Sender;
+use policy::ack::{AckInfo, AckSample};
+use path::{Front, MemberDelivery, Path};
+use policy::recovery::{News, TimerAction};
 use units::Instant;
 
 impl Sender {
@@ -14,7 +14,7 @@ impl Sender {
     /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
     /// note 2): the n-th is for the n-th segment after the hole, or a later one.
     #[cold]
-    pub(super) fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
+    pub(crate) fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
         if info.advanced() {
             self.duplicates = 0;
         }
@@ -39,7 +39,7 @@ impl Sender {
     }
 
     /// What the path's members may know of this one's oldest outstanding segments.
-    pub(crate) fn front(&self) -> Front {
+    pub fn front(&self) -> Front {
         let Some(lowest) = self.board.segment(0) else { return Front::EMPTY };
         let waiting = lowest.is_lost() && !lowest.is_retransmission_in_flight();
         let busy = self.recovery.is_busy() || waiting || lowest.is_sacked();
@@ -55,7 +55,7 @@ impl Sender {
     }
 
     /// Digests what the ACKs of other members say of this one's segments.
-    pub(crate) fn on_later_acks(
+    pub fn on_later_acks(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -76,7 +76,7 @@ impl Sender {
     /// `losses_before`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
     /// path fell.
     #[cold]
-    pub(super) fn meter(
+    pub(crate) fn meter(
         &mut self,
         path: &mut Path,
         sample: &mut AckSample,

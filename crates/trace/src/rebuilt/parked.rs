@@ -7,6 +7,7 @@ use super::{RebuiltSender, Terms};
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
 use path::ParkedPath;
+use sender::SenderTerms;
 use units::Duration;
 
 /// A parked sender.
@@ -24,20 +25,27 @@ pub(crate) struct ParkedSender {
 }
 
 impl RebuiltSender {
+    /// What the SYNs agreed on, as far as it is known.
+    fn terms(&self) -> Terms {
+        let SenderTerms { mss, sack, timestamps, ecn } = *self.core.terms();
+        let (sack_is_guess, window_is_guess) = (self.sack_is_guess, self.window_is_guess);
+        Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn }
+    }
+
     /// As a few numbers, if nothing is outstanding.
     pub(crate) fn park(&self) -> Option<(ParkedSender, Misfit)> {
         let parked = ParkedSender {
             path: self.path.park(),
-            terms: self.terms,
-            at: self.nxt,
-            written: self.written,
-            fin: self.fin,
-            window: self.snd_wnd,
-            max_window: self.max_snd_wnd,
+            terms: self.terms(),
+            at: self.core.nxt(),
+            written: self.core.written(),
+            fin: self.core.has_fin(),
+            window: self.core.window(),
+            max_window: self.core.largest_window(),
             srtt: self.path.rtt.srtt(),
             rttvar: self.path.rtt.rttvar(),
         };
-        self.board.is_empty().then_some((parked, *self.misfit()))
+        self.core.board().is_empty().then_some((parked, *self.misfit()))
     }
 }
 
@@ -46,10 +54,13 @@ impl ParkedSender {
     pub(crate) fn unpark(&self, model: &SenderModel) -> RebuiltSender {
         let mut sender = RebuiltSender::new(model, self.terms);
         sender.begin_at(self.at);
-        sender.written = self.written;
-        sender.fin = self.fin;
-        sender.snd_wnd = self.window;
-        sender.max_snd_wnd = self.max_window;
+        sender.core.write_up_to(self.written);
+        if self.fin {
+            sender.core.request_fin();
+            sender.set_ended(true);
+        }
+        sender.core.update_window(self.max_window);
+        sender.core.update_window(self.window);
         sender.path.rtt.restore(self.srtt, self.rttvar);
         sender.path.unpark(&self.path);
         sender

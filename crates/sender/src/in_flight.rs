@@ -1,8 +1,9 @@
 //! What a sender has in flight, and what it shares of that with its path and its recovery policy.
 
-use super::Sender;
-use crate::path::Path;
-use crate::recovery::{LossRecovery, RecoveryContext, Stance};
+use crate::Sender;
+use crate::burst::Burst;
+use path::Path;
+use policy::recovery::{LossRecovery, RecoveryContext, Stance};
 
 /// Timeouts in a row after which a member of a shared path counts as silent.
 const SILENT_AFTER: u32 = 2;
@@ -10,26 +11,28 @@ const SILENT_AFTER: u32 = 2;
 impl Sender {
     /// What other members of the path have in flight, bytes.
     #[inline(always)]
-    pub(crate) fn others_in_flight(&self, path: &Path) -> u64 {
+    pub fn others_in_flight(&self, path: &Path) -> u64 {
         path.bytes_in_flight() - self.last_in_flight
     }
 
     /// The window as a recovery policy sees it: what other members of the path have in flight is taken
     /// from it, and SYN and FIN take none.
     #[inline(always)]
-    pub(super) fn window_for_recovery(&self, path: &Path) -> u64 {
+    pub(crate) fn window_for_recovery(&self, path: &Path) -> u64 {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
     }
 
     /// Splits off what a recovery policy works on, to tell it something or to ask. What it has
     /// promised is void then.
     #[inline(always)]
-    pub(crate) fn recovery_parts<'a>(
+    pub fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
         may_send: bool,
     ) -> (&'a mut dyn LossRecovery, RecoveryContext<'a>) {
+        self.tell_burst(path);
         self.recovery.stance = Stance::Ask;
+        self.recovery.burst = Burst::default();
         let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),
@@ -48,13 +51,13 @@ impl Sender {
     }
 
     /// SYN and FIN outstanding: they take sequence space but no window.
-    pub(super) fn control_outstanding(&self) -> u64 {
+    pub(crate) fn control_outstanding(&self) -> u64 {
         u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written)
     }
 
     /// Tells the path what this sender now has in flight.
     #[inline(always)]
-    pub(crate) fn settle_in_flight(&mut self, path: &mut Path) {
+    pub fn settle_in_flight(&mut self, path: &mut Path) {
         let pipe = self.board.pipe();
         let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
         path.move_in_flight(self.last_in_flight, share);
@@ -79,7 +82,7 @@ impl Sender {
     }
 
     /// The connection is over: nothing is outstanding any more.
-    pub(crate) fn release(&mut self, path: &mut Path) {
+    pub fn release(&mut self, path: &mut Path) {
         path.move_in_flight(self.last_in_flight, 0);
         self.last_in_flight = 0;
     }

@@ -1,17 +1,17 @@
 //! Round trips that an ACK tells: by a segment sent once (Karn's rule), by the one that is timed, or by the echoed
 //! timestamp (RFC 7323 §4.1).
 
-use super::Sender;
-use super::acknowledgement::Acknowledgement;
-use crate::ack::AckInfo;
-use crate::config::RttSampling;
-use crate::path::Path;
+use crate::Sender;
+use crate::acknowledgement::Acknowledgement;
+use policy::ack::AckInfo;
+use policy::config::RttSampling;
+use path::Path;
 use units::Instant;
 
 impl Sender {
     /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).
     #[inline]
-    pub(super) fn sample_rtt(
+    pub(crate) fn sample_rtt(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,
@@ -64,8 +64,9 @@ impl Sender {
     /// in its own coarse ticks. Behind a SYN cookie nothing was in flight, and the lowest bits of its timestamp say something else.
     #[cold]
     fn sample_echo(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) {
-        let echo = ack.echo.filter(|_| self.terms.timestamps);
-        if let Some(age) = echo.and_then(|echo| ack.clock.age(ack.now, echo)) {
+        let clock = ack.clock.filter(|_| self.terms.timestamps);
+        let age = clock.zip(ack.echo).and_then(|(clock, echo)| clock.age(ack.now, echo));
+        if let Some(age) = age {
             path.on_coarse_rtt_sample(ack.now - age, ack.now);
             self.timer.backoff = 0;
         }

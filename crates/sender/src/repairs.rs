@@ -5,30 +5,34 @@
 //! beside it. A connection that loses nothing then sends by comparing numbers of its own. Where assertions are on,
 //! which is in every test, the policy is asked all the same, and has to keep its promises.
 
-use super::Sender;
-use crate::ack::AckInfo;
-use crate::path::Path;
-use crate::recovery::{LossRecovery, Report, Stance};
+use crate::Sender;
+use crate::burst::Burst;
+use policy::ack::AckInfo;
+use path::Path;
+use policy::recovery::{LossRecovery, Report, Stance};
 use std::ops::{Deref, DerefMut};
 
 /// A recovery policy and its promises.
-pub(super) struct Repairs {
+pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
     /// [`LossRecovery::has_timer`].
-    pub(super) has_timer: bool,
+    pub(crate) has_timer: bool,
     /// [`LossRecovery::follows_new_data`].
-    pub(super) follows_new_data: bool,
+    pub(crate) follows_new_data: bool,
     /// What the policy has promised last. Whoever tells it something else than an ACK takes that back.
-    pub(super) stance: Stance,
+    pub(crate) stance: Stance,
+    /// New data that the policy has not been told of.
+    pub(crate) burst: Burst,
 }
 
 impl Repairs {
-    pub(super) fn new(policy: Box<dyn LossRecovery>) -> Self {
+    pub(crate) fn new(policy: Box<dyn LossRecovery>) -> Self {
         Self {
             has_timer: policy.has_timer(),
             follows_new_data: policy.follows_new_data(),
             policy,
             stance: Stance::Ask,
+            burst: Burst::default(),
         }
     }
 }
@@ -49,12 +53,12 @@ impl DerefMut for Repairs {
 
 impl Sender {
     /// Returns the index on the scoreboard of the next segment to retransmit.
-    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+    pub fn next_lost(&mut self) -> Option<usize> {
         self.board.next_lost()
     }
 
     /// Bytes that recovery lets go now.
-    pub(crate) fn allowance(&mut self, path: &Path, may_send: bool) -> u64 {
+    pub fn allowance(&mut self, path: &Path, may_send: bool) -> u64 {
         let (recovery, cx) = self.recovery_parts(path, may_send);
         recovery.allowance(&cx)
     }
@@ -62,7 +66,7 @@ impl Sender {
     /// Returns the bytes that recovery lets go now, `least` at least, and the index on the
     /// scoreboard of the segment to retransmit, if there is one.
     #[inline]
-    pub(crate) fn next_repair(
+    pub fn next_repair(
         &mut self,
         path: &mut Path,
         least: u64,
@@ -80,7 +84,7 @@ impl Sender {
 
     /// Nothing new can go: what recovery held back in favour of that may go instead.
     #[inline]
-    pub(crate) fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
+    pub fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
         if self.board.waiting() == 0 {
             return false;
         }
@@ -89,7 +93,7 @@ impl Sender {
     }
 
     /// [`Stance::Open`] is true of a piece of new data.
-    pub(crate) fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
+    pub fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
         let stance = self.recovery.stance;
         let (recovery, mut cx) = self.recovery_parts(path, true);
         let allowance = recovery.allowance(&cx);
@@ -99,7 +103,7 @@ impl Sender {
     }
 
     /// [`Stance::Idle`] is true of an ACK.
-    pub(super) fn idle_promise_holds(
+    pub(crate) fn idle_promise_holds(
         &mut self,
         path: &Path,
         info: &AckInfo,

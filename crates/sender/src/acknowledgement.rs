@@ -1,0 +1,117 @@
+//! An acknowledgement as a sender reads it, in offsets.
+
+use policy::recovery::Report;
+use segment::SackBlocks;
+use units::{Duration, Instant};
+
+/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. One of no bytes
+/// means none: it lies before the SYN, or is no range.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SackOffsets {
+    blocks: [(u64, u64); SackBlocks::MAX],
+    count: u8,
+}
+
+impl SackOffsets {
+    /// No blocks.
+    pub const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
+
+    /// Adds a block.
+    pub fn push(&mut self, block: (u64, u64)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = block;
+            self.count += 1;
+        }
+    }
+
+    /// There are none.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The blocks.
+    pub fn as_slice(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// A sender's clock of timestamps: it showed a value at an instant, and counts milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StampClock {
+    pub value: u32,
+    pub at: Instant,
+}
+
+impl StampClock {
+    /// Returns its value at an instant.
+    // Never: in line its division is moved to where segments without timestamps pay for it, too.
+    #[inline(never)]
+    pub fn stamp(self, now: Instant) -> u32 {
+        self.value.wrapping_add((now.saturating_since(self.at).as_nanos() / 1_000_000) as u32)
+    }
+
+    /// Returns the age of an echo; `None` if it is no echo of this clock.
+    pub(crate) fn age(self, now: Instant, echo: u32) -> Option<Duration> {
+        let age = self.stamp(now).wrapping_sub(echo) as i32;
+        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
+    }
+}
+
+/// An acceptable acknowledgement, as a sender reads it.
+#[derive(Clone, Copy, Debug)]
+pub struct Acknowledgement<'a> {
+    /// Instant at which it reaches the sender.
+    pub now: Instant,
+    /// All below is acknowledged.
+    pub una: u64,
+    /// The window that it offers is another one.
+    pub changes_window: bool,
+    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
+    pub is_bare: bool,
+    /// Its SACK blocks.
+    pub sack: &'a SackOffsets,
+    /// The timestamp that it echoes.
+    pub echo: Option<u32>,
+    /// The clock of the sender's timestamps, if it is known.
+    pub clock: Option<StampClock>,
+    /// It echoes a mark of congestion (RFC 3168 §6.1).
+    pub is_marked: bool,
+    /// The connection may send new data.
+    pub may_send: bool,
+}
+
+/// The outcome of an acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckOutcome {
+    /// Payload bytes newly acknowledged; 0 where the start-up takes back what it sent.
+    pub acked: u64,
+    /// Payload bytes that have newly arrived: acknowledged, or selectively.
+    pub delivered: u64,
+    /// The round trip of the last segment that it delivered, if that was sent once.
+    pub rtt: Option<Duration>,
+    /// The receiver got these bytes twice (RFC 2883).
+    pub dsack: Option<(u64, u64)>,
+    /// What recovery, or an echoed mark, made of it.
+    pub findings: Findings,
+}
+
+/// What a sender has found about the path on an occasion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// An episode of congestion has begun: a loss that recovery repairs.
+    pub congestion: bool,
+    /// The last reduction of the window was for nothing.
+    pub undo: bool,
+    /// The window, or what is known of it, has changed in another way than by growing.
+    pub any: bool,
+}
+
+impl Findings {
+    /// Those that a report of recovery tells.
+    #[inline]
+    pub(crate) const fn of(report: &Report) -> Self {
+        let congestion = report.congestion.is_some();
+        Self { congestion, undo: report.undo, any: !report.is_quiet() }
+    }
+}

@@ -1,0 +1,68 @@
+//! A sender that is observed from outside: the packets say what it did, whatever it would have done.
+
+use crate::{Deadline, Sender};
+use path::Path;
+use policy::ack::{AckProgress, Scoreboard};
+use units::Instant;
+
+impl Sender {
+    /// It is met in the middle of its stream: all below `offset` is acknowledged.
+    pub const fn begin_at(&mut self, offset: u64) {
+        self.una = offset;
+        self.nxt = offset;
+        self.written = offset;
+    }
+
+    /// It goes on at `offset`, as if all before were acknowledged: more is missing than any window
+    /// holds.
+    pub fn jump_to(&mut self, path: &mut Path, offset: u64) {
+        self.board = Scoreboard::default();
+        // They are of segments that are gone, and count their losses.
+        self.marks = None;
+        self.una = offset;
+        self.nxt = offset;
+        self.timer.at = Deadline::NEVER;
+        self.settle_in_flight(path);
+    }
+
+    /// Forgets the first `segments` that are outstanding: they were acknowledged unseen.
+    pub fn forget_first(&mut self, path: &mut Path, segments: usize) {
+        let Some(start) = self.board.segment(segments).map(|segment| segment.start) else {
+            return;
+        };
+        self.una = start;
+        self.board.acknowledge(start, &mut AckProgress::default());
+        self.settle_in_flight(path);
+    }
+
+    /// Cuts outstanding segments so that one begins at `start` and one ends at `end`. Answers the
+    /// index of the first on the scoreboard.
+    pub fn cut_out(&mut self, start: u64, end: u64) -> usize {
+        let index = self.board.index_from(start);
+        let segment = self.board.segment(index);
+        if segment.is_some_and(|segment| segment.start == start && segment.end() == end) {
+            // Mostly what leaves again left so before.
+            return index;
+        }
+        self.board.split_at(start);
+        self.board.split_at(end);
+        self.board.index_from(start)
+    }
+
+    /// The segment at `index` on the scoreboard is lost, as its retransmission tells.
+    pub fn mark_lost(&mut self, index: usize) {
+        self.board.mark_lost(index);
+    }
+
+    /// Recovery, which may mark losses only when it is asked, would retransmit the segment at
+    /// `index` now.
+    pub fn would_repair(&mut self, path: &Path, index: usize, may_send: bool) -> bool {
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        recovery.recovering() && recovery.next_retransmission(&mut cx) == Some(index)
+    }
+
+    /// When the last outstanding segment left.
+    pub fn last_sent(&self) -> Option<Instant> {
+        self.board.iter().next_back().map(|segment| segment.sent_at)
+    }
+}

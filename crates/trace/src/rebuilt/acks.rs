@@ -1,0 +1,113 @@
+//! ACKs: what packets alone say of them is kept, and the core's sender digests them.
+
+use super::RebuiltSender;
+use sender::{Acknowledgement, SackOffsets, SenderTerms, StampClock};
+use units::{Instant, SeqNum};
+
+/// What the core's sender has made of an ACK.
+pub(crate) use sender::AckOutcome as AckDigest;
+
+/// Returns the offsets of `blocks`, of which there are few enough for a segment.
+#[inline]
+pub(crate) fn sack_offsets(
+    blocks: &[(SeqNum, SeqNum)],
+    offset: impl Fn(SeqNum) -> u64,
+) -> SackOffsets {
+    let mut offsets = SackOffsets::NONE;
+    for &(left, right) in blocks {
+        offsets.push((offset(left), offset(right)));
+    }
+    offsets
+}
+
+/// What an ACK says to a sender, beside its SACK blocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SeenAck {
+    /// When it reaches the sender.
+    pub(crate) at: Instant,
+    /// All below is acknowledged.
+    pub(crate) una: u64,
+    /// The window offered, scaled, if the segment is not too old to say.
+    pub(crate) window: Option<u64>,
+    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
+    pub(crate) bare: bool,
+    /// The echoed timestamp.
+    pub(crate) echo: Option<u32>,
+    /// The sender's clock of timestamps, if it is known.
+    pub(crate) clock: Option<StampClock>,
+    /// It echoes a mark of congestion (RFC 3168 §6.1).
+    pub(crate) marked: bool,
+}
+
+/// What an ACK says to a sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SenderAck {
+    pub(crate) seen: SeenAck,
+    pub(crate) sack: SackOffsets,
+}
+
+impl SenderAck {
+    /// The byte at `offset` has arrived.
+    pub(crate) fn covers(&self, offset: u64) -> bool {
+        let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
+        self.seen.una > offset || self.sack.as_slice().iter().any(inside)
+    }
+
+    /// One past the highest byte that has arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.sack.as_slice().iter().fold(self.seen.una, |highest, block| highest.max(block.1))
+    }
+}
+
+impl RebuiltSender {
+    /// Digests an ACK of what was sent.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, seen: &SeenAck, sack: &SackOffsets) -> AckDigest {
+        self.path.set_now(seen.at);
+        let changes_window = seen.window.is_some_and(|window| self.core.update_window(window));
+        let ack = Acknowledgement {
+            now: seen.at,
+            una: seen.una,
+            changes_window,
+            is_bare: seen.bare,
+            sack,
+            echo: seen.echo,
+            clock: seen.clock,
+            is_marked: seen.marked,
+            may_send: seen.una > 0 || self.may_send(),
+        };
+        if self.core.is_unconcerned(&ack) {
+            return AckDigest::default();
+        }
+        if self.sack_is_guess {
+            self.learn_sack(&ack);
+        }
+        let (before, phase) = (self.core.una(), self.phase());
+        let una = before.max(ack.una);
+        self.evidence.on_ack(ack.now, una, una > before);
+        let digest = self.core.on_ack(&mut self.path, &ack);
+        self.core.take_probe();
+        if digest.findings.any {
+            self.note_findings(ack.now, digest.findings, phase);
+        }
+        digest
+    }
+
+    /// No SYN has told whether the receiver has SACK: blocks do, and so does a duplicate without any.
+    #[cold]
+    fn learn_sack(&mut self, ack: &Acknowledgement<'_>) {
+        let terms = *self.core.terms();
+        let repeats = ack.una == self.core.una() && !ack.changes_window && ack.is_bare;
+        if !ack.sack.is_empty() {
+            self.core.agree(SenderTerms { sack: true, ..terms });
+            self.sack_is_guess = false;
+        } else if repeats && terms.sack && !self.core.board().is_empty() {
+            self.core.agree(SenderTerms { sack: false, ..terms });
+        }
+    }
+
+    /// The receiver offers another window, and acknowledges nothing.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.core.update_window(window);
+    }
+}

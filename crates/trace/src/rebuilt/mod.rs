@@ -1,0 +1,300 @@
+//! A sender rebuilt from what passes a capture: the core's own sender on a path of its own, with what
+//! packets alone say of it.
+//!
+//! `acks` reads ACKs, `sends` books what leaves, `timers` runs out what runs out. Two drivers use
+//! it: `observed` books what a capture shows, `predicted` sends by itself. Offsets are the core's: 0
+//! is the SYN, 1 the first byte of payload, the FIN follows the last.
+
+mod acks;
+mod evidence;
+mod fit;
+mod observed;
+mod ordinary;
+mod parked;
+mod predicted;
+mod predicted_sends;
+mod sends;
+mod state;
+mod timers;
+
+pub(crate) use acks::{AckDigest, SeenAck, SenderAck, sack_offsets};
+pub(crate) use observed::{DataDigest, SeenData};
+pub(crate) use parked::{PARK_AFTER, ParkedSender};
+pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
+
+use crate::kinds::SenderPhase;
+use crate::profile::SenderModel;
+use crate::sink::SentData;
+use crate::snapshot::SenderSnapshot;
+use evidence::Evidence;
+use fit::Fit;
+use path::{Origin, Path};
+use policy::config::ConnectionConfig;
+use sender::{SackOffsets, Sender, SenderTerms};
+use units::{Duration, Instant};
+
+/// What the SYNs agreed on, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// Payload of a full segment.
+    pub(crate) mss: u64,
+    pub(crate) sack: bool,
+    /// No SYN was captured, so that this is a guess until an ACK tells.
+    pub(crate) sack_is_guess: bool,
+    /// Nothing tells how the windows that the peer offers are scaled.
+    pub(crate) window_is_guess: bool,
+    pub(crate) timestamps: bool,
+    /// Marks are echoed, and answered like a loss (RFC 3168).
+    pub(crate) ecn: bool,
+}
+
+/// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
+const MOST_SYNS: u32 = 8;
+
+/// A clock that ticks so often tells the round trips of most paths.
+const FINE_TICK: Duration = Duration::from_millis(10);
+
+/// A sender.
+pub(crate) struct RebuiltSender {
+    path: Path,
+    core: Sender,
+    /// [`Terms::sack_is_guess`], until an ACK tells.
+    sack_is_guess: bool,
+    window_is_guess: bool,
+    nagle: Nagle,
+    has_probes: bool,
+    /// Round trips are measured more finely than they last.
+    has_fine_clock: bool,
+    /// An ACK of its data was captured.
+    is_answered: bool,
+    /// Where one of the next segments of a predicted sender ends.
+    edge: Option<u64>,
+    evidence: Evidence,
+    fit: Fit,
+}
+
+/// What holds a small segment back (RFC 9293 §3.7.4).
+#[derive(Clone, Copy, Debug)]
+enum Nagle {
+    Off,
+    /// Any data that is outstanding.
+    Data,
+    /// A small segment that is outstanding (Minshall; Linux `tcp_nagle_check`).
+    SmallSegment,
+}
+
+impl Nagle {
+    const fn of(config: &ConnectionConfig) -> Self {
+        match (config.nagle, config.minshall) {
+            (false, _) => Self::Off,
+            (true, false) => Self::Data,
+            (true, true) => Self::SmallSegment,
+        }
+    }
+}
+
+impl RebuiltSender {
+    /// A sender of which nothing was seen.
+    pub(crate) fn new(model: &SenderModel, terms: Terms) -> Self {
+        let config = model.config();
+        let mut path = model.scheme().path();
+        path.set_mss(terms.mss);
+        let mut core = Sender::new(config, model.scheme().recovery(), Origin::LONE, terms.mss);
+        let Terms { mss, sack, timestamps, ecn, .. } = terms;
+        core.agree(SenderTerms { mss, sack, timestamps, ecn });
+        core.set_more(true);
+        Self {
+            path,
+            core,
+            sack_is_guess: terms.sack_is_guess,
+            window_is_guess: terms.window_is_guess,
+            nagle: Nagle::of(config),
+            has_probes: model.has_probes(),
+            has_fine_clock: config.rto.tick <= FINE_TICK,
+            is_answered: false,
+            edge: None,
+            evidence: Evidence::default(),
+            fit: Fit::default(),
+        }
+    }
+
+    /// A handshake of which only the peer's SYN, at `syn`, and its ACK at `acked` were seen: the answer went
+    /// again whenever the timer ran out, and to a SYN that came `again`.
+    pub(crate) fn open_unseen(&mut self, syn: Instant, again: u8, acked: Instant) {
+        self.book_new(syn, 1, 0);
+        for _ in 0..MOST_SYNS {
+            match self.core.retransmission_deadline() {
+                Some(at) if at < acked => {
+                    self.time_out(at);
+                    self.book_again(at, 0, None);
+                }
+                _ => break,
+            }
+        }
+        if again > 0 {
+            self.book_again(acked, 0, None);
+        }
+        self.on_opened(acked);
+    }
+
+    /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`. What
+    /// the timer has not sent again has answered a SYN that came again.
+    pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
+        self.book_new(syn, 1, 0);
+        for _ in 0..again {
+            let at = self.core.retransmission_deadline().map_or(acked, |at| at.min(acked));
+            if at < acked {
+                self.time_out(at);
+            }
+            self.book_again(at, 0, None);
+        }
+        self.on_opened(acked);
+    }
+
+    /// The SYN is acknowledged.
+    fn on_opened(&mut self, acked: Instant) {
+        let has_lost_syn = self.core.retries() > 0;
+        let ack = SeenAck { at: acked, una: 1, bare: true, ..SeenAck::default() };
+        self.on_ack(&ack, &SackOffsets::NONE);
+        if has_lost_syn && !self.path.rtt.has_sample() {
+            // RFC 6298 §5.7.
+            self.core.forget_backoff();
+            self.path.rtt.restart_after_handshake_loss();
+        }
+    }
+
+    /// A sender that is met in the middle of its stream: all below `at` is acknowledged.
+    pub(crate) fn begin_at(&mut self, at: u64) {
+        self.core.begin_at(at);
+    }
+
+    /// All below is acknowledged.
+    pub(crate) const fn una(&self) -> u64 {
+        self.core.una()
+    }
+
+    /// The next new offset.
+    pub(crate) const fn nxt(&self) -> u64 {
+        self.core.nxt()
+    }
+
+    /// Congestion window, bytes.
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.path.usable_cwnd()
+    }
+
+    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
+    pub(crate) fn ssthresh(&self) -> u64 {
+        self.path.window().ssthresh()
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.core.board().outstanding()
+    }
+
+    /// Bytes presumed under way.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.core.board().pipe()
+    }
+
+    /// The window that the receiver offers, bytes.
+    pub(crate) const fn receive_window(&self) -> u64 {
+        self.core.window()
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub(crate) fn srtt(&self) -> Duration {
+        self.path.rtt.srtt()
+    }
+
+    /// Lowest round trip; [`Duration::MAX`] before the first sample.
+    pub(crate) fn min_rtt(&self) -> Duration {
+        self.path.rtt.min_rtt()
+    }
+
+    /// Retransmission timeout in force.
+    pub(crate) fn rto(&self) -> Duration {
+        self.path.rtt.rto(self.core.backoff())
+    }
+
+    /// What it is doing.
+    #[inline]
+    pub(crate) fn phase(&self) -> SenderPhase {
+        self.phase_at(self.core.una())
+    }
+
+    /// The same while all below `una` is acknowledged.
+    #[inline]
+    fn phase_at(&self, una: u64) -> SenderPhase {
+        if una == 0 {
+            SenderPhase::Handshake
+        } else if self.evidence.repairs_timeout(una) {
+            SenderPhase::Loss
+        } else if self.core.recovering() {
+            SenderPhase::Recovery
+        } else if self.path.in_startup() {
+            SenderPhase::SlowStart
+        } else {
+            SenderPhase::Avoidance
+        }
+    }
+
+    /// What is told of new data that left at `at` and ends at `end`.
+    pub(crate) fn sent(&self, at: Instant, end: u64, bytes: u64) -> SentData {
+        let mss = self.core.mss();
+        // Few are longer, and divisions are slow.
+        let segments = if bytes <= mss { u64::from(bytes > 0) } else { bytes.div_ceil(mss) };
+        SentData { at, end, bytes, segments, phase: self.phase() }
+    }
+
+    /// What it is after an ACK that came at `at`.
+    #[inline(always)]
+    pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
+        SenderSnapshot {
+            at,
+            una: self.core.una(),
+            nxt: self.core.nxt(),
+            cwnd: self.cwnd(),
+            ssthresh: self.ssthresh(),
+            in_flight: self.in_flight(),
+            receive_window: (!self.window_is_guess).then_some(self.core.window()),
+            srtt: self.srtt(),
+            rto: self.rto(),
+            phase: self.phase(),
+        }
+    }
+
+    /// Bytes that recovery lets go now.
+    #[inline(always)]
+    fn allowance(&mut self) -> u64 {
+        let board = self.core.board();
+        if board.is_clean() && self.evidence.duplicates == 0 && self.core.una() > 0 {
+            // All recoveries agree on that.
+            return self.path.usable_cwnd().saturating_sub(board.outstanding());
+        }
+        self.core.allowance(&self.path, self.core.una() > 0)
+    }
+
+    /// Its handshake is over.
+    const fn may_send(&self) -> bool {
+        self.core.una() > 0
+    }
+
+    /// Data waits that the peer's window admits. Of an observed sender that is a guess: it has more
+    /// unless its last segment looked like an end.
+    #[inline]
+    fn new_data_waits(&self) -> bool {
+        self.may_send() && self.core.has_admitted_data()
+    }
+
+    /// Notes whether the last segment sent ended what the application had, as far as can be seen.
+    const fn set_ended(&mut self, has_ended: bool) {
+        self.core.set_more(!has_ended);
+    }
+
+    /// The last segment sent ended what the application had, as far as can be seen.
+    const fn has_ended(&self) -> bool {
+        !self.core.has_more()
+    }
+}

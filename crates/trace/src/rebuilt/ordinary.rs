@@ -1,0 +1,46 @@
+//! What most packets of a sender are: new data that follows what it sent before.
+//!
+//! Here is what `observed` does with that, and nothing else. Whatever may be something else is its
+//! own.
+
+use super::RebuiltSender;
+use super::observed::MOST_UNANSWERED;
+use sender::LeavingSegment;
+use units::Instant;
+
+impl RebuiltSender {
+    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if they are not simply the next ones.
+    #[inline]
+    pub(crate) fn on_next_data(
+        &mut self,
+        at: Instant,
+        (start, payload): (u64, u64),
+        push: bool,
+    ) -> bool {
+        let mss = self.core.mss();
+        // One byte may be a probe. With nothing outstanding sending is resumed.
+        let is_next = start == self.core.nxt() && (2..=mss).contains(&payload) && self.may_send();
+        let len = self.core.board().len();
+        let is_usual = len > 0 && len + 1 < MOST_UNANSWERED;
+        if !is_next || !is_usual {
+            return false;
+        }
+        if self.core.recovery_deadline_by(at, &self.path).is_some_and(|due| due <= at) {
+            return false;
+        }
+        self.check_answer(at, payload);
+        let end = start + payload;
+        self.core.write_up_to(self.core.written().max(end));
+        self.set_ended(push && payload < mss);
+        self.path.set_now(at);
+        let leaving = LeavingSegment { now: at, start, len: payload, index: None };
+        self.core.book(&mut self.path, &leaving);
+        if payload < mss {
+            self.core.note_small(end);
+        }
+        self.tell_path(at, payload as u32, payload);
+        self.core.note_left_lazily(&mut self.path, &leaving);
+        self.check_outstanding();
+        true
+    }
+}
