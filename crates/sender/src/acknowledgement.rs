@@ -39,7 +39,9 @@ impl SackOffsets {
 /// A sender's clock of timestamps: it showed a value at an instant, and counts milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StampClock {
+    /// What it showed.
     pub value: u32,
+    /// When it showed that.
     pub at: Instant,
 }
 

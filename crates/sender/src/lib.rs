@@ -3,12 +3,14 @@
 //!
 //! A [`Sender`] knows offsets, the scoreboard and its recovery policy. It knows nothing of states,
 //! of the application, of headers or of the receiver. Its driver notifies it of ACKs, of segments
-//! that leave and of timers that run out. The path decides how much may be in flight.
+//! that leave and of timers that run out: a connection that sends, or an observer that has seen
+//! them pass. The path decides how much may be in flight.
 //!
 //! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads an ACK, `round_trips`
 //! times it, `verdict` asks recovery, `members` serves connections that share a path. `book` books
-//! segments that leave, `timer` has the retransmission timer, `repairs` the recovery policy,
-//! `in_flight` the bytes in flight of the path.
+//! segments that leave, `burst` keeps recovery from hearing of each, `timer` has the retransmission
+//! timer, `repairs` the recovery policy, `in_flight` the bytes in flight of the path. `observed` is
+//! for drivers that know the sender only by its packets.
 //!
 //! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
 //! FIN follows the last.
@@ -54,20 +56,32 @@ pub struct SenderTerms {
     pub ecn: bool,
 }
 
-/// Counters of a sender, as in [`Stats`](crate::Stats).
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounts {
+    /// Segments with data, SYN or FIN that were sent.
     pub data_segments_sent: u64,
+    /// Of these, segments that had been sent before.
     pub retransmitted_segments: u64,
+    /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Of these, timeouts of what opens the connection.
     pub opening_timeouts: u64,
+    /// Time from the sending of what timed out to the timeouts, in total.
     pub timeout_wait: Duration,
+    /// Episodes of congestion that ACKs told of.
     pub fast_retransmits: u64,
+    /// Reductions of the window that were taken back.
     pub undos: u64,
+    /// Tail-loss probes (RFC 8985 §7).
     pub probes: u64,
+    /// Reductions of the window for marks (RFC 3168).
     pub ecn_reductions: u64,
+    /// Times that a start-up took back what it had sent.
     pub retreats: u64,
+    /// SACK blocks that are no range of what was sent.
     pub sack_discarded: u64,
+    /// Whole segments that have arrived, as far as is known.
     pub delivered_segments: u64,
 }
 

@@ -15,20 +15,25 @@ const DISTRUST_AFTER: u32 = 4;
 pub struct Deadline(Instant);
 
 impl Deadline {
+    /// Of a timer that does not run.
     pub const NEVER: Self = Self(Instant::FAR_FUTURE);
 
+    /// Of a timer that fires at an instant.
     pub const fn at(at: Instant) -> Self {
         Self(at)
     }
 
+    /// The timer runs.
     pub fn is_running(self) -> bool {
         self != Self::NEVER
     }
 
+    /// The timer runs, and has run out by `now`.
     pub fn is_due(self, now: Instant) -> bool {
         self.0 <= now && self.is_running()
     }
 
+    /// Returns when it fires, if it runs.
     pub fn instant(self) -> Option<Instant> {
         self.is_running().then_some(self.0)
     }
