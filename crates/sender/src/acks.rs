@@ -4,9 +4,9 @@
 use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
 use crate::verdict::AckVerdict;
 use crate::{Deadline, Sender};
-use policy::ack::{AckInfo, AckProgress, AckSample};
 use path::Path;
-use policy::recovery::TimerAction;
+use policy::ack::{AckInfo, AckProgress, AckSample};
+use policy::recovery::{RecoveryEvent, TimerAction};
 use policy::startup::Setback;
 use units::Instant;
 
@@ -30,7 +30,7 @@ impl Sender {
     /// A tail-loss probe is out.
     #[inline]
     fn is_probing(&self) -> bool {
-        self.has_probed && self.recovery.is_probing()
+        self.recovery.state().is_probing
     }
 
     /// Digests an acceptable acknowledgement that may concern what is outstanding.
@@ -50,7 +50,8 @@ impl Sender {
             self.read_claims(ack, una_before, &mut info);
         }
         if una_before == 0 && ack.una > 0 {
-            self.recovery.on_opened();
+            let (recovery, mut cx) = self.recovery_parts(path, ack.may_send);
+            recovery.on_event(&mut cx, RecoveryEvent::Opened);
         }
         let acked = acked_payload(una_before, ack.una, self.written);
         path.on_acked(acked);

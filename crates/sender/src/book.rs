@@ -1,6 +1,5 @@
 //! Segments that leave are booked on the scoreboard, with recovery, and by the timer.
 
-use crate::burst::Burst;
 use crate::{Sender, StampClock};
 use path::Path;
 use policy::recovery::{SentInfo, Stance};
@@ -75,12 +74,12 @@ impl Sender {
         let is_again = leaving.index.is_some();
         if is_again {
             self.tell_burst(path);
-            self.recovery.stance = Stance::Ask;
-            self.recovery.burst = Burst::default();
+            self.recovery.void_promises();
         }
-        if is_again || self.recovery.follows_new_data {
+        if is_again || self.recovery.capabilities().follows_new_data {
             self.recovery.on_sent(&SentInfo {
                 now: leaving.now,
+                segments: 1,
                 len: leaving.len,
                 end: leaving.end(),
                 retransmission: is_again,
@@ -88,7 +87,7 @@ impl Sender {
                 rto: path.rto(self.timer.backoff),
             });
         }
-        if is_again && self.retransmit_stamp.is_none() && self.recovery.has_sent_again() {
+        if is_again && self.retransmit_stamp.is_none() && self.recovery.state().may_be_needless {
             self.retransmit_stamp = clock.map(|clock| clock.stamp(leaving.now));
         }
         self.end_leaving(path, leaving);
@@ -122,7 +121,7 @@ impl Sender {
     /// recovery is at [`Stance::Open`], and no loss waits for its retransmission.
     #[inline(always)]
     pub fn open_allowance(&self, path: &Path) -> Option<u64> {
-        let is_open = self.recovery.stance >= Stance::Open
+        let is_open = self.recovery.stance() >= Stance::Open
             && !self.board.is_empty()
             && self.board.waiting() == 0
             && !self.probe_pending;

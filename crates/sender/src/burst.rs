@@ -64,7 +64,8 @@ impl Sender {
         let Burst { segments, last, .. } = std::mem::take(&mut self.recovery.burst);
         let (srtt, rto) = (path.rtt.srtt(), path.rto(self.timer.backoff));
         let (len, end) = (self.terms.mss, self.nxt);
-        let info = SentInfo { now: last, len, end, retransmission: false, srtt, rto };
-        self.recovery.on_more_data(segments, &info);
+        let now = last;
+        let info = SentInfo { now, segments, len, end, retransmission: false, srtt, rto };
+        self.recovery.on_sent(&info);
     }
 }

@@ -74,7 +74,7 @@ impl Sender {
     pub(crate) fn is_partial_ack(&self, info: &AckInfo) -> bool {
         info.advanced()
             && !self.terms.sack
-            && self.recovery.recovery_point().is_some_and(|point| info.una < point)
+            && self.recovery_point().is_some_and(|point| info.una < point)
     }
 
     /// What of `delivered` bytes duplicate ACKs have not told of already (`tcp_add_reno_sack`,

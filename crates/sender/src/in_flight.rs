@@ -1,9 +1,9 @@
 //! What a sender has in flight, and what it shares of that with its path and its recovery policy.
 
 use crate::Sender;
-use crate::burst::Burst;
+use crate::repairs::Repairs;
 use path::Path;
-use policy::recovery::{LossRecovery, RecoveryContext, Stance};
+use policy::recovery::RecoveryContext;
 
 /// Timeouts in a row after which a member of a shared path counts as silent.
 const SILENT_AFTER: u32 = 2;
@@ -25,14 +25,13 @@ impl Sender {
     /// Splits off what a recovery policy works on, to tell it something or to ask. What it has
     /// promised is void then.
     #[inline(always)]
-    pub fn recovery_parts<'a>(
+    pub(crate) fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
         may_send: bool,
-    ) -> (&'a mut dyn LossRecovery, RecoveryContext<'a>) {
+    ) -> (&'a mut Repairs, RecoveryContext<'a>) {
         self.tell_burst(path);
-        self.recovery.stance = Stance::Ask;
-        self.recovery.burst = Burst::default();
+        self.recovery.void_promises();
         let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),
@@ -43,11 +42,10 @@ impl Sender {
             rto: path.rto(self.timer.backoff),
             snd_nxt: self.nxt,
             new_data,
-            retreat: false,
             shared: path.has_several_users() || path.is_ruled(),
             board: &mut self.board,
         };
-        (&mut *self.recovery, context)
+        (&mut self.recovery, context)
     }
 
     /// SYN and FIN outstanding: they take sequence space but no window.
@@ -78,7 +76,7 @@ impl Sender {
         }
         // Duplicates tell of what was sent once and is not taken for lost.
         let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
-        pipe - self.recovery.left_network(self.terms.mss).min(original)
+        pipe - self.recovery.state().left_network.min(original)
     }
 
     /// The connection is over: nothing is outstanding any more.

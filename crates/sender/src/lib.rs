@@ -33,12 +33,12 @@ pub use acknowledgement::{AckOutcome, Acknowledgement, Findings, SackOffsets, St
 pub use book::LeavingSegment;
 pub use timer::{Deadline, TimerRanOut};
 
-use policy::ack::{DeliveryMarks, Scoreboard};
-use path::{Origin, Path};
-use policy::recovery::newreno::{NewReno, NewRenoOptions};
-use policy::recovery::{IdleTimeout, LossRecovery, SeenReordering, Stance};
 use config::SenderConfig;
+use path::{Origin, Path};
+use policy::ack::{DeliveryMarks, Scoreboard};
 use policy::config::ConnectionConfig;
+use policy::recovery::newreno::{NewReno, NewRenoOptions};
+use policy::recovery::{LossRecovery, RecoveryEvent, SeenReordering};
 use repairs::Repairs;
 use timer::RetransmissionTimer;
 use units::{Duration, Instant};
@@ -109,8 +109,6 @@ pub struct Sender {
     timer: RetransmissionTimer,
     /// A tail-loss probe is to leave.
     probe_pending: bool,
-    /// Recovery has asked for a tail-loss probe at some time.
-    has_probed: bool,
     /// The segment that timed out is retransmitted whatever room other members of the path leave.
     repair_pending: bool,
     /// End of the last new segment that was less than a full one.
@@ -158,7 +156,6 @@ impl Sender {
             recovery: Repairs::new(recovery),
             timer: RetransmissionTimer::default(),
             probe_pending: false,
-            has_probed: false,
             repair_pending: false,
             small_until: 0,
             timed_out_at: None,
@@ -177,7 +174,7 @@ impl Sender {
     /// SACK.
     pub fn agree(&mut self, terms: SenderTerms) {
         self.terms = terms;
-        if !terms.sack && self.recovery.needs_sack() {
+        if !terms.sack && self.recovery.capabilities().needs_sack {
             let policy = NewReno::new(NewRenoOptions::default());
             self.recovery = Repairs::new(Box::new(policy));
         }
@@ -349,31 +346,31 @@ impl Sender {
     /// It repairs losses.
     #[inline]
     pub fn recovering(&self) -> bool {
-        // Where recovery is open it repairs nothing.
-        let recovering = self.recovery.stance == Stance::Ask && self.recovery.recovering();
-        debug_assert_eq!(recovering, self.recovery.recovering());
-        recovering
+        self.recovery_point().is_some()
     }
 
     /// Returns the reordering that recovery has seen.
     pub fn reordering(&self) -> SeenReordering {
-        self.recovery.reordering()
+        self.recovery.state().reordering
     }
 
     /// New data is to leave instead of a retransmission (F-RTO, RFC 5682).
     #[inline]
     pub fn wants_new_data(&self) -> bool {
-        self.recovery.wants_new_data()
+        self.recovery.state().wants_new_data
     }
 
     /// Offset whose acknowledgement ends the recovery under way.
     pub fn recovery_point(&self) -> Option<u64> {
-        self.recovery.recovery_point()
+        self.recovery.state().recovery_point
     }
 
-    /// The timer would have run out while nothing was outstanding: what that means to recovery.
-    pub fn on_idle_timeout(&mut self) -> IdleTimeout {
-        self.recovery.on_idle_timeout(self.nxt)
+    /// The timer would have run out while nothing was outstanding. True if that counts as a timeout
+    /// like any other.
+    pub fn on_idle_timeout(&mut self, path: &Path, may_send: bool) -> bool {
+        let (recovery, mut cx) = self.recovery_parts(path, may_send);
+        recovery.on_event(&mut cx, RecoveryEvent::IdleTimeout);
+        recovery.capabilities().counts_idle_timeouts
     }
 
     /// All that is outstanding is taken for lost.
@@ -393,7 +390,8 @@ impl Sender {
         self.timer.timed = None;
         let recovering = self.recovering();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        if recovery.on_smaller_segments(&mut cx) && !recovering {
+        recovery.on_event(&mut cx, RecoveryEvent::SmallerSegments);
+        if !recovering && self.recovering() {
             path.keep_threshold();
         }
         if self.board.segment(0).is_some_and(|head| head.is_lost()) {

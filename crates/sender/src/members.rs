@@ -2,9 +2,9 @@
 //! meter of a path whose policy models it.
 
 use crate::Sender;
-use policy::ack::{AckInfo, AckSample};
 use path::{Front, MemberDelivery, Path};
-use policy::recovery::{News, TimerAction};
+use policy::ack::{AckInfo, AckSample};
+use policy::recovery::{News, RecoveryEvent, TimerAction};
 use units::Instant;
 
 impl Sender {
@@ -42,7 +42,7 @@ impl Sender {
     pub fn front(&self) -> Front {
         let Some(lowest) = self.board.segment(0) else { return Front::EMPTY };
         let waiting = lowest.is_lost() && !lowest.is_retransmission_in_flight();
-        let busy = self.recovery.is_busy() || waiting || lowest.is_sacked();
+        let busy = self.recovery.state().is_busy || waiting || lowest.is_sacked();
         let mut front = Front { busy, sent_at: lowest.sent_at, ..Front::EMPTY };
         for (slot, segment) in front.orders.iter_mut().zip(self.board.iter()) {
             *slot = segment.order;
@@ -55,16 +55,10 @@ impl Sender {
     }
 
     /// Digests what the ACKs of other members say of this one's segments.
-    pub fn on_later_acks(
-        &mut self,
-        now: Instant,
-        path: &mut Path,
-        news: News,
-        may_send: bool,
-    ) {
+    pub fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News, may_send: bool) {
         self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let report = recovery.on_later_acks(&mut cx, news);
+        let report = recovery.on_event(&mut cx, RecoveryEvent::LaterAcks(news));
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, may_send);
         if report.timer == TimerAction::Restart {
@@ -84,7 +78,7 @@ impl Sender {
         losses_before: u64,
         old: bool,
     ) {
-        let recovering = if path.is_shared() { old } else { self.recovery.recovering() };
+        let recovering = if path.is_shared() { old } else { self.recovering() };
         let marks = self.marks.get_or_insert_default();
         let losses = self.board.losses();
         path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });

@@ -58,7 +58,8 @@ impl Sender {
     /// `index` now.
     pub fn would_repair(&mut self, path: &Path, index: usize, may_send: bool) -> bool {
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        recovery.recovering() && recovery.next_retransmission(&mut cx) == Some(index)
+        recovery.state().recovery_point.is_some()
+            && recovery.next_retransmission(&mut cx) == Some(index)
     }
 
     /// When the last outstanding segment left.

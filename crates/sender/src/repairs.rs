@@ -1,26 +1,27 @@
-//! A sender's recovery policy, with what is known of it without asking.
+//! A sender's recovery policy, with its state beside it.
 //!
-//! A policy is asked through a trait object, with a context that takes longer to write than most answers take to find.
-//! So what it never needs is noted once, and what it has promised until it is next told something ([`Stance`]) is kept
-//! beside it. A connection that loses nothing then sends by comparing numbers of its own. Where assertions are on,
-//! which is in every test, the policy is asked all the same, and has to keep its promises.
+//! A policy is asked through a trait object, with a context that takes longer to write than most
+//! answers take to find. So its state is read once after each change, and what it has promised until
+//! its next event ([`Stance`]) is kept. A connection that loses nothing then sends by comparing
+//! numbers of its own. Where assertions are on, which is in every test, the policy is asked all the
+//! same, and has to keep its promises.
 
 use crate::Sender;
 use crate::burst::Burst;
-use policy::ack::AckInfo;
 use path::Path;
-use policy::recovery::{LossRecovery, Report, Stance};
-use std::ops::{Deref, DerefMut};
+use policy::ack::AckInfo;
+use policy::recovery::{
+    LossRecovery, PlainAck, RecoveryCapabilities, RecoveryContext, RecoveryEvent, RecoveryState,
+    Report, SentInfo, Stance,
+};
 
-/// A recovery policy and its promises.
+/// A recovery policy, its state, and its promises.
 pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
-    /// [`LossRecovery::has_timer`].
-    pub(crate) has_timer: bool,
-    /// [`LossRecovery::follows_new_data`].
-    pub(crate) follows_new_data: bool,
-    /// What the policy has promised last. Whoever tells it something else than an ACK takes that back.
-    pub(crate) stance: Stance,
+    can: RecoveryCapabilities,
+    state: RecoveryState,
+    /// The last promise of the policy. Any event but an ACK takes it back.
+    stance: Stance,
     /// New data that the policy has not been told of.
     pub(crate) burst: Burst,
 }
@@ -28,26 +29,72 @@ pub(crate) struct Repairs {
 impl Repairs {
     pub(crate) fn new(policy: Box<dyn LossRecovery>) -> Self {
         Self {
-            has_timer: policy.has_timer(),
-            follows_new_data: policy.follows_new_data(),
+            can: policy.capabilities(),
+            state: policy.state(),
             policy,
             stance: Stance::Ask,
             burst: Burst::default(),
         }
     }
-}
 
-impl Deref for Repairs {
-    type Target = dyn LossRecovery;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.policy
+    #[inline]
+    pub(crate) const fn capabilities(&self) -> &RecoveryCapabilities {
+        &self.can
     }
-}
 
-impl DerefMut for Repairs {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut *self.policy
+    #[inline]
+    pub(crate) fn state(&self) -> &RecoveryState {
+        debug_assert_eq!(self.state, self.policy.state());
+        &self.state
+    }
+
+    #[inline]
+    pub(crate) const fn stance(&self) -> Stance {
+        self.stance
+    }
+
+    /// Takes back what the policy has promised.
+    #[inline]
+    pub(crate) fn void_promises(&mut self) {
+        self.stance = Stance::Ask;
+        self.burst = Burst::default();
+    }
+
+    pub(crate) fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        let report = self.policy.on_ack(cx, ack);
+        self.stance = report.stance;
+        self.state = self.policy.state();
+        report
+    }
+
+    #[inline]
+    pub(crate) fn on_plain_ack(&mut self, ack: &PlainAck) {
+        let rest = self.policy.on_plain_ack(ack);
+        self.burst = Burst::after(&rest);
+        self.state = self.policy.state();
+    }
+
+    pub(crate) fn on_event(
+        &mut self,
+        cx: &mut RecoveryContext<'_>,
+        event: RecoveryEvent,
+    ) -> Report {
+        let report = self.policy.on_event(cx, event);
+        self.state = self.policy.state();
+        report
+    }
+
+    pub(crate) fn on_sent(&mut self, sent: &SentInfo) {
+        self.policy.on_sent(sent);
+        self.state = self.policy.state();
+    }
+
+    pub(crate) fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
+        self.policy.allowance(cx)
+    }
+
+    pub(crate) fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
+        self.policy.next_retransmission(cx)
     }
 }
 
@@ -85,20 +132,22 @@ impl Sender {
     /// Nothing new can go: what recovery held back in favour of that may go instead.
     #[inline]
     pub fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
-        if self.board.waiting() == 0 {
+        if self.board.waiting() == 0 || !self.recovery.state().wants_new_data {
             return false;
         }
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        recovery.on_nothing_new(&mut cx)
+        recovery.on_event(&mut cx, RecoveryEvent::NothingNew);
+        !recovery.state().wants_new_data
     }
 
     /// [`Stance::Open`] is true of a piece of new data.
     pub fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
-        let stance = self.recovery.stance;
+        self.tell_burst(path);
+        let (stance, burst) = (self.recovery.stance, self.recovery.burst);
         let (recovery, mut cx) = self.recovery_parts(path, true);
         let allowance = recovery.allowance(&cx);
         let again = recovery.next_retransmission(&mut cx);
-        self.recovery.stance = stance;
+        (self.recovery.stance, self.recovery.burst) = (stance, burst);
         allowance == promised && again.is_none()
     }
 
@@ -110,8 +159,6 @@ impl Sender {
         may_send: bool,
     ) -> bool {
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let report = recovery.on_ack(&mut cx, info);
-        self.recovery.stance = Stance::Idle;
-        report == Report::PROGRESS
+        recovery.on_ack(&mut cx, info) == Report::PROGRESS
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::Sender;
 use crate::acknowledgement::Acknowledgement;
+use path::Path;
 use policy::ack::AckInfo;
 use policy::config::RttSampling;
-use path::Path;
 use units::Instant;
 
 impl Sender {
@@ -53,7 +53,7 @@ impl Sender {
     fn take_timed(&mut self, una: u64) -> Option<Instant> {
         let (_, sent) = self.timer.timed.filter(|&(end, _)| una >= end)?;
         self.timer.timed = None;
-        if self.recovery.recovery_point().is_some_and(|point| una < point) {
+        if self.recovery_point().is_some_and(|point| una < point) {
             self.timer.backoff = 0;
             return None;
         }

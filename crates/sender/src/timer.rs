@@ -2,7 +2,7 @@
 
 use crate::{Findings, Sender};
 use path::{Path, Upheaval};
-use policy::recovery::{Reduction, TimerAction};
+use policy::recovery::{RecoveryEvent, Reduction, TimerAction};
 use policy::startup::Setback;
 use units::{Duration, Instant};
 
@@ -78,12 +78,11 @@ impl Sender {
     /// When the retransmission timer, or that of recovery, runs out.
     #[inline]
     pub fn deadline(&self) -> Deadline {
-        debug_assert!(self.recovery.has_timer || self.recovery.timeout().is_none());
         debug_assert!(self.recovery.burst.is_told(), "a lazy driver asks when packets tell");
-        if self.recovery.has_timer && !self.board.is_empty() {
-            return self.timer.at.min(self.recovery.timeout().into());
+        if self.board.is_empty() {
+            return self.timer.at;
         }
-        self.timer.at
+        self.timer.at.min(self.recovery.state().timeout.into())
     }
 
     /// The retransmission timer is due.
@@ -174,11 +173,11 @@ impl Sender {
     /// When the timer of recovery runs out, if it runs while something is outstanding.
     #[inline]
     pub fn recovery_deadline(&mut self, path: &Path) -> Option<Instant> {
-        if !self.recovery.has_timer || self.board.is_empty() {
+        if self.board.is_empty() {
             return None;
         }
         self.tell_burst(path);
-        self.recovery.timeout()
+        self.recovery.state().timeout
     }
 
     /// Runs the timer of recovery if it is due. Answers what it has found.
@@ -203,10 +202,9 @@ impl Sender {
     ) -> Findings {
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let report = recovery.on_timeout(&mut cx, now);
+        let report = recovery.on_event(&mut cx, RecoveryEvent::Timeout { now });
         self.apply_report(now, path, &report, may_send);
         self.probe_pending = report.probe;
-        self.has_probed |= report.probe;
         if report.probe || report.timer == TimerAction::Restart {
             self.restart_timer(now, path);
         }
@@ -215,12 +213,7 @@ impl Sender {
     }
 
     /// The retransmission timer has run out: whether that is a timeout.
-    pub fn timer_ran_out(
-        &mut self,
-        now: Instant,
-        path: &mut Path,
-        may_send: bool,
-    ) -> TimerRanOut {
+    pub fn timer_ran_out(&mut self, now: Instant, path: &mut Path, may_send: bool) -> TimerRanOut {
         self.timer.at = Deadline::NEVER;
         let Some(head) = self.board.segment(0) else { return TimerRanOut::Nothing };
         if let Some(at) = path.put_off_timeout(now, head, self.timer.backoff) {
@@ -264,7 +257,8 @@ impl Sender {
         let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let mut report = recovery.on_rto(&mut cx, now);
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: false };
+        let mut report = recovery.on_event(&mut cx, event);
         let again = self.timed_out_at == Some(self.una);
         if again && path.has_news_since(sent_at) {
             // Its peer is silent, the path is not: no sign of congestion.
@@ -293,8 +287,8 @@ impl Sender {
     pub(crate) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
         self.counts.retreats += 1;
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        cx.retreat = true;
-        recovery.on_rto(&mut cx, now);
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: true };
+        recovery.on_event(&mut cx, event);
         path.retreat();
         self.timer.timed = None;
         self.restart_timer(now, path);
@@ -314,7 +308,8 @@ impl Sender {
         while at <= now {
             self.counts.timeouts += 1;
             let (recovery, mut cx) = self.recovery_parts(path, may_send);
-            let report = recovery.on_rto(&mut cx, at);
+            let event = RecoveryEvent::RetransmissionTimeout { now: at, is_retreat: false };
+            let report = recovery.on_event(&mut cx, event);
             self.apply_timeout(at, path, &report, may_send);
             self.back_off(path);
             at += path.rto(self.timer.backoff);
@@ -335,9 +330,9 @@ impl Sender {
             return;
         }
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        cx.retreat = upheaval == Upheaval::Retreat;
+        let is_retreat = upheaval == Upheaval::Retreat;
         // The window has fallen already.
-        recovery.on_rto(&mut cx, now);
+        recovery.on_event(&mut cx, RecoveryEvent::RetransmissionTimeout { now, is_retreat });
         if let Upheaval::Timeout { backoff } = upheaval {
             self.timer.backoff = backoff;
         }

@@ -3,12 +3,11 @@
 //! A timeout's report takes the same way ([`Sender::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
 
 use crate::Sender;
-use crate::burst::Burst;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
+use path::Path;
 use policy::ack::{AckInfo, AckSample};
 use policy::congestion::CongestionEvent;
-use path::Path;
-use policy::recovery::{PlainAck, Reduction, Report, Stance, TimerAction};
+use policy::recovery::{PlainAck, RecoveryEvent, Reduction, Report, Stance, TimerAction};
 use policy::window::Cause;
 use units::Instant;
 
@@ -35,7 +34,7 @@ impl Sender {
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
         let old = arrived.is_some_and(|order| path.is_before_reduction(self.origin.client, order));
         let report = self.ask_recovery(path, info, ack.may_send);
-        if self.retransmit_stamp.is_some() && !self.recovery.has_sent_again() {
+        if self.retransmit_stamp.is_some() && !self.recovery.state().may_be_needless {
             self.retransmit_stamp = None;
         }
         self.settle_in_flight(path);
@@ -57,9 +56,7 @@ impl Sender {
             return Report::PROGRESS;
         }
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let report = recovery.on_ack(&mut cx, info);
-        self.recovery.stance = report.stance;
-        report
+        recovery.on_ack(&mut cx, info)
     }
 
     /// Of a plain ACK on a path of its own: recovery has promised to be at rest, and stays so. It is
@@ -73,7 +70,7 @@ impl Sender {
         is_once: bool,
         may_send: bool,
     ) -> bool {
-        match self.recovery.stance {
+        match self.recovery.stance() {
             Stance::Idle => {
                 debug_assert!(self.is_idle_for(info));
                 debug_assert!(self.idle_promise_holds(path, info, may_send));
@@ -98,13 +95,12 @@ impl Sender {
             srtt: path.rtt.srtt(),
             rto: path.rto(self.timer.backoff),
         };
-        let rest = self.recovery.on_plain_ack(&told);
-        self.recovery.burst = Burst::after(&rest);
+        self.recovery.on_plain_ack(&told);
     }
 
     /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
     pub(crate) fn is_idle_for(&self, info: &AckInfo) -> bool {
-        self.recovery.stance == Stance::Idle
+        self.recovery.stance() == Stance::Idle
             && info.advanced()
             && self.board.is_clean()
             && info.dsack.is_none()
@@ -175,9 +171,10 @@ impl Sender {
             path.on_report(report, &event);
         }
         if !path.is_shared() && report.congestion == Some(Reduction::Gradual) {
-            let (recovery, cx) = self.recovery_parts(path, may_send);
-            if let Some(cwnd) = recovery.window_after_reduction(&cx) {
-                path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
+            let (recovery, mut cx) = self.recovery_parts(path, may_send);
+            let report = recovery.on_event(&mut cx, RecoveryEvent::Reduced);
+            if report.cwnd.is_some() {
+                path.on_report(&report, &event);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
 
-use super::{IdleTimeout, RecoveryContext, Reduction, Report};
+use super::{RecoveryContext, Reduction, Report};
 use crate::ack::AckInfo;
 use crate::registry::Parameter;
 
@@ -48,18 +48,21 @@ pub struct DupAcks {
     pub limited_transmit: LimitedTransmit,
     /// `snd_nxt` at the last duplicate: as long as it stays there, nothing new was sent since.
     right_edge: u64,
+    /// Segment size at the last duplicate, bytes.
+    mss: u64,
 }
 
 impl DupAcks {
     /// Nothing seen yet.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
-        Self { count: 0, recover: 0, limited_transmit, right_edge: 0 }
+        Self { count: 0, recover: 0, limited_transmit, right_edge: 0, mss: 0 }
     }
 
     /// Counts a duplicate.
-    pub fn on_duplicate(&mut self, snd_nxt: u64) {
+    pub fn on_duplicate(&mut self, cx: &RecoveryContext<'_>) {
         self.count += 1;
-        self.right_edge = snd_nxt;
+        self.right_edge = cx.snd_nxt;
+        self.mss = cx.mss;
     }
 
     /// True if losses seen now are of a new episode.
@@ -74,19 +77,13 @@ impl DupAcks {
 
     /// A timeout ends what went before: an episode begins, all that is outstanding counts as lost, and
     /// what the receiver said it has may be discarded by it (RFC 2018 §8).
-    pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
+    pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
         self.begin_episode(cx.snd_nxt);
-        if !cx.retreat {
+        if !is_retreat {
             cx.board.forget_sacks();
         }
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
-    }
-
-    /// A timer that ran on while nothing was outstanding begins an episode too.
-    pub fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.begin_episode(snd_nxt);
-        IdleTimeout::Restart
     }
 
     /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
@@ -107,10 +104,15 @@ impl DupAcks {
 
     /// What duplicates say has left the network, outside fast recovery; of the first two only where
     /// they may let new data go.
-    pub fn left_network(&self, mss: u64) -> u64 {
+    pub fn left_network(&self) -> u64 {
+        self.left_network_but(0)
+    }
+
+    /// As [`DupAcks::left_network`], without the last `others` of them.
+    pub fn left_network_but(&self, others: u32) -> u64 {
         match self.count {
             1..DUP_THRESH if self.limited_transmit == LimitedTransmit::Off => 0,
-            n => u64::from(n) * mss,
+            n => u64::from(n.saturating_sub(others)) * self.mss,
         }
     }
 

@@ -8,10 +8,12 @@
 //! not found so is left to the timeout.
 
 use super::reno::ENTERED;
-use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
+use super::{
+    LossRecovery, News, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState,
+    Reduction, Report, SentInfo,
+};
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
-use units::Instant;
 
 /// Recovery by what later ACKs on the path say.
 pub static INTEGRATED: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -42,7 +44,36 @@ impl Integrated {
     }
 }
 
+impl Integrated {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+        if news != News::Lost || cx.board.mark_lost(0) == 0 {
+            return Report::default();
+        }
+        self.repairing = cx.board.segment(0).map(|s| s.end());
+        self.forced = true;
+        ENTERED
+    }
+
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
+        *self = Self::new(self.again);
+        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
+            // RFC 2018 §8: the receiver has reneged.
+            cx.board.forget_sacks();
+        }
+        cx.board.mark_all_lost();
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+    }
+}
+
 impl LossRecovery for Integrated {
+    fn state(&self) -> RecoveryState {
+        RecoveryState {
+            is_busy: self.repairing.is_some() && !self.again,
+            left_network: self.left_network,
+            ..RecoveryState::until(self.repairing)
+        }
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             let ended = self.repairing.is_some_and(|end| ack.una >= end);
@@ -59,23 +90,12 @@ impl LossRecovery for Integrated {
         Report::default()
     }
 
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        if news != News::Lost || cx.board.mark_lost(0) == 0 {
-            return Report::default();
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { .. } => self.on_rto(cx),
+            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            _ => Report::default(),
         }
-        self.repairing = cx.board.segment(0).map(|s| s.end());
-        self.forced = true;
-        ENTERED
-    }
-
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
-        *self = Self::new(self.again);
-        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
-            // RFC 2018 §8: the receiver has reneged.
-            cx.board.forget_sacks();
-        }
-        cx.board.mark_all_lost();
-        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -89,17 +109,5 @@ impl LossRecovery for Integrated {
         if sent.retransmission {
             self.forced = false;
         }
-    }
-
-    fn left_network(&self, _: u64) -> u64 {
-        self.left_network
-    }
-
-    fn is_busy(&self) -> bool {
-        self.repairing.is_some() && !self.again
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.repairing
     }
 }

@@ -55,9 +55,6 @@ pub struct RecoveryContext<'a> {
     pub snd_nxt: u64,
     /// Unsent application data waits, and the peer's window has room for it.
     pub new_data: bool,
-    /// What is outstanding is being taken back, not presumed lost by congestion: no reason to think
-    /// that the receiver has discarded anything.
-    pub retreat: bool,
     /// The path moves the window itself where a recovery would glide to the threshold for a lone
     /// connection: others share it, or a policy rules that answers losses itself.
     pub shared: bool,
@@ -158,13 +155,103 @@ pub enum TimerAction {
     Keep,
 }
 
-/// What a retransmission timer means that runs out while nothing is outstanding.
+/// What a recovery is and needs, which never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleTimeout {
-    /// The sender was idle: the restart rule applies.
-    Restart,
-    /// A timeout like any other, with its penalties, each time it runs out.
-    Timeout,
+pub struct RecoveryCapabilities {
+    /// It is of no use with a peer that does not send SACK: NewReno replaces it.
+    pub needs_sack: bool,
+    /// It has a timer of its own ([`RecoveryState::timeout`]).
+    pub has_timer: bool,
+    /// [`LossRecovery::on_sent`] does something for data sent for the first time.
+    pub follows_new_data: bool,
+    /// A retransmission timer that runs out while nothing is outstanding is a timeout like any
+    /// other, each time it runs out. Otherwise the sender was idle, and the restart rule applies.
+    pub counts_idle_timeouts: bool,
+}
+
+impl RecoveryCapabilities {
+    /// A recovery by duplicate ACKs: no SACK, no timer of its own.
+    pub const BY_DUPLICATES: Self = Self {
+        needs_sack: false,
+        has_timer: false,
+        follows_new_data: true,
+        counts_idle_timeouts: false,
+    };
+}
+
+/// An event, other than an ACK, that a recovery digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryEvent {
+    /// The SYN is acknowledged. That it was retransmitted says nothing of what follows.
+    Opened,
+    /// The retransmission timer ran out: losses are marked, and fast recovery ends.
+    RetransmissionTimeout {
+        /// When.
+        now: Instant,
+        /// A start-up takes back what is outstanding. Congestion is not the reason, nor is there one
+        /// to think that the receiver has discarded anything.
+        is_retreat: bool,
+    },
+    /// The recovery's own timer ran out.
+    Timeout {
+        /// When.
+        now: Instant,
+    },
+    /// The retransmission timer ran out while nothing was outstanding, at a sender whose timer runs
+    /// on (ns-2).
+    IdleTimeout,
+    /// The reduction that the last report asked for is made: the context has the new threshold. The
+    /// answer may impose a window.
+    Reduced,
+    /// On a shared path, ACKs of other members say this of the segments outstanding.
+    LaterAcks(News),
+    /// The path takes only smaller segments. Longer ones are marked lost, and congestion is not the
+    /// reason. The window stays while they are repaired.
+    SmallerSegments,
+    /// No new data can leave, which a recovery may have preferred to a retransmission
+    /// ([`RecoveryState::wants_new_data`]).
+    NothingNew,
+}
+
+/// The state of a recovery, so far as others need to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryState {
+    /// The offset whose acknowledgement ends the recovery under way (RFC 6675 `RecoveryPoint`): in
+    /// fast recovery, or after a timeout until all that was lost is repaired.
+    pub recovery_point: Option<u64>,
+    /// When the recovery's own timer (reordering, tail-loss probe) runs out, if it runs.
+    pub timeout: Option<Instant>,
+    /// On a shared path: it repairs, or knows already, and needs no [`RecoveryEvent::LaterAcks`].
+    pub is_busy: bool,
+    /// It waits for what new data will show. Nagle's algorithm does not hold that back.
+    pub wants_new_data: bool,
+    /// A retransmission may still turn out needless. The time of the first such transmission is
+    /// compared with what ACKs echo ([`AckInfo::echoes_original`]; Linux `retrans_stamp`).
+    pub may_be_needless: bool,
+    /// A tail-loss probe is out, whose fate an ACK may show with nothing outstanding.
+    pub is_probing: bool,
+    /// Bytes outstanding that, by duplicate ACKs without SACK, have left the network. On a shared
+    /// path they are not in flight, instead of the window being inflated by them.
+    pub left_network: u64,
+    /// What is known of reordering on the way.
+    pub reordering: SeenReordering,
+}
+
+impl RecoveryState {
+    /// A recovery that lasts until `recovery_point` is acknowledged, or none. It has no timer, and
+    /// three duplicate ACKs are a loss to it.
+    pub const fn until(recovery_point: Option<u64>) -> Self {
+        Self {
+            recovery_point,
+            timeout: None,
+            is_busy: recovery_point.is_some(),
+            wants_new_data: false,
+            may_be_needless: false,
+            is_probing: false,
+            left_network: 0,
+            reordering: SeenReordering { degree: 3, seen: 0 },
+        }
+    }
 }
 
 /// What was just sent.
@@ -172,6 +259,10 @@ pub enum IdleTimeout {
 pub struct SentInfo {
     /// When.
     pub now: Instant,
+    /// Segments of new data that left one after the other, this one the last: 1 but at
+    /// [`Stance::AtRest`], with others outstanding. [`LossRecovery::on_plain_ack`] needs to know of
+    /// none that left before it.
+    pub segments: usize,
     /// Sequence space taken.
     pub len: u64,
     /// Offset one past its end.
@@ -223,142 +314,38 @@ pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 
 /// A loss recovery policy; one value per connection.
 pub trait LossRecovery {
+    /// What it is and needs.
+    fn capabilities(&self) -> RecoveryCapabilities {
+        RecoveryCapabilities::BY_DUPLICATES
+    }
+
+    /// Its state.
+    fn state(&self) -> RecoveryState;
+
     /// Digests one ACK: marks losses, moves between open and recovering.
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report;
 
-    /// On a shared path: digests what ACKs of other members say of this one's segments.
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        let _ = (cx, news);
-        Report::default()
-    }
-
-    /// On a shared path: it is repairing, or knows already, and need not be told more.
-    fn is_busy(&self) -> bool {
-        self.recovering()
-    }
-
-    /// Digests a retransmission timeout: marks losses, leaves fast recovery.
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report;
-
-    /// Digests that the path takes only smaller segments: what was longer is marked lost, and congestion is
-    /// not the reason. True if a state of repair begins in which the window stays.
-    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
-        let _ = cx;
-        false
-    }
-
-    /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
-    /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        let _ = snd_nxt;
-        IdleTimeout::Restart
-    }
-
-    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
-    /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
-    /// its length off it and makes nothing go again.
-    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64;
-
-    /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).
-    fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {
-        let _ = cx;
-        None
-    }
-
-    /// Index on the scoreboard of the segment to send again next, if any.
-    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
-        cx.board.next_lost()
-    }
-
-    /// It waits for what new data will tell, so that Nagle's algorithm does not hold that back.
-    fn wants_new_data(&self) -> bool {
-        false
-    }
-
-    /// Is told that nothing new can go. True if something may go again now.
-    fn on_nothing_new(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
-        let _ = cx;
-        false
-    }
-
-    /// Is told what was sent.
-    fn on_sent(&mut self, sent: &SentInfo) {
-        let _ = sent;
-    }
-
-    /// As [`LossRecovery::on_sent`] of so many segments of new data that left one after the other,
-    /// of which the last is told of, at [`Stance::AtRest`] while others are outstanding.
-    /// [`LossRecovery::on_plain_ack`] need not be told of what left before it.
-    fn on_more_data(&mut self, segments: usize, last: &SentInfo) {
-        let _ = segments;
-        self.on_sent(last);
-    }
-
-    /// As [`LossRecovery::on_ack`], of a plain ACK, at [`Stance::AtRest`].
+    /// Digests a plain ACK, at [`Stance::AtRest`].
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         let _ = ack;
         AtRest { until: Instant::ZERO }
     }
 
-    /// Something sent again to repair a loss may still turn out needless. The time of the first such transmission is
-    /// compared with what ACKs echo ([`AckInfo::echoes_original`]; Linux `retrans_stamp`).
-    fn has_sent_again(&self) -> bool {
-        false
+    /// Digests an event. What a policy has no rule for changes nothing.
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report;
+
+    /// Digests a segment that leaves.
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let _ = sent;
     }
 
-    /// A tail-loss probe is out, whose fate an ACK may tell with nothing outstanding.
-    fn is_probing(&self) -> bool {
-        false
+    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
+    /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
+    /// its length off it and brings no retransmission.
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64;
+
+    /// Index on the scoreboard of the segment to retransmit next, if any.
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
+        cx.board.next_lost()
     }
-
-    /// The SYN is acknowledged. That it was sent again says nothing of what follows.
-    fn on_opened(&mut self) {}
-
-    /// False if [`LossRecovery::on_sent`] does nothing for data sent for the first time: the policy is
-    /// not told of each segment then.
-    fn follows_new_data(&self) -> bool {
-        true
-    }
-
-    /// When the policy's own timer (reordering, tail-loss probe) fires, if armed.
-    fn timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    /// False if [`LossRecovery::timeout`] never answers with a time: it is not asked after each
-    /// segment then.
-    fn has_timer(&self) -> bool {
-        true
-    }
-
-    /// Digests the policy's own timer.
-    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
-        let _ = (cx, now);
-        Report::default()
-    }
-
-    /// The policy is of no use with a peer that does not send SACK: NewReno takes its place.
-    fn needs_sack(&self) -> bool {
-        false
-    }
-
-    /// Bytes outstanding that, by duplicate ACKs without SACK, have left the network: on a path that
-    /// others share they are not in flight, instead of the window being inflated by them.
-    fn left_network(&self, mss: u64) -> u64 {
-        let _ = mss;
-        0
-    }
-
-    /// What it has seen of reordering; a recovery that does not look tolerates three duplicate ACKs.
-    fn reordering(&self) -> SeenReordering {
-        SeenReordering { degree: 3, seen: 0 }
-    }
-
-    /// True in fast recovery or after a timeout until all that was lost is repaired.
-    fn recovering(&self) -> bool {
-        self.recovery_point().is_some()
-    }
-
-    /// While recovering: the offset whose acknowledgement ends it (RFC 6675 `RecoveryPoint`).
-    fn recovery_point(&self) -> Option<u64>;
 }

@@ -4,12 +4,12 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::{ENTERED, FastRecovery};
 use super::{
-    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Report, SentInfo, TimerAction,
+    LossRecovery, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState, Report,
+    SentInfo, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::values::some_segments;
 use crate::registry::{Make, Parameter, PolicySetup, by_default};
-use units::Instant;
 
 /// Fast recovery that repairs one loss per round trip.
 pub static NEWRENO: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -207,7 +207,7 @@ impl NewReno {
     }
 
     fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
             self.second = self.dup.count % 2 == 1;
@@ -221,7 +221,24 @@ impl NewReno {
     }
 }
 
+impl NewReno {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+        self.dup.count = 0;
+        self.fast = None;
+        self.partial_seen = false;
+        self.burst_left = u64::MAX;
+        self.dup.on_rto(cx, is_retreat)
+    }
+}
+
 impl LossRecovery for NewReno {
+    fn state(&self) -> RecoveryState {
+        let point = self.fast.as_ref().map(|_| self.dup.recover);
+        let duplicates = self.dup.left_network();
+        let left_network = self.fast.as_ref().map_or(duplicates, |fast| fast.left_network);
+        RecoveryState { left_network, ..RecoveryState::until(point) }
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         self.second = false;
         let report = if ack.advanced() {
@@ -238,16 +255,15 @@ impl LossRecovery for NewReno {
         report
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
-        self.dup.count = 0;
-        self.fast = None;
-        self.partial_seen = false;
-        self.burst_left = u64::MAX;
-        self.dup.on_rto(cx)
-    }
-
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.on_idle_timeout(snd_nxt)
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::IdleTimeout => {
+                self.dup.begin_episode(cx.snd_nxt);
+                Report::default()
+            }
+            _ => Report::default(),
+        }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -276,13 +292,5 @@ impl LossRecovery for NewReno {
         if self.burst_left != u64::MAX {
             self.burst_left = self.burst_left.saturating_sub(sent.len);
         }
-    }
-
-    fn left_network(&self, mss: u64) -> u64 {
-        self.fast.as_ref().map_or_else(|| self.dup.left_network(mss), |fast| fast.left_network)
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.fast.as_ref().map(|_| self.dup.recover)
     }
 }

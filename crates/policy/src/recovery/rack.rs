@@ -33,8 +33,8 @@ pub use tail_probe::ProbeWait;
 use super::dupacks::{DupAcks, LIMITED_TRANSMIT, LimitedTransmit};
 use super::prr::Prr;
 use super::{
-    AtRest, LossRecovery, News, PlainAck, RecoveryContext, RecoveryDescriptor, Reduction, Report,
-    SeenReordering, SentInfo, Stance, TimerAction,
+    AtRest, LossRecovery, PlainAck, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor,
+    RecoveryEvent, RecoveryState, Reduction, Report, SentInfo, Stance, TimerAction,
 };
 use crate::ack::{AckInfo, Newest};
 use crate::config::{RtoConfig, RtoFloor};
@@ -219,7 +219,7 @@ impl RackTlp {
             self.duplicates.count = 0;
             self.overtaken = 0;
         } else if ack.duplicate {
-            self.duplicates.on_duplicate(cx.snd_nxt);
+            self.duplicates.on_duplicate(cx);
         }
         let twice = self.learn(cx, ack);
         self.end_probe(cx, ack, &mut report);
@@ -305,22 +305,7 @@ impl RackTlp {
     }
 }
 
-impl LossRecovery for RackTlp {
-    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        if self.state == State::Recovery {
-            if let Some(report) = self.go_on_repairing(cx, ack) {
-                return report;
-            }
-        } else if self.is_undisturbed(cx, ack) {
-            return self.go_on(cx, ack);
-        }
-        self.digest(cx, ack)
-    }
-
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        self.hear_later_acks(cx, news)
-    }
-
+impl RackTlp {
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
         let fresh = !self.recovering();
@@ -347,9 +332,9 @@ impl LossRecovery for RackTlp {
     }
 
     /// Linux `tcp_simple_retransmit`: the state after a timeout, with the window as it was, and nothing to undo.
-    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
+    fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         if cx.board.lost() == 0 || self.state == State::Loss {
-            return false;
+            return Report::default();
         }
         self.undo.take();
         self.state = State::Loss;
@@ -357,7 +342,91 @@ impl LossRecovery for RackTlp {
         self.prr = None;
         self.hold = Hold::None;
         self.timer = None;
-        true
+        Report::default()
+    }
+
+    /// The window that recovery begins with (RFC 6937).
+    fn on_reduced(&mut self, cx: &RecoveryContext<'_>) -> Report {
+        let prr = self.prr.as_ref().filter(|_| self.state == State::Recovery);
+        Report { cwnd: prr.map(|prr| prr.window(cx.ssthresh, cx.mss)), ..Report::default() }
+    }
+
+    /// When its timer runs out.
+    pub(crate) fn timeout(&self) -> Option<Instant> {
+        self.timer.map(|(at, _)| at)
+    }
+
+    fn recovering(&self) -> bool {
+        matches!(self.state, State::Recovery | State::Loss)
+    }
+
+    /// Linux `tcp_xmit_recovery`: if no new data went, F-RTO is over.
+    fn on_nothing_new(&mut self, cx: &RecoveryContext<'_>) -> Report {
+        if self.hold == Hold::ForNewData && cx.snd_nxt <= self.high {
+            self.hold = Hold::None;
+            self.frto.begin(false);
+        }
+        Report::default()
+    }
+
+    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
+        match self.timer.take() {
+            Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
+            // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
+            Some((_, Timer::Probe)) if cx.board.sacked() == 0 && self.probe.request(cx.snd_nxt) => {
+                Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
+            }
+            _ => Report::default(),
+        }
+    }
+}
+
+impl LossRecovery for RackTlp {
+    fn capabilities(&self) -> RecoveryCapabilities {
+        RecoveryCapabilities {
+            needs_sack: true,
+            has_timer: true,
+            ..RecoveryCapabilities::BY_DUPLICATES
+        }
+    }
+
+    fn state(&self) -> RecoveryState {
+        let recovery_point = self.recovering().then_some(self.high);
+        RecoveryState {
+            timeout: self.timeout(),
+            wants_new_data: self.hold == Hold::ForNewData,
+            may_be_needless: self.undo.has_sent_again(),
+            is_probing: !self.probe.is_idle(),
+            reordering: self.reordering.told(),
+            ..RecoveryState::until(recovery_point)
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        if self.state == State::Recovery {
+            if let Some(report) = self.go_on_repairing(cx, ack) {
+                return report;
+            }
+        } else if self.is_undisturbed(cx, ack) {
+            return self.go_on(cx, ack);
+        }
+        self.digest(cx, ack)
+    }
+
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { now, .. } => self.on_rto(cx, now),
+            RecoveryEvent::Timeout { now } => self.on_timeout(cx, now),
+            RecoveryEvent::Reduced => self.on_reduced(cx),
+            RecoveryEvent::LaterAcks(news) => self.hear_later_acks(cx, news),
+            RecoveryEvent::SmallerSegments => self.on_smaller_segments(cx),
+            RecoveryEvent::NothingNew => self.on_nothing_new(cx),
+            RecoveryEvent::Opened => {
+                self.undo.settle();
+                Report::default()
+            }
+            _ => Report::default(),
+        }
     }
 
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
@@ -373,27 +442,8 @@ impl LossRecovery for RackTlp {
         if self.recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }
 
-    fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {
-        let prr = self.prr.as_ref().filter(|_| self.state == State::Recovery)?;
-        Some(prr.window(cx.ssthresh, cx.mss))
-    }
-
     fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         if self.hold == Hold::None { cx.board.next_lost() } else { None }
-    }
-
-    fn wants_new_data(&self) -> bool {
-        self.hold == Hold::ForNewData
-    }
-
-    /// Linux `tcp_xmit_recovery`: if no new data went, F-RTO is over.
-    fn on_nothing_new(&mut self, cx: &mut RecoveryContext<'_>) -> bool {
-        let over = self.hold == Hold::ForNewData && cx.snd_nxt <= self.high;
-        if over {
-            self.hold = Hold::None;
-            self.frto.begin(false);
-        }
-        over
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {
@@ -409,7 +459,7 @@ impl LossRecovery for RackTlp {
         if self.segments_out == 0 {
             self.head_sent_at = sent.now;
         }
-        self.segments_out += 1;
+        self.segments_out += sent.segments;
         if !probe {
             let rto_left = (self.head_sent_at + sent.rto).saturating_since(sent.now);
             let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
@@ -417,52 +467,8 @@ impl LossRecovery for RackTlp {
         }
     }
 
-    fn on_more_data(&mut self, segments: usize, last: &SentInfo) {
-        self.segments_out += segments.saturating_sub(1);
-        self.on_sent(last);
-    }
-
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         self.rest_on(ack)
-    }
-
-    fn has_sent_again(&self) -> bool {
-        self.undo.has_sent_again()
-    }
-
-    fn is_probing(&self) -> bool {
-        !self.probe.is_idle()
-    }
-
-    fn on_opened(&mut self) {
-        self.undo.settle();
-    }
-
-    fn reordering(&self) -> SeenReordering {
-        self.reordering.told()
-    }
-
-    fn timeout(&self) -> Option<Instant> {
-        self.timer.map(|(at, _)| at)
-    }
-
-    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
-        match self.timer.take() {
-            Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
-            // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
-            Some((_, Timer::Probe)) if cx.board.sacked() == 0 && self.probe.request(cx.snd_nxt) => {
-                Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
-            }
-            _ => Report::default(),
-        }
-    }
-
-    fn needs_sack(&self) -> bool {
-        true
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        matches!(self.state, State::Recovery | State::Loss).then_some(self.high)
     }
 }
 

@@ -7,12 +7,11 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    IdleTimeout, LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report,
-    SentInfo, Stance, TimerAction,
+    LossRecovery, News, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState,
+    Reduction, Report, SentInfo, Stance, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Make, Parameter};
-use units::Instant;
 
 /// Fast recovery until the first new ACK.
 pub static RENO: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -104,7 +103,7 @@ impl RenoRecovery {
     }
 
     fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
         } else if self.dup.count == DUP_THRESH && self.may_enter(cx, ack.una) {
@@ -135,16 +134,7 @@ impl RenoRecovery {
     }
 }
 
-impl LossRecovery for RenoRecovery {
-    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        if ack.advanced() {
-            self.forget_duplicates();
-            let ended = self.fast.take().is_some();
-            return Report { ended, grow: true, ..Report::default() };
-        }
-        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
-    }
-
+impl RenoRecovery {
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let News::Overtaken(segments) = news else { return Report::default() };
         if self.is_busy() {
@@ -160,15 +150,46 @@ impl LossRecovery for RenoRecovery {
         self.dup.count >= DUP_THRESH
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
         self.forget_duplicates();
         self.fast = None;
         self.timed_out = cx.snd_nxt;
-        self.dup.on_rto(cx)
+        self.dup.on_rto(cx, is_retreat)
     }
 
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.on_idle_timeout(snd_nxt)
+    fn left_network(&self) -> u64 {
+        // What others' segments overtook has not left, for all that is known.
+        let own = self.dup.left_network_but(self.overtaken);
+        self.fast.as_ref().map_or(own, |fast| fast.left_network)
+    }
+}
+
+impl LossRecovery for RenoRecovery {
+    fn state(&self) -> RecoveryState {
+        let point = self.fast.as_ref().map(|_| self.dup.recover);
+        let (is_busy, left_network) = (self.is_busy(), self.left_network());
+        RecoveryState { is_busy, left_network, ..RecoveryState::until(point) }
+    }
+
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            self.forget_duplicates();
+            let ended = self.fast.take().is_some();
+            return Report { ended, grow: true, ..Report::default() };
+        }
+        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
+    }
+
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::IdleTimeout => {
+                self.dup.begin_episode(cx.snd_nxt);
+                Report::default()
+            }
+            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            _ => Report::default(),
+        }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -182,15 +203,5 @@ impl LossRecovery for RenoRecovery {
         if let Some(fast) = &mut self.fast {
             fast.on_sent(sent);
         }
-    }
-
-    fn left_network(&self, mss: u64) -> u64 {
-        // What others' segments overtook has not left, for all that is known.
-        let own = self.dup.left_network(mss).saturating_sub(u64::from(self.overtaken) * mss);
-        self.fast.as_ref().map_or(own, |fast| fast.left_network)
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.fast.as_ref().map(|_| self.dup.recover)
     }
 }

@@ -3,10 +3,12 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{LossRecovery, News, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo};
+use super::{
+    LossRecovery, News, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
+    RecoveryState, Reduction, Report, SentInfo,
+};
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::{Implied, Make};
-use units::Instant;
 
 /// Repair by selective acknowledgements.
 pub static SACK: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -75,7 +77,7 @@ impl Sack {
     }
 
     fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
         // §5.1: a new recovery may begin once all up to the last RecoveryPoint is acknowledged.
@@ -95,7 +97,44 @@ fn lost_below(ranges: &[(u64, u64)], mss: u64) -> Option<u64> {
     None
 }
 
+impl Sack {
+    /// Later ACKs of others stand for `DupThresh` SACKed segments of its own: §5.1's condition holds for
+    /// them, too.
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+        let una = cx.board.segment(0).map_or(0, |head| head.start);
+        let fresh = una >= self.dup.recover;
+        if news == News::Lost && fresh { self.enter(cx) } else { Report::default() }
+    }
+
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
+        // §5.1: SACK information is kept, recovery ends, no new one before `recover`.
+        self.dup.count = 0;
+        self.recovering = false;
+        self.forced = false;
+        self.dup.begin_episode(cx.snd_nxt);
+        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
+            // RFC 2018 §8: the receiver has reneged; the left edge goes again in any case.
+            cx.board.forget_sacks();
+        }
+        cx.board.mark_all_lost();
+        self.marked_to = cx.snd_nxt;
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+    }
+}
+
 impl LossRecovery for Sack {
+    fn capabilities(&self) -> RecoveryCapabilities {
+        RecoveryCapabilities {
+            needs_sack: true,
+            follows_new_data: false,
+            ..RecoveryCapabilities::BY_DUPLICATES
+        }
+    }
+
+    fn state(&self) -> RecoveryState {
+        RecoveryState::until(self.recovering.then_some(self.dup.recover))
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if !cx.board.sacked_ranges().is_empty() {
             self.mark_lost(cx.board, cx.mss);
@@ -115,27 +154,12 @@ impl LossRecovery for Sack {
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
-    /// Later ACKs of others stand for `DupThresh` SACKed segments of its own: §5.1's condition holds for
-    /// them, too.
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        let una = cx.board.segment(0).map_or(0, |head| head.start);
-        let fresh = una >= self.dup.recover;
-        if news == News::Lost && fresh { self.enter(cx) } else { Report::default() }
-    }
-
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
-        // §5.1: SACK information is kept, recovery ends, no new one before `recover`.
-        self.dup.count = 0;
-        self.recovering = false;
-        self.forced = false;
-        self.dup.begin_episode(cx.snd_nxt);
-        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
-            // RFC 2018 §8: the receiver has reneged; the left edge goes again in any case.
-            cx.board.forget_sacks();
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { .. } => self.on_rto(cx),
+            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            _ => Report::default(),
         }
-        cx.board.mark_all_lost();
-        self.marked_to = cx.snd_nxt;
-        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -182,21 +206,5 @@ impl LossRecovery for Sack {
             self.forced = false;
             self.rescued |= self.rescue == Some(sent.end);
         }
-    }
-
-    fn follows_new_data(&self) -> bool {
-        false
-    }
-
-    fn has_timer(&self) -> bool {
-        false
-    }
-
-    fn needs_sack(&self) -> bool {
-        true
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.recovering.then_some(self.dup.recover)
     }
 }

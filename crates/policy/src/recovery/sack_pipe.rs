@@ -10,11 +10,11 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{
-    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Report, SentInfo, TimerAction,
+    LossRecovery, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
+    RecoveryState, Report, SentInfo, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
-use units::Instant;
 
 /// Sack as it was first proposed, the pipe a counter.
 pub static SACK_PIPE: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -60,7 +60,7 @@ impl SackPipe {
         if self.timed_out || !ack.duplicate {
             return Report::default();
         }
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
             return Report::default();
         }
@@ -99,7 +99,24 @@ impl SackPipe {
     }
 }
 
+impl SackPipe {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+        self.dup.count = 0;
+        self.fast = None;
+        self.timed_out = true;
+        self.dup.on_rto(cx, is_retreat)
+    }
+}
+
 impl LossRecovery for SackPipe {
+    fn capabilities(&self) -> RecoveryCapabilities {
+        RecoveryCapabilities { needs_sack: true, ..RecoveryCapabilities::BY_DUPLICATES }
+    }
+
+    fn state(&self) -> RecoveryState {
+        RecoveryState::until(self.fast.as_ref().map(|_| self.dup.recover))
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         match self.fast {
             Some(pipe) => self.on_recovery_ack(cx, ack, pipe),
@@ -107,15 +124,15 @@ impl LossRecovery for SackPipe {
         }
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
-        self.dup.count = 0;
-        self.fast = None;
-        self.timed_out = true;
-        self.dup.on_rto(cx)
-    }
-
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.on_idle_timeout(snd_nxt)
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::IdleTimeout => {
+                self.dup.begin_episode(cx.snd_nxt);
+                Report::default()
+            }
+            _ => Report::default(),
+        }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -154,13 +171,5 @@ impl LossRecovery for SackPipe {
         if !std::mem::replace(&mut pipe.forced, false) {
             pipe.bytes += sent.len.min(pipe.mss);
         }
-    }
-
-    fn needs_sack(&self) -> bool {
-        true
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.fast.as_ref().map(|_| self.dup.recover)
     }
 }

@@ -4,11 +4,11 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, TimerAction,
+    LossRecovery, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState, Reduction,
+    Report, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
-use units::Instant;
 
 /// Fast retransmit, then slow start from one segment.
 pub static TAHOE: RecoveryDescriptor = RecoveryDescriptor::new(
@@ -33,6 +33,11 @@ impl Tahoe {
 }
 
 impl LossRecovery for Tahoe {
+    fn state(&self) -> RecoveryState {
+        let left_network = self.dup.left_network();
+        RecoveryState { left_network, ..RecoveryState::until(None) }
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             self.dup.count = 0;
@@ -41,7 +46,7 @@ impl LossRecovery for Tahoe {
         if !ack.duplicate {
             return Report::default();
         }
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
             return Report::default();
         }
@@ -54,24 +59,21 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, _: Instant) -> Report {
-        // The duplicate count stays: further duplicates of the old window mean nothing new.
-        self.dup.on_rto(cx)
-    }
-
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.on_idle_timeout(snd_nxt)
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => {
+                // The duplicate count stays: further duplicates of the old window mean nothing new.
+                self.dup.on_rto(cx, is_retreat)
+            }
+            RecoveryEvent::IdleTimeout => {
+                self.dup.begin_episode(cx.snd_nxt);
+                Report::default()
+            }
+            _ => Report::default(),
+        }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         self.dup.open_allowance(cx)
-    }
-
-    fn left_network(&self, mss: u64) -> u64 {
-        self.dup.left_network(mss)
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        None
     }
 }

@@ -8,8 +8,8 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    IdleTimeout, LossRecovery, RecoveryContext, RecoveryDescriptor, Reduction, Report, SentInfo,
-    TimerAction,
+    LossRecovery, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
+    RecoveryState, Reduction, Report, SentInfo, TimerAction,
 };
 use crate::ack::{AckInfo, SentSegment};
 use crate::registry::{Make, Parameter, PolicySetup};
@@ -170,7 +170,7 @@ impl VegasRecovery {
     }
 
     fn on_duplicate(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
-        self.dup.on_duplicate(cx.snd_nxt);
+        self.dup.on_duplicate(cx);
         let expired = self.has_expired(cx, ack.now);
         if expired || self.dup.count == DUP_THRESH {
             let same_episode = self.timed_out && !self.dup.is_new_episode(ack);
@@ -210,7 +210,31 @@ impl VegasRecovery {
     }
 }
 
+impl VegasRecovery {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant, is_retreat: bool) -> Report {
+        self.dup.count = 0;
+        self.inflation = None;
+        self.forced = false;
+        self.timed_out = true;
+        self.reduced_at = Some(now);
+        Report { cwnd: Some(AFTER_TIMEOUT * cx.mss), ..self.dup.on_rto(cx, is_retreat) }
+    }
+}
+
 impl LossRecovery for VegasRecovery {
+    fn capabilities(&self) -> RecoveryCapabilities {
+        RecoveryCapabilities {
+            counts_idle_timeouts: self.options.idle_is_timeout,
+            ..RecoveryCapabilities::BY_DUPLICATES
+        }
+    }
+
+    fn state(&self) -> RecoveryState {
+        let point = self.inflation.map(|_| self.dup.recover);
+        let left_network = self.inflation.unwrap_or_else(|| self.dup.left_network());
+        RecoveryState { left_network, ..RecoveryState::until(point) }
+    }
+
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             return self.on_progress(cx, ack);
@@ -218,18 +242,13 @@ impl LossRecovery for VegasRecovery {
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
-        self.dup.count = 0;
-        self.inflation = None;
-        self.forced = false;
-        self.timed_out = true;
-        self.reduced_at = Some(now);
-        Report { cwnd: Some(AFTER_TIMEOUT * cx.mss), ..self.dup.on_rto(cx) }
-    }
-
-    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        let _ = snd_nxt;
-        if self.options.idle_is_timeout { IdleTimeout::Timeout } else { IdleTimeout::Restart }
+    fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
+        match event {
+            RecoveryEvent::RetransmissionTimeout { now, is_retreat } => {
+                self.on_rto(cx, now, is_retreat)
+            }
+            _ => Report::default(),
+        }
     }
 
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
@@ -246,13 +265,5 @@ impl LossRecovery for VegasRecovery {
         if sent.retransmission {
             self.forced = false;
         }
-    }
-
-    fn left_network(&self, mss: u64) -> u64 {
-        self.inflation.unwrap_or_else(|| self.dup.left_network(mss))
-    }
-
-    fn recovery_point(&self) -> Option<u64> {
-        self.inflation.map(|_| self.dup.recover)
     }
 }

@@ -9,14 +9,14 @@ fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
     let mut s = Sender::new(4, 100);
     assert_eq!(s.send(at(0)), [New(0), New(1), New(2), New(3)]);
     // 2 * 100 ms and 2 ms for timers.
-    assert_eq!(s.rack.timeout(), Some(at(202)));
+    assert_eq!(s.rack.state().timeout, Some(at(202)));
     let report = s.ack(at(100), ack(2));
     // Nothing to repair: until the next ACK the window alone decides.
     assert_eq!(report, Report { grow: true, stance: Stance::AtRest, ..Report::default() });
-    assert_eq!(s.rack.timeout(), Some(at(302)));
+    assert_eq!(s.rack.state().timeout, Some(at(302)));
     // Sending looks at the head, too: it times out 300 ms after it was sent.
     assert_eq!(s.send(at(100)), [New(4), New(5)]);
-    assert_eq!(s.rack.timeout(), Some(at(300)));
+    assert_eq!(s.rack.state().timeout, Some(at(300)));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn duplicate_acks_send_new_segments_until_the_third_starts_recovery() {
     assert_eq!(s.send(at(100)), [New(10)]);
     s.ack(at(100), sack(0, &[(1, 3)]));
     assert_eq!(s.send(at(100)), [New(11)]);
-    assert!(!s.rack.recovering());
+    assert!(s.rack.state().recovery_point.is_none());
     // DupThresh is reached and no reordering was ever seen: what was sent earlier is lost at once.
     s.ack(at(100), sack(0, &[(1, 4)]));
     assert_eq!(s.lost(), [0]);
@@ -101,7 +101,7 @@ fn reordering_within_the_wait_costs_nothing_and_lengthens_later_waits() {
     s.ack(at(120), sack(3, &[(4, 8)]));
     assert_eq!(s.lost(), []);
     // Sent at 0 ms, round trip 120 ms, a quarter of the smallest: due at 145 ms, 2 ms for timers.
-    assert_eq!(s.rack.timeout(), Some(at(147)));
+    assert_eq!(s.rack.state().timeout, Some(at(147)));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_loss_that_the_probe_itself_repaired_lowers_the_window() {
     let report = s.ack(at(600), ack(11));
     assert_eq!(report.congestion, Some(Reduction::ToSsthresh));
     assert_eq!(s.cwnd, 7 * MSS);
-    assert!(!s.rack.recovering());
+    assert!(s.rack.state().recovery_point.is_none());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn one_probe_a_flight() {
     s.supply = 12;
     // A probe of new data: window or not.
     assert_eq!(s.send_new(at(202)), New(10));
-    assert_eq!(s.rack.timeout(), None);
+    assert_eq!(s.rack.state().timeout, None);
     // The probe's ACK ends it without reduction; the tail is judged by what it delivers.
     let report = s.ack(at(302), ack(11));
     assert_eq!(report.congestion, None);

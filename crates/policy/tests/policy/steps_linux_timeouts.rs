@@ -2,7 +2,7 @@
 //! out by hand from RFC 5682, 8985 and 3522.
 
 use crate::linux_sender::*;
-use policy::recovery::{LossRecovery, Reduction, TimerAction};
+use policy::recovery::{LossRecovery, RecoveryEvent, Reduction, TimerAction};
 
 #[test]
 fn a_timeout_marks_all_but_the_recently_sent() {
@@ -19,7 +19,7 @@ fn a_timeout_marks_all_but_the_recently_sent() {
     assert_eq!(report.cwnd, Some(3 * MSS));
     assert_eq!(s.ssthresh, 7 * MSS);
     assert_eq!(s.send(at(310)), [Again(1)]);
-    assert!(s.rack.recovering());
+    assert!(s.rack.state().recovery_point.is_some());
 }
 
 /// Four segments without an answer, a timeout at 300 ms and segment 0 sent again.
@@ -65,10 +65,10 @@ fn frto_repairs_at_once_if_new_data_cannot_go() {
     let mut s = after_timeout(100);
     s.ack(at(400), ack(1));
     let (rack, mut cx) = s.parts();
-    assert!(rack.wants_new_data());
+    assert!(rack.state().wants_new_data);
     assert_eq!(rack.next_retransmission(&mut cx), None);
-    assert!(rack.on_nothing_new(&mut cx));
-    assert!(!rack.wants_new_data());
+    rack.on_event(&mut cx, RecoveryEvent::NothingNew);
+    assert!(!rack.state().wants_new_data);
     // The window of two segments is free: all four were lost, and the first was acknowledged.
     assert_eq!(s.send(at(400)), [Again(1), Again(2)]);
     // A SACK of segment 3, never sent again, is no proof any more.
@@ -82,7 +82,9 @@ fn frto_waits_while_new_data_is_out() {
     s.ack(at(400), ack(1));
     assert_eq!(s.send(at(400)), [New(4), New(5)]);
     let (rack, mut cx) = s.parts();
-    assert!(!rack.on_nothing_new(&mut cx));
+    let before = rack.state();
+    rack.on_event(&mut cx, RecoveryEvent::NothingNew);
+    assert_eq!(rack.state(), before);
     assert_eq!(rack.next_retransmission(&mut cx), None);
 }
 
@@ -103,13 +105,13 @@ fn losses_that_the_reordering_timer_finds_end_the_wait_for_new_data() {
     s.supply = 100;
     s.ack(at(411), ack(3));
     let (rack, mut cx) = s.parts();
-    assert!(rack.wants_new_data());
+    assert!(rack.state().wants_new_data);
     assert_eq!(rack.next_retransmission(&mut cx), None);
     // The new data does not go. Segment 2 took 101 ms; segment 8 is overdue 126 ms after it was sent, at 431 ms, and the
     // timer has 2 ms more.
     s.timeout(at(433));
     assert_eq!(s.lost(), [3, 4, 5, 6, 7, 8]);
-    assert!(!s.rack.wants_new_data());
+    assert!(!s.rack.state().wants_new_data);
     assert_eq!(s.send(at(433))[..1], [Again(3)]);
 }
 
@@ -122,7 +124,7 @@ fn without_new_data_a_timeout_is_repaired_by_slow_start() {
     assert_eq!(s.send(at(500)), [Again(3)]);
     let report = s.ack(at(600), ack(4));
     assert!(report.ended && !report.undo);
-    assert!(!s.rack.recovering());
+    assert!(s.rack.state().recovery_point.is_none());
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::scheme::SharedConfig;
 use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES, TcpOptions, Timestamps};
-use sender::SenderTerms;
 use crate::tuple::FourTuple;
+use sender::SenderTerms;
 use units::{Instant, SeqNum};
 
 /// Segment size assumed when the peer names none (RFC 9293 §3.7.1).

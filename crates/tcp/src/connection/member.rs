@@ -9,8 +9,8 @@ use crate::path::{Front, Origin, Path, ProxyClient, Upheaval};
 use crate::recovery::News;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
-use sender::Deadline;
 use crate::tuple::FourTuple;
+use sender::Deadline;
 use std::ops::ControlFlow;
 use units::Instant;
 

@@ -4,10 +4,9 @@
 use super::{BareProbe, Connection, State};
 use crate::config::{IdleRestart, Opening};
 use crate::path::Path;
-use crate::recovery::IdleTimeout;
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
-use sender::{Deadline, LeavingSegment};
 use crate::startup::PendingData;
+use sender::{Deadline, LeavingSegment};
 use std::ops::ControlFlow;
 use units::Instant;
 
@@ -262,14 +261,13 @@ impl Connection {
         let Some(ran_out) = path.on_sending_resumed(now, rto, self.transfer()) else {
             return;
         };
-        match self.sender.on_idle_timeout() {
-            IdleTimeout::Restart => path.restart_by_timer(),
-            IdleTimeout::Timeout if self.config.idle == IdleRestart::TimerSlowStart => {
-                let may_send = self.may_send_new();
-                self.sender.time_out_while_idle(now, path, ran_out, may_send);
-                self.collect_report(path);
-            }
-            IdleTimeout::Timeout => {}
+        let may_send = self.may_send_new();
+        let counts = self.sender.on_idle_timeout(path, may_send);
+        if !counts {
+            path.restart_by_timer();
+        } else if self.config.idle == IdleRestart::TimerSlowStart {
+            self.sender.time_out_while_idle(now, path, ran_out, may_send);
+            self.collect_report(path);
         }
     }
 

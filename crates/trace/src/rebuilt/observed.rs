@@ -128,7 +128,8 @@ impl RebuiltSender {
     /// Keep-alives repeat the last byte acknowledged or none; probes of a shut window bring one byte.
     fn is_probe(&self, seen: &SeenData, end: u64) -> bool {
         let small = seen.payload <= 1 && !seen.fin;
-        let alive = end <= self.core.una() && seen.start + 1 >= self.core.una() && self.core.una() > 0;
+        let alive =
+            end <= self.core.una() && seen.start + 1 >= self.core.una() && self.core.una() > 0;
         let shut = self.core.window() == 0 && seen.start >= self.core.una() && self.core.una() > 0;
         small && (alive || shut)
     }
@@ -353,7 +354,10 @@ impl RebuiltSender {
 
     /// A probe by its time alone, of a sender whose recovery has none or forgot it.
     fn looks_like_probe(&self, at: Instant) -> bool {
-        self.has_probes && self.core.terms().sack && self.core.board().sacked() == 0 && self.waited_for_probe(at)
+        self.has_probes
+            && self.core.terms().sack
+            && self.core.board().sacked() == 0
+            && self.waited_for_probe(at)
     }
 
     /// Nothing was heard for longer than a probe waits, two round trips.

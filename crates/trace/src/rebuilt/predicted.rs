@@ -6,12 +6,12 @@
 
 use super::RebuiltSender;
 use super::acks::{AckDigest, SenderAck};
-use sender::StampClock;
 use super::predicted_sends::{NextSend, Transmission};
 use crate::kinds::Retransmission;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
+use sender::StampClock;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -198,7 +198,9 @@ impl Predictor {
         let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
             // Without SACK a duplicate a round trip later is the first sign.
-            Waiting::Ack(ack) if ack.highest() > before || ack.seen.bare && ack.seen.at > soon => Some(ack),
+            Waiting::Ack(ack) if ack.highest() > before || ack.seen.bare && ack.seen.at > soon => {
+                Some(ack)
+            }
             _ => None,
         });
         let more = self.waiting.iter().skip(1).any(|w| matches!(w, Waiting::Request { .. }));

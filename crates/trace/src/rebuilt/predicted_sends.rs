@@ -82,7 +82,8 @@ impl RebuiltSender {
                 return NextSend::Again { index, probe: true };
             }
         }
-        let idle = self.core.board().waiting() == 0 && (self.core.board().is_empty() || !self.core.recovering());
+        let idle = self.core.board().waiting() == 0
+            && (self.core.board().is_empty() || !self.core.recovering());
         if self.core.nxt() >= self.core.written() && idle {
             self.path.on_send_stopped(false);
             return NextSend::Nothing;
@@ -136,7 +137,9 @@ impl RebuiltSender {
     /// short, as where a buffer ends; of the first ones of a response the first, its header.
     pub(super) fn full_len(&self) -> u64 {
         let mss = self.core.mss();
-        let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.core.nxt())) else { return mss };
+        let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.core.nxt())) else {
+            return mss;
+        };
         let len = if self.core.board().is_empty() { left % mss } else { left.min(mss) };
         if len == 0 { mss } else { len }
     }

@@ -4,7 +4,7 @@
 //! under way has none, and would wait for its tail-loss probe.
 
 use super::super::dupacks::DUP_THRESH;
-use super::super::{LossRecovery, News, RecoveryContext, Report, TimerAction};
+use super::super::{News, RecoveryContext, Report, TimerAction};
 use super::RackTlp;
 
 impl RackTlp {

@@ -1,6 +1,6 @@
 //! Plain ACKs, which advance while nothing is repaired: what is left to do then.
 
-use super::super::{AtRest, LossRecovery, PlainAck};
+use super::super::{AtRest, PlainAck};
 use super::{Hold, RackTlp, State};
 use units::Instant;
 

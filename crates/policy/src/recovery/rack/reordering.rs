@@ -141,7 +141,6 @@ mod tests {
             rto: Duration::from_millis(300),
             snd_nxt: 10 * MSS,
             new_data: false,
-            retreat: false,
             shared: false,
         };
         reordering.window(&cx, recovering).as_millis()

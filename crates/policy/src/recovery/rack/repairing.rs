@@ -34,7 +34,7 @@ impl RackTlp {
         self.hold = Hold::None;
         self.highest_sacked = newest.end;
         if ack.duplicate {
-            self.duplicates.on_duplicate(cx.snd_nxt);
+            self.duplicates.on_duplicate(cx);
         }
         self.reordering.adapt(newest.sent_at, ack.now);
         let mut report = Report::default();

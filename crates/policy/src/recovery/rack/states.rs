@@ -2,7 +2,7 @@
 //! Linux `tcp_fastretrans_alert`.
 
 use super::super::prr::Prr;
-use super::super::{LossRecovery, RecoveryContext, Reduction, Report};
+use super::super::{RecoveryContext, Reduction, Report};
 use super::detect::Verdict;
 use super::{Hold, RackTlp, State, frto};
 use crate::ack::AckInfo;

@@ -1,6 +1,6 @@
 //! The policy's timer, for reordering or for a tail-loss probe, and what a retransmission timeout marks lost.
 
-use super::super::{LossRecovery, RecoveryContext, Report, TimerAction};
+use super::super::{RecoveryContext, Report, TimerAction};
 use super::tail_probe::TailProbe;
 use super::{Hold, RackTlp, State, Timer};
 use units::{Duration, Instant};

@@ -4,7 +4,9 @@
 pub(crate) use Sending::{Again, New};
 use policy::ack::{AckInfo, AckProgress, Scoreboard};
 use policy::recovery::rack::RackTlp;
-use policy::recovery::{LossRecovery, RecoveryContext, Reduction, Report, SentInfo, TimerAction};
+use policy::recovery::{
+    LossRecovery, RecoveryContext, RecoveryEvent, Reduction, Report, SentInfo, TimerAction,
+};
 use units::{Duration, Instant};
 
 pub(crate) const MSS: u64 = 1000;
@@ -68,7 +70,6 @@ pub(crate) fn context(board: &mut Scoreboard) -> RecoveryContext<'_> {
         rto: ms(300),
         snd_nxt: 0,
         new_data: false,
-        retreat: false,
         shared: false,
     }
 }
@@ -132,7 +133,7 @@ impl Sender {
 
     pub(crate) fn tell_sent(&mut self, now: Instant, end: u64, retransmission: bool) {
         let (srtt, rto) = (ms(100), ms(300));
-        self.rack.on_sent(&SentInfo { now, len: MSS, end, retransmission, srtt, rto });
+        self.rack.on_sent(&SentInfo { now, segments: 1, len: MSS, end, retransmission, srtt, rto });
     }
 
     pub(crate) fn ack(&mut self, now: Instant, ack: Ack) -> Report {
@@ -164,16 +165,17 @@ impl Sender {
     }
 
     pub(crate) fn timeout(&mut self, now: Instant) -> Report {
-        assert_eq!(self.rack.timeout(), Some(now), "the timer is due now");
+        assert_eq!(self.rack.state().timeout, Some(now), "the timer is due now");
         let (rack, mut cx) = self.parts();
-        let report = rack.on_timeout(&mut cx, now);
+        let report = rack.on_event(&mut cx, RecoveryEvent::Timeout { now });
         self.apply(&report);
         report
     }
 
     pub(crate) fn rto(&mut self, now: Instant) -> Report {
         let (rack, mut cx) = self.parts();
-        let report = rack.on_rto(&mut cx, now);
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: false };
+        let report = rack.on_event(&mut cx, event);
         self.apply(&report);
         report
     }

@@ -61,7 +61,7 @@ impl Progress {
 
     fn sent(&self, end: u64, retransmission: bool) -> SentInfo {
         let (srtt, rto) = (Duration::from_millis(50), Duration::from_millis(250));
-        SentInfo { now: self.now, len: MSS, end, retransmission, srtt, rto }
+        SentInfo { now: self.now, segments: 1, len: MSS, end, retransmission, srtt, rto }
     }
 }
 
@@ -94,7 +94,6 @@ impl Twin {
             rto: Duration::from_millis(250),
             snd_nxt,
             new_data: true,
-            retreat: false,
             shared: false,
         };
         ask(&mut self.rack, &mut cx)
