@@ -39,9 +39,9 @@ impl SackOffsets {
 /// A sender's clock of timestamps: it showed a value at an instant, and counts milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StampClock {
-    /// What it showed.
+    /// Its value then.
     pub value: u32,
-    /// When it showed that.
+    /// Instant of that value.
     pub at: Instant,
 }
 
@@ -88,20 +88,20 @@ pub struct Acknowledgement<'a> {
 pub struct AckOutcome {
     /// Payload bytes newly acknowledged; 0 where the start-up takes back what it sent.
     pub acked: u64,
-    /// Payload bytes that have newly arrived: acknowledged, or selectively.
+    /// Payload bytes newly delivered: acknowledged, or selectively.
     pub delivered: u64,
     /// The round trip of the last segment that it delivered, if that was sent once.
     pub rtt: Option<Duration>,
     /// The receiver got these bytes twice (RFC 2883).
     pub dsack: Option<(u64, u64)>,
-    /// What recovery, or an echoed mark, made of it.
-    pub findings: Findings,
+    /// The outcome of recovery, or of an echoed mark.
+    pub found: RecoveryOutcome,
 }
 
-/// What a sender has found about the path on an occasion.
+/// The outcome of an event for the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// An episode of congestion has begun: a loss that recovery repairs.
+pub struct RecoveryOutcome {
+    /// A loss is an episode of congestion, which recovery repairs from now on.
     pub congestion: bool,
     /// The last reduction of the window was for nothing.
     pub undo: bool,
@@ -109,8 +109,8 @@ pub struct Findings {
     pub any: bool,
 }
 
-impl Findings {
-    /// Those that a report of recovery tells.
+impl RecoveryOutcome {
+    /// Returns the outcome of a report of recovery.
     #[inline]
     pub(crate) const fn of(report: &Report) -> Self {
         let congestion = report.congestion.is_some();

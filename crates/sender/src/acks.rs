@@ -1,7 +1,7 @@
 //! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
 //! in the order of RFC 6675 §5.
 
-use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
+use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use crate::verdict::AckVerdict;
 use crate::{Deadline, Sender};
 use path::Path;
@@ -15,7 +15,7 @@ use units::Instant;
 struct Delivered {
     /// Acknowledged cumulatively.
     acked: u64,
-    /// Arrived for the first time as far as is known, acknowledged or selectively.
+    /// Delivered for the first time as far as is known, acknowledged or selectively.
     all: u64,
 }
 
@@ -42,8 +42,8 @@ impl Sender {
         let mut info = self.ack_info(now);
         let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
         let is_once = ack.una > una_before && self.advance(ack.una, path, &mut info);
-        // Nearly all ACKs only advance, with nothing sent again: such a one repeats nothing and echoes
-        // nothing old.
+        // Nearly all ACKs only advance, with nothing retransmitted: such an ACK repeats nothing and
+        // echoes nothing old.
         let only_advances =
             ack.una > una_before && ack.sack.is_empty() && self.retransmit_stamp.is_none();
         if !only_advances {
@@ -59,13 +59,13 @@ impl Sender {
         let delivered = self.delivered(path, &info, acked);
         let mut sample = self.ack_sample(path, &info, delivered, prior_in_flight);
         path.observe(&mut sample);
-        let findings = Findings::default();
+        let found = RecoveryOutcome::default();
         let mut outcome = AckOutcome {
             acked,
             delivered: delivered.all,
             rtt: sample.rtt,
             dsack: info.dsack,
-            findings,
+            found,
         };
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             self.retreat(now, path, ack.may_send);
@@ -94,7 +94,7 @@ impl Sender {
     }
 
     /// The cumulative acknowledgement moves to `una`. True if it acknowledges whole segments that
-    /// were sent once and of which nothing was heard.
+    /// were sent once and were never SACKed.
     #[inline]
     fn advance(&mut self, una: u64, path: &Path, info: &mut AckInfo) -> bool {
         self.timer.retries = 0;
@@ -137,7 +137,7 @@ impl Sender {
         Delivered { acked, all }
     }
 
-    /// What start-up and congestion control are told; the path adds its totals.
+    /// Returns the sample for start-up and congestion control; the path adds its totals.
     #[inline]
     fn ack_sample(
         &self,

@@ -73,7 +73,7 @@ impl Sender {
     ) {
         let is_again = leaving.index.is_some();
         if is_again {
-            self.tell_burst(path);
+            self.end_burst(path);
             self.recovery.void_promises();
         }
         if is_again || self.recovery.capabilities().follows_new_data {
@@ -93,8 +93,8 @@ impl Sender {
         self.end_leaving(path, leaving);
     }
 
-    /// As [`Sender::note_left`], of new data, for a driver that runs timers only when packets tell
-    /// that they have run out: recovery may hear of it later, together with others.
+    /// As [`Sender::note_left`], of new data, for a driver that runs timers only when packets show
+    /// that they have run out: recovery may be notified of it later, together with others.
     #[inline(always)]
     pub fn note_left_lazily(&mut self, path: &mut Path, leaving: &LeavingSegment) {
         debug_assert!(leaving.index.is_none());

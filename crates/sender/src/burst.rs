@@ -1,38 +1,38 @@
-//! Recovery hears of a burst of new data once, or not at all.
+//! Recovery is notified of a burst of new data once, or not at all.
 //!
-//! A recovery that is at rest only sets its timer anew for each segment that leaves, and sets it
-//! anew again for the next plain ACK. So where the driver need not know at once when that timer
-//! runs out, segments are counted, and recovery hears of them together before anything else than
-//! such an ACK happens.
+//! A recovery that is at rest only restarts its timer for each segment that leaves, and once more for
+//! the next plain ACK. A driver may not need to know at once when that timer runs out. Then the sender
+//! only counts segments. It notifies recovery of all of them before the first event that is no plain
+//! ACK.
 
 use crate::Sender;
 use path::Path;
 use policy::recovery::{AtRest, SentInfo};
 use units::Instant;
 
-/// New data that recovery has not been told of.
+/// New data that recovery was not notified of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Burst {
     /// The timer of recovery does not run out before then, whatever leaves until then.
     until: Instant,
     /// Segments that have left.
     segments: usize,
-    /// When the last of them did.
+    /// Instant at which the last of them left.
     last: Instant,
 }
 
 impl Burst {
-    /// The one that follows a plain ACK: what left before does not matter to recovery.
+    /// Returns the burst that follows a plain ACK: what left before does not matter to recovery.
     pub(crate) fn after(rest: &AtRest) -> Self {
         Self { until: rest.until, ..Self::default() }
     }
 
-    /// Recovery has been told of everything.
-    pub(crate) const fn is_told(&self) -> bool {
+    /// Recovery was notified of everything.
+    pub(crate) const fn is_complete(&self) -> bool {
         self.segments == 0
     }
 
-    /// Counts a segment that leaves at `now`; false if recovery has to be told at once.
+    /// Counts a segment that leaves at `now`; false if recovery has to be notified at once.
     #[inline]
     pub(crate) fn counts(&mut self, now: Instant) -> bool {
         let counts = now < self.until;
@@ -51,16 +51,16 @@ impl Sender {
         if now < self.recovery.burst.until { None } else { self.recovery_deadline(path) }
     }
 
-    /// Tells recovery of what it has not been told of.
+    /// Notifies recovery of the burst, if there is one.
     #[inline]
-    pub(crate) fn tell_burst(&mut self, path: &Path) {
-        if !self.recovery.burst.is_told() {
-            self.tell_segments(path);
+    pub(crate) fn end_burst(&mut self, path: &Path) {
+        if !self.recovery.burst.is_complete() {
+            self.notify_of_burst(path);
         }
     }
 
     #[cold]
-    fn tell_segments(&mut self, path: &Path) {
+    fn notify_of_burst(&mut self, path: &Path) {
         let Burst { segments, last, .. } = std::mem::take(&mut self.recovery.burst);
         let (srtt, rto) = (path.rtt.srtt(), path.rto(self.timer.backoff));
         let (len, end) = (self.terms.mss, self.nxt);

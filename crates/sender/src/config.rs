@@ -1,4 +1,4 @@
-//! What a scheme says of the sending half of its connections.
+//! The options of a scheme that the sending half of its connections goes by.
 
 use policy::config::{ConnectionConfig, RttSampling};
 
@@ -7,9 +7,9 @@ use policy::config::{ConnectionConfig, RttSampling};
 pub(crate) struct SenderConfig {
     /// Segments that may be outstanding at most, whatever the peer's window admits.
     pub(crate) window_limit: Option<u32>,
-    /// Which ACKs tell a round trip.
+    /// The ACKs that give a sample of the round trip.
     pub(crate) rtt_sampling: RttSampling,
-    /// Without SACK, duplicate ACKs tell of deliveries (Linux `tcp_add_reno_sack`).
+    /// Without SACK, duplicate ACKs count as deliveries (Linux `tcp_add_reno_sack`).
     pub(crate) duplicates_deliver: bool,
     /// SYNs that may be lost before the first window is a smaller one (RFC 5681 §3.1).
     pub(crate) syn_losses_tolerated: u32,

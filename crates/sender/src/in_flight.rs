@@ -30,7 +30,7 @@ impl Sender {
         path: &Path,
         may_send: bool,
     ) -> (&'a mut Repairs, RecoveryContext<'a>) {
-        self.tell_burst(path);
+        self.end_burst(path);
         self.recovery.void_promises();
         let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {

@@ -8,7 +8,7 @@
 //!
 //! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads an ACK, `round_trips`
 //! times it, `verdict` asks recovery, `members` serves connections that share a path. `book` books
-//! segments that leave, `burst` keeps recovery from hearing of each, `timer` has the retransmission
+//! segments that leave, `burst` spares recovery the notice of each, `timer` has the retransmission
 //! timer, `repairs` the recovery policy, `in_flight` the bytes in flight of the path. `observed` is
 //! for drivers that know the sender only by its packets.
 //!
@@ -29,7 +29,7 @@ mod round_trips;
 mod timer;
 mod verdict;
 
-pub use acknowledgement::{AckOutcome, Acknowledgement, Findings, SackOffsets, StampClock};
+pub use acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome, SackOffsets, StampClock};
 pub use book::LeavingSegment;
 pub use timer::{Deadline, TimerRanOut};
 
@@ -61,15 +61,15 @@ pub struct SenderTerms {
 pub struct SenderCounts {
     /// Segments with data, SYN or FIN that were sent.
     pub data_segments_sent: u64,
-    /// Of these, segments that had been sent before.
+    /// Retransmitted ones of these segments.
     pub retransmitted_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Of these, timeouts of what opens the connection.
+    /// Timeouts of what opens the connection, counted in `timeouts`, too.
     pub opening_timeouts: u64,
     /// Time from the sending of what timed out to the timeouts, in total.
     pub timeout_wait: Duration,
-    /// Episodes of congestion that ACKs told of.
+    /// Episodes of congestion that ACKs showed.
     pub fast_retransmits: u64,
     /// Reductions of the window that were taken back.
     pub undos: u64,
@@ -81,7 +81,7 @@ pub struct SenderCounts {
     pub retreats: u64,
     /// SACK blocks that are no range of what was sent.
     pub sack_discarded: u64,
-    /// Whole segments that have arrived, as far as is known.
+    /// Whole segments delivered, as far as is known.
     pub delivered_segments: u64,
 }
 
@@ -305,7 +305,7 @@ impl Sender {
     }
 
     /// Says whether there is more to send than is known to have been written: of a sender that is
-    /// observed nothing tells how much its application has.
+    /// observed the packets do not show how much its application has.
     #[inline]
     pub const fn set_more(&mut self, has_more: bool) {
         self.has_more = has_more;

@@ -1,4 +1,4 @@
-//! A sender that is observed from outside: the packets say what it did, whatever it would have done.
+//! A sender that is observed from outside: packets show what it did, whatever it would have done.
 
 use crate::{Deadline, Sender};
 use path::Path;
@@ -49,7 +49,7 @@ impl Sender {
         self.board.index_from(start)
     }
 
-    /// The segment at `index` on the scoreboard is lost, as its retransmission tells.
+    /// The segment at `index` on the scoreboard is lost, as its retransmission shows.
     pub fn mark_lost(&mut self, index: usize) {
         self.board.mark_lost(index);
     }
@@ -62,7 +62,7 @@ impl Sender {
             && recovery.next_retransmission(&mut cx) == Some(index)
     }
 
-    /// When the last outstanding segment left.
+    /// Returns when the last outstanding segment left.
     pub fn last_sent(&self) -> Option<Instant> {
         self.board.iter().next_back().map(|segment| segment.sent_at)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Repairs {
     state: RecoveryState,
     /// The last promise of the policy. Any event but an ACK takes it back.
     stance: Stance,
-    /// New data that the policy has not been told of.
+    /// New data that the policy was not notified of.
     pub(crate) burst: Burst,
 }
 
@@ -142,7 +142,7 @@ impl Sender {
 
     /// [`Stance::Open`] is true of a piece of new data.
     pub fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
-        self.tell_burst(path);
+        self.end_burst(path);
         let (stance, burst) = (self.recovery.stance, self.recovery.burst);
         let (recovery, mut cx) = self.recovery_parts(path, true);
         let allowance = recovery.allowance(&cx);

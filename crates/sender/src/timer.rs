@@ -1,6 +1,6 @@
 //! The retransmission timer (RFC 6298), and what a timeout does to what is outstanding.
 
-use crate::{Findings, Sender};
+use crate::{RecoveryOutcome, Sender};
 use path::{Path, Upheaval};
 use policy::recovery::{RecoveryEvent, Reduction, TimerAction};
 use policy::startup::Setback;
@@ -15,10 +15,10 @@ const DISTRUST_AFTER: u32 = 4;
 pub struct Deadline(Instant);
 
 impl Deadline {
-    /// Of a timer that does not run.
+    /// The deadline of a timer that does not run.
     pub const NEVER: Self = Self(Instant::FAR_FUTURE);
 
-    /// Of a timer that fires at an instant.
+    /// The deadline of a timer that fires at an instant.
     pub const fn at(at: Instant) -> Self {
         Self(at)
     }
@@ -78,7 +78,10 @@ impl Sender {
     /// When the retransmission timer, or that of recovery, runs out.
     #[inline]
     pub fn deadline(&self) -> Deadline {
-        debug_assert!(self.recovery.burst.is_told(), "a lazy driver asks when packets tell");
+        debug_assert!(
+            self.recovery.burst.is_complete(),
+            "a lazy driver asks for the deadline of recovery"
+        );
         if self.board.is_empty() {
             return self.timer.at;
         }
@@ -90,7 +93,7 @@ impl Sender {
         self.timer.at.is_due(now)
     }
 
-    /// When the retransmission timer, or the start-up's in its place, runs out, if it runs.
+    /// Returns when the retransmission timer, or a start-up's instead of it, runs out, if it runs.
     #[inline]
     pub fn retransmission_deadline(&self) -> Option<Instant> {
         self.timer.at.instant()
@@ -176,7 +179,7 @@ impl Sender {
         if self.board.is_empty() {
             return None;
         }
-        self.tell_burst(path);
+        self.end_burst(path);
         self.recovery.state().timeout
     }
 
@@ -186,10 +189,10 @@ impl Sender {
         now: Instant,
         path: &mut Path,
         may_send: bool,
-    ) -> Findings {
+    ) -> RecoveryOutcome {
         match self.recovery_deadline(path) {
             Some(due) if due <= now => self.fire_recovery_timer(now, path, may_send),
-            _ => Findings::default(),
+            _ => RecoveryOutcome::default(),
         }
     }
 
@@ -199,7 +202,7 @@ impl Sender {
         now: Instant,
         path: &mut Path,
         may_send: bool,
-    ) -> Findings {
+    ) -> RecoveryOutcome {
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         let report = recovery.on_event(&mut cx, RecoveryEvent::Timeout { now });
@@ -209,7 +212,7 @@ impl Sender {
             self.restart_timer(now, path);
         }
         self.settle_in_flight(path);
-        Findings::of(&report)
+        RecoveryOutcome::of(&report)
     }
 
     /// The retransmission timer has run out: whether that is a timeout.

@@ -1,9 +1,11 @@
-//! What loss recovery, and whoever shares the path, make of an ACK, and what of that reaches the path.
+//! An ACK's verdict by loss recovery, and by the members of a shared path, and what of it reaches the
+//! path.
 //!
-//! A timeout's report takes the same way ([`Sender::apply_report`]); an ECN echo is answered as a loss (RFC 3168 §6.1.2).
+//! A timeout's report takes the same way ([`Sender::apply_report`]). An ECN echo is answered as a loss
+//! (RFC 3168 §6.1.2).
 
 use crate::Sender;
-use crate::acknowledgement::{AckOutcome, Acknowledgement, Findings};
+use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use path::Path;
 use policy::ack::{AckInfo, AckSample};
 use policy::congestion::CongestionEvent;
@@ -11,7 +13,7 @@ use policy::recovery::{PlainAck, RecoveryEvent, Reduction, Report, Stance, Timer
 use policy::window::Cause;
 use units::Instant;
 
-/// What recovery, and whoever shares the path, make of an ACK.
+/// An ACK's verdict by recovery, and by the members of a shared path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckVerdict {
     /// The window may grow if it acknowledges data.
@@ -22,7 +24,7 @@ pub(crate) struct AckVerdict {
 }
 
 impl Sender {
-    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place
+    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the order
     /// of the sender's lowest segment before it.
     pub(crate) fn hear_recovery(
         &mut self,
@@ -38,7 +40,7 @@ impl Sender {
             self.retransmit_stamp = None;
         }
         self.settle_in_flight(path);
-        outcome.findings = Findings::of(&report);
+        outcome.found = RecoveryOutcome::of(&report);
         self.apply_report(info.now, path, &report, ack.may_send);
         if path.is_shared() {
             path.on_member_ack(sample, arrived, info.advanced());
@@ -59,9 +61,9 @@ impl Sender {
         recovery.on_ack(&mut cx, info)
     }
 
-    /// Of a plain ACK on a path of its own: recovery has promised to be at rest, and stays so. It is
-    /// told what it goes by, if anything. `is_once`: all that the ACK acknowledges was sent once,
-    /// and nothing was heard of it before.
+    /// True if recovery is at rest, and stays so by a plain ACK on a path of its own. Recovery is
+    /// notified, unless it needs nothing. `is_once`: all that the ACK acknowledges was sent once,
+    /// and the ACK is the first to report it.
     #[inline]
     pub(crate) fn rests_on(
         &mut self,
@@ -98,7 +100,7 @@ impl Sender {
         self.recovery.on_plain_ack(&told);
     }
 
-    /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
+    /// The recovery policy is at [`Stance::Idle`], and this ACK is plain.
     pub(crate) fn is_idle_for(&self, info: &AckInfo) -> bool {
         self.recovery.stance() == Stance::Idle
             && info.advanced()
@@ -158,7 +160,7 @@ impl Sender {
             self.counts.undos += 1;
         }
         if report.congestion.is_some() && self.terms.ecn {
-            // One reaction per window, whether by loss or mark, and the peer is told of either
+            // One reaction per window, whether by loss or mark, and the peer is notified of either
             // (RFC 3168 §6.1.2).
             self.ecn_recover = self.nxt;
             self.cwr_pending = true;
@@ -182,7 +184,7 @@ impl Sender {
     fn congestion_event(&self, now: Instant, path: &Path) -> CongestionEvent {
         CongestionEvent {
             now,
-            // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
+            // Limited transmit exceeded the window; that does not count (RFC 5681 §3.2 step 2).
             flight_size: (self.outstanding_before_ack + self.others_in_flight(path))
                 .min(path.usable_cwnd()),
             usable_window: path.usable_cwnd().min(self.largest_window.max(self.terms.mss)),
@@ -215,7 +217,7 @@ impl Sender {
         self.counts.ecn_reductions += 1;
         let event = self.congestion_event(ack.now, path);
         path.reduce_for(client, Reduction::ToSsthresh, &event, Cause::Ecn);
-        outcome.findings.any = true;
+        outcome.found.any = true;
         true
     }
 }

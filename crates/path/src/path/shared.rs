@@ -43,7 +43,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The only member of a path that nobody shares.
+    /// The only member of a path that is not shared.
     pub const LONE: Self = Self { ports: (0, 0), client: ProxyClient::Own(0, 0) };
 }
 

@@ -155,7 +155,7 @@ pub enum TimerAction {
     Keep,
 }
 
-/// What a recovery is and needs, which never changes.
+/// The needs and habits of a recovery, which never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryCapabilities {
     /// It is of no use with a peer that does not send SACK: NewReno replaces it.
@@ -186,7 +186,7 @@ pub enum RecoveryEvent {
     Opened,
     /// The retransmission timer ran out: losses are marked, and fast recovery ends.
     RetransmissionTimeout {
-        /// When.
+        /// Instant at which it did.
         now: Instant,
         /// A start-up takes back what is outstanding. Congestion is not the reason, nor is there one
         /// to think that the receiver has discarded anything.
@@ -194,7 +194,7 @@ pub enum RecoveryEvent {
     },
     /// The recovery's own timer ran out.
     Timeout {
-        /// When.
+        /// Instant at which it did.
         now: Instant,
     },
     /// The retransmission timer ran out while nothing was outstanding, at a sender whose timer runs
@@ -233,7 +233,7 @@ pub struct RecoveryState {
     /// Bytes outstanding that, by duplicate ACKs without SACK, have left the network. On a shared
     /// path they are not in flight, instead of the window being inflated by them.
     pub left_network: u64,
-    /// What is known of reordering on the way.
+    /// The reordering that was seen.
     pub reordering: SeenReordering,
 }
 
@@ -314,12 +314,12 @@ pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 
 /// A loss recovery policy; one value per connection.
 pub trait LossRecovery {
-    /// What it is and needs.
+    /// Returns its needs and habits.
     fn capabilities(&self) -> RecoveryCapabilities {
         RecoveryCapabilities::BY_DUPLICATES
     }
 
-    /// Its state.
+    /// Returns its state.
     fn state(&self) -> RecoveryState;
 
     /// Digests one ACK: marks losses, moves between open and recovering.
@@ -331,7 +331,7 @@ pub trait LossRecovery {
         AtRest { until: Instant::ZERO }
     }
 
-    /// Digests an event. What a policy has no rule for changes nothing.
+    /// Digests an event. One that the policy has no rule for changes nothing.
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report;
 
     /// Digests a segment that leaves.

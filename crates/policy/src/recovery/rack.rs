@@ -351,7 +351,7 @@ impl RackTlp {
         Report { cwnd: prr.map(|prr| prr.window(cx.ssthresh, cx.mss)), ..Report::default() }
     }
 
-    /// When its timer runs out.
+    /// Returns when its timer runs out.
     pub(crate) fn timeout(&self) -> Option<Instant> {
         self.timer.map(|(at, _)| at)
     }

@@ -48,7 +48,7 @@ impl Connection {
             if is_all {
                 path.on_transfer_acked();
             }
-            if is_all || outcome.findings.any {
+            if is_all || outcome.found.any {
                 self.collect_report(path);
             }
         }

@@ -87,8 +87,8 @@ impl RebuiltSender {
         self.evidence.on_ack(ack.now, una, una > before);
         let digest = self.core.on_ack(&mut self.path, &ack);
         self.core.take_probe();
-        if digest.findings.any {
-            self.note_findings(ack.now, digest.findings, phase);
+        if digest.found.any {
+            self.note_outcome(ack.now, digest.found, phase);
         }
         digest
     }

@@ -25,7 +25,7 @@ pub(crate) struct ParkedSender {
 }
 
 impl RebuiltSender {
-    /// What the SYNs agreed on, as far as it is known.
+    /// Returns the options that the SYNs agreed on, as far as is known.
     fn terms(&self) -> Terms {
         let SenderTerms { mss, sack, timestamps, ecn } = *self.core.terms();
         let (sack_is_guess, window_is_guess) = (self.sack_is_guess, self.window_is_guess);

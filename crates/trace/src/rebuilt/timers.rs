@@ -2,7 +2,7 @@
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
-use sender::Findings;
+use sender::RecoveryOutcome;
 use units::Instant;
 
 impl RebuiltSender {
@@ -12,7 +12,7 @@ impl RebuiltSender {
         self.core.recovery_deadline(&self.path)
     }
 
-    /// When the retransmission timer runs out; far away while it does not run.
+    /// Returns when the retransmission timer runs out; far away while it does not run.
     pub(super) fn retransmission_due(&self) -> Instant {
         self.core.retransmission_deadline().unwrap_or(Instant::FAR_FUTURE)
     }
@@ -21,17 +21,22 @@ impl RebuiltSender {
     pub(super) fn run_recovery_timer(&mut self, now: Instant) {
         self.path.set_now(now);
         let (phase, may_send) = (self.phase(), self.may_send());
-        let findings = self.core.fire_recovery_timer(now, &mut self.path, may_send);
-        self.note_findings(now, findings, phase);
+        let found = self.core.fire_recovery_timer(now, &mut self.path, may_send);
+        self.note_outcome(now, found, phase);
     }
 
     /// Recovery has found something; `phase`: before that.
     #[inline(never)]
-    pub(super) fn note_findings(&mut self, now: Instant, findings: Findings, phase: SenderPhase) {
-        if findings.undo {
+    pub(super) fn note_outcome(
+        &mut self,
+        now: Instant,
+        found: RecoveryOutcome,
+        phase: SenderPhase,
+    ) {
+        if found.undo {
             self.evidence.undo();
         }
-        if findings.congestion {
+        if found.congestion {
             self.evidence.begin_fast(now, self.core.una(), phase);
         }
     }
