@@ -1,9 +1,9 @@
 //! Recovery is notified of a burst of new data once, or not at all.
 //!
-//! A recovery that is at rest only restarts its timer for each segment that leaves, and once more for
-//! the next plain ACK. A driver may not need to know at once when that timer runs out. Then the sender
-//! only counts segments. It notifies recovery of all of them before the first event that is no plain
-//! ACK.
+//! A recovery that is at rest only restarts its timer for each segment that leaves, and once more
+//! for the next plain ACK. A driver may not need to know at once when that timer runs out. Then the
+//! sender only counts segments. It notifies recovery of all of them before the first event that is
+//! no plain ACK.
 
 use crate::Sender;
 use path::Path;

@@ -65,7 +65,7 @@ pub struct SenderCounts {
     pub retransmitted_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Timeouts of what opens the connection, counted in `timeouts`, too.
+    /// Timeouts of what opens the connection, which `timeouts` includes.
     pub opening_timeouts: u64,
     /// Time from the sending of what timed out to the timeouts, in total.
     pub timeout_wait: Duration,
