@@ -71,7 +71,7 @@ impl Repairs {
     pub(crate) fn on_plain_ack(&mut self, ack: &PlainAck) {
         let rest = self.policy.on_plain_ack(ack);
         self.burst = Burst::after(&rest);
-        self.state = self.policy.state();
+        self.state.timeout = rest.timeout;
     }
 
     pub(crate) fn on_event(

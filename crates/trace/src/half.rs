@@ -399,7 +399,7 @@ impl Half {
 }
 
 /// Reads an acknowledgement from a segment; its SACK blocks are left out. `clock`: of the sender.
-#[inline]
+#[inline(always)]
 pub(crate) fn seen_ack(
     segment: &Observed,
     una: u64,

@@ -270,7 +270,7 @@ impl Scoreboard {
 
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest. True if those are whole segments that were
     /// sent once and of which nothing was heard, and the ACK had told of none before.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) -> bool {
         let is_first = progress.newest.is_none();
         let is_plain = is_first && self.acknowledge_plain(una, progress) == una;

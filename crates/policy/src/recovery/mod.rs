@@ -296,6 +296,9 @@ pub struct PlainAck {
 /// What a recovery that was told of a plain ACK answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtRest {
+    /// Deadline of its own timer ([`RecoveryState::timeout`]). Nothing else of its state has
+    /// changed.
+    pub timeout: Option<Instant>,
     /// Before then its timer does not run out, whatever new data leaves until then.
     pub until: Instant,
 }
@@ -328,7 +331,7 @@ pub trait LossRecovery {
     /// Digests a plain ACK, at [`Stance::AtRest`].
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         let _ = ack;
-        AtRest { until: Instant::ZERO }
+        AtRest { timeout: self.state().timeout, until: Instant::ZERO }
     }
 
     /// Digests an event. One that the policy has no rule for changes nothing.

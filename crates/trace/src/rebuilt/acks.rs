@@ -61,7 +61,7 @@ impl SenderAck {
 
 impl RebuiltSender {
     /// Digests an ACK of what was sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, seen: &SeenAck, sack: &SackOffsets) -> AckDigest {
         self.path.set_now(seen.at);
         let changes_window = seen.window.is_some_and(|window| self.core.update_window(window));

@@ -31,12 +31,12 @@ impl RackTlp {
         self.segments_out = segments_out;
         self.head_sent_at = head_sent_at.unwrap_or(now);
         let Some(head) = head_sent_at else {
-            return AtRest { until: Instant::ZERO };
+            return AtRest { timeout: None, until: Instant::ZERO };
         };
         self.arm_probe(now, srtt, rto);
         let timeout = self.timeout();
         // Whatever leaves later: a probe waits as long as one for several segments, but not after the head's timeout.
         let later = self.earliest_probe(now, srtt).min(head + rto);
-        AtRest { until: timeout.map_or(Instant::ZERO, |first| first.min(later)) }
+        AtRest { timeout, until: timeout.map_or(Instant::ZERO, |first| first.min(later)) }
     }
 }
