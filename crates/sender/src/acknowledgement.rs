@@ -92,8 +92,8 @@ pub struct AckOutcome {
     pub delivered: u64,
     /// The round trip of the last segment that it delivered, if that was sent once.
     pub rtt: Option<Duration>,
-    /// The receiver got these bytes twice (RFC 2883).
-    pub dsack: Option<(u64, u64)>,
+    /// The receiver got something twice (RFC 2883).
+    pub has_dsack: bool,
     /// The outcome of recovery, or of an echoed mark.
     pub found: RecoveryOutcome,
 }

@@ -64,7 +64,7 @@ impl Sender {
             acked,
             delivered: delivered.all,
             rtt: sample.rtt,
-            dsack: info.dsack,
+            has_dsack: info.dsack.is_some(),
             found,
         };
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {

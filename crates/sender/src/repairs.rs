@@ -86,7 +86,9 @@ impl Repairs {
 
     pub(crate) fn on_sent(&mut self, sent: &SentInfo) {
         self.policy.on_sent(sent);
-        self.state = self.policy.state();
+        if self.can.has_timer {
+            self.state = self.policy.state();
+        }
     }
 
     pub(crate) fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {

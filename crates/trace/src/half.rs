@@ -5,14 +5,12 @@ mod copies;
 
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
-use crate::rebuilt::{
-    ParkedSender, Predictor, RebuiltSender, SeenAck, SenderAck, Terms, sack_offsets,
-};
+use crate::rebuilt::{ParkedSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
 use crate::vantage::Place;
 use capture::Observed;
 use copies::Prints;
 use segment::Flags;
-use sender::{SackOffsets, StampClock};
+use sender::{Acknowledgement, SackOffsets, StampClock};
 use std::collections::VecDeque;
 use units::{Instant, SeqNum};
 
@@ -375,8 +373,18 @@ impl Half {
         window: Option<u64>,
     ) -> SenderAck {
         let clock = self.clock();
-        let seen = seen_ack(segment, una, window, clock);
-        SenderAck { seen, sack: self.sack_offsets(segment) }
+        let sack = self.sack_offsets(segment);
+        let ack = seen_ack(segment, una, clock, &sack);
+        SenderAck {
+            at: ack.now,
+            una,
+            window,
+            bare: ack.is_bare,
+            sack,
+            echo: ack.echo,
+            clock,
+            marked: ack.is_marked,
+        }
     }
 
     /// The sender, if it is not predicted, and the clock of its timestamps.
@@ -398,22 +406,24 @@ impl Half {
     }
 }
 
-/// Reads an acknowledgement from a segment; its SACK blocks are left out. `clock`: of the sender.
+/// Reads an acknowledgement with these SACK blocks from a segment. `clock`: of the sender.
 #[inline(always)]
-pub(crate) fn seen_ack(
+pub(crate) fn seen_ack<'a>(
     segment: &Observed,
     una: u64,
-    window: Option<u64>,
     clock: Option<StampClock>,
-) -> SeenAck {
-    SeenAck {
-        at: segment.at,
+    sack: &'a SackOffsets,
+) -> Acknowledgement<'a> {
+    Acknowledgement {
+        now: segment.at,
         una,
-        window,
-        bare: segment.sequence_len() == 0,
+        changes_window: false,
+        is_bare: segment.sequence_len() == 0,
+        sack,
         echo: segment.options.timestamps().map(|timestamps| timestamps.echo),
         clock,
-        marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+        is_marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+        may_send: una > 0,
     }
 }
 

@@ -337,7 +337,7 @@ pub trait LossRecovery {
     /// Digests an event. One that the policy has no rule for changes nothing.
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report;
 
-    /// Digests a segment that leaves.
+    /// Digests a segment that leaves. Without a timer of its own, its state stays as it is.
     fn on_sent(&mut self, sent: &SentInfo) {
         let _ = sent;
     }

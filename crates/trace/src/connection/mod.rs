@@ -12,7 +12,7 @@ use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
-use crate::rebuilt::{AckDigest, SeenAck, SenderAck};
+use crate::rebuilt::{AckDigest, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -226,8 +226,7 @@ impl TracedConnection {
             return self.on_arrived_ack(1 - side, &ack, with);
         }
         let at = segment.at + lag;
-        let seen = SeenAck { at, ..ack.seen };
-        let ack = Some(SenderAck { seen, ..ack });
+        let ack = Some(SenderAck { at, ..ack });
         self.halves[1 - side].push_late(Late { at, ack, request: 0 });
     }
 
@@ -299,20 +298,20 @@ impl TracedConnection {
     ) {
         let side = side & 1;
         let Some(sender) = &mut self.halves[side].sender else { return };
-        let (digest, unseen) = sender.on_seen_ack(&ack.seen, &ack.sack);
-        let point = with.sink.wants_windows().then(|| sender.point(ack.seen.at));
+        let (digest, unseen) = sender.on_seen_ack(ack.read(), ack.window);
+        let point = with.sink.wants_windows().then(|| sender.point(ack.at));
         if let Some(rtt) = digest.rtt
             && with.sink.wants_round_trips()
         {
-            with.sink.on_round_trip(&self.told(side), ack.seen.at, rtt);
+            with.sink.on_round_trip(&self.told(side), ack.at, rtt);
         }
-        self.tallies[side].count_told(unseen, digest.dsack.is_some());
+        self.tallies[side].count_told(unseen, digest.has_dsack);
         if let Some(point) = point {
             with.sink.on_window(&self.told(side), &point);
         }
         if side == self.server() {
             let AckDigest { acked, delivered, .. } = digest;
-            self.pass(ack.seen.at, Passage::Acked { acked, delivered }, with);
+            self.pass(ack.at, Passage::Acked { acked, delivered }, with);
         }
     }
 
@@ -320,7 +319,7 @@ impl TracedConnection {
     fn read_ack(&mut self, side: Side, segment: &Observed, (una, fresh): (u64, bool)) -> SenderAck {
         let window = self.offered_window(side, segment);
         let ack = self.halves[1 - side].read_ack(segment, una, fresh.then_some(window));
-        self.halves[1 - side].reach(ack.seen.una);
+        self.halves[1 - side].reach(ack.una);
         ack
     }
 

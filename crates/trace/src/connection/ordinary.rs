@@ -4,12 +4,12 @@
 
 use super::{Digesting, Side, TracedConnection};
 use crate::half::seen_ack;
-use crate::rebuilt::{AckDigest, SeenAck};
+use crate::rebuilt::AckDigest;
 use crate::sink::TraceSink;
 use crate::transfer::Passage;
 use capture::Observed;
 use segment::Flags;
-use sender::SackOffsets;
+use sender::{Acknowledgement, SackOffsets};
 
 impl TracedConnection {
     /// Digests the segment if it is an ordinary one. False, and nothing has changed, if it may be something else.
@@ -120,13 +120,15 @@ impl TracedConnection {
             // Where all is acknowledged an ACK may tell of nothing but a window.
             return None;
         }
-        let ack = seen_ack(segment, una, (una >= sender.una()).then_some(window), clock);
+        let window = (una >= sender.una()).then_some(window);
         if segment.options.sack().is_empty() {
-            let (digest, unseen) = sender.on_seen_ack(&ack, &SackOffsets::NONE);
-            self.tallies[server].count_told(unseen, digest.dsack.is_some());
+            let ack = seen_ack(segment, una, clock, &SackOffsets::NONE);
+            let (digest, unseen) = sender.on_seen_ack(ack, window);
+            self.tallies[server].count_told(unseen, digest.has_dsack);
             return Some(digest);
         }
-        self.digest_sacking_ack(server, segment, &ack)
+        let sack = self.halves[server].sack_offsets(segment);
+        self.digest_sacking_ack(server, seen_ack(segment, una, clock, &sack), window)
     }
 
     /// As [`TracedConnection::digest_client_ack`], of an ACK with SACK blocks.
@@ -134,12 +136,11 @@ impl TracedConnection {
     fn digest_sacking_ack(
         &mut self,
         server: Side,
-        segment: &Observed,
-        ack: &SeenAck,
+        ack: Acknowledgement<'_>,
+        window: Option<u64>,
     ) -> Option<AckDigest> {
-        let sack = self.halves[server].sack_offsets(segment);
-        let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(ack, &sack);
-        self.tallies[server].count_told(unseen, digest.dsack.is_some());
+        let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(ack, window);
+        self.tallies[server].count_told(unseen, digest.has_dsack);
         Some(digest)
     }
 }

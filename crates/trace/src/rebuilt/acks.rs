@@ -20,9 +20,9 @@ pub(crate) fn sack_offsets(
     offsets
 }
 
-/// What an ACK says to a sender, beside its SACK blocks.
+/// An ACK that waits for its sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SeenAck {
+pub(crate) struct SenderAck {
     /// When it reaches the sender.
     pub(crate) at: Instant,
     /// All below is acknowledged.
@@ -31,6 +31,8 @@ pub(crate) struct SeenAck {
     pub(crate) window: Option<u64>,
     /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
     pub(crate) bare: bool,
+    /// Its SACK blocks.
+    pub(crate) sack: SackOffsets,
     /// The echoed timestamp.
     pub(crate) echo: Option<u32>,
     /// The sender's clock of timestamps, if it is known.
@@ -39,43 +41,45 @@ pub(crate) struct SeenAck {
     pub(crate) marked: bool,
 }
 
-/// What an ACK says to a sender.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SenderAck {
-    pub(crate) seen: SeenAck,
-    pub(crate) sack: SackOffsets,
-}
-
 impl SenderAck {
+    /// The ACK as the core's sender reads it.
+    pub(crate) const fn read(&self) -> Acknowledgement<'_> {
+        Acknowledgement {
+            now: self.at,
+            una: self.una,
+            changes_window: false,
+            is_bare: self.bare,
+            sack: &self.sack,
+            echo: self.echo,
+            clock: self.clock,
+            is_marked: self.marked,
+            may_send: self.una > 0,
+        }
+    }
+
     /// The byte at `offset` has arrived.
     pub(crate) fn covers(&self, offset: u64) -> bool {
         let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
-        self.seen.una > offset || self.sack.as_slice().iter().any(inside)
+        self.una > offset || self.sack.as_slice().iter().any(inside)
     }
 
     /// One past the highest byte that has arrived.
     pub(crate) fn highest(&self) -> u64 {
-        self.sack.as_slice().iter().fold(self.seen.una, |highest, block| highest.max(block.1))
+        self.sack.as_slice().iter().fold(self.una, |highest, block| highest.max(block.1))
     }
 }
 
 impl RebuiltSender {
-    /// Digests an ACK of what was sent.
+    /// Digests an ACK of what was sent, which offers `window`, if the segment is not too old to say.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, seen: &SeenAck, sack: &SackOffsets) -> AckDigest {
-        self.path.set_now(seen.at);
-        let changes_window = seen.window.is_some_and(|window| self.core.update_window(window));
-        let ack = Acknowledgement {
-            now: seen.at,
-            una: seen.una,
-            changes_window,
-            is_bare: seen.bare,
-            sack,
-            echo: seen.echo,
-            clock: seen.clock,
-            is_marked: seen.marked,
-            may_send: seen.una > 0 || self.may_send(),
-        };
+    pub(crate) fn on_ack(
+        &mut self,
+        mut ack: Acknowledgement<'_>,
+        window: Option<u64>,
+    ) -> AckDigest {
+        self.path.set_now(ack.now);
+        ack.changes_window = window.is_some_and(|window| self.core.update_window(window));
+        ack.may_send |= self.may_send();
         if self.core.is_unconcerned(&ack) {
             return AckDigest::default();
         }

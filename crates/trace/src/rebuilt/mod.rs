@@ -17,7 +17,7 @@ mod sends;
 mod state;
 mod timers;
 
-pub(crate) use acks::{AckDigest, SeenAck, SenderAck, sack_offsets};
+pub(crate) use acks::{AckDigest, SenderAck, sack_offsets};
 pub(crate) use observed::{DataDigest, SeenData};
 pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
@@ -30,7 +30,7 @@ use evidence::Evidence;
 use fit::Fit;
 use path::{Origin, Path};
 use policy::config::ConnectionConfig;
-use sender::{SackOffsets, Sender, SenderTerms};
+use sender::{Sender, SenderTerms};
 use units::{Duration, Instant};
 
 /// What the SYNs agreed on, as far as it is known.
@@ -154,8 +154,8 @@ impl RebuiltSender {
     /// The SYN is acknowledged.
     fn on_opened(&mut self, acked: Instant) {
         let has_lost_syn = self.core.retries() > 0;
-        let ack = SeenAck { at: acked, una: 1, bare: true, ..SeenAck::default() };
-        self.on_ack(&ack, &SackOffsets::NONE);
+        let ack = SenderAck { at: acked, una: 1, bare: true, ..SenderAck::default() };
+        self.on_ack(ack.read(), None);
         if has_lost_syn && !self.path.rtt.has_sample() {
             // RFC 6298 §5.7.
             self.core.forget_backoff();

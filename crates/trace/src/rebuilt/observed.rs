@@ -4,10 +4,10 @@
 //! seen. The timer of recovery acts, because what it marks lost shows in the window.
 
 use super::RebuiltSender;
-use super::acks::{AckDigest, SeenAck};
+use super::acks::AckDigest;
 use super::evidence::Episode;
 use crate::kinds::{Retransmission, RetransmissionKind};
-use sender::SackOffsets;
+use sender::Acknowledgement;
 use units::{Duration, Instant};
 
 /// A segment with data or FIN, as the capture shows it.
@@ -87,13 +87,17 @@ impl RebuiltSender {
     /// An ACK reaches the sender. Answers, too, how much it acknowledges that the capture has not
     /// shown.
     #[inline]
-    pub(crate) fn on_seen_ack(&mut self, ack: &SeenAck, sack: &SackOffsets) -> (AckDigest, u64) {
-        self.catch_up(ack.at, false);
+    pub(crate) fn on_seen_ack(
+        &mut self,
+        ack: Acknowledgement<'_>,
+        window: Option<u64>,
+    ) -> (AckDigest, u64) {
+        self.catch_up(ack.now, false);
         let advances = ack.una > self.core.una();
         self.note_stop(advances);
         self.is_answered |= advances;
-        let unseen = self.book_unseen(ack.at, ack.una);
-        (self.on_ack(ack, sack), unseen)
+        let unseen = self.book_unseen(ack.now, ack.una);
+        (self.on_ack(ack, window), unseen)
     }
 
     /// All up to `end` was sent at `at`, before the sender was rebuilt.

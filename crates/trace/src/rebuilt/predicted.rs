@@ -99,12 +99,12 @@ impl Predictor {
 
     /// An ACK reaches the sender.
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) {
-        if ack.seen.una > self.high {
-            self.fin = ack.seen.una == self.high + 1 && self.high > 1;
-            self.high = ack.seen.una;
-            self.note_edge(ack.seen.una);
+        if ack.una > self.high {
+            self.fin = ack.una == self.high + 1 && self.high > 1;
+            self.high = ack.una;
+            self.note_edge(ack.una);
         }
-        for &(left, right) in ack.sack.as_slice().iter().filter(|block| block.0 > ack.seen.una) {
+        for &(left, right) in ack.sack.as_slice().iter().filter(|block| block.0 > ack.una) {
             self.note_edge(left);
             self.note_edge(right);
         }
@@ -127,7 +127,7 @@ impl Predictor {
                 Waiting::Ack(ack) => {
                     self.waiting.pop_front();
                     on.sender.offer(limit);
-                    self.run_timers(on, ack.seen.at);
+                    self.run_timers(on, ack.at);
                     self.digest(on, &ack);
                 }
                 Waiting::Request { at, before, bytes } => {
@@ -174,7 +174,7 @@ impl Predictor {
             return Some(if high > before && before < sender.nxt() { high } else { before });
         }
         let (una, window) = match self.waiting.front() {
-            Some(Waiting::Ack(ack)) => (ack.seen.una, ack.seen.window.unwrap_or(0)),
+            Some(Waiting::Ack(ack)) => (ack.una, ack.window.unwrap_or(0)),
             _ => (0, 0),
         };
         let edge = una.max(sender.una()) + window.max(sender.receive_window());
@@ -198,9 +198,7 @@ impl Predictor {
         let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
             // Without SACK a duplicate a round trip later is the first sign.
-            Waiting::Ack(ack) if ack.highest() > before || ack.seen.bare && ack.seen.at > soon => {
-                Some(ack)
-            }
+            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack),
             _ => None,
         });
         let more = self.waiting.iter().skip(1).any(|w| matches!(w, Waiting::Request { .. }));
@@ -208,21 +206,21 @@ impl Predictor {
             return Some(at);
         }
         let Some(first) = first else { return over.then_some(at) };
-        let gap = first.seen.at.saturating_since(at);
+        let gap = first.at.saturating_since(at);
         let timeout = is_after_timeouts(gap, sender.rto(), rtt);
         let delayed =
             self.high - before <= sender.core.mss() && gap <= rtt + Duration::from_millis(250);
         let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
-        if prompt && !timeout && first.seen.una > before {
+        if prompt && !timeout && first.una > before {
             return Some(at + self.thought(at, first).min(gap));
         }
-        Some(if prompt || delayed || timeout { at } else { first.seen.at - rtt.min(gap) })
+        Some(if prompt || delayed || timeout { at } else { first.at - rtt.min(gap) })
     }
 
     /// How long after `at` what an ACK answers was sent, by the timestamp that it echoes; zero if that is next to nothing.
     fn thought(&self, at: Instant, ack: &SenderAck) -> Duration {
         let ticks =
-            self.clock.zip(ack.seen.echo).map(|(clock, echo)| echo.wrapping_sub(clock.stamp(at)));
+            self.clock.zip(ack.echo).map(|(clock, echo)| echo.wrapping_sub(clock.stamp(at)));
         match ticks {
             Some(ticks) if (2..LONG_THOUGHT).contains(&ticks) => {
                 Duration::from_millis(ticks.into())
@@ -246,16 +244,16 @@ impl Predictor {
         for waiting in &self.waiting {
             let Waiting::Ack(ack) = waiting else { continue };
             if ack.covers(again.start) {
-                let echoes = una == again.start && ack.seen.una > una;
-                return match self.clock.zip(ack.seen.echo).filter(|_| echoes) {
+                let echoes = una == again.start && ack.una > una;
+                return match self.clock.zip(ack.echo).filter(|_| echoes) {
                     Some((clock, echo)) => {
                         let off = |at| (echo.wrapping_sub(clock.stamp(at)) as i32).unsigned_abs();
                         off(again.before) < off(again.at)
                     }
-                    None => ack.seen.at < again.soonest,
+                    None => ack.at < again.soonest,
                 };
             }
-            una = una.max(ack.seen.una);
+            una = una.max(ack.una);
         }
         false
     }
@@ -284,26 +282,26 @@ impl Predictor {
 
     fn digest<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, ack: &SenderAck) {
         let sender = &mut *on.sender;
-        if self.fin && ack.seen.una == self.high && ack.seen.una == sender.nxt() + 1 {
-            sender.book_fin(ack.seen.at - sender.srtt());
+        if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {
+            sender.book_fin(ack.at - sender.srtt());
         }
-        let arrived = sender.plausible(ack.highest()).max(ack.seen.una);
+        let arrived = sender.plausible(ack.highest()).max(ack.una);
         if arrived > sender.nxt() {
-            let unforeseen = sender.book_unseen(ack.seen.at - sender.srtt(), arrived);
+            let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
-            on.tell_sent(ack.seen.at - on.sender.srtt(), unforeseen);
-            on.pass(ack.seen.at, Passage::Response { bytes: unforeseen });
+            on.tell_sent(ack.at - on.sender.srtt(), unforeseen);
+            on.pass(ack.at, Passage::Response { bytes: unforeseen });
         }
         let sender = &mut *on.sender;
-        let digest = sender.on_ack(&ack.seen, &ack.sack);
+        let digest = sender.on_ack(ack.read(), ack.window);
         if let Some(rtt) = digest.rtt {
-            (on.emit)(PredictedEvent::RoundTrip(ack.seen.at, rtt));
+            (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
         }
         let AckDigest { acked, delivered, .. } = digest;
-        let point = sender.point(ack.seen.at);
-        on.pass(ack.seen.at, Passage::Acked { acked, delivered });
+        let point = sender.point(ack.at);
+        on.pass(ack.at, Passage::Acked { acked, delivered });
         (on.emit)(PredictedEvent::Window(point));
-        self.send(on, ack.seen.at);
+        self.send(on, ack.at);
     }
 
     /// Sends what window, recovery and pacer let go.

@@ -181,10 +181,9 @@ impl RebuiltSender {
 #[cfg(test)]
 mod tests {
     use super::super::Terms;
-    use super::super::acks::SeenAck;
+    use super::super::acks::SenderAck;
     use super::*;
     use crate::profile::SenderModel;
-    use sender::SackOffsets;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -208,8 +207,8 @@ mod tests {
         sender.send_again(at(2_000), 0, false, None);
         sender.offer(written);
         let window = Some(window);
-        let ack = SeenAck { at: at(2_100), una: 1_001, window, ..SeenAck::default() };
-        sender.on_ack(&ack, &SackOffsets::NONE);
+        let ack = SenderAck { at: at(2_100), una: 1_001, window, ..SenderAck::default() };
+        sender.on_ack(ack.read(), window);
         sender
     }
 
