@@ -46,7 +46,7 @@ impl Path {
         let (rtt, terms) = (&self.rtt, terms.as_ref());
         let start =
             Start { occasion, now, rtt, seed, terms, transfer, initial_window, lost_window, idle };
-        self.startup.begin(&mut self.window, &start);
+        self.beginning = self.startup.begin(&mut self.window, &start);
         if seed.is_some() {
             self.bound_first_window();
         }

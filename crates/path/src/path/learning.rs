@@ -14,7 +14,7 @@ use memory::{
 };
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::MemoryKind;
-use policy::startup::SeedTerms;
+use policy::startup::{Beginning, SeedTerms};
 use policy::window::{Cause, Window};
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -112,7 +112,7 @@ impl Path {
         }
         self.is_observed = learning.kind == MemoryKind::Site;
         self.notes_flights = learning.watches_flights;
-        self.shows_acks |= self.notes_flights;
+        self.capabilities.shows_acks |= self.notes_flights;
         if self.is_observed {
             self.meter.get_or_insert_default();
         }
@@ -214,7 +214,7 @@ impl Path {
     /// TLS handshake, says nothing of the path: its window was not put to use.
     pub fn on_transfer_acked(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
-        let counts = !self.startup.awaits_transfer();
+        let counts = self.beginning == Beginning::Whole;
         if learning.kind == MemoryKind::Gateway {
             let share = learning.shares.on_end(counted(&self.window));
             if let Some(share) = share.filter(|_| counts) {

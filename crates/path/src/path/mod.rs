@@ -7,6 +7,7 @@
 mod attended;
 mod beginning;
 mod bucket;
+mod capabilities;
 mod control;
 mod epochs;
 mod learning;
@@ -23,8 +24,8 @@ mod usage;
 mod wait;
 
 use attended::Attention;
+use capabilities::Capabilities;
 pub use control::MemberDelivery;
-use control::Rules;
 pub use learning::{Learning, Reporting};
 pub use pacer::Pacer;
 use pacer::{Batches, PathPacer};
@@ -34,7 +35,7 @@ use policy::config::{ConnectionConfig, IdleRestart};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Occasion, Phase, StartUp};
+use policy::startup::{Beginning, Occasion, Phase, StartUp};
 use policy::window::{Cause, Window};
 pub use restart::ParkedPath;
 use segment::Segment;
@@ -53,15 +54,8 @@ pub struct Path {
     startup: Box<dyn StartUp>,
     congestion: Box<dyn CongestionControl>,
     in_startup: bool,
-    /// [`StartUp::has_reset_timer`]: every ACK asks.
-    has_reset_timer: bool,
-    /// [`StartUp::observes`].
-    startup_observes: bool,
-    /// Somebody is shown every ACK: the start-up, the meter of round trips, or the notes of flights.
-    shows_acks: bool,
+    capabilities: Capabilities,
     attention: Attention,
-    /// Which of the two answers losses itself.
-    rules: Rules,
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
@@ -81,6 +75,8 @@ pub struct Path {
     resumed: bool,
     /// The path has had its first data.
     begun: bool,
+    /// How the start-up has begun last.
+    beginning: Beginning,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     startup_meter: StartUpMeter,
@@ -118,25 +114,19 @@ impl Path {
         let mut window = Window::new(mss, initial, ssthresh, config.record_window);
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
-        let has_reset_timer = startup.has_reset_timer();
-        let startup_observes = startup.observes();
-        let rules =
-            Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
-        let pacer = match rules.any() {
+        let capabilities = Capabilities::of(&*startup, &*congestion);
+        let models = capabilities.may_rule_recovery();
+        let pacer = match models {
             true => PathPacer::Batched(Batches::default()),
             false => PathPacer::Even(Pacer::default()),
         };
-        let rounds = startup.needs_rounds() || congestion.needs_rounds();
         Self {
             window,
             startup,
             congestion,
             in_startup: true,
-            has_reset_timer,
-            startup_observes,
-            shows_acks: startup_observes || rounds,
+            capabilities,
             attention: Attention::default(),
-            rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
             spaces: config.pacing,
@@ -150,11 +140,12 @@ impl Path {
             last_acked: None,
             resumed: false,
             begun: false,
+            beginning: Beginning::Whole,
             before_reduction: None,
             usage: WindowUsage::new(config.validate_window),
             startup_meter: StartUpMeter::default(),
-            rounds: rounds.then(Box::default),
-            meter: rules.any().then(Box::default),
+            rounds: capabilities.need_rounds().then(Box::default),
+            meter: models.then(Box::default),
             log: None,
             idle: config.idle,
             restart_window: initial,
@@ -228,7 +219,7 @@ impl Path {
 
     /// For so many different clients its connections are there.
     pub fn set_clients(&mut self, clients: u32) {
-        self.congestion.set_clients(clients);
+        self.window.set_clients(clients);
     }
 
     /// Sets the clock that window changes are recorded with.
@@ -333,7 +324,7 @@ impl Path {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
-        if self.shows_acks {
+        if self.capabilities.shows_acks {
             self.show_ack(sample);
         }
     }
@@ -347,7 +338,7 @@ impl Path {
         if self.notes_flights {
             self.note_flight(sample);
         }
-        if self.startup_observes {
+        if self.capabilities.startup.observes {
             self.startup.observe(&mut self.window, sample);
         }
     }
@@ -398,16 +389,17 @@ impl Path {
         self.congestion.on_ack(&mut self.window, sample);
     }
 
-    /// The start-up may put a timeout of its own in the place of the retransmission timeout.
+    /// The start-up puts a timeout of its own in the place of the retransmission timeout, perhaps only of
+    /// segments with low priority.
     #[inline]
     pub const fn has_reset_timer(&self) -> bool {
-        self.has_reset_timer
+        self.window.has_ordered_timeout()
     }
 
     /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
     /// `marked`: it is to guard a segment sent with low priority.
     pub fn reset_timeout(&self, marked: bool) -> Option<Duration> {
-        self.startup.reset_timeout(&self.rtt, marked)
+        self.window.ordered_timeout(marked)
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.

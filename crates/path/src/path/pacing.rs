@@ -20,8 +20,8 @@ impl Path {
     const fn has_spacing(&self) -> bool {
         self.pacer.is_some()
             || self.planned.is_some()
-            || self.attention.watches_sending
-            || self.attention.shares_pace
+            || self.attention.sending.watches_sending
+            || self.attention.sending.shares_pace
     }
 
     /// What [`Path::is_paced`] depends on may have changed: every packet asks for it.

@@ -3,7 +3,7 @@
 
 use super::Path;
 use policy::config::IdleRestart;
-use policy::startup::{Occasion, PendingData};
+use policy::startup::{Beginning, Occasion, PendingData};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
@@ -49,7 +49,8 @@ impl Path {
         let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
-        let metered = self.meter.as_mut().filter(|_| self.rules.any());
+        let models = self.capabilities.may_rule_recovery();
+        let metered = self.meter.as_mut().filter(|_| models);
         if metered.is_none_or(|meter| meter.on_resumed(now)) {
             self.congestion.on_restart(&mut self.window, now, idle);
         }
@@ -59,7 +60,7 @@ impl Path {
         }
         if idle > self.rtt.rto(0) {
             self.restart_after(idle, transfer);
-        } else if self.startup.awaits_transfer() {
+        } else if self.beginning == Beginning::AwaitsTransfer {
             self.begin_transfer(transfer);
         }
         self.on_start_of_sending(transfer);

@@ -5,7 +5,10 @@
 //! The model ([`crate::bbr`]) comes from BBR's start-up. After another start-up it begins with the
 //! first ACK it is asked for, and takes the path for full.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
+use super::{
+    CongestionControl, CongestionEvent, ControllerCapabilities, ControllerDescriptor,
+    LoweredWindow, ModellingControl,
+};
 use crate::ack::{AckSample, Delivery, micros};
 use crate::bbr::{Gains, Model, ModelledPath, Probing};
 use crate::registry::{Implied, Make};
@@ -67,6 +70,10 @@ impl Default for Bbr {
 }
 
 impl CongestionControl for Bbr {
+    fn capabilities(&self) -> ControllerCapabilities {
+        ControllerCapabilities { rules_recovery: true, ..Default::default() }
+    }
+
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(delivery) = &sample.delivery else { return };
         let mut model = self.model.take().unwrap_or_else(|| Box::new(Model::amid(sample)));
@@ -87,14 +94,14 @@ impl CongestionControl for Bbr {
 
     /// The threshold, which nothing here goes by, stays; while another start-up owns the window it
     /// halves what is outstanding, as RFC 5681 §3.1 does.
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
-        match &mut self.model {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
+        LoweredWindow::to(match &mut self.model {
             Some(model) => {
                 model.on_congestion(window);
                 window.ssthresh()
             }
             None => event.flight_size / 2,
-        }
+        })
     }
 
     fn on_undo(&mut self, _: &Window) {
@@ -114,24 +121,26 @@ impl CongestionControl for Bbr {
         self.model = Some(model);
     }
 
-    fn modelled(&self) -> Option<ModelledPath> {
-        let model = self.model.as_deref()?;
-        let min_rtt_us = model.min_rtt_us()?;
-        Some(ModelledPath { bandwidth: model.max_bandwidth(), min_rtt_us })
-    }
-
     fn set_seed(&mut self, seed: u64) {
         self.random = seed;
     }
 
-    fn rules_recovery(&self) -> bool {
-        true
+    fn modelling(&mut self) -> Option<&mut dyn ModellingControl> {
+        Some(self)
     }
+}
 
+impl ModellingControl for Bbr {
     fn take_over(&mut self, model: Box<Model>) {
         self.model = Some(model);
         self.fresh = true;
         self.state = State::Drain;
+    }
+
+    fn modelled(&self) -> Option<ModelledPath> {
+        let model = self.model.as_deref()?;
+        let min_rtt_us = model.min_rtt_us()?;
+        Some(ModelledPath { bandwidth: model.max_bandwidth(), min_rtt_us })
     }
 }
 

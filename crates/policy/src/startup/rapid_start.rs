@@ -4,7 +4,10 @@
 //! window falls little by little, by what is delivered and what is lost, so that it ends at `beta` times what the path
 //! held, however far it overshot. The start-up answers that first loss itself; congestion control takes over after it.
 
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{
+    Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor,
+};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::send_plan::SendPlan;
@@ -109,48 +112,8 @@ impl RapidStart {
         Phase::Done
     }
 
-    fn end(&mut self, window: &mut Window) {
-        window.end_plan();
-        self.stage = Stage::Over;
-    }
-}
-
-/// Spaces a window over `time`.
-fn pace(window: &mut Window, time: Duration) {
-    if !time.is_zero() {
-        let segments = (window.cwnd() / window.mss()).max(1);
-        window.follow_plan(SendPlan::spaced(1, time / segments));
-    }
-}
-
-impl StartUp for RapidStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
-        match start.occasion {
-            Occasion::NewPath => {
-                self.initial_window = start.initial_window;
-                if let Some(round_trip) = start.rtt.measured() {
-                    pace(window, round_trip);
-                }
-            }
-            Occasion::Idle => {}
-            Occasion::Loss if matches!(self.stage, Stage::Recovering { .. }) => {}
-            Occasion::Loss => self.end(window),
-        }
-    }
-
-    fn observes(&self) -> bool {
-        false
-    }
-
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        match self.stage {
-            Stage::Growing => self.grow(window, sample),
-            Stage::Recovering { until, least } => self.recover(window, sample, (until, least)),
-            Stage::Over => LinuxSlowStart.on_ack(window, sample),
-        }
-    }
-
-    fn on_congestion(&mut self, window: &mut Window) {
+    /// Congestion is met: the first loss is answered here.
+    fn fall(&mut self, window: &mut Window) {
         if self.stage == Stage::Over {
             return;
         }
@@ -168,14 +131,56 @@ impl StartUp for RapidStart {
         }
     }
 
-    fn on_undo(&mut self) {
-        if let Stage::Recovering { .. } = self.stage {
-            self.stage = Stage::Growing;
+    fn end(&mut self, window: &mut Window) {
+        window.end_plan();
+        self.stage = Stage::Over;
+    }
+}
+
+/// Spaces a window over `time`.
+fn pace(window: &mut Window, time: Duration) {
+    if !time.is_zero() {
+        let segments = (window.cwnd() / window.mss()).max(1);
+        window.follow_plan(SendPlan::spaced(1, time / segments));
+    }
+}
+
+impl StartUp for RapidStart {
+    fn capabilities(&self) -> StartUpCapabilities {
+        let rules_recovery = self.stage != Stage::Over;
+        StartUpCapabilities { observes: false, rules_recovery, ..Default::default() }
+    }
+
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
+        match start.occasion {
+            Occasion::NewPath => {
+                self.initial_window = start.initial_window;
+                if let Some(round_trip) = start.rtt.measured() {
+                    pace(window, round_trip);
+                }
+            }
+            Occasion::Idle => {}
+            Occasion::Loss if matches!(self.stage, Stage::Recovering { .. }) => {}
+            Occasion::Loss => self.end(window),
+        }
+        Beginning::Whole
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        match self.stage {
+            Stage::Growing => self.grow(window, sample),
+            Stage::Recovering { until, least } => self.recover(window, sample, (until, least)),
+            Stage::Over => LinuxSlowStart.on_ack(window, sample),
         }
     }
 
-    fn rules_recovery(&self) -> bool {
-        self.stage != Stage::Over
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        match (event, self.stage) {
+            (LossEvent::Reduced, _) => self.fall(window),
+            (LossEvent::Undone, Stage::Recovering { .. }) => self.stage = Stage::Growing,
+            (LossEvent::Undone | LossEvent::Setback(_), _) => {}
+        }
+        Phase::Continue
     }
 }
 
@@ -219,7 +224,7 @@ mod tests {
         let mut policy = RapidStart { initial_window: 10 * MSS, ..RapidStart::default() };
         let mut window = Window::new(MSS, 90 * MSS, u64::MAX, false);
         window.set_ssthresh(u64::MAX, Cause::Loss);
-        policy.on_congestion(&mut window);
+        policy.on_loss(&mut window, LossEvent::Reduced);
         assert_eq!(window.cwnd(), 81 * MSS);
         let acked = 90 - lost;
         for n in 1..=acked {

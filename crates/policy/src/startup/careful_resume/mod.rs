@@ -8,8 +8,8 @@
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor,
-    Wrapping,
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start,
+    StartUpDescriptor, Suspended, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -190,8 +190,9 @@ impl Overlay for CarefulResume {
         OverlayTurn::Left
     }
 
-    fn lets_observe(&self) -> bool {
-        matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal)
+    fn suspends(&self) -> Suspended {
+        let acts = !matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal);
+        Suspended { observing: acts, ruling: acts }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -214,7 +215,10 @@ impl Overlay for CarefulResume {
         matches!(self.stage, Stage::Unvalidated { .. }).then_some(Phase::Continue)
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event != LossEvent::Reduced {
+            return None;
+        }
         self.owes_threshold = false;
         match self.stage {
             Stage::Unvalidated { .. } | Stage::Validating { .. } => {
@@ -227,10 +231,7 @@ impl Overlay for CarefulResume {
                 self.stage = Stage::Normal;
             }
         }
-    }
-
-    fn suspends_rules(&self) -> bool {
-        !self.lets_observe()
+        None
     }
 }
 

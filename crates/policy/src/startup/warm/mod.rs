@@ -27,8 +27,11 @@ pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
-use super::attended::{Attendance, Attended, Situation};
-use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
+use super::attended::{Attendance, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation};
+use super::{
+    LossEvent, Overlay, OverlayTurn, PendingData, Phase, Start, StartUpCapabilities,
+    StartUpDescriptor, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
@@ -53,7 +56,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     "begins with what is remembered of the path and not lent to others, paced; cold starts measure the path",
     "docs/adr/0013-agent.md, 0014-cold-start.md, 0020-one-policy.md",
     Make::Around(|setup, inner| {
-        let models = inner.rules_recovery();
+        let models = inner.capabilities().rules_recovery;
         let options = WarmOptions::of(setup);
         let is_paced = setup.config.pacing;
         Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
@@ -301,6 +304,10 @@ fn segments(bytes: u64, mss: u64) -> u32 {
 }
 
 impl Overlay for Warm {
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { timer_gaps: self.options.timer_gaps, ..Default::default() }
+    }
+
     /// The start-up underneath begins as ever; what is remembered is applied at the kernel's events.
     fn begin(&mut self, _: &mut Window, _: &Start<'_>) -> OverlayTurn {
         OverlayTurn::Left
@@ -310,34 +317,29 @@ impl Overlay for Warm {
         self.observe_arrival(window, sample);
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        if self.attendance.is_some() {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced && self.attendance.is_some() {
             self.settle_fall(window);
             self.pacing.apply(window);
         }
+        None
     }
 
-    fn timer_spacing(&self, bytes: u64) -> Duration {
-        self.expected_gap(bytes)
-    }
-
-    fn attended(&mut self) -> Option<&mut dyn Attended> {
+    fn kernel_events(&mut self) -> Option<&mut dyn KernelEvents> {
         Some(self)
     }
 }
 
-impl Attended for Warm {
+impl KernelEvents for Warm {
     fn attend(&mut self, attendance: Attendance) {
         self.attendance = Some(attendance);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
-        self.begin_open(window, at, lossless);
-        self.pacing.apply(window);
-    }
-
-    fn open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
-        self.begin_open_early(window, at);
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+        match by {
+            OpenedBy::Handshake { lossless } => self.begin_open(window, at, lossless),
+            OpenedBy::EarlyData => self.begin_open_early(window, at),
+        }
         self.pacing.apply(window);
     }
 
@@ -365,35 +367,6 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
-    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
-        let mss = window.mss();
-        self.stock.pace(&mut self.pacing, at, (unacked, mss));
-        if self.options.paces_together && at.acked_total > 0 {
-            let outstanding = at.outstanding().div_ceil(mss);
-            self.wide.pace(&mut self.pacing, (outstanding, self.cold));
-        }
-        self.follow_senders(at.now);
-        self.pacing.apply(window);
-    }
-
-    fn shares_pace(&self) -> bool {
-        self.pace.is_on()
-    }
-
-    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
-        self.book(now, bytes)
-    }
-
-    fn on_departure(&mut self) {
-        self.pace.on_sent();
-    }
-
-    fn watches_sending(&self) -> bool {
-        let is_wide = self.options.paces_together && self.wide.is_on();
-        let is_second_flight = self.search.is_paced_by_dispersion();
-        is_wide || is_second_flight || (self.is_starting && self.stock.is_compared())
-    }
-
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         if self.models && !at.in_startup && !self.in_first_flight() {
             return;
@@ -419,10 +392,6 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
-    fn all_arrived(&mut self) {
-        self.set_sending(false);
-    }
-
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.begin_fall(window, at);
         self.pacing.apply(window);
@@ -440,6 +409,45 @@ impl Attended for Warm {
             None => self.learn_at_end(window, at),
         }
         self.confirm();
+    }
+
+    fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {
+        Some(self)
+    }
+}
+
+impl SharedSending for Warm {
+    fn needs(&self) -> SendingNeeds {
+        let is_wide = self.options.paces_together && self.wide.is_on();
+        let is_second_flight = self.search.is_paced_by_dispersion();
+        let is_compared = self.is_starting && self.stock.is_compared();
+        SendingNeeds {
+            watches_sending: is_wide || is_second_flight || is_compared,
+            shares_pace: self.pace.is_on(),
+        }
+    }
+
+    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
+        let mss = window.mss();
+        self.stock.pace(&mut self.pacing, at, (unacked, mss));
+        if self.options.paces_together && at.acked_total > 0 {
+            let outstanding = at.outstanding().div_ceil(mss);
+            self.wide.pace(&mut self.pacing, (outstanding, self.cold));
+        }
+        self.follow_senders(at.now);
+        self.pacing.apply(window);
+    }
+
+    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        self.book(now, bytes)
+    }
+
+    fn on_departure(&mut self) {
+        self.pace.on_sent();
+    }
+
+    fn on_all_acked(&mut self) {
+        self.set_sending(false);
     }
 }
 

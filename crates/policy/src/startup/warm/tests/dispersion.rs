@@ -71,8 +71,8 @@ fn the_second_flight_leaves_at_the_rate_that_is_left_by_those_who_send_now() {
     let fixed = |line: &Line| line.window.pacing_order().unwrap().fixed;
     assert_eq!(fixed(&line), Some(Rate::from_bps(8_000_000)));
     host.borrow_mut().lender.count_sender(PEER.into(), true);
-    assert!(warm.watches_sending());
-    line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 70 * MSS));
+    assert!(warm.needs().watches_sending);
+    line.write(&mut warm, 70);
     assert_eq!(fixed(&line), Some(Rate::from_bps(4_000_000)));
     host.borrow_mut().lender.count_sender(PEER.into(), false);
     line.sent += 30 * MSS;

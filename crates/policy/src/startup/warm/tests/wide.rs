@@ -175,7 +175,7 @@ fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
     line.arrive(&mut warm, 80, 3);
     let mut is_paced = |sent| {
         line.sent = line.acked + sent * MSS;
-        line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 30 * MSS));
+        line.write(&mut warm, 30);
         line.window.pacing_order().unwrap().is_on
     };
     assert_eq!([is_paced(0), is_paced(9), is_paced(10)], [false, false, true]);
