@@ -103,10 +103,10 @@ pub struct PacingOrder {
     pub fixed: Option<Rate>,
 }
 
-/// A timeout in the place of the retransmission timeout, its bounds and doublings.
+/// A timeout that replaces the retransmission timeout, its bounds and doublings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeoutOrder {
-    /// Until the timer runs out.
+    /// The time until the timer runs out.
     pub timeout: Duration,
     /// Only while the earliest segment not acknowledged was sent with low priority.
     pub marked_only: bool,
@@ -294,7 +294,7 @@ impl Window {
         self.order = Some(PlanOrder::End);
     }
 
-    /// Puts a timeout in the place of the retransmission timeout, or none.
+    /// Replaces the retransmission timeout, or no longer replaces it.
     pub fn order_timeout(&mut self, order: Option<TimeoutOrder>) {
         self.timeout = order;
     }
@@ -310,7 +310,8 @@ impl Window {
         Some(order.timeout)
     }
 
-    /// Clients behind the peer (a proxy) that the window serves, at least one (Balakrishnan et al. 1998 §5.5).
+    /// Clients behind the peer (a proxy) that the window serves, at least one (Balakrishnan et al.
+    /// 1998 §5.5).
     pub const fn clients(&self) -> u32 {
         self.clients
     }
@@ -320,7 +321,8 @@ impl Window {
         self.clients = clients.max(1);
     }
 
-    /// Weight that the application wants for the connection among those that share with it, at least one (`HEADSTART_WEIGHT`).
+    /// Weight that the application wants for the connection among those that share with it, at
+    /// least one (`HEADSTART_WEIGHT`).
     pub const fn weight(&self) -> u32 {
         self.weight
     }

@@ -1,5 +1,6 @@
-//! The events of the Linux kernel that a start-up of the agent's kind follows ([`policy::startup::KernelEvents`]), and how its orders for pacing are
-//! carried out. Paths of all other start-ups never come here.
+//! The events of the Linux kernel that a start-up of the agent's kind follows
+//! ([`policy::startup::KernelEvents`]), and how the path applies its orders for pacing. Paths of all
+//! other start-ups never come here.
 
 use super::Path;
 use super::pacer::{Batches, PathPacer};
@@ -15,12 +16,12 @@ const MOST_DOUBLINGS: u32 = 16;
 /// What others send puts off no timeout beyond this: the least upper bound that RFC 6298 §2.5 allows.
 const LONGEST_SPACED: Duration = Duration::from_secs(60);
 
-/// What the path knows of a start-up that follows the events of the kernel.
+/// State of a start-up that follows the events of the kernel.
 #[derive(Clone, Default)]
 pub(super) struct Attention {
-    /// What the host's connections have in common; `None`: the start-up follows no such events.
+    /// State that the host's connections share; `None`: the start-up follows no such events.
     attendance: Option<Attendance>,
-    /// What it needs at present.
+    /// Needs at present.
     pub(super) sending: SendingNeeds,
 }
 
@@ -156,8 +157,9 @@ impl Path {
         self.obey_pacing();
     }
 
-    /// The retransmission timeout after `backoff` doublings: by the round trips, and long enough for segments of all connections
-    /// to the host that send, where the start-up asks for that.
+    /// The retransmission timeout after `backoff` doublings. It goes by the round trips, and is long
+    /// enough for [`timer_gaps`](policy::startup::StartUpCapabilities::timer_gaps) segments of each
+    /// connection to the host.
     #[inline]
     pub fn rto(&self, backoff: u32) -> Duration {
         let timeout = self.rtt.rto(backoff);

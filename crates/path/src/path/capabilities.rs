@@ -1,14 +1,14 @@
-//! What the policies of a path are and need, asked once, when the path is made.
+//! The capabilities of a path's policies, asked once, when the path is made.
 
 use policy::congestion::{CongestionControl, ControllerCapabilities};
 use policy::startup::{StartUp, StartUpCapabilities};
 
-/// What the two policies of a path say of themselves.
+/// The capabilities of both policies of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capabilities {
-    /// Of the start-up. [`StartUpCapabilities::rules_recovery`]: whether it ever may.
+    /// The start-up's; [`StartUpCapabilities::rules_recovery`]: whether it ever may.
     pub(super) startup: StartUpCapabilities,
-    /// Of the congestion controller.
+    /// The congestion controller's.
     pub(super) controller: ControllerCapabilities,
     /// Each ACK is shown to the start-up, the meter of round trips, or the notes of flights.
     pub(super) shows_acks: bool,

@@ -35,10 +35,10 @@ pub use proxy::Proxy;
 pub use reno::{Halve, Reno};
 pub use vegas::{Vegas, VegasOptions};
 
-/// What a controller is told of congestion.
+/// The state of a path that meets congestion.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When it was detected.
+    /// The instant of detection.
     pub now: Instant,
     /// Bytes outstanding (`FlightSize` of RFC 5681 §2), of the whole path.
     pub flight_size: u64,
@@ -50,13 +50,13 @@ pub struct CongestionEvent {
     pub repeated: bool,
 }
 
-/// Where a controller takes the window on congestion.
+/// A controller's answer to congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoweredWindow {
     /// The new `ssthresh`, bytes.
     pub ssthresh: u64,
-    /// The window that the threshold stood for before it was rounded to whole segments, bytes, where
-    /// the controller rounds the threshold only.
+    /// The window that the threshold stood for before it was rounded to whole segments, bytes,
+    /// where the controller rounds the threshold only.
     pub exact: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl LoweredWindow {
     }
 }
 
-/// What a controller is and needs. The path asks when it is made; the answer holds for its life.
+/// A controller's capabilities. The path asks when it is made; the answer holds for its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControllerCapabilities {
     /// Samples have [`AckSample::round`].
@@ -91,7 +91,7 @@ pub type ControllerDescriptor = Descriptor<dyn CongestionControl>;
 /// A congestion controller. It has to grow the window and to say where it falls; all else has a
 /// default that does nothing.
 pub trait CongestionControl {
-    /// What the controller is and needs.
+    /// The controller's capabilities.
     fn capabilities(&self) -> ControllerCapabilities {
         ControllerCapabilities::default()
     }
@@ -129,6 +129,6 @@ pub trait ModellingControl {
     /// Takes over the model that the start-up has made.
     fn take_over(&mut self, model: Box<Model>);
 
-    /// What it has measured of the path so far.
+    /// Measurements of the path so far.
     fn modelled(&self) -> Option<ModelledPath>;
 }

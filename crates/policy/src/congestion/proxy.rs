@@ -41,7 +41,7 @@ pub struct Proxy {
     pub halve: Halve,
     /// Round the threshold down to whole segments, as senders that count segments do.
     pub whole_segments: bool,
-    /// Clients behind the other host, if their number does not follow the members of the path; at least one.
+    /// Clients behind the other host, at least one; `None`: the number follows the path's members.
     fixed: Option<u32>,
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn microseconds(time: Duration) -> u32 {
     u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
 }
 
-/// What opens a connection.
+/// The event that opens a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenedBy {
     /// The handshake, which has ended; no data has left.
@@ -172,7 +172,7 @@ pub trait KernelEvents {
     }
 }
 
-/// What a policy with [`SharedSending`] needs at present. The path asks after each event.
+/// Needs of a policy with [`SharedSending`] at present. The path asks after each event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendingNeeds {
     /// [`SharedSending::before_sending`] is called.
@@ -183,7 +183,7 @@ pub struct SendingNeeds {
 
 /// The departures of a start-up whose segments keep the pace of the host's other connections.
 pub trait SharedSending {
-    /// What the policy needs now.
+    /// Needs at present.
     fn needs(&self) -> SendingNeeds;
 
     /// Something may be sent; `unacked`: bytes written and not acknowledged (`min_tso_segs`).

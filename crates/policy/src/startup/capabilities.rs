@@ -1,30 +1,29 @@
-//! What a start-up is and needs, in one value.
+//! A start-up's capabilities, in one value.
 //!
-//! The path asks when it is made, and keeps the answer. So nothing is asked at each ACK of a policy
-//! that has nothing to say.
+//! The path asks for them when it is made, and keeps the answer. A start-up that needs nothing
+//! therefore costs nothing at each ACK.
 
-/// What a start-up is and needs. All fields but [`rules_recovery`](Self::rules_recovery) hold for its
-/// life.
+/// A start-up's capabilities. All but [`rules_recovery`](Self::rules_recovery) hold for its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartUpCapabilities {
-    /// [`StartUp::observe`](super::StartUp::observe) is called at each ACK. A policy that does not
-    /// implement it saves the call by `false`.
+    /// The path calls [`StartUp::observe`](super::StartUp::observe) at each ACK. A policy without
+    /// that method saves the calls by `false`.
     pub observes: bool,
     /// Samples have [`AckSample::round`](crate::ack::AckSample::round).
     pub needs_rounds: bool,
-    /// As long as it owns the window, the policy answers losses itself. It is then shown every ACK by
-    /// [`StartUp::on_ack`](super::StartUp::on_ack), also during recovery, with
-    /// [`AckSample::delivery`](crate::ack::AckSample::delivery). Neither congestion control nor recovery
-    /// moves the window, but for a timeout.
+    /// As long as it owns the window, the policy answers losses itself. The path shows it every ACK
+    /// by [`StartUp::on_ack`](super::StartUp::on_ack), also during recovery. Samples have
+    /// [`AckSample::delivery`](crate::ack::AckSample::delivery). Neither congestion control nor
+    /// recovery moves the window, but for a timeout.
     ///
-    /// A policy that has not begun says whether it ever may. If so, it is asked again whenever that
-    /// matters, and the answer may change.
+    /// Before the path has its first data, a policy answers whether it ever rules. If it may, the
+    /// path asks again at each use, and the answer may change.
     pub rules_recovery: bool,
-    /// [`KernelEvents::acked`](super::KernelEvents::acked) is called for every ACK, also in recovery
-    /// (`cong_control`).
+    /// The path calls [`KernelEvents::acked`](super::KernelEvents::acked) for every ACK, also in
+    /// recovery (`cong_control`).
     pub sees_all_acks: bool,
-    /// The retransmission timer of a policy with [`KernelEvents`](super::KernelEvents) waits for this many
-    /// segments of each connection that sends to the same host; 0: for none.
+    /// The retransmission timer waits for this many segments of each connection to the same host
+    /// that sends. Only policies with [`KernelEvents`](super::KernelEvents) can know of others.
     pub timer_gaps: u32,
 }
 

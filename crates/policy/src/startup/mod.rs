@@ -127,7 +127,7 @@ pub type StartUpDescriptor = Descriptor<dyn StartUp>;
 
 /// A start-up policy. It has to grow the window; all else has a default that does nothing.
 pub trait StartUp {
-    /// What the policy is and needs.
+    /// The policy's capabilities.
     fn capabilities(&self) -> StartUpCapabilities {
         StartUpCapabilities::default()
     }

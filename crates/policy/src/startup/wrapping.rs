@@ -12,7 +12,7 @@ use crate::bbr::Model;
 use crate::window::Window;
 use memory::PathState;
 
-/// Who acts when something begins.
+/// The start-up that acts when something begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlayTurn {
     /// The overlay, and it alone.
@@ -24,20 +24,20 @@ pub enum OverlayTurn {
     AwaitsTransfer,
 }
 
-/// What the wrapped start-up does not do at present.
+/// Duties that the wrapped start-up does not have at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspended {
     /// It sees no ACKs.
     pub observing: bool,
-    /// It answers no losses itself: recovery and congestion control do, for the overlay has sent what
-    /// it knows nothing of.
+    /// It answers no losses itself: recovery and congestion control do, for the overlay has sent
+    /// data that the wrapped start-up knows nothing of.
     pub ruling: bool,
 }
 
-/// What a wrapping start-up does itself; see [`StartUp`] for when each method is called.
+/// The wrapping start-up's own part; [`StartUp`] says when each method is called.
 pub trait Overlay {
-    /// What the overlay is and needs. Whether losses are ruled is the wrapped start-up's affair, and an
-    /// overlay always observes.
+    /// The overlay's capabilities. Its `observes` and `rules_recovery` count for nothing: an
+    /// overlay always observes, and the wrapped start-up alone may rule losses.
     fn capabilities(&self) -> StartUpCapabilities {
         StartUpCapabilities::default()
     }
@@ -45,7 +45,7 @@ pub trait Overlay {
     /// Begins, or leaves the beginning to the wrapped start-up, which then begins.
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn;
 
-    /// What the wrapped start-up does not do now.
+    /// Duties that the wrapped start-up does not have now.
     fn suspends(&self) -> Suspended {
         Suspended::default()
     }
@@ -61,8 +61,8 @@ pub trait Overlay {
         None
     }
 
-    /// Answers a setback; `None` leaves it to the wrapped start-up. Sees other events after the wrapped
-    /// start-up did.
+    /// Answers a setback; `None` leaves it to the wrapped start-up. Sees other events after the
+    /// wrapped start-up did.
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         let _ = (window, event);
         None
@@ -87,7 +87,7 @@ pub struct Wrapping<O> {
     passed_over: bool,
     /// The wrapped start-up has begun on the path's first data.
     begun: bool,
-    /// How the wrapped start-up has begun last.
+    /// The wrapped start-up's last answer.
     inner_beginning: Beginning,
     /// It was the overlay that said [`Phase::Done`].
     done_by_overlay: bool,
