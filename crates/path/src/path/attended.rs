@@ -218,7 +218,7 @@ mod tests {
     use policy::config::{ConnectionConfig, RtoConfig, RtoFloor};
     use policy::congestion::reno::{Halve, Reno};
     use policy::startup::slow_start::SlowStart;
-    use policy::startup::warm::{ColdOpening, Warm, WarmOptions};
+    use policy::startup::warm::{ColdOpening, Underneath, Warm, WarmOptions};
     use policy::startup::{SharedAttendant, Wrapping};
     use std::net::IpAddr;
 
@@ -250,7 +250,7 @@ mod tests {
             ..ConnectionConfig::default().rto
         };
         let config = ConnectionConfig { mss: 1448, rto, ..ConnectionConfig::default() };
-        let startup = Wrapping::new(Warm::new(options, (false, false)), Box::new(SlowStart));
+        let startup = Wrapping::new(Warm::new(options, Underneath::default()), Box::new(SlowStart));
         let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
         let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
         let (host, peer) = (SharedAttendant::default(), IpAddr::from([192, 0, 2, 1]));

@@ -29,6 +29,17 @@ pub enum Reporting {
     InSegments,
 }
 
+/// The rules by which a path uses its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct LearningTerms {
+    /// The gate that a remembered state passes before it is used.
+    pub gate: ReuseGate,
+    /// The way of reports to a gateway.
+    pub reporting: Reporting,
+    /// The rule for shares that a gateway is sent.
+    pub rule: ShareRule,
+}
+
 /// A path's side of its memory.
 pub struct Learning {
     kind: MemoryKind,
@@ -55,13 +66,9 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// A side that asks `memory` of `remote`, through `gate`, and has told it nothing; a gateway it tells of shares by
-    /// `rule`.
-    pub fn new(
-        (kind, memory): (MemoryKind, Shared),
-        remote: IpAddr,
-        (gate, reporting, rule): (ReuseGate, Reporting, ShareRule),
-    ) -> Self {
+    /// A side that asks `memory`, of this kind, for `remote`, and has reported nothing.
+    pub fn new(kind: MemoryKind, memory: Shared, remote: IpAddr, terms: LearningTerms) -> Self {
+        let LearningTerms { gate, reporting, rule } = terms;
         Self {
             kind,
             memory,

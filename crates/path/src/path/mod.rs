@@ -26,9 +26,9 @@ mod wait;
 use attended::Attention;
 use capabilities::Capabilities;
 pub use control::MemberDelivery;
-pub use learning::{Learning, Reporting};
+pub use learning::{Learning, LearningTerms, Reporting};
 pub use pacer::Pacer;
-use pacer::{Batches, PathPacer};
+use pacer::{Batches, PacedSegment, PathPacer};
 use planned::PlannedSending;
 use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
 use policy::config::{ConnectionConfig, IdleRestart};
@@ -45,7 +45,7 @@ pub use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
-use usage::WindowUsage;
+use usage::{PathBytes, WindowUsage};
 use wait::Wait;
 
 /// The congestion state towards one destination.
@@ -207,6 +207,12 @@ impl Path {
         self.in_flight
     }
 
+    #[inline]
+    const fn bytes(&self) -> PathBytes {
+        let (sent, acked) = (self.sent_total, self.acked_total);
+        PathBytes { sent, acked, in_flight: self.in_flight }
+    }
+
     /// How the path's first start-up went.
     pub const fn startup_report(&self) -> &StartUpReport {
         self.startup_meter.report()
@@ -277,7 +283,8 @@ impl Path {
     ) {
         self.on_unpaced_sent(now, len, fresh);
         if self.is_paced() {
-            self.pace(now, (len.into(), wire_bytes().into()), fresh);
+            let segment = PacedSegment { payload: len.into(), wire: wire_bytes().into(), fresh };
+            self.pace(now, segment);
         }
     }
 
@@ -303,7 +310,7 @@ impl Path {
     #[inline]
     pub fn on_send_stopped(&mut self, window_limited: bool) {
         if self.usage.validate {
-            self.usage.note(window_limited, (self.sent_total, self.acked_total, self.in_flight));
+            self.usage.note(window_limited, self.bytes());
         }
     }
 
@@ -384,7 +391,7 @@ impl Path {
     #[inline]
     fn avoid(&mut self, sample: &AckSample) {
         if self.startup_meter.is_under_way() {
-            self.startup_meter.on_avoidance(sample.now, (self.sent_total, self.acked_total));
+            self.startup_meter.on_avoidance(sample.now, self.bytes());
         }
         self.congestion.on_ack(&mut self.window, sample);
     }

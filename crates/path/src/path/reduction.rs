@@ -1,12 +1,12 @@
 //! What losses, marks and setbacks do to a path: the window falls as congestion control and recovery say, the start-up hears of
 //! it, and what was lowered for nothing comes back.
 
+use super::beginning::Trigger;
 use super::{Path, StartUpExit};
 use policy::congestion::{CongestionEvent, LoweredWindow};
 use policy::recovery::{Reduction, Report};
 use policy::startup::{LossEvent, Occasion, Phase, Setback};
 use policy::window::Cause;
-use units::Duration;
 
 impl Path {
     /// Asks the start-up what to make of a setback; true if it takes back what it sent.
@@ -30,7 +30,7 @@ impl Path {
     pub(super) fn enter_startup_if_below(&mut self, occasion: Occasion) {
         self.in_startup = self.falls_to_startup();
         if self.in_startup {
-            self.begin_startup(occasion, (None, None), Duration::ZERO);
+            self.begin_startup(Trigger::of(occasion));
         }
     }
 

@@ -2,6 +2,7 @@
 //! flight.
 
 use super::Path;
+use super::beginning::Trigger;
 use policy::config::IdleRestart;
 use policy::startup::{Beginning, Occasion, PendingData};
 use policy::window::Cause;
@@ -82,7 +83,8 @@ impl Path {
             IdleRestart::StartUp => {
                 self.in_startup = true;
                 let seed = self.recall(true);
-                self.begin_startup(Occasion::Idle, (seed, Some(transfer)), idle);
+                let transfer = Some(transfer);
+                self.begin_startup(Trigger { seed, transfer, idle, ..Trigger::of(Occasion::Idle) });
                 return;
             }
             IdleRestart::SlowStart => {

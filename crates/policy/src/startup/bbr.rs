@@ -10,7 +10,7 @@ use super::{
     StartUpDescriptor,
 };
 use crate::ack::{AckSample, Delivery, Episode};
-use crate::bbr::{FullPipe, Gains, Model};
+use crate::bbr::{FullPipe, Gains, MeteredAck, Model};
 use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
 use arith::bbr::{HIGH_GAIN, UNIT};
@@ -126,7 +126,7 @@ impl StartUp for BbrStart {
             return Phase::Done;
         }
         model.on_round_trip(window, sample, delivery);
-        model.steer(window, sample, (delivery, self.gains));
+        model.steer(window, MeteredAck { sample, delivery }, self.gains);
         Phase::Continue
     }
 

@@ -47,7 +47,7 @@ impl JumpStart {
         Self { stage: Stage::Inner, sent: 0 }
     }
 
-    fn jump(&mut self, window: &mut Window, (bytes, round_trip): (u64, Duration)) {
+    fn jump(&mut self, window: &mut Window, bytes: u64, round_trip: Duration) {
         let segments = bytes.div_ceil(window.mss());
         let cwnd = segments.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -78,7 +78,7 @@ impl Overlay for JumpStart {
         let may_jump = bytes > start.initial_window && start.lost_window.is_none();
         match start.rtt.measured().filter(|_| may_jump) {
             Some(round_trip) => {
-                self.jump(window, (bytes, round_trip));
+                self.jump(window, bytes, round_trip);
                 OverlayTurn::Taken
             }
             // Nothing yet was more than an initial window.

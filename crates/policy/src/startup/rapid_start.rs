@@ -47,11 +47,19 @@ pub struct RapidStart {
 enum Stage {
     #[default]
     Growing,
-    /// The first loss is being answered, until this offset of what the path sends is acknowledged; the next ACK tells it.
-    /// The window falls no lower than `least`.
-    Recovering { until: Option<u64>, least: u64 },
+    /// The first loss is being answered.
+    Recovering(Fall),
     /// Slow start, as of any sender.
     Over,
+}
+
+/// The answer to the first loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fall {
+    /// It lasts until this offset of what the path sends is acknowledged; the next ACK sets it.
+    until: Option<u64>,
+    /// The window falls no lower, bytes.
+    least: u64,
 }
 
 /// The round trip under way: its end, as an offset of what the path sends, and its smallest sample.
@@ -90,12 +98,8 @@ impl RapidStart {
     }
 
     /// Lowers the window by what is delivered and lost; ends when all that was sent at the loss has been.
-    fn recover(
-        &mut self,
-        window: &mut Window,
-        sample: &AckSample,
-        (until, least): (Option<u64>, u64),
-    ) -> Phase {
+    fn recover(&mut self, window: &mut Window, sample: &AckSample, fall: Fall) -> Phase {
+        let Fall { until, least } = fall;
         let lost = sample.delivery.map_or(0, |delivery| delivery.lost) * window.mss();
         let fall = (PER_ACKED * sample.delivered + PER_LOST * lost) / 10;
         let cwnd = window.cwnd().saturating_sub(fall).max(least).min(window.cwnd());
@@ -103,7 +107,7 @@ impl RapidStart {
             window.set_cwnd(cwnd, Cause::Recovery);
         }
         let until = until.unwrap_or(sample.sent_total);
-        self.stage = Stage::Recovering { until: Some(until), least };
+        self.stage = Stage::Recovering(Fall { until: Some(until), least });
         if sample.acked_total < until {
             return Phase::Continue;
         }
@@ -125,7 +129,7 @@ impl RapidStart {
         if self.stage == Stage::Growing {
             let least = cwnd * BETA / 10 / STEEPEST;
             let least = least.max(self.initial_window * BETA / 10).min(cwnd);
-            self.stage = Stage::Recovering { until: None, least };
+            self.stage = Stage::Recovering(Fall { until: None, least });
             window.end_plan();
             window.set_cwnd((cwnd * SILENCE / 10).max(least), Cause::Loss);
         }
@@ -160,7 +164,7 @@ impl StartUp for RapidStart {
                 }
             }
             Occasion::Idle => {}
-            Occasion::Loss if matches!(self.stage, Stage::Recovering { .. }) => {}
+            Occasion::Loss if matches!(self.stage, Stage::Recovering(_)) => {}
             Occasion::Loss => self.end(window),
         }
         Beginning::Whole
@@ -169,7 +173,7 @@ impl StartUp for RapidStart {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         match self.stage {
             Stage::Growing => self.grow(window, sample),
-            Stage::Recovering { until, least } => self.recover(window, sample, (until, least)),
+            Stage::Recovering(fall) => self.recover(window, sample, fall),
             Stage::Over => LinuxSlowStart.on_ack(window, sample),
         }
     }
@@ -177,7 +181,7 @@ impl StartUp for RapidStart {
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         match (event, self.stage) {
             (LossEvent::Reduced, _) => self.fall(window),
-            (LossEvent::Undone, Stage::Recovering { .. }) => self.stage = Stage::Growing,
+            (LossEvent::Undone, Stage::Recovering(_)) => self.stage = Stage::Growing,
             (LossEvent::Undone | LossEvent::Setback(_), _) => {}
         }
         Phase::Continue

@@ -120,7 +120,7 @@ impl Spand {
         }
     }
 
-    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Remembered, u64)) {
+    fn resume(&mut self, window: &mut Window, start: &Start<'_>, seed: &Remembered, share: u64) {
         let segments = self.first_window(share, start.transfer, window.mss());
         let cwnd = segments * window.mss();
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -146,8 +146,8 @@ impl Overlay for Spand {
         let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
         let known = share.filter(|_| !awaits_transfer);
         match (start.occasion, known) {
-            (Occasion::NewPath | Occasion::Idle, Some(known)) => {
-                self.resume(window, start, known);
+            (Occasion::NewPath | Occasion::Idle, Some((seed, share))) => {
+                self.resume(window, start, &seed, share);
                 return OverlayTurn::Taken;
             }
             (Occasion::Idle, None) => {

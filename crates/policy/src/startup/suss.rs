@@ -215,7 +215,7 @@ impl Suss {
             Some(train) => {
                 let free = state.stays_free(train, self.most)?;
                 state.last_train = train;
-                free && self.fill(window, &state, (sample, train))
+                free && self.fill(window, &state, sample, train)
             }
             None => false,
         };
@@ -229,7 +229,8 @@ impl Suss {
         &mut self,
         window: &mut Window,
         state: &State,
-        (sample, train): (&AckSample, Duration),
+        sample: &AckSample,
+        train: Duration,
     ) -> bool {
         let shift = state.round - 1;
         let blue = state.blue_bytes();

@@ -9,7 +9,7 @@ use super::grant::{Grant, enter_active};
 use super::learning::Proof;
 use super::loss::LossWindow;
 use super::pacing::rate_of;
-use super::{Warm, WarmOptions, WarmPhase, clock_us, segments};
+use super::{Underneath, Warm, WarmOptions, WarmPhase, clock_us, segments};
 use crate::ack::{AckSample, Episode};
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
@@ -69,7 +69,7 @@ impl MemberStart {
     /// A connection that has not opened.
     pub fn new(options: WarmOptions) -> Self {
         Self {
-            warm: Warm::new(options, (false, true)),
+            warm: Warm::new(options, Underneath { models: false, is_paced: true }),
             member: SessionMember::default(),
             lossless: true,
             has_begun: false,
@@ -120,7 +120,8 @@ impl MemberStart {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (grant, in_flight): (&Grant, u64),
+        grant: &Grant,
+        in_flight: u64,
     ) {
         let mss = window.mss();
         let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
@@ -221,7 +222,7 @@ impl MemberStart {
         };
         let grant = if is_first { self.cap_first_share(grant) } else { grant };
         self.take_share(window, at, &grant);
-        self.pace_share(window, at, (&grant, 0));
+        self.pace_share(window, at, &grant, 0);
         if self.warm.in_first_flight() && segments(window.cwnd(), mss) < whole {
             self.lead_with_part(window, at, whole);
         }
@@ -429,7 +430,7 @@ impl KernelEvents for MemberStart {
         }
         // As it begins to send again it is paced anew.
         if arrival.outstanding > 0 {
-            self.pace_share(window, at, (&grant, sample.in_flight));
+            self.pace_share(window, at, &grant, sample.in_flight);
         }
         if acked > 0 && !self.recovers {
             self.warm.on_progress(window, at);

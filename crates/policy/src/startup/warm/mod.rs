@@ -45,10 +45,10 @@ use flight::FirstFlight;
 use loss::Fall;
 use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
-use search::Search;
+use search::{Search, SearchTools};
 use together::SharedPace;
 use units::{Duration, Instant};
-use wide::{Arrived, WideStart};
+use wide::{Arrived, WideAck, WideStart};
 
 /// The agent's warm start.
 pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
@@ -58,8 +58,8 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     Make::Around(|setup, inner| {
         let models = inner.capabilities().rules_recovery;
         let options = WarmOptions::of(setup);
-        let is_paced = setup.config.pacing;
-        Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
+        let underneath = Underneath { models, is_paced: setup.config.pacing };
+        Box::new(Wrapping::new(Warm::new(options, underneath), inner))
     }),
 )
 .with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS, &EARLY])
@@ -79,6 +79,15 @@ enum WarmPhase {
     Narrowed,
     /// Idling has taken back its window; nothing is sent yet since.
     Idle,
+}
+
+/// The stock connection under a warm start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Underneath {
+    /// It models the path, answers losses itself and paces (BBR).
+    pub models: bool,
+    /// Sending is paced in any case.
+    pub is_paced: bool,
 }
 
 /// A connection's warm start, and the end of that.
@@ -135,8 +144,9 @@ struct Seen {
 }
 
 impl Warm {
-    /// A connection that has not opened; `models`: what is underneath models the path, `is_paced`: sending is paced anyway.
-    pub fn new(options: WarmOptions, (models, is_paced): (bool, bool)) -> Self {
+    /// A connection that has not opened, on top of a stock one.
+    pub fn new(options: WarmOptions, underneath: Underneath) -> Self {
+        let Underneath { models, is_paced } = underneath;
         Self {
             options,
             models,
@@ -244,8 +254,8 @@ impl Warm {
             return;
         }
         let may_pace = self.is_paced || !self.pacing.is_on();
-        let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-        self.search.begin(window, at, (measure, pacing), may_pace);
+        let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+        self.search.begin(window, at, tools, may_pace);
     }
 
     /// To the kernel a FIN is a segment as any other: its acknowledgement ends the last train.
@@ -253,8 +263,8 @@ impl Warm {
         self.delivered = self.delivered.wrapping_add(1);
         if self.search.is_on {
             let ack = TrainAck { una: at.acked_total + 1, ..self.train_ack(at) };
-            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-            self.search.on_ack(window, (at, &ack), (measure, pacing));
+            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+            self.search.on_ack(window, at, &ack, tools);
         }
     }
 
@@ -271,9 +281,13 @@ impl Warm {
     /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
-        let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
-        let arrived = (arrived, segments(at.outstanding() + mss - 1, mss));
-        self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
+        let arrived = WideAck {
+            at: Arrived { at_us: clock_us(at.now), delivered: self.delivered },
+            outstanding: segments(at.outstanding() + mss - 1, mss),
+            min_rtt_us: at.min_rtt_us(),
+            cold: self.cold,
+        };
+        self.wide.on_ack(window, &arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
         self.end_if_contradicted(window, at);
@@ -283,8 +297,8 @@ impl Warm {
         self.widen_by_dispersion(window, at);
         if self.search.is_on {
             let ack = self.train_ack(at);
-            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-            self.search.on_ack(window, (at, &ack), (measure, pacing));
+            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+            self.search.on_ack(window, at, &ack, tools);
         }
         if self.is_starting && !self.is_special() {
             self.is_starting = false;
@@ -429,10 +443,10 @@ impl SharedSending for Warm {
 
     fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
         let mss = window.mss();
-        self.stock.pace(&mut self.pacing, at, (unacked, mss));
+        self.stock.pace(&mut self.pacing, at, unacked, mss);
         if self.options.paces_together && at.acked_total > 0 {
             let outstanding = at.outstanding().div_ceil(mss);
-            self.wide.pace(&mut self.pacing, (outstanding, self.cold));
+            self.wide.pace(&mut self.pacing, outstanding, self.cold);
         }
         self.follow_senders(at.now);
         self.pacing.apply(window);

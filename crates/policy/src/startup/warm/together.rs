@@ -61,7 +61,7 @@ impl Warm {
         let Some((start, _)) = attendance.lender(share) else { return false };
         self.cold = cold;
         self.pace = SharedPace { rate, booked: None };
-        self.begin_first_flight(at, (start.window, mss));
+        self.begin_first_flight(at, start.window, mss);
         window.set_cwnd(u64::from(start.window) * mss, Cause::Seed);
         window.set_ssthresh(u64::from(start.ssthresh) * mss, Cause::Seed);
         true

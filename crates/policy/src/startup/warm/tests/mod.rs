@@ -8,7 +8,7 @@ mod member;
 mod together;
 mod wide;
 
-use super::{ColdOpening, MemberStart, Warm, WarmOptions};
+use super::{ColdOpening, MemberStart, Underneath, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
 use crate::startup::attended::{
@@ -198,7 +198,7 @@ impl Line {
 
 /// A connection that opens at 1000 ms with the options of all.
 fn opened(host: &SharedAttendant) -> (Line, Warm) {
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, host);
     (line, warm)
 }
@@ -272,7 +272,7 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 #[test]
 fn a_handshake_that_lost_something_starts_cold() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     warm.attend(Attendance::new(host, PEER.into()));
     line.tell(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
     assert_eq!(line.segments(), 10);
@@ -397,7 +397,7 @@ fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
 #[test]
 fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     let host = SharedAttendant::default();
-    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
     for _ in 0..10 {
@@ -431,7 +431,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
 fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     let host = host(100, 0);
     let hears = WarmOptions { hears_size: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, Underneath::default()));
     line.open(&mut warm, &host);
     let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
     line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
@@ -439,7 +439,7 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     assert_eq!(line.segments(), 30);
     assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");
     // The other 70 are there for the next one: 100 - 30 - 10 beside ten of its own.
-    let (mut next, mut second) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut next, mut second) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     next.open(&mut second, &host);
     assert_eq!(next.segments(), 70);
 }
@@ -449,7 +449,8 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
 #[test]
 fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (true, true)));
+    let (mut line, mut warm) =
+        (Line::new(1000), Warm::new(options(), Underneath { models: true, is_paced: true }));
     line.open(&mut warm, &host);
     line.start(&mut warm, 5);
     line.arrive(&mut warm, 1080, 5);

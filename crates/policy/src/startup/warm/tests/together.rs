@@ -28,7 +28,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     }
     let options = WarmOptions { paces_together: true, ..options() };
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         (line, warm)
     };
@@ -58,7 +58,7 @@ fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
     let host = host(100, 1_250_000);
     show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!(line.segments(), 103);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(10_300_000)));
@@ -72,7 +72,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     let host = host(100, 0);
     show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
     assert!(!warm.needs().shares_pace);
@@ -92,7 +92,7 @@ fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
     let options = WarmOptions { cold: ColdOpening::Stock, paces_together: true, ..options() };
     let host = host(100, 0);
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 100);
         // It has arrived, slow start ends at 120, and 80 of these have left.
@@ -130,7 +130,7 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     }
     let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 4);
         (line, warm)
