@@ -32,3 +32,6 @@ impl Capabilities {
         self.startup.rules_recovery || self.controller.rules_recovery
     }
 }
+
+#[cfg(test)]
+mod tests;

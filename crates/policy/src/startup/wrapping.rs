@@ -185,3 +185,6 @@ impl<O: Overlay> StartUp for Wrapping<O> {
         self.overlay.kernel_events()
     }
 }
+
+#[cfg(test)]
+mod tests;
