@@ -398,6 +398,20 @@ mod tests {
         assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
     }
 
+    /// An attempt that fails takes its timer along. Without quick recovery there is no timer at all.
+    #[test]
+    fn the_reset_timer_lasts_as_long_as_the_attempt() {
+        let (mut window, mut policy) = begin(SEED, None);
+        assert_eq!(window.ordered_timeout(false), None, "it guards marked segments alone");
+        let timeout = LossEvent::Setback(Setback::Timeout { marked: true });
+        assert_eq!(policy.on_loss(&mut window, timeout), Some(Phase::Retreat));
+        assert!(!window.has_ordered_timeout());
+        let (mut window, mut policy) = begin(SEED, None);
+        policy.options.quick_recovery = false;
+        policy.observe(&mut window, &AckSample::of(units::Instant::ZERO, 0));
+        assert!(policy.attempt.is_some() && !window.has_ordered_timeout());
+    }
+
     #[test]
     fn what_is_too_old_or_of_no_path_is_as_good_as_nothing() {
         for seed in [

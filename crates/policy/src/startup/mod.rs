@@ -85,10 +85,9 @@ pub enum Phase {
 }
 
 /// Whether a start-up has begun on what the path is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// It has.
-    #[default]
     Whole,
     /// It has begun on too little to tell how much there is to transfer, like a TLS handshake. It wants
     /// to begin with what waits next while nothing is in flight, too, as if that were the path's first
