@@ -398,7 +398,7 @@ mod tests {
         assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
     }
 
-    /// An attempt that fails takes its timer along. Without quick recovery there is no timer at all.
+    /// An attempt that fails takes its timer along. Without quick recovery there is no timer.
     #[test]
     fn the_reset_timer_lasts_as_long_as_the_attempt() {
         let (mut window, mut policy) = begin(SEED, None);
