@@ -171,6 +171,9 @@ fn a_transfer_is_awaited_by_either() {
         let overlay = Scripted { turn, ..Scripted::new(&calls) };
         let mut wrapping = Wrapping::new(overlay, Box::new(inner));
         assert_eq!(begin(&mut wrapping, Occasion::NewPath), expected);
+        // The overlay takes the start after idle: the wrapped start-up awaits nothing any more.
+        wrapping.overlay.turn = OverlayTurn::Taken;
+        assert_eq!(begin(&mut wrapping, Occasion::Idle), Beginning::Whole);
     }
 }
 
