@@ -304,6 +304,7 @@ lint:
 	tools/prose --self-test && tools/prose && tools/prose --subjects
 	tools/circles --self-test && tools/circles
 	tools/names --self-test && tools/names
+	tools/signatures --self-test && tools/signatures
 	tools/mutants --self-test
 	tools/ignored
 	cargo fmt --all --check

@@ -11,6 +11,6 @@ mod path;
 
 pub use client::ProxyClient;
 pub use path::{
-    Front, Learning, MemberDelivery, Origin, Pacer, ParkedPath, Path, Reporting, SendLog,
-    StartUpExit, StartUpReport, Upheaval,
+    Front, Learning, LearningTerms, MemberDelivery, Origin, Pacer, ParkedPath, Path, Reporting,
+    SendLog, StartUpExit, StartUpReport, Upheaval,
 };

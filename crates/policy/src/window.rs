@@ -103,6 +103,15 @@ pub struct PacingOrder {
     pub fixed: Option<Rate>,
 }
 
+/// A timeout that replaces the retransmission timeout, its bounds and doublings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeoutOrder {
+    /// The time until the timer runs out.
+    pub timeout: Duration,
+    /// Only while the earliest segment not acknowledged was sent with low priority.
+    pub marked_only: bool,
+}
+
 /// Congestion window, slow-start threshold and pacing of one path.
 #[derive(Clone, Debug)]
 pub struct Window {
@@ -116,6 +125,12 @@ pub struct Window {
     order: Option<PlanOrder>,
     /// How the start-up wants sending paced; `None`: it has no say.
     pacing: Option<PacingOrder>,
+    /// The retransmission timeout that the start-up has ordered.
+    timeout: Option<TimeoutOrder>,
+    /// Clients behind the peer for which the path's connections are there, at least one.
+    clients: u32,
+    /// Weight of the connection among those that share with it, at least one.
+    weight: u32,
     /// A policy's order that rates measured from now on do not tell how fast the path is.
     ignore_rates: bool,
     /// Numerator left over by [`Window::grow_by_fraction`].
@@ -144,6 +159,9 @@ impl Window {
             pacing_rate: None,
             order: None,
             pacing: None,
+            timeout: None,
+            clients: 1,
+            weight: 1,
             ignore_rates: false,
             remainder: 0,
             now: Instant::ZERO,
@@ -274,6 +292,44 @@ impl Window {
     /// Sending is spaced by no plan any more.
     pub fn end_plan(&mut self) {
         self.order = Some(PlanOrder::End);
+    }
+
+    /// Replaces the retransmission timeout, or no longer replaces it.
+    pub fn order_timeout(&mut self, order: Option<TimeoutOrder>) {
+        self.timeout = order;
+    }
+
+    /// True if some segments have an ordered timeout.
+    pub const fn has_ordered_timeout(&self) -> bool {
+        self.timeout.is_some()
+    }
+
+    /// The ordered timeout of a segment; `marked`: it was sent with low priority.
+    pub fn ordered_timeout(&self, marked: bool) -> Option<Duration> {
+        let order = self.timeout.filter(|order| marked || !order.marked_only)?;
+        Some(order.timeout)
+    }
+
+    /// Clients behind the peer (a proxy) that the window serves, at least one (Balakrishnan et al.
+    /// 1998 §5.5).
+    pub const fn clients(&self) -> u32 {
+        self.clients
+    }
+
+    /// Sets how many clients the window serves.
+    pub fn set_clients(&mut self, clients: u32) {
+        self.clients = clients.max(1);
+    }
+
+    /// Weight that the application wants for the connection among those that share with it, at
+    /// least one (`HEADSTART_WEIGHT`).
+    pub const fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// Sets the weight that the application wants.
+    pub fn set_weight(&mut self, weight: u32) {
+        self.weight = weight.max(1);
     }
 
     /// What is in flight now, and what leaves before it arrives, is too little to tell how fast the

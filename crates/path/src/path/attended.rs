@@ -1,10 +1,13 @@
-//! The events that a start-up of the agent's kind is told of ([`policy::startup::Attended`]), and how its orders for pacing are
-//! carried out. Paths of all other start-ups never come here.
+//! The events of the Linux kernel that a start-up of the agent's kind follows
+//! ([`policy::startup::KernelEvents`]), and how the path applies its orders for pacing. Paths of all
+//! other start-ups never come here.
 
 use super::Path;
 use super::pacer::{Batches, PathPacer};
 use policy::ack::AckSample;
-use policy::startup::{Attendance, Attended, PendingData, Situation};
+use policy::startup::{
+    Attendance, KernelEvents, OpenedBy, PendingData, SendingNeeds, SharedSending, Situation,
+};
 use policy::window::Window;
 use units::{Duration, Instant};
 
@@ -13,48 +16,49 @@ const MOST_DOUBLINGS: u32 = 16;
 /// What others send puts off no timeout beyond this: the least upper bound that RFC 6298 §2.5 allows.
 const LONGEST_SPACED: Duration = Duration::from_secs(60);
 
-/// What the path knows of its start-up, if that is told of more events.
-#[derive(Clone, Copy, Debug, Default)]
+/// State of a start-up that follows the events of the kernel.
+#[derive(Clone, Default)]
 pub(super) struct Attention {
-    /// It is.
-    pub(super) is_attended: bool,
-    /// Every ACK is shown to it, also in recovery.
-    sees_all_acks: bool,
-    /// It is to be asked before anything is sent.
-    pub(super) watches_sending: bool,
-    /// It gives each segment its time.
-    pub(super) shares_pace: bool,
+    /// State that the host's connections share; `None`: the start-up follows no such events.
+    attendance: Option<Attendance>,
+    /// Needs at present.
+    pub(super) sending: SendingNeeds,
 }
 
 impl Path {
     /// The start-up has what connections of its host have in common.
     pub fn attend(&mut self, attendance: Attendance) {
-        if let Some(startup) = self.startup.attended() {
-            self.attention.is_attended = true;
-            self.attention.sees_all_acks = startup.sees_all_acks();
+        if let Some(startup) = self.startup.kernel_events() {
+            self.attention.attendance = Some(attendance.clone());
             startup.attend(attendance);
         }
     }
 
+    #[inline]
+    const fn is_attended(&self) -> bool {
+        self.attention.attendance.is_some()
+    }
+
     /// The handshake is done; `lossless`: nothing of it was sent again.
     pub fn on_opened(&mut self, now: Instant, lossless: bool) {
-        if self.attention.is_attended {
-            self.set_now(now);
-            self.tell(|startup, window, at| startup.open(window, at, lossless));
-        }
+        self.open(now, OpenedBy::Handshake { lossless });
     }
 
     /// The same, by data in the SYN, before the handshake is done.
     pub fn on_opened_early(&mut self, now: Instant) {
-        if self.attention.is_attended {
+        self.open(now, OpenedBy::EarlyData);
+    }
+
+    fn open(&mut self, now: Instant, by: OpenedBy) {
+        if self.is_attended() {
             self.set_now(now);
-            self.tell(|startup, window, at| startup.open_early(window, at));
+            self.tell(|startup, window, at| startup.open(window, at, by));
         }
     }
 
     /// Data is about to be sent with nothing outstanding.
     pub(super) fn on_start_of_sending(&mut self, transfer: PendingData) {
-        if self.attention.is_attended && transfer.bytes > 0 {
+        if self.is_attended() && transfer.bytes > 0 {
             self.tell(|startup, window, at| startup.start(window, at, transfer));
             // A window below the threshold is the start-up's again.
             self.in_startup |= self.falls_to_startup();
@@ -63,7 +67,7 @@ impl Path {
 
     /// Idling is about to take the window back.
     pub(super) fn on_idle_end(&mut self) {
-        if self.attention.is_attended {
+        if self.is_attended() {
             self.tell(|startup, window, at| startup.idle(window, at));
         }
     }
@@ -71,17 +75,19 @@ impl Path {
     /// Something may be sent; `unacked`: bytes written and not acknowledged.
     #[inline]
     pub fn prepare_to_send(&mut self, unacked: impl FnOnce() -> u64) {
-        if self.attention.watches_sending {
+        if self.attention.sending.watches_sending {
             let unacked = unacked();
-            self.tell(|startup, window, at| startup.before_sending(window, at, unacked));
+            self.tell(|startup, window, at| {
+                if let Some(startup) = startup.shared_sending() {
+                    startup.before_sending(window, at, unacked);
+                }
+            });
         }
     }
 
     /// The application wants this weight for the connection among those that share with it.
     pub fn set_weight(&mut self, weight: u32) {
-        if let Some(startup) = self.startup.attended() {
-            startup.set_weight(weight);
-        }
+        self.window.set_weight(weight);
     }
 
     /// An ACK is digested; `has_grown`: it is for segments that arrived outside of recovery, and the window has grown for them.
@@ -90,47 +96,47 @@ impl Path {
         if self.is_observed {
             self.observe_ack(sample);
         }
-        if self.attention.is_attended && (has_grown || self.attention.sees_all_acks) {
+        if self.is_attended() && (has_grown || self.capabilities.startup.sees_all_acks) {
             self.tell(|startup, window, at| startup.acked(window, at, sample));
         }
     }
 
     /// Something is acknowledged: perhaps all that was sent.
     pub(super) fn note_arrival_of_all(&mut self) {
-        if self.attention.is_attended
+        if self.is_attended()
             && self.acked_total >= self.sent_total
-            && let Some(startup) = self.startup.attended()
+            && let Some(startup) = self.shared_sending()
         {
-            startup.all_arrived();
+            startup.on_all_acked();
         }
     }
 
     /// Congestion is met; the window is still what it was.
     pub(super) fn on_loss_met(&mut self) {
-        if self.attention.is_attended {
+        if self.is_attended() {
             self.tell(|startup, window, at| startup.lose(window, at));
         }
     }
 
     /// A member has sent all it will, or the last has left.
     pub(super) fn on_end(&mut self) {
-        if self.attention.is_attended {
-            let full = !self.in_startup;
-            let modelled = self.congestion.modelled().filter(|_| full);
+        if self.is_attended() {
+            let controller = self.congestion.modelling().filter(|_| !self.in_startup);
+            let modelled = controller.and_then(|controller| controller.modelled());
             self.tell(|startup, window, at| startup.close(window, at, modelled));
         }
     }
 
     /// Bytes in flight as the policy counts them: in whole segments, as the kernel, if the start-up is attended.
     pub(super) fn counted(&self, in_flight: u64) -> u64 {
-        match self.attention.is_attended {
+        match self.is_attended() {
             true => in_flight.next_multiple_of(self.window.mss()),
             false => in_flight,
         }
     }
 
     #[inline(never)]
-    fn tell(&mut self, act: impl FnOnce(&mut dyn Attended, &mut Window, &Situation<'_>)) {
+    fn tell(&mut self, act: impl FnOnce(&mut dyn KernelEvents, &mut Window, &Situation<'_>)) {
         let now = self.window.now();
         let released = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let at = Situation {
@@ -143,40 +149,48 @@ impl Path {
             last_departure: self.last_sent.max(released).unwrap_or(now),
             in_startup: self.in_startup,
         };
-        let Some(startup) = self.startup.attended() else { return };
+        let Some(startup) = self.startup.kernel_events() else { return };
         act(startup, &mut self.window, &at);
-        self.attention.watches_sending = startup.watches_sending();
-        self.attention.shares_pace = startup.shares_pace();
+        let needs = startup.shared_sending().map(|startup| startup.needs());
+        self.attention.sending = needs.unwrap_or_default();
         self.note_spacing();
         self.obey_pacing();
     }
 
-    /// The retransmission timeout after `backoff` doublings: by the round trips, and long enough for segments that come as far
-    /// apart as the start-up says.
+    /// The retransmission timeout after `backoff` doublings. It goes by the round trips, and is long
+    /// enough for [`timer_gaps`](policy::startup::StartUpCapabilities::timer_gaps) segments of each
+    /// connection to the host.
     #[inline]
     pub fn rto(&self, backoff: u32) -> Duration {
         let timeout = self.rtt.rto(backoff);
-        if !self.attention.is_attended {
+        let gaps = self.capabilities.startup.timer_gaps;
+        let Some(attendance) = self.attention.attendance.as_ref().filter(|_| gaps > 0) else {
             return timeout;
-        }
-        let spacing = self.startup.timer_spacing(self.window.mss());
+        };
+        let mss = self.window.mss();
+        let gap = attendance.lender(|lender, to| lender.spacing(to, mss));
+        let spacing = gap.saturating_mul(gaps.into());
         let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }
     }
 
     /// When the next segment may leave among those of other connections, if the start-up shares its pace with them.
     pub(super) fn departure(&mut self, now: Instant) -> Option<Instant> {
-        if !self.attention.shares_pace {
+        if !self.attention.sending.shares_pace {
             return None;
         }
         let mss = self.window.mss();
-        self.startup.attended()?.book_departure(now, mss).filter(|&at| at > now)
+        self.shared_sending()?.book_departure(now, mss).filter(|&at| at > now)
+    }
+
+    fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {
+        self.startup.kernel_events()?.shared_sending()
     }
 
     /// A segment has left.
     pub(super) fn on_departure(&mut self) {
-        if self.attention.shares_pace
-            && let Some(startup) = self.startup.attended()
+        if self.attention.sending.shares_pace
+            && let Some(startup) = self.shared_sending()
         {
             startup.on_departure();
         }
@@ -204,7 +218,7 @@ mod tests {
     use policy::config::{ConnectionConfig, RtoConfig, RtoFloor};
     use policy::congestion::reno::{Halve, Reno};
     use policy::startup::slow_start::SlowStart;
-    use policy::startup::warm::{ColdOpening, Warm, WarmOptions};
+    use policy::startup::warm::{ColdOpening, Underneath, Warm, WarmOptions};
     use policy::startup::{SharedAttendant, Wrapping};
     use std::net::IpAddr;
 
@@ -236,7 +250,7 @@ mod tests {
             ..ConnectionConfig::default().rto
         };
         let config = ConnectionConfig { mss: 1448, rto, ..ConnectionConfig::default() };
-        let startup = Wrapping::new(Warm::new(options, (false, false)), Box::new(SlowStart));
+        let startup = Wrapping::new(Warm::new(options, Underneath::default()), Box::new(SlowStart));
         let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
         let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
         let (host, peer) = (SharedAttendant::default(), IpAddr::from([192, 0, 2, 1]));

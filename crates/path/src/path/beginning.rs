@@ -5,6 +5,25 @@ use policy::startup::{Occasion, PendingData, Remembered, Start};
 use policy::window::Cause;
 use units::Duration;
 
+/// The event on which the start-up begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trigger {
+    pub(super) occasion: Occasion,
+    /// The remembered state to begin from.
+    pub(super) seed: Option<Remembered>,
+    /// Data that waits.
+    pub(super) transfer: Option<PendingData>,
+    /// Idle time before it.
+    pub(super) idle: Duration,
+}
+
+impl Trigger {
+    /// One without memory, data and idle time.
+    pub(super) const fn of(occasion: Occasion) -> Self {
+        Self { occasion, seed: None, transfer: None, idle: Duration::ZERO }
+    }
+}
+
 impl Path {
     /// The path's first data is about to be sent. False if it was before.
     pub fn begin(&mut self, transfer: PendingData) -> bool {
@@ -21,7 +40,8 @@ impl Path {
         let known = self.recall(false);
         let seed = known.filter(|_| self.lost_window().is_none());
         self.note_withheld(known.is_some() && seed.is_none());
-        self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+        let transfer = Some(transfer);
+        self.begin_startup(Trigger { seed, transfer, ..Trigger::of(Occasion::NewPath) });
         if let Some(lost) = self.lost_window().filter(|lost| *lost < self.window.cwnd()) {
             self.window.set_cwnd(lost, Cause::Timeout);
         }
@@ -34,19 +54,15 @@ impl Path {
         lost.map(|bytes| bytes.min(self.restart_window))
     }
 
-    pub(super) fn begin_startup(
-        &mut self,
-        occasion: Occasion,
-        (seed, transfer): (Option<Remembered>, Option<PendingData>),
-        idle: Duration,
-    ) {
+    pub(super) fn begin_startup(&mut self, trigger: Trigger) {
+        let Trigger { occasion, seed, transfer, idle } = trigger;
         let (now, initial_window) = (self.window.now(), self.restart_window);
         let lost_window = self.lost_window();
         let terms = seed.and_then(|seed| self.terms_of(&seed));
         let (rtt, terms) = (&self.rtt, terms.as_ref());
         let start =
             Start { occasion, now, rtt, seed, terms, transfer, initial_window, lost_window, idle };
-        self.startup.begin(&mut self.window, &start);
+        self.beginning = self.startup.begin(&mut self.window, &start);
         if seed.is_some() {
             self.bound_first_window();
         }

@@ -5,19 +5,6 @@ use super::{Path, pacer};
 use policy::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
 use units::{Instant, Rate};
 
-/// `rules_recovery` of the policies before anything began: whether they ever may.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    pub(super) startup: bool,
-    pub(super) congestion: bool,
-}
-
-impl Rules {
-    pub(super) const fn any(self) -> bool {
-        self.startup || self.congestion
-    }
-}
-
 /// What the connection that received an ACK tells the path's delivery meter.
 #[derive(Debug)]
 pub struct MemberDelivery<'a> {
@@ -44,13 +31,16 @@ impl Path {
     /// The policy that owns the window answers losses itself, and is asked at every ACK.
     #[inline]
     pub fn is_ruled(&self) -> bool {
-        if self.in_startup { self.is_ruled_by_startup() } else { self.rules.congestion }
+        match self.in_startup {
+            true => self.is_ruled_by_startup(),
+            false => self.capabilities.controller.rules_recovery,
+        }
     }
 
     /// The start-up answers losses itself, as long as it owns the window.
     #[inline]
     fn is_ruled_by_startup(&self) -> bool {
-        self.rules.startup && self.startup.rules_recovery()
+        self.capabilities.startup.rules_recovery && self.startup.capabilities().rules_recovery
     }
 
     /// Seeds what policies draw at random.
@@ -121,8 +111,10 @@ impl Path {
 
     /// The start-up has ended: what it knows of the path is the controller's.
     pub(super) fn hand_over(&mut self) {
-        if let Some(model) = self.startup.hand_over() {
-            self.congestion.take_over(model);
+        if let Some(model) = self.startup.hand_over()
+            && let Some(controller) = self.congestion.modelling()
+        {
+            controller.take_over(model);
         }
     }
 
@@ -142,7 +134,7 @@ impl Path {
         if self.in_startup && self.is_ruled_by_startup() {
             return true;
         }
-        !self.rules.congestion && self.window.below_ssthresh()
+        !self.capabilities.controller.rules_recovery && self.window.below_ssthresh()
     }
 
     /// Sets the pacing rate from window and round trip: twice the window per round trip in slow

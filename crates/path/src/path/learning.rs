@@ -14,7 +14,7 @@ use memory::{
 };
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::MemoryKind;
-use policy::startup::SeedTerms;
+use policy::startup::{Beginning, SeedTerms};
 use policy::window::{Cause, Window};
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -27,6 +27,17 @@ pub enum Reporting {
     Direct,
     /// In an option of the next segment with data, for a gateway on the way to read.
     InSegments,
+}
+
+/// The rules by which a path uses its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct LearningTerms {
+    /// The gate that a remembered state passes before it is used.
+    pub gate: ReuseGate,
+    /// The way of reports to a gateway.
+    pub reporting: Reporting,
+    /// The rule for shares that a gateway is sent.
+    pub rule: ShareRule,
 }
 
 /// A path's side of its memory.
@@ -55,13 +66,9 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// A side that asks `memory` of `remote`, through `gate`, and has told it nothing; a gateway it tells of shares by
-    /// `rule`.
-    pub fn new(
-        (kind, memory): (MemoryKind, Shared),
-        remote: IpAddr,
-        (gate, reporting, rule): (ReuseGate, Reporting, ShareRule),
-    ) -> Self {
+    /// A side that asks `memory`, of this kind, for `remote`, and has reported nothing.
+    pub fn new(kind: MemoryKind, memory: Shared, remote: IpAddr, terms: LearningTerms) -> Self {
+        let LearningTerms { gate, reporting, rule } = terms;
         Self {
             kind,
             memory,
@@ -112,7 +119,7 @@ impl Path {
         }
         self.is_observed = learning.kind == MemoryKind::Site;
         self.notes_flights = learning.watches_flights;
-        self.shows_acks |= self.notes_flights;
+        self.capabilities.shows_acks |= self.notes_flights;
         if self.is_observed {
             self.meter.get_or_insert_default();
         }
@@ -214,7 +221,7 @@ impl Path {
     /// TLS handshake, says nothing of the path: its window was not put to use.
     pub fn on_transfer_acked(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
-        let counts = !self.startup.awaits_transfer();
+        let counts = self.beginning == Beginning::Whole;
         if learning.kind == MemoryKind::Gateway {
             let share = learning.shares.on_end(counted(&self.window));
             if let Some(share) = share.filter(|_| counts) {

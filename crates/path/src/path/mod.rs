@@ -7,6 +7,7 @@
 mod attended;
 mod beginning;
 mod bucket;
+mod capabilities;
 mod control;
 mod epochs;
 mod learning;
@@ -23,18 +24,18 @@ mod usage;
 mod wait;
 
 use attended::Attention;
+use capabilities::Capabilities;
 pub use control::MemberDelivery;
-use control::Rules;
-pub use learning::{Learning, Reporting};
+pub use learning::{Learning, LearningTerms, Reporting};
 pub use pacer::Pacer;
-use pacer::{Batches, PathPacer};
+use pacer::{Batches, PacedSegment, PathPacer};
 use planned::PlannedSending;
 use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
 use policy::config::{ConnectionConfig, IdleRestart};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Occasion, Phase, StartUp};
+use policy::startup::{Beginning, Occasion, Phase, StartUp};
 use policy::window::{Cause, Window};
 pub use restart::ParkedPath;
 use segment::Segment;
@@ -44,7 +45,7 @@ pub use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
-use usage::WindowUsage;
+use usage::{PathBytes, WindowUsage};
 use wait::Wait;
 
 /// The congestion state towards one destination.
@@ -53,15 +54,8 @@ pub struct Path {
     startup: Box<dyn StartUp>,
     congestion: Box<dyn CongestionControl>,
     in_startup: bool,
-    /// [`StartUp::has_reset_timer`]: every ACK asks.
-    has_reset_timer: bool,
-    /// [`StartUp::observes`].
-    startup_observes: bool,
-    /// Somebody is shown every ACK: the start-up, the meter of round trips, or the notes of flights.
-    shows_acks: bool,
+    capabilities: Capabilities,
     attention: Attention,
-    /// Which of the two answers losses itself.
-    rules: Rules,
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
@@ -81,6 +75,8 @@ pub struct Path {
     resumed: bool,
     /// The path has had its first data.
     begun: bool,
+    /// How the start-up has begun last.
+    beginning: Beginning,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     startup_meter: StartUpMeter,
@@ -118,25 +114,19 @@ impl Path {
         let mut window = Window::new(mss, initial, ssthresh, config.record_window);
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
-        let has_reset_timer = startup.has_reset_timer();
-        let startup_observes = startup.observes();
-        let rules =
-            Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
-        let pacer = match rules.any() {
+        let capabilities = Capabilities::of(&*startup, &*congestion);
+        let models = capabilities.may_rule_recovery();
+        let pacer = match models {
             true => PathPacer::Batched(Batches::default()),
             false => PathPacer::Even(Pacer::default()),
         };
-        let rounds = startup.needs_rounds() || congestion.needs_rounds();
         Self {
             window,
             startup,
             congestion,
             in_startup: true,
-            has_reset_timer,
-            startup_observes,
-            shows_acks: startup_observes || rounds,
+            capabilities,
             attention: Attention::default(),
-            rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
             spaces: config.pacing,
@@ -150,11 +140,12 @@ impl Path {
             last_acked: None,
             resumed: false,
             begun: false,
+            beginning: Beginning::Whole,
             before_reduction: None,
             usage: WindowUsage::new(config.validate_window),
             startup_meter: StartUpMeter::default(),
-            rounds: rounds.then(Box::default),
-            meter: rules.any().then(Box::default),
+            rounds: capabilities.need_rounds().then(Box::default),
+            meter: models.then(Box::default),
             log: None,
             idle: config.idle,
             restart_window: initial,
@@ -216,6 +207,12 @@ impl Path {
         self.in_flight
     }
 
+    #[inline]
+    const fn bytes(&self) -> PathBytes {
+        let (sent, acked) = (self.sent_total, self.acked_total);
+        PathBytes { sent, acked, in_flight: self.in_flight }
+    }
+
     /// How the path's first start-up went.
     pub const fn startup_report(&self) -> &StartUpReport {
         self.startup_meter.report()
@@ -228,7 +225,7 @@ impl Path {
 
     /// For so many different clients its connections are there.
     pub fn set_clients(&mut self, clients: u32) {
-        self.congestion.set_clients(clients);
+        self.window.set_clients(clients);
     }
 
     /// Sets the clock that window changes are recorded with.
@@ -286,7 +283,8 @@ impl Path {
     ) {
         self.on_unpaced_sent(now, len, fresh);
         if self.is_paced() {
-            self.pace(now, (len.into(), wire_bytes().into()), fresh);
+            let segment = PacedSegment { payload: len.into(), wire: wire_bytes().into(), fresh };
+            self.pace(now, segment);
         }
     }
 
@@ -312,7 +310,7 @@ impl Path {
     #[inline]
     pub fn on_send_stopped(&mut self, window_limited: bool) {
         if self.usage.validate {
-            self.usage.note(window_limited, (self.sent_total, self.acked_total, self.in_flight));
+            self.usage.note(window_limited, self.bytes());
         }
     }
 
@@ -333,7 +331,7 @@ impl Path {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
-        if self.shows_acks {
+        if self.capabilities.shows_acks {
             self.show_ack(sample);
         }
     }
@@ -347,7 +345,7 @@ impl Path {
         if self.notes_flights {
             self.note_flight(sample);
         }
-        if self.startup_observes {
+        if self.capabilities.startup.observes {
             self.startup.observe(&mut self.window, sample);
         }
     }
@@ -393,21 +391,22 @@ impl Path {
     #[inline]
     fn avoid(&mut self, sample: &AckSample) {
         if self.startup_meter.is_under_way() {
-            self.startup_meter.on_avoidance(sample.now, (self.sent_total, self.acked_total));
+            self.startup_meter.on_avoidance(sample.now, self.bytes());
         }
         self.congestion.on_ack(&mut self.window, sample);
     }
 
-    /// The start-up may put a timeout of its own in the place of the retransmission timeout.
+    /// The start-up puts a timeout of its own in the place of the retransmission timeout, perhaps only of
+    /// segments with low priority.
     #[inline]
     pub const fn has_reset_timer(&self) -> bool {
-        self.has_reset_timer
+        self.window.has_ordered_timeout()
     }
 
     /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
     /// `marked`: it is to guard a segment sent with low priority.
     pub fn reset_timeout(&self, marked: bool) -> Option<Duration> {
-        self.startup.reset_timeout(&self.rtt, marked)
+        self.window.ordered_timeout(marked)
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.

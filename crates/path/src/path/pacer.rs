@@ -61,7 +61,7 @@ impl Batches {
 
     /// Books a segment with `bytes` of payload; without a rate it is not paced. `size`: segments of a
     /// batch that begins.
-    fn on_sent(&mut self, now: Instant, bytes: u64, (rate, size): (Option<Rate>, u64)) {
+    fn on_sent(&mut self, now: Instant, bytes: u64, rate: Option<Rate>, size: u64) {
         if !self.is_open(now) {
             self.begun = self.next.max(now);
             self.late = now.saturating_since(self.next);
@@ -74,6 +74,26 @@ impl Batches {
         let time = if time == Duration::MAX { Duration::ZERO } else { time };
         self.next = self.begun + time.saturating_sub(self.late.min(time / 2));
     }
+}
+
+/// A segment as pacers count it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PacedSegment {
+    /// Bytes of payload.
+    pub(super) payload: u64,
+    /// Bytes with headers.
+    pub(super) wire: u64,
+    /// Bytes of new data.
+    pub(super) fresh: u64,
+}
+
+/// A segment that leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    pub(super) at: Instant,
+    /// The time after the timer, for which it waited, was due.
+    pub(super) late: Duration,
+    pub(super) segment: PacedSegment,
 }
 
 /// The pacer of a path.
@@ -102,20 +122,20 @@ impl PathPacer {
         *next = at.min(*next);
     }
 
-    /// Books a segment of `payload` bytes, of `wire` bytes with headers.
+    /// Books a segment that leaves at `rate`; `batch`: segments of a batch that begins.
     pub(super) fn on_sent(
         &mut self,
-        (now, late): (Instant, Duration),
-        (payload, wire): (u64, u64),
+        departure: &Departure,
         rate: Option<Rate>,
         batch: impl FnOnce() -> u64,
     ) {
+        let Departure { at: now, late, segment } = *departure;
         match (self, rate) {
-            (Self::Even(pacer), Some(rate)) => pacer.on_sent(now, late, wire, rate),
+            (Self::Even(pacer), Some(rate)) => pacer.on_sent(now, late, segment.wire, rate),
             (Self::Even(_), None) => {}
             (Self::Batched(batches), rate) => {
                 let size = if batches.is_open(now) { 0 } else { batch() };
-                batches.on_sent(now, payload, (rate, size));
+                batches.on_sent(now, segment.payload, rate, size);
             }
         }
     }
@@ -160,12 +180,12 @@ mod tests {
     #[test]
     fn a_batch_leaves_at_once_and_then_its_time_passes() {
         let mut batches = Batches { next: at(5000), ..Batches::default() };
-        batches.on_sent(at(5000), 1000, (Some(RATE), 2));
+        batches.on_sent(at(5000), 1000, Some(RATE), 2);
         assert_eq!(batches.next_release(at(5000)), at(5000));
-        batches.on_sent(at(5000), 1000, (Some(RATE), 0));
+        batches.on_sent(at(5000), 1000, Some(RATE), 0);
         assert_eq!(batches.next_release(at(5000)), at(7000));
         // One that has no second segment at its instant is over.
-        batches.on_sent(at(7000), 1000, (Some(RATE), 2));
+        batches.on_sent(at(7000), 1000, Some(RATE), 2);
         assert_eq!(batches.next_release(at(7500)), at(8000));
     }
 
@@ -173,10 +193,10 @@ mod tests {
     fn lateness_takes_half_of_the_time_off_at_most() {
         let mut batches = Batches { next: at(5000), ..Batches::default() };
         // 0.3 ms late: 0.7 ms to wait.
-        batches.on_sent(at(5300), 1000, (Some(RATE), 1));
+        batches.on_sent(at(5300), 1000, Some(RATE), 1);
         assert_eq!(batches.next_release(at(5300)), at(6000));
         // 4 ms late: half of it.
-        batches.on_sent(at(10_000), 1000, (Some(RATE), 1));
+        batches.on_sent(at(10_000), 1000, Some(RATE), 1);
         assert_eq!(batches.next_release(at(10_000)), at(10_500));
     }
 
@@ -184,11 +204,11 @@ mod tests {
     fn the_batch_in_which_pacing_begins_is_paced_as_a_whole() {
         let mut batches = Batches { next: at(5000), ..Batches::default() };
         for _ in 0..2 {
-            batches.on_sent(at(5000), 1000, (None, 2));
+            batches.on_sent(at(5000), 1000, None, 2);
         }
         assert_eq!(batches.next_release(at(5000)), at(5000));
-        batches.on_sent(at(5000), 1000, (None, 2));
-        batches.on_sent(at(5000), 1000, (Some(RATE), 0));
+        batches.on_sent(at(5000), 1000, None, 2);
+        batches.on_sent(at(5000), 1000, Some(RATE), 0);
         assert_eq!(batches.next_release(at(5000)), at(7000));
     }
 }

@@ -1,7 +1,7 @@
 //! When what the window allows may leave: the pacer of a [`Path`] and the plan of its start-up.
 
 use super::Path;
-use super::pacer;
+use super::pacer::{self, Departure, PacedSegment};
 use super::planned::PlannedSending;
 use policy::window::PlanOrder;
 use units::{Duration, Instant};
@@ -20,8 +20,8 @@ impl Path {
     const fn has_spacing(&self) -> bool {
         self.pacer.is_some()
             || self.planned.is_some()
-            || self.attention.watches_sending
-            || self.attention.shares_pace
+            || self.attention.sending.watches_sending
+            || self.attention.sending.shares_pace
     }
 
     /// What [`Path::is_paced`] depends on may have changed: every packet asks for it.
@@ -94,20 +94,21 @@ impl Path {
         self.note_spacing();
     }
 
-    /// Books a segment that leaves now, by its bytes of payload and on the wire, with `fresh` bytes of new data.
+    /// Books a segment that leaves now.
     #[inline(never)]
-    pub(super) fn pace(&mut self, now: Instant, bytes: (u64, u64), fresh: u64) {
+    pub(super) fn pace(&mut self, now: Instant, segment: PacedSegment) {
         let late = self.wait.end(now);
         self.on_departure();
         if let Some(pacer) = &mut self.pacer {
             let set = self.window.pacing_rate();
             let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);
             let (mss, min_rtt) = (self.window.mss(), self.rtt.min_rtt());
-            pacer.on_sent((now, late), bytes, rate, || pacer::batch(set, mss, min_rtt));
+            let departure = Departure { at: now, late, segment };
+            pacer.on_sent(&departure, rate, || pacer::batch(set, mss, min_rtt));
         }
         self.take_order();
         if let Some(planned) = &mut self.planned {
-            planned.on_sent(now, late, fresh);
+            planned.on_sent(now, late, segment.fresh);
         }
     }
 }

@@ -1,17 +1,17 @@
 //! What losses, marks and setbacks do to a path: the window falls as congestion control and recovery say, the start-up hears of
 //! it, and what was lowered for nothing comes back.
 
+use super::beginning::Trigger;
 use super::{Path, StartUpExit};
-use policy::congestion::CongestionEvent;
+use policy::congestion::{CongestionEvent, LoweredWindow};
 use policy::recovery::{Reduction, Report};
-use policy::startup::{Occasion, Phase, Setback};
+use policy::startup::{LossEvent, Occasion, Phase, Setback};
 use policy::window::Cause;
-use units::Duration;
 
 impl Path {
     /// Asks the start-up what to make of a setback; true if it takes back what it sent.
     pub fn on_setback(&mut self, setback: Setback) -> bool {
-        self.startup.on_setback(&mut self.window, setback) == Phase::Retreat
+        self.startup.on_loss(&mut self.window, LossEvent::Setback(setback)) == Phase::Retreat
     }
 
     /// The start-up takes back what it sent: the window is the initial one, and slow start follows.
@@ -30,7 +30,7 @@ impl Path {
     pub(super) fn enter_startup_if_below(&mut self, occasion: Occasion) {
         self.in_startup = self.falls_to_startup();
         if self.in_startup {
-            self.begin_startup(occasion, (None, None), Duration::ZERO);
+            self.begin_startup(Trigger::of(occasion));
         }
     }
 
@@ -78,14 +78,17 @@ impl Path {
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
         self.note_reduction(event.timeout);
         let ruled = self.is_ruled();
-        let ssthresh = match self.in_startup && ruled {
-            true => self.window.ssthresh(),
+        let mut lowered = match self.in_startup && ruled {
+            true => LoweredWindow::to(self.window.ssthresh()),
             false => self.congestion.on_congestion(&self.window, event),
         };
-        self.window.set_ssthresh(ssthresh, cause);
+        self.window.set_ssthresh(lowered.ssthresh, cause);
         let controllers = self.window.ssthresh();
-        self.startup.on_congestion(&mut self.window);
-        let is_controllers = self.window.ssthresh() == controllers;
+        self.startup.on_loss(&mut self.window, LossEvent::Reduced);
+        if self.window.ssthresh() != controllers {
+            // The start-up has lowered it further: what the controller rounded is the window no more.
+            lowered.exact = None;
+        }
         self.obey_pacing();
         self.startup_meter.on_exit(match cause {
             Cause::Timeout => StartUpExit::Timeout,
@@ -99,18 +102,13 @@ impl Path {
         match reduction {
             Reduction::ToSsthresh if ruled => {}
             Reduction::ToSsthresh => {
-                self.window.set_cwnd(self.half_window(event, is_controllers), cause);
+                let exact = lowered.exact.unwrap_or(0);
+                self.window.set_cwnd(exact.max(self.window.ssthresh()), cause);
             }
             Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
             Reduction::Gradual | Reduction::Again => {}
         }
         self.enter_startup_if_below(Occasion::Loss);
-    }
-
-    /// `cwnd` := `ssthresh`, or its exact value where the controller rounded it to segments and the start-up left it as it was.
-    fn half_window(&self, event: &CongestionEvent, is_controllers: bool) -> u64 {
-        let exact = self.congestion.exact_reduction(event).filter(|_| is_controllers);
-        exact.unwrap_or(0).max(self.window.ssthresh())
     }
 
     /// A repair begins that is not for congestion: the threshold is no less than three quarters of the window (Linux
@@ -134,7 +132,7 @@ impl Path {
             self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
             self.congestion.on_undo(&self.window);
             self.unlearn_congestion();
-            self.startup.on_undo();
+            self.startup.on_loss(&mut self.window, LossEvent::Undone);
             self.in_startup = self.falls_to_startup();
         }
     }
@@ -146,7 +144,7 @@ mod tests {
     use policy::ack::AckSample;
     use policy::config::ConnectionConfig;
     use policy::congestion::reno::{Halve, Reno};
-    use policy::startup::{Start, StartUp};
+    use policy::startup::StartUp;
     use policy::window::Window;
     use units::Instant;
 
@@ -154,12 +152,12 @@ mod tests {
     struct Lowering(u64);
 
     impl StartUp for Lowering {
-        fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
         fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Phase {
             Phase::Done
         }
-        fn on_congestion(&mut self, window: &mut Window) {
+        fn on_loss(&mut self, window: &mut Window, _: LossEvent) -> Phase {
             window.set_ssthresh(window.ssthresh().min(self.0), Cause::Retreat);
+            Phase::Continue
         }
     }
 

@@ -2,8 +2,9 @@
 //! flight.
 
 use super::Path;
+use super::beginning::Trigger;
 use policy::config::IdleRestart;
-use policy::startup::{Occasion, PendingData};
+use policy::startup::{Beginning, Occasion, PendingData};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
@@ -49,7 +50,8 @@ impl Path {
         let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
-        let metered = self.meter.as_mut().filter(|_| self.rules.any());
+        let models = self.capabilities.may_rule_recovery();
+        let metered = self.meter.as_mut().filter(|_| models);
         if metered.is_none_or(|meter| meter.on_resumed(now)) {
             self.congestion.on_restart(&mut self.window, now, idle);
         }
@@ -59,7 +61,7 @@ impl Path {
         }
         if idle > self.rtt.rto(0) {
             self.restart_after(idle, transfer);
-        } else if self.startup.awaits_transfer() {
+        } else if self.beginning == Beginning::AwaitsTransfer {
             self.begin_transfer(transfer);
         }
         self.on_start_of_sending(transfer);
@@ -81,7 +83,8 @@ impl Path {
             IdleRestart::StartUp => {
                 self.in_startup = true;
                 let seed = self.recall(true);
-                self.begin_startup(Occasion::Idle, (seed, Some(transfer)), idle);
+                let transfer = Some(transfer);
+                self.begin_startup(Trigger { seed, transfer, idle, ..Trigger::of(Occasion::Idle) });
                 return;
             }
             IdleRestart::SlowStart => {

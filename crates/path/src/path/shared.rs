@@ -130,7 +130,7 @@ impl Path {
         match &mut self.shared {
             Some(shared) => shared.sharing = sharing,
             None => {
-                let epochs = self.congestion.reduces_by_client().then(Epochs::default);
+                let epochs = self.capabilities.controller.reduces_by_client.then(Epochs::default);
                 self.shared = Some(Box::new(Shared::new(sharing, epochs)));
             }
         }

@@ -1,5 +1,6 @@
 //! How a path's first start-up went, for whoever compares start-ups.
 
+use super::usage::PathBytes;
 use units::Instant;
 
 /// What ended a start-up.
@@ -113,10 +114,10 @@ impl StartUpMeter {
 
     /// Congestion avoidance answers an ACK.
     #[cold]
-    pub(super) fn on_avoidance(&mut self, now: Instant, (sent_total, acked_total): (u64, u64)) {
+    pub(super) fn on_avoidance(&mut self, now: Instant, path: PathBytes) {
         self.report.ended_at = Some(now);
         self.report.exit.get_or_insert(StartUpExit::Completed);
-        (self.report.sent, self.report.acked) = (sent_total, acked_total);
+        (self.report.sent, self.report.acked) = (path.sent, path.acked);
         self.stage = Stage::Draining;
     }
 }
@@ -136,7 +137,7 @@ mod tests {
         meter.on_exit(StartUpExit::Loss);
         meter.on_exit(StartUpExit::Timeout);
         // 3000 bytes sent, 2000 acknowledged when avoidance begins.
-        meter.on_avoidance(at, (3000, 2000));
+        meter.on_avoidance(at, PathBytes { sent: 3000, acked: 2000, in_flight: 1000 });
         meter.on_sent(true, 2000);
         // All of it is acknowledged: what is sent again now was sent later.
         meter.on_sent(true, 3000);
@@ -158,7 +159,8 @@ mod tests {
     fn the_window_that_it_leaves_is_what_was_outstanding_at_its_own_end() {
         let mut meter = StartUpMeter::default();
         assert_eq!(meter.report().window_end(), None);
-        meter.on_avoidance(Instant::from_nanos(5), (3000, 1000));
+        let path = PathBytes { sent: 3000, acked: 1000, in_flight: 2000 };
+        meter.on_avoidance(Instant::from_nanos(5), path);
         assert_eq!(meter.report().window_end(), Some(5000));
     }
 }

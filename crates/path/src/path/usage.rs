@@ -3,6 +3,16 @@
 //! The rule is that of Linux since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as the limit until
 //! all that was sent by then is acknowledged.
 
+/// Bytes of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PathBytes {
+    /// Ever sent for the first time.
+    pub(super) sent: u64,
+    /// Ever acknowledged cumulatively.
+    pub(super) acked: u64,
+    pub(super) in_flight: u64,
+}
+
 /// What is known of the use of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUsage {
@@ -23,7 +33,8 @@ impl WindowUsage {
     /// Nothing more can be sent, `limited` if because of the window; so much was `sent` and `acked` of the path, and is
     /// `in_flight`, bytes.
     #[inline]
-    pub(super) fn note(&mut self, limited: bool, (sent, acked, in_flight): (u64, u64, u64)) {
+    pub(super) fn note(&mut self, limited: bool, path: PathBytes) {
+        let PathBytes { sent, acked, in_flight } = path;
         if acked >= self.round_end || limited || !self.limited && in_flight > self.max_in_flight {
             self.max_in_flight = in_flight;
             self.round_end = sent;
@@ -36,17 +47,21 @@ impl WindowUsage {
 mod tests {
     use super::*;
 
+    const fn path(sent: u64, acked: u64, in_flight: u64) -> PathBytes {
+        PathBytes { sent, acked, in_flight }
+    }
+
     /// In segments: the window of 10 has limited when 10 were sent. Of 12 in flight later, before the tenth is acknowledged, the
     /// application is the limit, and yet the window is still known to have been (before Linux 6.1 it was forgotten).
     #[test]
     fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
         let mut usage = WindowUsage::new(true);
-        usage.note(true, (10, 0, 10));
-        usage.note(false, (14, 2, 12));
+        usage.note(true, path(10, 0, 10));
+        usage.note(false, path(14, 2, 12));
         assert!(usage.limited);
-        usage.note(false, (14, 9, 5));
+        usage.note(false, path(14, 9, 5));
         assert!(usage.limited);
-        usage.note(false, (15, 10, 5));
+        usage.note(false, path(15, 10, 5));
         assert!(!usage.limited);
         assert_eq!(usage.max_in_flight, 5);
     }
@@ -55,11 +70,11 @@ mod tests {
     #[test]
     fn a_limit_met_again_lasts_longer() {
         let mut usage = WindowUsage::new(true);
-        usage.note(true, (10, 0, 10));
-        usage.note(true, (14, 4, 10));
-        usage.note(false, (14, 10, 4));
+        usage.note(true, path(10, 0, 10));
+        usage.note(true, path(14, 4, 10));
+        usage.note(false, path(14, 10, 4));
         assert!(usage.limited);
-        usage.note(false, (14, 14, 0));
+        usage.note(false, path(14, 14, 0));
         assert!(!usage.limited);
     }
 
@@ -67,9 +82,9 @@ mod tests {
     #[test]
     fn without_a_limit_the_most_in_flight_counts() {
         let mut usage = WindowUsage::new(true);
-        usage.note(false, (4, 0, 4));
-        usage.note(false, (6, 0, 6));
-        usage.note(false, (6, 2, 4));
+        usage.note(false, path(4, 0, 4));
+        usage.note(false, path(6, 0, 6));
+        usage.note(false, path(6, 2, 4));
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
     }
 }

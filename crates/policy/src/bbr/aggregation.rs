@@ -26,6 +26,15 @@ pub(super) struct Aggregation {
     rounds: u32,
 }
 
+/// The path when an ACK comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    /// Bandwidth in the model's unit.
+    pub(super) bw: u64,
+    /// Window, segments.
+    pub(super) cwnd: u64,
+}
+
 impl Aggregation {
     /// Sending begins, or goes on after idling: a new epoch.
     pub(super) fn restart(&mut self, now: Instant) {
@@ -33,8 +42,9 @@ impl Aggregation {
         self.acked = 0;
     }
 
-    /// Takes an ACK at the given bandwidth and window.
-    pub(super) fn on_ack(&mut self, delivery: &Delivery, (bw, cwnd): (u64, u64), round: bool) {
+    /// Takes an ACK; `round`: it begins a round.
+    pub(super) fn on_ack(&mut self, delivery: &Delivery, carried: Carried, round: bool) {
+        let Carried { bw, cwnd } = carried;
         if delivery.fresh == 0 {
             return;
         }
@@ -97,14 +107,14 @@ mod tests {
         // epoch is all excess.
         let bw = bandwidth(1, 1000);
         let mut aggregation = Aggregation::default();
-        aggregation.on_ack(&delivery(10_000, 10), (bw, 100), false);
+        aggregation.on_ack(&delivery(10_000, 10), Carried { bw, cwnd: 100 }, false);
         // At 20 ms: 20 acknowledged since, 10 (less a rounding) expected, the excess is still 10.
-        aggregation.on_ack(&delivery(20_000, 10), (bw, 100), false);
+        aggregation.on_ack(&delivery(20_000, 10), Carried { bw, cwnd: 100 }, false);
         assert_eq!(aggregation.excess(bw), 11);
         // The window bounds it, and so does what 100 ms deliver (at a tenth of the bandwidth 10).
         assert_eq!(aggregation.excess(bw / 10), 9);
         let mut bounded = Aggregation::default();
-        bounded.on_ack(&delivery(10_000, 10), (bw, 4), false);
+        bounded.on_ack(&delivery(10_000, 10), Carried { bw, cwnd: 4 }, false);
         assert_eq!(bounded.excess(bw), 4);
     }
 
@@ -112,10 +122,14 @@ mod tests {
     fn a_maximum_counts_for_five_to_ten_rounds() {
         let bw = bandwidth(1, 1000);
         let mut aggregation = Aggregation::default();
-        aggregation.on_ack(&delivery(10_000, 30), (bw, 100), true);
+        aggregation.on_ack(&delivery(10_000, 30), Carried { bw, cwnd: 100 }, true);
         let excess: Vec<_> = (2..=11)
             .map(|round| {
-                aggregation.on_ack(&delivery(round * 1_000_000, 1), (bw, 100), true);
+                aggregation.on_ack(
+                    &delivery(round * 1_000_000, 1),
+                    Carried { bw, cwnd: 100 },
+                    true,
+                );
                 aggregation.excess(bw)
             })
             .collect();

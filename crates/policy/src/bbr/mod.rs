@@ -17,7 +17,7 @@ mod window;
 
 use crate::ack::{AckSample, Delivery, Episode, RttEstimator};
 use crate::window::Window;
-use aggregation::Aggregation;
+use aggregation::{Aggregation, Carried};
 use arith::bbr::{self, BW_WINDOW_ROUNDS, UNIT};
 use arith::minmax::MaxFilter;
 use arith::policer::{Policer, PolicerAck};
@@ -25,6 +25,14 @@ pub(crate) use full_pipe::FullPipe;
 use round_trip::{Probe, RoundTrips};
 use units::{Duration, Instant, Rate};
 use window::Repair;
+
+/// An ACK whose deliveries are metered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeteredAck<'a> {
+    pub(crate) sample: &'a AckSample,
+    /// The sample's own.
+    pub(crate) delivery: &'a Delivery,
+}
 
 /// Segments of an initial window, where nothing else is known (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
@@ -181,7 +189,8 @@ impl Model {
         }
         if self.repair.on_episode(delivery.episode) == Some(Episode::Timeout) {
             // A timeout ends the round, and with it an interval of the policer's.
-            self.policer.on_ack(&self.told(window, delivery, (true, false)));
+            let ended = PolicerAck { round: true, ..self.policer_ack(window, delivery) };
+            self.policer.on_ack(&ended);
         }
         self.round_begun = false;
         let Some(rate) = delivery.rate else { return false };
@@ -192,32 +201,28 @@ impl Model {
             self.repair.end_conservation();
         }
         let probing = cruising && !self.is_probing_rtt();
-        let mut told = self.told(window, delivery, (self.round_begun, probing));
-        told.fresh_loss = delivery.lost > 0;
-        let used_up = self.policer.on_ack(&told);
+        let (round, fresh_loss) = (self.round_begun, delivery.lost > 0);
+        let ack = PolicerAck { round, probing, fresh_loss, ..self.policer_ack(window, delivery) };
+        let used_up = self.policer.on_ack(&ack);
         let bw = bbr::bandwidth(rate.delivered, rate.interval_us);
         if !rate.app_limited || bw >= self.max_bw.max() {
             self.max_bw.update(BW_WINDOW_ROUNDS, self.rounds, bw);
         }
-        let (bw, cwnd) = (self.bandwidth(), window.cwnd() / window.mss());
-        self.aggregation.on_ack(delivery, (bw, cwnd), self.round_begun);
+        let carried = Carried { bw: self.bandwidth(), cwnd: window.cwnd() / window.mss() };
+        self.aggregation.on_ack(delivery, carried, self.round_begun);
         used_up
     }
 
-    fn told(
-        &self,
-        window: &Window,
-        delivery: &Delivery,
-        (round, probing): (bool, bool),
-    ) -> PolicerAck {
+    /// An ACK within a round, as the policer's detector takes it.
+    fn policer_ack(&self, window: &Window, delivery: &Delivery) -> PolicerAck {
         PolicerAck {
             delivered_ms: delivery.at.as_nanos() / 1_000_000,
             delivered: delivery.total,
             lost: delivery.total_lost,
             fresh_loss: true,
-            round,
+            round: false,
             app_limited: delivery.rate.is_some_and(|rate| rate.app_limited),
-            probing,
+            probing: false,
             mss: window.mss(),
         }
     }
@@ -280,18 +285,14 @@ impl Model {
     }
 
     /// Sets pacing rate and window from the model (§4.2).
-    pub(crate) fn steer(
-        &mut self,
-        window: &mut Window,
-        sample: &AckSample,
-        (delivery, gains): (&Delivery, Gains),
-    ) {
+    pub(crate) fn steer(&mut self, window: &mut Window, ack: MeteredAck<'_>, gains: Gains) {
+        let MeteredAck { sample, .. } = ack;
         let gains = if self.is_probing_rtt() { Gains::PROBE_RTT } else { gains };
         if !self.rtt_known && !sample.srtt.is_zero() {
             self.set_first_rate(window, Some(sample.srtt));
         }
         self.set_rate(window, gains.pacing);
-        self.set_window(window, sample, (delivery, gains.window));
+        self.set_window(window, ack, gains.window);
     }
 
     /// Paces at `gain` times the bandwidth; until the path is full never slower than before.
@@ -332,9 +333,11 @@ impl Model {
     pub(crate) fn in_network(
         &self,
         window: &Window,
-        (sample, delivery): (&AckSample, &Delivery),
-        (in_flight, raising): (u64, bool),
+        ack: MeteredAck<'_>,
+        in_flight: u64,
+        raising: bool,
     ) -> u64 {
+        let MeteredAck { sample, delivery } = ack;
         let wait = crate::ack::micros(sample.now, delivery.next_release.max(sample.now));
         let delivered = (self.bandwidth().saturating_mul(wait)) >> bbr::BW_SCALE;
         let rate = window.pacing_rate().map_or(0, bytes_per_second);

@@ -2,8 +2,8 @@
 //! repaired: a round of packet conservation, then growth as in slow start up to the model's target,
 //! and what was before once all is repaired (§4.2.3.3).
 
-use super::{INITIAL_WINDOW, Model};
-use crate::ack::{AckSample, Delivery, Episode};
+use super::{INITIAL_WINDOW, MeteredAck, Model};
+use crate::ack::{Delivery, Episode};
 use crate::window::{Cause, Window};
 use arith::bbr::MIN_WINDOW;
 
@@ -46,18 +46,14 @@ impl Repair {
 
 impl Model {
     /// Sets the window after an ACK: towards `gain` times what fills the path.
-    pub(super) fn set_window(
-        &mut self,
-        window: &mut Window,
-        sample: &AckSample,
-        (delivery, gain): (&Delivery, u64),
-    ) {
+    pub(super) fn set_window(&mut self, window: &mut Window, ack: MeteredAck<'_>, gain: u64) {
+        let MeteredAck { sample, delivery } = ack;
         let mut cwnd = segments(window);
         if delivery.fresh > 0 {
             let in_flight = sample.in_flight.div_ceil(window.mss());
             cwnd = self.repaired(cwnd, in_flight, delivery);
             if !self.repair.conserving {
-                cwnd = self.towards_target(window, cwnd, (delivery, gain));
+                cwnd = self.towards_target(window, cwnd, delivery, gain);
             }
         }
         if self.is_probing_rtt() {
@@ -82,12 +78,7 @@ impl Model {
         if self.repair.conserving { cwnd.max(in_flight + delivery.fresh) } else { cwnd }
     }
 
-    fn towards_target(
-        &self,
-        window: &Window,
-        cwnd: u64,
-        (delivery, gain): (&Delivery, u64),
-    ) -> u64 {
+    fn towards_target(&self, window: &Window, cwnd: u64, delivery: &Delivery, gain: u64) -> u64 {
         let bw = self.bandwidth();
         let excess = if self.full { self.aggregation.excess(bw) } else { 0 };
         let target = self.quantized(window, self.bdp(bw, gain) + excess);

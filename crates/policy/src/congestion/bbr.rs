@@ -5,9 +5,12 @@
 //! The model ([`crate::bbr`]) comes from BBR's start-up. After another start-up it begins with the
 //! first ACK it is asked for, and takes the path for full.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
-use crate::ack::{AckSample, Delivery, micros};
-use crate::bbr::{Gains, Model, ModelledPath, Probing};
+use super::{
+    CongestionControl, CongestionEvent, ControllerCapabilities, ControllerDescriptor,
+    LoweredWindow, ModellingControl,
+};
+use crate::ack::{AckSample, micros};
+use crate::bbr::{Gains, MeteredAck, Model, ModelledPath, Probing};
 use crate::registry::{Implied, Make};
 use crate::window::Window;
 use arith::bbr::{CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, UNIT};
@@ -67,34 +70,39 @@ impl Default for Bbr {
 }
 
 impl CongestionControl for Bbr {
+    fn capabilities(&self) -> ControllerCapabilities {
+        ControllerCapabilities { rules_recovery: true, ..Default::default() }
+    }
+
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(delivery) = &sample.delivery else { return };
+        let ack = MeteredAck { sample, delivery };
         let mut model = self.model.take().unwrap_or_else(|| Box::new(Model::amid(sample)));
         let cruising = matches!(self.state, State::ProbeBw(_));
         if !std::mem::take(&mut self.fresh) && model.on_ack(window, delivery, cruising) {
             self.cruise(&mut model, delivery.at);
         }
         if !model.is_probing_rtt() {
-            self.advance(&mut model, window, (sample, delivery));
+            self.advance(&mut model, window, ack);
         }
         if model.on_round_trip(window, sample, delivery) == Probing::Over {
             self.cruise(&mut model, delivery.at);
         }
         let gains = self.gains(&model);
-        model.steer(window, sample, (delivery, gains));
+        model.steer(window, ack, gains);
         self.model = Some(model);
     }
 
     /// The threshold, which nothing here goes by, stays; while another start-up owns the window it
     /// halves what is outstanding, as RFC 5681 §3.1 does.
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
-        match &mut self.model {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
+        LoweredWindow::to(match &mut self.model {
             Some(model) => {
                 model.on_congestion(window);
                 window.ssthresh()
             }
             None => event.flight_size / 2,
-        }
+        })
     }
 
     fn on_undo(&mut self, _: &Window) {
@@ -114,44 +122,42 @@ impl CongestionControl for Bbr {
         self.model = Some(model);
     }
 
-    fn modelled(&self) -> Option<ModelledPath> {
-        let model = self.model.as_deref()?;
-        let min_rtt_us = model.min_rtt_us()?;
-        Some(ModelledPath { bandwidth: model.max_bandwidth(), min_rtt_us })
-    }
-
     fn set_seed(&mut self, seed: u64) {
         self.random = seed;
     }
 
-    fn rules_recovery(&self) -> bool {
-        true
+    fn modelling(&mut self) -> Option<&mut dyn ModellingControl> {
+        Some(self)
     }
+}
 
+impl ModellingControl for Bbr {
     fn take_over(&mut self, model: Box<Model>) {
         self.model = Some(model);
         self.fresh = true;
         self.state = State::Drain;
     }
+
+    fn modelled(&self) -> Option<ModelledPath> {
+        let model = self.model.as_deref()?;
+        let min_rtt_us = model.min_rtt_us()?;
+        Some(ModelledPath { bandwidth: model.max_bandwidth(), min_rtt_us })
+    }
 }
 
 impl Bbr {
     /// Goes on to the next phase, or from draining to cruising, if it is time.
-    fn advance(
-        &mut self,
-        model: &mut Model,
-        window: &Window,
-        (sample, delivery): (&AckSample, &Delivery),
-    ) {
+    fn advance(&mut self, model: &mut Model, window: &Window, ack: MeteredAck<'_>) {
+        let MeteredAck { sample, delivery } = ack;
         match self.state {
             State::ProbeBw(phase) => {
-                if is_over(phase, model, window, (sample, delivery)) {
+                if is_over(phase, model, window, ack) {
                     self.enter(model, phase.next(delivery.at));
                 }
             }
             State::Drain => {
                 let in_flight = sample.in_flight.div_ceil(window.mss());
-                let left = model.in_network(window, (sample, delivery), (in_flight, false));
+                let left = model.in_network(window, ack, in_flight, false);
                 if left <= model.inflight(window, UNIT) {
                     self.cruise(model, delivery.at);
                 }
@@ -191,19 +197,15 @@ impl Bbr {
 
 /// The phase has lasted a round trip; one that probes has also raised what is in flight, or lost
 /// segments trying; one that drains ends as soon as it has drained (§4.3.4.2, `BBRIsNextCyclePhase`).
-fn is_over(
-    phase: Phase,
-    model: &Model,
-    window: &Window,
-    (sample, delivery): (&AckSample, &Delivery),
-) -> bool {
+fn is_over(phase: Phase, model: &Model, window: &Window, ack: MeteredAck<'_>) -> bool {
+    let MeteredAck { sample, delivery } = ack;
     let lasted = model.min_rtt_us().is_none_or(|us| micros(phase.since, delivery.at) > us);
     let gain = if model.is_policed() { UNIT } else { phase.gain() };
     if gain == UNIT {
         return lasted;
     }
     let before = sample.prior_in_flight.div_ceil(window.mss());
-    let in_flight = model.in_network(window, (sample, delivery), (before, gain > UNIT));
+    let in_flight = model.in_network(window, ack, before, gain > UNIT);
     if gain > UNIT {
         lasted && (delivery.lost > 0 || in_flight >= model.inflight(window, gain))
     } else {

@@ -5,7 +5,7 @@
 //! growth, threshold and undo are whole segments. Bytes of `cwnd` beyond whole segments stay as
 //! they are.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -50,14 +50,14 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         self.credit.clear();
         let ssthresh = self.curve.on_congestion(window.cwnd() / window.mss());
         if event.timeout {
             // Linux forgets the maximum too: the path may be another one by now.
             self.curve.reset();
         }
-        ssthresh * window.mss()
+        LoweredWindow::to(ssthresh * window.mss())
     }
 
     fn on_restart(&mut self, _: &mut Window, now: Instant, idle: Duration) {
@@ -117,7 +117,7 @@ mod tests {
         let mut cubic = Cubic::default();
         // 10.5 segments count as 10; 10 * 717 / 1024 = 7.
         let mut w = Window::new(MSS, 10_500, u64::MAX, false);
-        assert_eq!(cubic.on_congestion(&w, &event(false)), 7_000);
+        assert_eq!(cubic.on_congestion(&w, &event(false)).ssthresh, 7_000);
         // Pace at the maximum is 100 * 10; Reno's share after 40 ACKs makes it 10 / 2 = 5: 39
         // waiting ACKs of credit are seven segments (39 / 5), the half one stays.
         cubic.on_ack(&mut w, &sample(0, MSS));
@@ -129,7 +129,7 @@ mod tests {
     fn growth_back_to_the_maximum_takes_k_and_slows_down_near_it() {
         let mut cubic = Cubic::default();
         let mut w = window(100);
-        let ssthresh = cubic.on_congestion(&w, &event(false));
+        let ssthresh = cubic.on_congestion(&w, &event(false)).ssthresh;
         w.set_cwnd(ssthresh, Cause::Loss);
         assert_eq!(w.cwnd(), 70 * MSS);
         // One window acknowledged per round trip of 100 ms, one segment per ACK. K is 4.2 s.
@@ -154,7 +154,7 @@ mod tests {
     fn a_timeout_forgets_the_maximum() {
         let mut cubic = Cubic::default();
         let w = window(100);
-        assert_eq!(cubic.on_congestion(&w, &event(true)), 70 * MSS);
+        assert_eq!(cubic.on_congestion(&w, &event(true)).ssthresh, 70 * MSS);
         assert_eq!(cubic.curve, cubic::CubicCurve::default());
     }
 
@@ -185,7 +185,7 @@ mod tests {
     fn the_curve_stands_still_while_nothing_is_sent() {
         let grow = |idle_ms: u64| {
             let (mut cubic, mut window) = (Cubic::default(), window(100));
-            let ssthresh = cubic.on_congestion(&window, &event(false));
+            let ssthresh = cubic.on_congestion(&window, &event(false)).ssthresh;
             window.set_cwnd(ssthresh, Cause::Loss);
             let mut sizes = Vec::new();
             for round in 1..100 {

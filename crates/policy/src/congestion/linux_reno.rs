@@ -1,7 +1,7 @@
 //! Reno as Linux runs it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): whole segments, an ACK counts every
 //! segment it touches, and the window itself is halved, not what is outstanding.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -36,9 +36,9 @@ impl CongestionControl for LinuxReno {
         }
     }
 
-    fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> u64 {
+    fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> LoweredWindow {
         self.credit.clear();
-        (window.cwnd() / window.mss() / 2).max(LEAST) * window.mss()
+        LoweredWindow::to((window.cwnd() / window.mss() / 2).max(LEAST) * window.mss())
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
         let mut reno = LinuxReno::default();
         // 15 / 2 = 7 whole segments; 3 / 2 = 1, but never below 2.
         let of = |segments: u64| Window::new(MSS, segments * MSS, u64::MAX, false);
-        assert_eq!(reno.on_congestion(&of(15), &event(false)), 7 * MSS);
-        assert_eq!(reno.on_congestion(&of(3), &event(true)), 2 * MSS);
+        assert_eq!(reno.on_congestion(&of(15), &event(false)).ssthresh, 7 * MSS);
+        assert_eq!(reno.on_congestion(&of(3), &event(true)).ssthresh, 2 * MSS);
     }
 }

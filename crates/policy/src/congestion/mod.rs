@@ -35,10 +35,10 @@ pub use proxy::Proxy;
 pub use reno::{Halve, Reno};
 pub use vegas::{Vegas, VegasOptions};
 
-/// What a controller is told of congestion.
+/// The state of a path that meets congestion.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When it was detected.
+    /// The instant of detection.
     pub now: Instant,
     /// Bytes outstanding (`FlightSize` of RFC 5681 §2), of the whole path.
     pub flight_size: u64,
@@ -50,43 +50,67 @@ pub struct CongestionEvent {
     pub repeated: bool,
 }
 
+/// A controller's answer to congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoweredWindow {
+    /// The new `ssthresh`, bytes.
+    pub ssthresh: u64,
+    /// The window that the threshold stood for before it was rounded to whole segments, bytes,
+    /// where the controller rounds the threshold only.
+    pub exact: Option<u64>,
+}
+
+impl LoweredWindow {
+    /// Window and threshold are the same, bytes.
+    pub const fn to(ssthresh: u64) -> Self {
+        Self { ssthresh, exact: None }
+    }
+
+    /// The window falls to `bytes`, and the threshold to the whole segments in it.
+    pub const fn whole_segments(bytes: u64, mss: u64) -> Self {
+        Self { ssthresh: bytes / mss * mss, exact: Some(bytes) }
+    }
+}
+
+/// A controller's capabilities. The path asks when it is made; the answer holds for its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ControllerCapabilities {
+    /// Samples have [`AckSample::round`].
+    pub needs_rounds: bool,
+    /// Once start-up has ended, the policy answers losses itself. It is then shown every ACK, with
+    /// [`AckSample::delivery`], also during recovery, which moves the window no more but after a
+    /// timeout. Start-up does not come back when the window is below the threshold.
+    pub rules_recovery: bool,
+    /// Each client loses its own part of the window: several may in the same window of data.
+    pub reduces_by_client: bool,
+}
+
 /// What a policy of this kind says of itself.
 pub type ControllerDescriptor = Descriptor<dyn CongestionControl>;
 
-/// A congestion controller.
+/// A congestion controller. It has to grow the window and to say where it falls; all else has a
+/// default that does nothing.
 pub trait CongestionControl {
+    /// The controller's capabilities.
+    fn capabilities(&self) -> ControllerCapabilities {
+        ControllerCapabilities::default()
+    }
+
     /// Grows the window on an ACK of new data in congestion avoidance.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample);
 
-    /// Answers the new `ssthresh`, bytes, on congestion; at most once per window of data
-    /// (and client, where it [reduces by client](Self::reduces_by_client)).
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64;
+    /// Answers where the window falls on congestion; at most once per window of data (and client,
+    /// where it [reduces by client](ControllerCapabilities::reduces_by_client)).
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow;
 
-    /// The window that the last answer stood for before it was rounded to whole segments, where
-    /// the controller rounds the threshold only.
-    fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
-        let _ = event;
-        None
-    }
-
-    /// Is told that the last reduction was spurious and was undone.
+    /// The last reduction was spurious and is undone.
     fn on_undo(&mut self, window: &Window) {
         let _ = window;
     }
 
-    /// Is told that sending goes on after `idle` with nothing in flight.
+    /// Sending goes on after `idle` with nothing in flight.
     fn on_restart(&mut self, window: &mut Window, now: Instant, idle: Duration) {
         let _ = (window, now, idle);
-    }
-
-    /// Is told for how many different clients the path's connections are there.
-    fn set_clients(&mut self, clients: u32) {
-        let _ = clients;
-    }
-
-    /// Each client loses its own part of the window: several may in the same window of data.
-    fn reduces_by_client(&self) -> bool {
-        false
     }
 
     /// Seeds what the policy draws at random, before anything else.
@@ -94,25 +118,17 @@ pub trait CongestionControl {
         let _ = seed;
     }
 
-    /// Once start-up has ended the policy answers losses itself: it is shown every ACK, with
-    /// [`AckSample::delivery`], also during recovery, which moves the window no more but after a
-    /// timeout; and start-up does not come back when the window is below the threshold.
-    fn rules_recovery(&self) -> bool {
-        false
-    }
-
-    /// Takes over the model of the path that the start-up has made.
-    fn take_over(&mut self, model: Box<Model>) {
-        drop(model);
-    }
-
-    /// What it has measured of the path, if it models one.
-    fn modelled(&self) -> Option<ModelledPath> {
+    /// The controller itself if it goes by a model of the path.
+    fn modelling(&mut self) -> Option<&mut dyn ModellingControl> {
         None
     }
+}
 
-    /// The controller wants [`AckSample::round`].
-    fn needs_rounds(&self) -> bool {
-        false
-    }
+/// A controller that goes by a model of the path (BBR).
+pub trait ModellingControl {
+    /// Takes over the model that the start-up has made.
+    fn take_over(&mut self, model: Box<Model>);
+
+    /// Measurements of the path so far.
+    fn modelled(&self) -> Option<ModelledPath>;
 }

@@ -6,7 +6,10 @@
 //! same window of data: each would have halved its own. One client is Reno.
 
 use super::reno::{HALVE, ROUND};
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor, Halve};
+use super::{
+    CongestionControl, CongestionEvent, ControllerCapabilities, ControllerDescriptor, Halve,
+    LoweredWindow,
+};
 use crate::ack::AckSample;
 use crate::registry::values::some_segments;
 use crate::registry::{Make, Parameter};
@@ -38,51 +41,45 @@ pub struct Proxy {
     pub halve: Halve,
     /// Round the threshold down to whole segments, as senders that count segments do.
     pub whole_segments: bool,
-    /// Clients behind the other host, at least one.
-    clients: u32,
-    /// The number is given and does not follow the members of the path.
-    fixed: bool,
+    /// Clients behind the other host, at least one; `None`: the number follows the path's members.
+    fixed: Option<u32>,
 }
 
 impl Proxy {
-    /// For so many clients; `None`: for those that the path is told of.
+    /// For so many clients; `None`: for those that the window serves.
     pub fn new(halve: Halve, whole_segments: bool, clients: Option<u32>) -> Self {
-        let number = clients.unwrap_or(1).max(1);
-        Self { halve, whole_segments, clients: number, fixed: clients.is_some() }
+        Self { halve, whole_segments, fixed: clients.map(|number| number.max(1)) }
+    }
+
+    fn clients(&self, window: &Window) -> u64 {
+        self.fixed.unwrap_or(window.clients()).into()
     }
 
     /// `1 - 1 / 2n` of what is in use.
-    fn reduced(&self, event: &CongestionEvent) -> u64 {
+    fn reduced(&self, window: &Window, event: &CongestionEvent) -> u64 {
         let base = match self.halve {
             Halve::FlightSize => event.flight_size,
             Halve::Window => event.usable_window,
         };
-        base - base / (2 * u64::from(self.clients))
+        base - base / (2 * self.clients(window))
     }
 }
 
 impl CongestionControl for Proxy {
+    fn capabilities(&self) -> ControllerCapabilities {
+        ControllerCapabilities { reduces_by_client: true, ..Default::default() }
+    }
+
     fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
         let mss = window.mss();
-        window.grow_by_fraction(mss * mss * u64::from(self.clients), Cause::Avoidance);
+        window.grow_by_fraction(mss * mss * self.clients(window), Cause::Avoidance);
     }
 
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
-        let reduced = self.reduced(event);
-        if self.whole_segments { reduced / window.mss() * window.mss() } else { reduced }
-    }
-
-    fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
-        self.whole_segments.then(|| self.reduced(event))
-    }
-
-    fn reduces_by_client(&self) -> bool {
-        true
-    }
-
-    fn set_clients(&mut self, clients: u32) {
-        if !self.fixed {
-            self.clients = clients.max(1);
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
+        let reduced = self.reduced(window, event);
+        match self.whole_segments {
+            true => LoweredWindow::whole_segments(reduced, window.mss()),
+            false => LoweredWindow::to(reduced),
         }
     }
 }
@@ -105,22 +102,22 @@ mod tests {
     #[test]
     fn a_loss_takes_half_of_the_window_of_one_client() {
         // The paper's example (§5.5): two clients, 8 KB; the loss of one costs 2 KB, 6 KB are left.
-        let window = Window::new(1024, 8192, u64::MAX, false);
+        let mut window = Window::new(1024, 8192, u64::MAX, false);
         let mut proxy = Proxy::new(Halve::Window, false, None);
-        proxy.set_clients(2);
-        assert_eq!(proxy.on_congestion(&window, &event(8192)), 6144);
+        window.set_clients(2);
+        assert_eq!(proxy.on_congestion(&window, &event(8192)), LoweredWindow::to(6144));
         // One client: a half. Four: an eighth.
         for (clients, left) in [(1, 4096), (4, 7168)] {
-            proxy.set_clients(clients);
-            assert_eq!(proxy.on_congestion(&window, &event(8192)), left);
+            window.set_clients(clients);
+            assert_eq!(proxy.on_congestion(&window, &event(8192)), LoweredWindow::to(left));
         }
     }
 
     #[test]
     fn a_given_number_of_clients_stays() {
-        let window = Window::new(1024, 8192, u64::MAX, false);
+        let mut window = Window::new(1024, 8192, u64::MAX, false);
         let mut proxy = Proxy::new(Halve::Window, false, Some(2));
-        proxy.set_clients(7);
-        assert_eq!(proxy.on_congestion(&window, &event(8192)), 6144);
+        window.set_clients(7);
+        assert_eq!(proxy.on_congestion(&window, &event(8192)), LoweredWindow::to(6144));
     }
 }

@@ -1,6 +1,6 @@
 //! The window of RFC 5681: additive increase, multiplicative decrease.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
@@ -65,12 +65,12 @@ impl CongestionControl for Reno {
         window.grow_by_fraction(mss * mss, Cause::Avoidance);
     }
 
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         let half = self.half(event);
-        if self.whole_segments { half / window.mss() * window.mss() } else { half }
-    }
-
-    fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
-        self.whole_segments.then(|| self.half(event))
+        if self.whole_segments {
+            LoweredWindow::whole_segments(half, window.mss())
+        } else {
+            LoweredWindow::to(half)
+        }
     }
 }

@@ -4,7 +4,9 @@
 //! With fewer than `alpha` segments queued the window grows by one in the next round trip, with
 //! more than `beta` it shrinks by one. Losses still halve, or nearly: see `on_congestion`.
 
-use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
+use super::{
+    CongestionControl, CongestionEvent, ControllerCapabilities, ControllerDescriptor, LoweredWindow,
+};
 use crate::ack::{AckSample, RoundTrip};
 use crate::registry::values::{some_segments, whole};
 use crate::registry::{Make, Parameter, PolicySetup};
@@ -138,6 +140,10 @@ pub(crate) fn shrink(window: &mut Window, cwnd: u64) {
 }
 
 impl CongestionControl for Vegas {
+    fn capabilities(&self) -> ControllerCapabilities {
+        ControllerCapabilities { needs_rounds: true, ..Default::default() }
+    }
+
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         if let Some(round) = &sample.round {
             self.judge(window, round);
@@ -149,7 +155,7 @@ impl CongestionControl for Vegas {
 
     /// A quarter less, or half when the lost segment had been sent again before, and after a timeout;
     /// in whole segments, at least two (the authors' implementation; the paper names no factor).
-    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         self.growing_from = None;
         let mss = window.mss();
         let segments = event.usable_window / mss;
@@ -158,11 +164,7 @@ impl CongestionControl for Vegas {
             n if event.timeout || event.repeated => n / 2,
             n => n - n / 4,
         };
-        kept.max(LEAST) * mss
-    }
-
-    fn needs_rounds(&self) -> bool {
-        true
+        LoweredWindow::to(kept.max(LEAST) * mss)
     }
 }
 
@@ -248,7 +250,7 @@ mod tests {
                 timeout,
                 repeated,
             };
-            assert_eq!(vegas.on_congestion(&window, &event), kept * MSS, "{event:?}");
+            assert_eq!(vegas.on_congestion(&window, &event).ssthresh, kept * MSS, "{event:?}");
         }
     }
 }

@@ -32,13 +32,4 @@ impl PageStep {
     pub const fn clocked(phase: &'static str, sent: &'static str, until: &'static str) -> Self {
         Self { phase, sent, pace: "", until }
     }
-
-    /// A step with a pace of its own.
-    pub const fn paced(
-        phase: &'static str,
-        (sent, pace): (&'static str, &'static str),
-        until: &'static str,
-    ) -> Self {
-        Self { phase, sent, pace, until }
-    }
 }

@@ -1,9 +1,9 @@
 //! What a start-up of the agent's kind is told beyond what all start-ups are: the events at which the Linux kernel calls a
 //! congestion control that wraps another, and what a host's connections have in common.
 //!
-//! A start-up that has more to do than [`super::StartUp`] asks implements [`Attended`]. The path calls it at the kernel's
+//! A start-up that has more to do than [`super::StartUp`] asks implements [`KernelEvents`]. The path calls it at the kernel's
 //! points: the handshake is done, data is sent with nothing outstanding, idling takes the window back, something has arrived,
-//! something is lost, all is over.
+//! something is lost, all is over. [`SharedSending`] is for one that keeps the pace of the host's other connections.
 
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::ModelledPath;
@@ -128,18 +128,25 @@ pub(crate) fn microseconds(time: Duration) -> u32 {
     u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
 }
 
-/// A start-up that is told of these events.
-pub trait Attended {
-    /// Is given its way to what connections have in common, before anything else.
+/// The event that opens a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenedBy {
+    /// The handshake, which has ended; no data has left.
+    Handshake {
+        /// None of its segments was retransmitted.
+        lossless: bool,
+    },
+    /// Data in the SYN, to which a cookie was valid (RFC 7413). The handshake has not ended, and says nothing of the path.
+    EarlyData,
+}
+
+/// The events at which the Linux kernel calls a congestion control.
+pub trait KernelEvents {
+    /// Takes what the host's connections have in common, before anything else.
     fn attend(&mut self, attendance: Attendance);
 
-    /// The handshake is done; `lossless`: nothing of it was sent again, and no data has left.
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool);
-
-    /// It opens by data in the SYN, to which a cookie was valid (RFC 7413): the handshake has not ended, and tells nothing of it.
-    fn open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
-        self.open(window, at, true);
-    }
+    /// The connection opens.
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);
 
     /// Data is about to leave with nothing outstanding, for the first time or once more (`CA_EVENT_TX_START`).
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
@@ -149,47 +156,8 @@ pub trait Attended {
         let _ = (window, at);
     }
 
-    /// Something may be sent; `unacked`: bytes written and not acknowledged (`min_tso_segs`). Called while
-    /// [`Attended::watches_sending`].
-    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
-        let _ = (window, at, unacked);
-    }
-
-    /// The application wants this weight for the connection among those that share with it (`HEADSTART_WEIGHT`).
-    fn set_weight(&mut self, weight: u32) {
-        let _ = weight;
-    }
-
-    /// [`Attended::before_sending`] is to be called.
-    fn watches_sending(&self) -> bool {
-        false
-    }
-
-    /// Each segment asks for its time by [`Attended::book_departure`].
-    fn shares_pace(&self) -> bool {
-        false
-    }
-
-    /// When the next segment, of `bytes`, may leave among those of other connections; the same until one has left. Called while
-    /// [`Attended::shares_pace`].
-    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
-        let _ = (now, bytes);
-        None
-    }
-
-    /// A segment has left, while [`Attended::shares_pace`].
-    fn on_departure(&mut self) {}
-
-    /// [`Attended::acked`] is called for every ACK, also in recovery (`cong_control`).
-    fn sees_all_acks(&self) -> bool {
-        false
-    }
-
     /// Segments have arrived outside of recovery, and the window has grown for them (`cong_avoid`).
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
-
-    /// All that was sent is acknowledged, in recovery or not.
-    fn all_arrived(&mut self) {}
 
     /// Congestion is met; the window is still what it was (`ssthresh`, before the congestion control's own).
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>);
@@ -197,4 +165,36 @@ pub trait Attended {
     /// The connection has sent all it will and its FIN is acknowledged, or it is over (`release`). `modelled`: what a controller that models the path has
     /// measured, once it has found it full.
     fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>);
+
+    /// The policy itself if it sends at the pace of the host's other connections; the answer is the same for its life.
+    fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {
+        None
+    }
+}
+
+/// Needs of a policy with [`SharedSending`] at present. The path asks after each event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendingNeeds {
+    /// [`SharedSending::before_sending`] is called.
+    pub watches_sending: bool,
+    /// Each segment asks for its time by [`SharedSending::book_departure`].
+    pub shares_pace: bool,
+}
+
+/// The departures of a start-up whose segments keep the pace of the host's other connections.
+pub trait SharedSending {
+    /// Needs at present.
+    fn needs(&self) -> SendingNeeds;
+
+    /// Something may be sent; `unacked`: bytes written and not acknowledged (`min_tso_segs`).
+    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64);
+
+    /// When the next segment, of `bytes`, may leave among those of other connections; the same until one has left.
+    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant>;
+
+    /// A segment has left, while [`SendingNeeds::shares_pace`].
+    fn on_departure(&mut self);
+
+    /// All that was sent is acknowledged, in recovery or not.
+    fn on_all_acked(&mut self);
 }

@@ -5,9 +5,12 @@
 //! window, and hands the model over when the path is full. To a controller that models nothing it
 //! leaves the window and, as threshold, what fills the path; below that it is slow start then.
 
-use super::{Occasion, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
+use super::{
+    Beginning, LossEvent, Occasion, Phase, SlowStart, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor,
+};
 use crate::ack::{AckSample, Delivery, Episode};
-use crate::bbr::{FullPipe, Gains, Model};
+use crate::bbr::{FullPipe, Gains, MeteredAck, Model};
 use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
 use arith::bbr::{HIGH_GAIN, UNIT};
@@ -95,12 +98,17 @@ impl BbrStart {
 }
 
 impl StartUp for BbrStart {
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { observes: false, rules_recovery: true, ..Default::default() }
+    }
+
     /// Losses and idling begin nothing anew: they are the model's.
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::NewPath {
             self.model = Some(Box::new(Model::new(window, start.rtt, start.now)));
             self.full_pipe = FullPipe::default();
         }
+        Beginning::Whole
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
@@ -118,28 +126,29 @@ impl StartUp for BbrStart {
             return Phase::Done;
         }
         model.on_round_trip(window, sample, delivery);
-        model.steer(window, sample, (delivery, self.gains));
+        model.steer(window, MeteredAck { sample, delivery }, self.gains);
         Phase::Continue
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        if window.last_cause() == Cause::Timeout {
-            self.full_pipe.forget_level();
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        match event {
+            LossEvent::Setback(_) => {}
+            LossEvent::Reduced => {
+                if window.last_cause() == Cause::Timeout {
+                    self.full_pipe.forget_level();
+                }
+                if let Some(model) = &mut self.model {
+                    model.on_congestion(window);
+                }
+            }
+            LossEvent::Undone => {
+                self.full_pipe.reset();
+                if let Some(model) = &mut self.model {
+                    model.on_undo();
+                }
+            }
         }
-        if let Some(model) = &mut self.model {
-            model.on_congestion(window);
-        }
-    }
-
-    fn on_undo(&mut self) {
-        self.full_pipe.reset();
-        if let Some(model) = &mut self.model {
-            model.on_undo();
-        }
-    }
-
-    fn rules_recovery(&self) -> bool {
-        true
+        Phase::Continue
     }
 
     fn hand_over(&mut self) -> Option<Box<Model>> {

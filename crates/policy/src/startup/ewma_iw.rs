@@ -4,7 +4,7 @@
 //! sample is its largest window, or what it had acknowledged if that was less. The average moves by a quarter of the
 //! difference. Connections that begin together count as one. The other start-up grows the window.
 
-use super::{Occasion, Overlay, OverlayTurn, Start, StartUpDescriptor, Wrapping};
+use super::{LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make, Parameter};
@@ -83,8 +83,9 @@ impl Overlay for EwmaIw {
         self.acked = sample.acked_total;
     }
 
-    fn on_congestion(&mut self, _: &mut Window) {
-        self.lost = true;
+    fn on_loss(&mut self, _: &mut Window, event: LossEvent) -> Option<Phase> {
+        self.lost |= event == LossEvent::Reduced;
+        None
     }
 
     fn leave(&self, state: &mut PathState) {
@@ -115,7 +116,7 @@ mod tests {
         let sample = AckSample::of(Instant::ZERO, acked * MSS);
         policy.observe(&mut window, &sample);
         if lost {
-            policy.on_congestion(&mut window);
+            policy.on_loss(&mut window, LossEvent::Reduced);
         }
         let mut state = PathState { cwnd: 60 * MSS, ..PathState::default() };
         policy.leave(&mut state);

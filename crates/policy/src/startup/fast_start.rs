@@ -8,14 +8,15 @@
 //! ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Phase, Remembered, Setback, Start, StartUpDescriptor, Wrapping,
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, Setback, Start,
+    StartUpDescriptor, Wrapping,
 };
-use crate::ack::{AckSample, RttEstimator};
+use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::values::{duration, positive};
 use crate::registry::{Implied, Make, Parameter, PolicySetup};
 use crate::send_plan::{PriorityMark, SendPlan};
-use crate::window::{Cause, Window};
+use crate::window::{Cause, TimeoutOrder, Window};
 use arith::rtt::Estimator;
 use units::Duration;
 
@@ -268,49 +269,17 @@ impl FastStart {
             window.end_plan();
         }
     }
-}
 
-/// The last window that was sent whole without loss: half of `cwnd` in slow start, one segment less
-/// than it after (§3.4.2).
-fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
-    if cwnd < ssthresh { cwnd / 2 / mss * mss } else { cwnd.saturating_sub(mss) }
-}
-
-impl Overlay for FastStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        self.end(window);
-        match start.occasion {
-            Occasion::NewPath => return self.begin_new(window, start),
-            Occasion::Idle => self.begin_idle(window, start),
-            Occasion::Loss => return OverlayTurn::Left,
-        }
-        OverlayTurn::Taken
-    }
-
-    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
-        (self.sent, self.acked) = (sample.sent_total, sample.acked_total);
-        let known = self.options.first_rtt && self.exact.srtt8() > 0;
-        if let Some(rtt) = sample.rtt.filter(|_| !known) {
-            let weight = if self.attempt.is_some() { self.options.weight } else { 1 };
-            let acks = self.round.flight(sample) / sample.delivered.max(window.mss());
-            self.exact.on_one_of(acks / u64::from(weight), rtt.as_nanos());
-        }
-        if let Some(attempt) = self.attempt {
-            self.follow(window, attempt);
-        }
-    }
-
-    /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
-    fn on_congestion(&mut self, window: &mut Window) {
-        if let Some(attempt) = &mut self.attempt
-            && window.last_cause() == Cause::Ecn
-        {
-            attempt.ssthresh = attempt.ssthresh.min(window.ssthresh());
-        }
+    /// During an attempt the reset timer is `srtt + 4 * rttvar`, exact (§3.4.4).
+    fn order_timeout(&self, window: &mut Window) {
+        let attempt = self.attempt.filter(|_| self.options.quick_recovery);
+        let timeout = attempt.and_then(|_| self.exact.rto()).map(Duration::from_nanos);
+        let marked_only = self.options.reset == ResetTimer::Marked;
+        window.order_timeout(timeout.map(|timeout| TimeoutOrder { timeout, marked_only }));
     }
 
     /// The loss of what had low priority says only that the attempt was too bold (§3.4.4).
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
+    fn answer(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
         let attempt = self.attempt?;
         let failed = match setback {
             Setback::Timeout { marked } => marked,
@@ -326,22 +295,64 @@ impl Overlay for FastStart {
         }
         None
     }
+}
 
-    /// `srtt + 4 * rttvar`, exact (§3.4.4).
-    fn reset_timeout(&self, _: &RttEstimator, marked: bool) -> Option<Duration> {
-        let guards = marked || self.options.reset == ResetTimer::Attempt;
-        self.attempt.filter(|_| self.options.quick_recovery && guards)?;
-        self.exact.rto().map(Duration::from_nanos)
+/// The last window that was sent whole without loss: half of `cwnd` in slow start, one segment less
+/// than it after (§3.4.2).
+fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
+    if cwnd < ssthresh { cwnd / 2 / mss * mss } else { cwnd.saturating_sub(mss) }
+}
+
+impl Overlay for FastStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
+        self.end(window);
+        let turn = match start.occasion {
+            Occasion::NewPath => self.begin_new(window, start),
+            Occasion::Idle => {
+                self.begin_idle(window, start);
+                OverlayTurn::Taken
+            }
+            Occasion::Loss => OverlayTurn::Left,
+        };
+        self.order_timeout(window);
+        turn
     }
 
-    fn has_reset_timer(&self) -> bool {
-        self.options.quick_recovery
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        (self.sent, self.acked) = (sample.sent_total, sample.acked_total);
+        let known = self.options.first_rtt && self.exact.srtt8() > 0;
+        if let Some(rtt) = sample.rtt.filter(|_| !known) {
+            let weight = if self.attempt.is_some() { self.options.weight } else { 1 };
+            let acks = self.round.flight(sample) / sample.delivered.max(window.mss());
+            self.exact.on_one_of(acks / u64::from(weight), rtt.as_nanos());
+        }
+        if let Some(attempt) = self.attempt {
+            self.follow(window, attempt);
+        }
+        self.order_timeout(window);
+    }
+
+    /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if let LossEvent::Setback(setback) = event {
+            let phase = self.answer(window, setback);
+            self.order_timeout(window);
+            return phase;
+        }
+        if event == LossEvent::Reduced
+            && let Some(attempt) = &mut self.attempt
+            && window.last_cause() == Cause::Ecn
+        {
+            attempt.ssthresh = attempt.ssthresh.min(window.ssthresh());
+        }
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ack::RttEstimator;
     use crate::registry::by_default;
     use crate::window::PlanOrder;
     use proptest::prelude::*;
@@ -379,13 +390,26 @@ mod tests {
     #[test]
     fn a_remembered_path_begins_as_one_that_was_idle() {
         // Half of 40 in slow start; the timer is 100 + 4 * 10 ms.
-        let (window, policy) = begin(SEED, None);
+        let (window, _) = begin(SEED, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (20 * MSS, u64::MAX));
-        let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
-        assert_eq!(policy.reset_timeout(&rtt, true), Some(Duration::from_millis(140)));
+        assert_eq!(window.ordered_timeout(true), Some(Duration::from_millis(140)));
         // One segment less in avoidance, straight in which it goes on.
         let (window, _) = begin(Remembered { ssthresh: Some(20 * MSS), ..SEED }, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
+    }
+
+    /// An attempt that fails takes its timer along. Without quick recovery there is no timer.
+    #[test]
+    fn the_reset_timer_lasts_as_long_as_the_attempt() {
+        let (mut window, mut policy) = begin(SEED, None);
+        assert_eq!(window.ordered_timeout(false), None, "it guards marked segments alone");
+        let timeout = LossEvent::Setback(Setback::Timeout { marked: true });
+        assert_eq!(policy.on_loss(&mut window, timeout), Some(Phase::Retreat));
+        assert!(!window.has_ordered_timeout());
+        let (mut window, mut policy) = begin(SEED, None);
+        policy.options.quick_recovery = false;
+        policy.observe(&mut window, &AckSample::of(units::Instant::ZERO, 0));
+        assert!(policy.attempt.is_some() && !window.has_ordered_timeout());
     }
 
     #[test]
@@ -431,9 +455,8 @@ mod tests {
         #[test]
         fn the_reset_timer_is_bounded(srtt in 1u64..1 << 40, rttvar in 0u64..1 << 40) {
             let [srtt, rttvar] = [srtt, rttvar].map(Duration::from_nanos);
-            let (_, policy) = begin(Remembered { srtt, rttvar, ..SEED }, None);
-            let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
-            let timeout = policy.reset_timeout(&rtt, true);
+            let (window, _) = begin(Remembered { srtt, rttvar, ..SEED }, None);
+            let timeout = window.ordered_timeout(true);
             prop_assert!(timeout.is_none_or(|t| t <= Duration::from_secs(300)));
         }
     }

@@ -4,7 +4,7 @@
 //! The first ACK gives the round trip (of the SYN, where there is one), the spacing of the second
 //! and third the bandwidth. Only a lower threshold is taken, and only once; the rest is slow start.
 
-use super::{Phase, SlowStart, Start, StartUp, StartUpDescriptor};
+use super::{Phase, SlowStart, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
@@ -69,8 +69,6 @@ impl Hoe {
 }
 
 impl StartUp for Hoe {
-    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
-
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         if self.acks >= 3 {
             return;
@@ -86,6 +84,4 @@ impl StartUp for Hoe {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         SlowStart.on_ack(window, sample)
     }
-
-    fn on_congestion(&mut self, _: &mut Window) {}
 }

@@ -6,7 +6,7 @@
 //! smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -63,12 +63,13 @@ struct Round {
 
 impl StartUp for HyStart {
     /// A timeout begins afresh; after idling what was found still holds.
-    fn begin(&mut self, _: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.found = false;
             self.min_delay = None;
             self.round = Round::new(self.last_now, self.last_sent);
         }
+        Beginning::Whole
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -86,8 +87,6 @@ impl StartUp for HyStart {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         LinuxSlowStart.on_ack(window, sample)
     }
-
-    fn on_congestion(&mut self, _: &mut Window) {}
 }
 
 impl HyStart {

@@ -4,7 +4,7 @@
 //! *Conservative Slow Start*, which grows a quarter as fast. If the delay falls again, the rise meant nothing, and slow
 //! start goes on. Otherwise five rounds later `ssthresh` := `cwnd`. Trains of ACKs say nothing here, unlike in HyStart.
 
-use super::{Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LossEvent, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
@@ -134,10 +134,11 @@ fn rise(last: Duration) -> Duration {
 
 impl StartUp for HyStartPlusPlus {
     /// It is for the first slow start only (§4.3); after a timeout it is slow start up to the threshold.
-    fn begin(&mut self, _: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.stage = Stage::Found;
         }
+        Beginning::Whole
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -159,8 +160,11 @@ impl StartUp for HyStartPlusPlus {
         if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
 
-    fn on_congestion(&mut self, _: &mut Window) {
-        self.stage = Stage::Found;
+    fn on_loss(&mut self, _: &mut Window, event: LossEvent) -> Phase {
+        if event == LossEvent::Reduced {
+            self.stage = Stage::Found;
+        }
+        Phase::Continue
     }
 }
 

@@ -6,7 +6,9 @@
 //! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
 //! the connection is for: the jump waits for what follows.
 
-use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::send_plan::SendPlan;
@@ -27,8 +29,6 @@ pub struct JumpStart {
     stage: Stage,
     /// Bytes that the path had sent when the last ACK came.
     sent: u64,
-    /// Nothing yet was more than an initial window.
-    awaits_transfer: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,10 @@ enum Stage {
 impl JumpStart {
     /// A start-up that has not begun.
     pub const fn new() -> Self {
-        Self { stage: Stage::Inner, sent: 0, awaits_transfer: false }
+        Self { stage: Stage::Inner, sent: 0 }
     }
 
-    fn jump(&mut self, window: &mut Window, (bytes, round_trip): (u64, Duration)) {
+    fn jump(&mut self, window: &mut Window, bytes: u64, round_trip: Duration) {
         let segments = bytes.div_ceil(window.mss());
         let cwnd = segments.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -74,20 +74,23 @@ impl Overlay for JumpStart {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.end(window, Stage::Inner);
         let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
-        self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
         let may_jump = bytes > start.initial_window && start.lost_window.is_none();
         match start.rtt.measured().filter(|_| may_jump) {
             Some(round_trip) => {
-                self.jump(window, (bytes, round_trip));
+                self.jump(window, bytes, round_trip);
                 OverlayTurn::Taken
+            }
+            // Nothing yet was more than an initial window.
+            None if transfer.is_some_and(|t| t.bytes <= start.initial_window) => {
+                OverlayTurn::AwaitsTransfer
             }
             None => OverlayTurn::Left,
         }
     }
 
-    fn lets_observe(&self) -> bool {
-        self.stage == Stage::Inner
+    fn suspends(&self) -> Suspended {
+        Suspended { observing: self.stage != Stage::Inner, ..Default::default() }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -108,11 +111,10 @@ impl Overlay for JumpStart {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        self.end(window, Stage::Inner);
-    }
-
-    fn awaits_transfer(&self) -> bool {
-        self.awaits_transfer
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced {
+            self.end(window, Stage::Inner);
+        }
+        None
     }
 }

@@ -17,6 +17,7 @@ macro_rules! start_ups {
 }
 
 pub mod attended;
+mod capabilities;
 mod pages;
 pub mod start;
 pub mod wrapping;
@@ -44,15 +45,18 @@ start_ups! {
     warm: WARM, MEMBER;
 }
 
-use crate::ack::{AckSample, RttEstimator};
+use crate::ack::AckSample;
 use crate::bbr::Model;
 use crate::registry::Descriptor;
 use crate::window::Window;
 use memory::PathState;
-use units::Duration;
 
-pub use attended::{Attendance, Attendant, Attended, SharedAttendant, Situation};
+pub use attended::{
+    Attendance, Attendant, KernelEvents, OpenedBy, SendingNeeds, SharedAttendant, SharedSending,
+    Situation,
+};
 pub use bbr::BbrStart;
+pub use capabilities::StartUpCapabilities;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
 pub use hoe::Hoe;
@@ -64,7 +68,7 @@ pub use spand::Spand;
 pub use start::{Occasion, PendingData, Remembered, SeedTerms, Start};
 pub use vegas::VegasStart;
 pub use warm::Warm;
-pub use wrapping::{Overlay, OverlayTurn, Wrapping};
+pub use wrapping::{Overlay, OverlayTurn, Suspended, Wrapping};
 
 /// Whether a start-up goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +84,17 @@ pub enum Phase {
     Retreat,
 }
 
+/// Whether a start-up has begun on what the path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// It has.
+    Whole,
+    /// It has begun on too little to tell how much there is to transfer, like a TLS handshake. It wants
+    /// to begin with what waits next while nothing is in flight, too, as if that were the path's first
+    /// data.
+    AwaitsTransfer,
+}
+
 /// What recovery would answer in its own way, unless the start-up retreats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setback {
@@ -93,13 +108,34 @@ pub enum Setback {
     PartialAck,
 }
 
+/// A step of the answer to a loss, a mark or a timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossEvent {
+    /// Recovery answers next, unless the start-up answers [`Phase::Retreat`]. To do so it first sets
+    /// `ssthresh` to what slow start shall have. Any other answer leaves it to recovery.
+    Setback(Setback),
+    /// `ssthresh` is lowered, whether or not the start-up still owns the window.
+    /// [`Window::last_cause`] says whether by loss, ECN or timeout.
+    Reduced,
+    /// The last reduction was spurious and is undone.
+    Undone,
+}
+
 /// What a policy of this kind says of itself.
 pub type StartUpDescriptor = Descriptor<dyn StartUp>;
 
-/// A start-up policy.
+/// A start-up policy. It has to grow the window; all else has a default that does nothing.
 pub trait StartUp {
+    /// The policy's capabilities.
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities::default()
+    }
+
     /// Sets the window to begin with, where the policy wants another than it finds.
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>);
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
+        let _ = (window, start);
+        Beginning::Whole
+    }
 
     /// Sees every ACK before recovery and growth do, during recovery too, and whether or not the
     /// start-up still owns the window.
@@ -107,62 +143,13 @@ pub trait StartUp {
         let _ = (window, sample);
     }
 
-    /// False if [`StartUp::observe`] does nothing: the policy is not shown each ACK then.
-    fn observes(&self) -> bool {
-        true
-    }
-
     /// Grows the window on an ACK of new data outside of recovery.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase;
 
-    /// Is told that congestion was met and `ssthresh` lowered, whether or not it still owns the
-    /// window; [`Window::last_cause`] says whether by loss, ECN or timeout.
-    fn on_congestion(&mut self, window: &mut Window);
-
-    /// Is asked, before recovery is, what to make of a setback; [`Phase::Retreat`] to take back what
-    /// was sent, having set `ssthresh` to what slow start shall have. Any other answer leaves it to
-    /// recovery.
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
-        let _ = (window, setback);
+    /// Answers a loss, a mark or a timeout. The answer counts for a [`LossEvent::Setback`] alone.
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        let _ = (window, event);
         Phase::Continue
-    }
-
-    /// Replaces the retransmission timeout, its bounds and doublings, if it answers `Some` when the
-    /// timer starts; `marked`: the earliest segment not acknowledged was sent with low priority. A
-    /// policy that may do so says [`StartUp::has_reset_timer`]; others are not asked at each ACK.
-    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
-        let _ = (rtt, marked);
-        None
-    }
-
-    /// The policy may answer [`StartUp::reset_timeout`] with `Some`.
-    fn has_reset_timer(&self) -> bool {
-        false
-    }
-
-    /// How far apart segments of `bytes` are to be expected beside those of other connections, if that is known: a retransmission timer
-    /// that waits less beyond the round trip expires between two. Zero: nothing is known. Asked of attended start-ups alone.
-    fn timer_spacing(&self, bytes: u64) -> Duration {
-        let _ = bytes;
-        Duration::ZERO
-    }
-
-    /// What began was too little to tell how much there is to transfer, like a TLS handshake: the
-    /// policy wants to begin with what waits next while nothing is in flight, too, as if it were the
-    /// path's first data.
-    fn awaits_transfer(&self) -> bool {
-        false
-    }
-
-    /// Is told that the last reduction was spurious and was undone.
-    fn on_undo(&mut self) {}
-
-    /// As long as it owns the window the policy answers losses itself: it is shown every ACK, with
-    /// [`AckSample::delivery`], by [`StartUp::on_ack`], also during recovery, and neither congestion
-    /// control nor recovery moves the window, but for a timeout. A policy that has not begun says
-    /// whether it ever may; after that the answer may change with what it does.
-    fn rules_recovery(&self) -> bool {
-        false
     }
 
     /// Its model of the path, once it is done, for a controller that goes on with it.
@@ -170,18 +157,13 @@ pub trait StartUp {
         None
     }
 
-    /// The policy wants [`AckSample::round`].
-    fn needs_rounds(&self) -> bool {
-        false
-    }
-
-    /// Itself, if it is to be told of more events; the answer is the same for its life.
-    fn attended(&mut self) -> Option<&mut dyn Attended> {
-        None
-    }
-
     /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
+    }
+
+    /// The policy itself if it follows the events of the Linux kernel; the answer is the same for its life.
+    fn kernel_events(&mut self) -> Option<&mut dyn KernelEvents> {
+        None
     }
 }

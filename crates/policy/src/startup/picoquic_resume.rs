@@ -5,7 +5,9 @@
 //! over the round trip of the handshake. There is no slow start after it and no retreat of its own: a loss is answered as any.
 //! Where the round trip differs by more than a quarter, or nothing is remembered, the other start-up begins.
 
-use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
@@ -102,8 +104,8 @@ impl Overlay for PicoquicResume {
         }
     }
 
-    fn lets_observe(&self) -> bool {
-        !self.resumed
+    fn suspends(&self) -> Suspended {
+        Suspended { observing: self.resumed, ..Default::default() }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -118,8 +120,11 @@ impl Overlay for PicoquicResume {
         self.resumed.then_some(Phase::Done)
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        self.end_pacing(window);
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced {
+            self.end_pacing(window);
+        }
+        None
     }
 
     /// Without a rate, of what was over in a round trip, the window stays what it was.

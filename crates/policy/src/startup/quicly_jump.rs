@@ -5,7 +5,9 @@
 //! window what is in flight, and slow start goes on. After a loss the window is what the jump has brought, lowered once. A TLS
 //! handshake is not what the connection is for: the jump waits for what follows.
 
-use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
@@ -137,12 +139,28 @@ impl QuiclyJump {
     fn left(&self) -> u64 {
         self.brought.max(self.initial_window) * BETA_TENTHS / 10
     }
+
+    /// Congestion is met: what the jump has sent is judged by what it brings.
+    fn retreat(&mut self, window: &mut Window) {
+        let until = match self.stage {
+            Stage::Jump { .. } => self.sent,
+            Stage::Validating { until } => until,
+            Stage::Normal | Stage::Retreat { .. } => return,
+        };
+        window.end_plan();
+        window.set_ssthresh(self.left(), Cause::Retreat);
+        self.stage = Stage::Retreat { until };
+    }
+
+    const fn turn(&self) -> OverlayTurn {
+        if self.awaits_transfer { OverlayTurn::AwaitsTransfer } else { OverlayTurn::Left }
+    }
 }
 
 impl Overlay for QuiclyJump {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         if start.occasion != Occasion::NewPath {
-            return OverlayTurn::Left;
+            return self.turn();
         }
         self.initial_window = start.initial_window;
         self.remembered = start.seed.and_then(|seed| seed.rate);
@@ -151,11 +169,14 @@ impl Overlay for QuiclyJump {
             Some((cwnd, round_trip)) => self.jump(window, cwnd, round_trip),
             None => self.stage = Stage::Normal,
         }
-        OverlayTurn::Left
+        self.turn()
     }
 
-    fn lets_observe(&self) -> bool {
-        !matches!(self.stage, Stage::Jump { .. } | Stage::Retreat { .. })
+    fn suspends(&self) -> Suspended {
+        Suspended {
+            observing: matches!(self.stage, Stage::Jump { .. } | Stage::Retreat { .. }),
+            ruling: self.stage != Stage::Normal,
+        }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -185,23 +206,11 @@ impl Overlay for QuiclyJump {
         matches!(self.stage, Stage::Jump { .. }).then_some(Phase::Continue)
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        let until = match self.stage {
-            Stage::Jump { .. } => self.sent,
-            Stage::Validating { until } => until,
-            Stage::Normal | Stage::Retreat { .. } => return,
-        };
-        window.end_plan();
-        window.set_ssthresh(self.left(), Cause::Retreat);
-        self.stage = Stage::Retreat { until };
-    }
-
-    fn suspends_rules(&self) -> bool {
-        self.stage != Stage::Normal
-    }
-
-    fn awaits_transfer(&self) -> bool {
-        self.awaits_transfer
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced {
+            self.retreat(window);
+        }
+        None
     }
 
     fn leave(&self, state: &mut PathState) {

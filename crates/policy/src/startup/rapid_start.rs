@@ -4,7 +4,10 @@
 //! window falls little by little, by what is delivered and what is lost, so that it ends at `beta` times what the path
 //! held, however far it overshot. The start-up answers that first loss itself; congestion control takes over after it.
 
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{
+    Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor,
+};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::send_plan::SendPlan;
@@ -44,11 +47,19 @@ pub struct RapidStart {
 enum Stage {
     #[default]
     Growing,
-    /// The first loss is being answered, until this offset of what the path sends is acknowledged; the next ACK tells it.
-    /// The window falls no lower than `least`.
-    Recovering { until: Option<u64>, least: u64 },
+    /// The first loss is being answered.
+    Recovering(Fall),
     /// Slow start, as of any sender.
     Over,
+}
+
+/// The answer to the first loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fall {
+    /// It lasts until this offset of what the path sends is acknowledged; the next ACK sets it.
+    until: Option<u64>,
+    /// The window falls no lower, bytes.
+    least: u64,
 }
 
 /// The round trip under way: its end, as an offset of what the path sends, and its smallest sample.
@@ -87,12 +98,8 @@ impl RapidStart {
     }
 
     /// Lowers the window by what is delivered and lost; ends when all that was sent at the loss has been.
-    fn recover(
-        &mut self,
-        window: &mut Window,
-        sample: &AckSample,
-        (until, least): (Option<u64>, u64),
-    ) -> Phase {
+    fn recover(&mut self, window: &mut Window, sample: &AckSample, fall: Fall) -> Phase {
+        let Fall { until, least } = fall;
         let lost = sample.delivery.map_or(0, |delivery| delivery.lost) * window.mss();
         let fall = (PER_ACKED * sample.delivered + PER_LOST * lost) / 10;
         let cwnd = window.cwnd().saturating_sub(fall).max(least).min(window.cwnd());
@@ -100,13 +107,32 @@ impl RapidStart {
             window.set_cwnd(cwnd, Cause::Recovery);
         }
         let until = until.unwrap_or(sample.sent_total);
-        self.stage = Stage::Recovering { until: Some(until), least };
+        self.stage = Stage::Recovering(Fall { until: Some(until), least });
         if sample.acked_total < until {
             return Phase::Continue;
         }
         window.set_ssthresh(window.cwnd(), Cause::RecoveryEnd);
         self.end(window);
         Phase::Done
+    }
+
+    /// Congestion is met: the first loss is answered here.
+    fn fall(&mut self, window: &mut Window) {
+        if self.stage == Stage::Over {
+            return;
+        }
+        let cwnd = window.cwnd();
+        if window.last_cause() == Cause::Timeout {
+            window.set_ssthresh(cwnd * BETA / 10, Cause::Timeout);
+            return self.end(window);
+        }
+        if self.stage == Stage::Growing {
+            let least = cwnd * BETA / 10 / STEEPEST;
+            let least = least.max(self.initial_window * BETA / 10).min(cwnd);
+            self.stage = Stage::Recovering(Fall { until: None, least });
+            window.end_plan();
+            window.set_cwnd((cwnd * SILENCE / 10).max(least), Cause::Loss);
+        }
     }
 
     fn end(&mut self, window: &mut Window) {
@@ -124,7 +150,12 @@ fn pace(window: &mut Window, time: Duration) {
 }
 
 impl StartUp for RapidStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+    fn capabilities(&self) -> StartUpCapabilities {
+        let rules_recovery = self.stage != Stage::Over;
+        StartUpCapabilities { observes: false, rules_recovery, ..Default::default() }
+    }
+
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         match start.occasion {
             Occasion::NewPath => {
                 self.initial_window = start.initial_window;
@@ -133,49 +164,27 @@ impl StartUp for RapidStart {
                 }
             }
             Occasion::Idle => {}
-            Occasion::Loss if matches!(self.stage, Stage::Recovering { .. }) => {}
+            Occasion::Loss if matches!(self.stage, Stage::Recovering(_)) => {}
             Occasion::Loss => self.end(window),
         }
-    }
-
-    fn observes(&self) -> bool {
-        false
+        Beginning::Whole
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         match self.stage {
             Stage::Growing => self.grow(window, sample),
-            Stage::Recovering { until, least } => self.recover(window, sample, (until, least)),
+            Stage::Recovering(fall) => self.recover(window, sample, fall),
             Stage::Over => LinuxSlowStart.on_ack(window, sample),
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        if self.stage == Stage::Over {
-            return;
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        match (event, self.stage) {
+            (LossEvent::Reduced, _) => self.fall(window),
+            (LossEvent::Undone, Stage::Recovering(_)) => self.stage = Stage::Growing,
+            (LossEvent::Undone | LossEvent::Setback(_), _) => {}
         }
-        let cwnd = window.cwnd();
-        if window.last_cause() == Cause::Timeout {
-            window.set_ssthresh(cwnd * BETA / 10, Cause::Timeout);
-            return self.end(window);
-        }
-        if self.stage == Stage::Growing {
-            let least = cwnd * BETA / 10 / STEEPEST;
-            let least = least.max(self.initial_window * BETA / 10).min(cwnd);
-            self.stage = Stage::Recovering { until: None, least };
-            window.end_plan();
-            window.set_cwnd((cwnd * SILENCE / 10).max(least), Cause::Loss);
-        }
-    }
-
-    fn on_undo(&mut self) {
-        if let Stage::Recovering { .. } = self.stage {
-            self.stage = Stage::Growing;
-        }
-    }
-
-    fn rules_recovery(&self) -> bool {
-        self.stage != Stage::Over
+        Phase::Continue
     }
 }
 
@@ -219,7 +228,7 @@ mod tests {
         let mut policy = RapidStart { initial_window: 10 * MSS, ..RapidStart::default() };
         let mut window = Window::new(MSS, 90 * MSS, u64::MAX, false);
         window.set_ssthresh(u64::MAX, Cause::Loss);
-        policy.on_congestion(&mut window);
+        policy.on_loss(&mut window, LossEvent::Reduced);
         assert_eq!(window.cwnd(), 81 * MSS);
         let acked = 90 - lost;
         for n in 1..=acked {

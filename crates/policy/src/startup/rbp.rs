@@ -6,7 +6,8 @@
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Remembered, Start, StartUpDescriptor, VegasStart, Wrapping,
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpCapabilities,
+    StartUpDescriptor, VegasStart, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::congestion::VegasOptions;
@@ -193,6 +194,11 @@ impl Rbp {
 }
 
 impl Overlay for Rbp {
+    fn capabilities(&self) -> StartUpCapabilities {
+        let needs_rounds = self.options.rate == RbpRate::Measured;
+        StartUpCapabilities { needs_rounds, ..Default::default() }
+    }
+
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         match (start.occasion, &start.seed) {
             (Occasion::Idle, _) => self.start(window),
@@ -213,13 +219,10 @@ impl Overlay for Rbp {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        if self.pacing {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if self.pacing && event == LossEvent::Reduced {
             self.stop(window);
         }
-    }
-
-    fn needs_rounds(&self) -> bool {
-        self.options.rate == RbpRate::Measured
+        None
     }
 }

@@ -5,7 +5,7 @@
 //! quarter (0.26) of what was sent is missing, `ssthresh` := `cwnd`. The draft's drain after the exit is optional, and
 //! left out here.
 
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -124,11 +124,12 @@ impl SearchStart {
 
 impl StartUp for SearchStart {
     /// After a timeout it looks again, from the first bin on.
-    fn begin(&mut self, _: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.found = false;
             self.bins = None;
         }
+        Beginning::Whole
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -147,8 +148,6 @@ impl StartUp for SearchStart {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         LinuxSlowStart.on_ack(window, sample)
     }
-
-    fn on_congestion(&mut self, _: &mut Window) {}
 }
 
 #[cfg(test)]

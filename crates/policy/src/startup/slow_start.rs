@@ -1,6 +1,6 @@
 //! Slow start (Jacobson 1988; RFC 5681 §3.1): one segment more for every ACK of new data.
 
-use super::{Phase, Start, StartUp, StartUpDescriptor};
+use super::{Phase, StartUp, StartUpCapabilities, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -29,10 +29,8 @@ pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
 pub struct SlowStart;
 
 impl StartUp for SlowStart {
-    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
-
-    fn observes(&self) -> bool {
-        false
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { observes: false, ..Default::default() }
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
@@ -41,8 +39,6 @@ impl StartUp for SlowStart {
         }
         if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
-
-    fn on_congestion(&mut self, _: &mut Window) {}
 }
 
 /// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
@@ -51,10 +47,8 @@ impl StartUp for SlowStart {
 pub struct LinuxSlowStart;
 
 impl StartUp for LinuxSlowStart {
-    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
-
-    fn observes(&self) -> bool {
-        false
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { observes: false, ..Default::default() }
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
@@ -63,8 +57,6 @@ impl StartUp for LinuxSlowStart {
         }
         if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
-
-    fn on_congestion(&mut self, _: &mut Window) {}
 }
 
 /// Grows by the segments the ACK touches, whatever their number, up to `ssthresh`.

@@ -8,7 +8,8 @@
 //! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    Occasion, Overlay, OverlayTurn, PendingData, Remembered, Start, StartUpDescriptor, Wrapping,
+    LossEvent, Occasion, Overlay, OverlayTurn, PendingData, Phase, Remembered, Start,
+    StartUpDescriptor, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::{AckPolicy, MemoryKind};
@@ -97,14 +98,12 @@ pub struct Spand {
     sent: u64,
     /// Sending is shaped until this offset of what the path sends.
     shaped_until: Option<u64>,
-    /// Nothing yet was more than an initial window.
-    awaits_transfer: bool,
 }
 
 impl Spand {
     /// A start-up that has not begun.
     pub const fn new(options: SpandOptions) -> Self {
-        Self { options, sent: 0, shaped_until: None, awaits_transfer: false }
+        Self { options, sent: 0, shaped_until: None }
     }
 
     /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
@@ -121,7 +120,7 @@ impl Spand {
         }
     }
 
-    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Remembered, u64)) {
+    fn resume(&mut self, window: &mut Window, start: &Start<'_>, seed: &Remembered, share: u64) {
         let segments = self.first_window(share, start.transfer, window.mss());
         let cwnd = segments * window.mss();
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -143,12 +142,12 @@ impl Spand {
 impl Overlay for Spand {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.stop_shaping(window);
-        self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
+        let awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
-        let known = share.filter(|_| !self.awaits_transfer);
+        let known = share.filter(|_| !awaits_transfer);
         match (start.occasion, known) {
-            (Occasion::NewPath | Occasion::Idle, Some(known)) => {
-                self.resume(window, start, known);
+            (Occasion::NewPath | Occasion::Idle, Some((seed, share))) => {
+                self.resume(window, start, &seed, share);
                 return OverlayTurn::Taken;
             }
             (Occasion::Idle, None) => {
@@ -156,7 +155,7 @@ impl Overlay for Spand {
             }
             (Occasion::NewPath, None) | (Occasion::Loss, _) => {}
         }
-        OverlayTurn::Left
+        if awaits_transfer { OverlayTurn::AwaitsTransfer } else { OverlayTurn::Left }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -166,12 +165,11 @@ impl Overlay for Spand {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        self.stop_shaping(window);
-    }
-
-    fn awaits_transfer(&self) -> bool {
-        self.awaits_transfer
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced {
+            self.stop_shaping(window);
+        }
+        None
     }
 }
 
@@ -180,7 +178,7 @@ mod tests {
     use super::*;
     use crate::ack::RttEstimator;
     use crate::registry::by_default;
-    use crate::startup::{Phase, SlowStart, StartUp};
+    use crate::startup::{Beginning, SlowStart, StartUp};
     use crate::window::PlanOrder;
     use units::{Duration, Instant};
 
@@ -196,10 +194,25 @@ mod tests {
         Remembered { cwnd: bytes, srtt, share: Some(bytes), ..Remembered::default() }
     }
 
+    fn stock() -> (Wrapping<Spand>, Window) {
+        let spand = Wrapping::new(Spand::new(options()), Box::new(SlowStart));
+        (spand, Window::new(MSS, 10 * MSS, u64::MAX, false))
+    }
+
     /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
     fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Wrapping<Spand>, Window) {
-        let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let mut spand = Wrapping::new(Spand::new(options()), Box::new(SlowStart));
+        let (mut spand, mut window) = stock();
+        begin(&mut spand, &mut window, occasion, share, bytes);
+        (spand, window)
+    }
+
+    fn begin(
+        spand: &mut Wrapping<Spand>,
+        window: &mut Window,
+        occasion: Occasion,
+        share: Option<u64>,
+        bytes: u64,
+    ) -> Beginning {
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let start = Start {
             seed: share.map(seed),
@@ -207,8 +220,7 @@ mod tests {
             initial_window: 3 * MSS,
             ..Start::of(occasion, &rtt)
         };
-        spand.begin(&mut window, &start);
-        (spand, window)
+        spand.begin(window, &start)
     }
 
     #[test]
@@ -257,10 +269,12 @@ mod tests {
     #[test]
     fn a_tls_handshake_is_not_the_transfer() {
         // The initial window is 3: what fits leaves it alone, and the next data begins.
-        let (spand, window) = begun(Occasion::NewPath, Some(10), 3 * MSS);
-        assert_eq!((window.cwnd(), spand.awaits_transfer()), (10 * MSS, true));
-        let (spand, _) = begun(Occasion::NewPath, Some(10), 3 * MSS + 1);
-        assert!(!spand.awaits_transfer());
+        let (mut spand, mut window) = stock();
+        let mut begin = |bytes| begin(&mut spand, &mut window, Occasion::NewPath, Some(10), bytes);
+        assert_eq!(begin(3 * MSS), Beginning::AwaitsTransfer);
+        assert_eq!(begin(3 * MSS + 1), Beginning::Whole);
+        let (_, window) = begun(Occasion::NewPath, Some(10), 3 * MSS);
+        assert_eq!(window.cwnd(), 10 * MSS);
     }
 
     #[test]
@@ -293,7 +307,7 @@ mod tests {
     #[test]
     fn congestion_ends_the_shaping() {
         let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 11 * MSS);
-        spand.on_congestion(&mut window);
+        spand.on_loss(&mut window, LossEvent::Reduced);
         assert_eq!(window.take_order(), Some(PlanOrder::End));
     }
 }

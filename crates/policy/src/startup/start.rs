@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
     /// The path's first data, or what follows it for a policy that
-    /// [awaits](super::StartUp::awaits_transfer) more. A policy is fresh at first: it need not forget
+    /// [awaits](super::Beginning::AwaitsTransfer) more. A policy is fresh at first: it need not forget
     /// anything.
     NewPath,
     /// Data after an idle time longer than the retransmission timeout.

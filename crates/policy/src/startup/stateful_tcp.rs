@@ -5,7 +5,9 @@
 //! The next one paces `rate * min_rtt` at that rate. The first ACK that finds more than a few segments in flight ends it:
 //! the window is what is in flight, and the other start-up goes on. There is no retreat, and the rate does not age.
 
-use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
@@ -149,8 +151,8 @@ impl Overlay for StatefulTcp {
         OverlayTurn::Left
     }
 
-    fn lets_observe(&self) -> bool {
-        !self.pacing
+    fn suspends(&self) -> Suspended {
+        Suspended { observing: self.pacing, ruling: self.pacing }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -169,12 +171,11 @@ impl Overlay for StatefulTcp {
         self.pacing.then_some(Phase::Continue)
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        self.end_pacing(window);
-    }
-
-    fn suspends_rules(&self) -> bool {
-        self.pacing
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced {
+            self.end_pacing(window);
+        }
+        None
     }
 
     fn leave(&self, state: &mut PathState) {

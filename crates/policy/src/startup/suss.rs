@@ -9,7 +9,9 @@
 //! The authors' kernel also overwrites the receive window; this does not.
 
 use super::hystart::HyStart;
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{
+    Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpDescriptor,
+};
 use crate::ack::AckSample;
 use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
@@ -213,7 +215,7 @@ impl Suss {
             Some(train) => {
                 let free = state.stays_free(train, self.most)?;
                 state.last_train = train;
-                free && self.fill(window, &state, (sample, train))
+                free && self.fill(window, &state, sample, train)
             }
             None => false,
         };
@@ -227,7 +229,8 @@ impl Suss {
         &mut self,
         window: &mut Window,
         state: &State,
-        (sample, train): (&AckSample, Duration),
+        sample: &AckSample,
+        train: Duration,
     ) -> bool {
         let shift = state.round - 1;
         let blue = state.blue_bytes();
@@ -305,7 +308,7 @@ impl Suss {
 }
 
 impl StartUp for Suss {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         match start.occasion {
             Occasion::NewPath if start.initial_window >= window.mss() => {
                 self.state = Some(State::new(start.initial_window));
@@ -318,7 +321,7 @@ impl StartUp for Suss {
             }
             Occasion::Loss => self.end(window),
         }
-        self.hystart.begin(window, start);
+        self.hystart.begin(window, start)
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -352,7 +355,10 @@ impl StartUp for Suss {
     }
 
     /// Of a flight that was not all sent, only what was counts.
-    fn on_congestion(&mut self, window: &mut Window) {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        if event != LossEvent::Reduced {
+            return Phase::Continue;
+        }
         if let Some(red) = self.red {
             let unsent = red.until.saturating_sub(self.sent).min(window.cwnd());
             let (used, whole) = (u128::from(window.cwnd() - unsent), u128::from(window.cwnd()));
@@ -360,6 +366,7 @@ impl StartUp for Suss {
             window.set_ssthresh(u64::try_from(ssthresh).unwrap_or(u64::MAX), window.last_cause());
         }
         self.end(window);
+        Phase::Continue
     }
 }
 

@@ -3,7 +3,7 @@
 //! In between it stays, so that the rates expected and got can be compared; once more than `gamma`
 //! segments are queued, slow start is over and the window gives back an eighth.
 
-use super::{Phase, Start, StartUp, StartUpDescriptor};
+use super::{LossEvent, Phase, StartUp, StartUpCapabilities, StartUpDescriptor};
 use crate::ack::{AckSample, RoundTrip};
 use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, shrink, threshold};
 use crate::registry::Make;
@@ -59,7 +59,9 @@ impl VegasStart {
 }
 
 impl StartUp for VegasStart {
-    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { observes: false, needs_rounds: true, ..Default::default() }
+    }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         self.begin_late(window, sample);
@@ -72,11 +74,8 @@ impl StartUp for VegasStart {
         if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
 
-    fn on_congestion(&mut self, _: &mut Window) {
-        self.growing = false;
-    }
-
-    fn needs_rounds(&self) -> bool {
-        true
+    fn on_loss(&mut self, _: &mut Window, event: LossEvent) -> Phase {
+        self.growing &= event != LossEvent::Reduced;
+        Phase::Continue
     }
 }

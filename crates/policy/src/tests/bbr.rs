@@ -2,7 +2,7 @@
 
 use crate::ack::{AckSample, Delivery, Episode, RateSample, RttEstimator};
 use crate::config::ConnectionConfig;
-use crate::congestion::{Bbr, CongestionControl, CongestionEvent};
+use crate::congestion::{Bbr, CongestionControl, CongestionEvent, ModellingControl};
 use crate::startup::{BbrStart, Occasion, Phase, Start, StartUp};
 use crate::window::{Cause, Window};
 use units::{Duration, Instant};

@@ -1,5 +1,6 @@
 //! Policies: what the registry lists, and senders step by step.
 
+mod capabilities;
 mod linux_sender;
 mod registry;
 mod scoreboard;

@@ -2,7 +2,7 @@
 //! host was given one.
 
 use crate::config::MemoryKind;
-use crate::path::{Learning, Path, Reporting};
+use crate::path::{Learning, LearningTerms, Path, Reporting};
 use crate::scheme::Scheme;
 use crate::startup::{Attendance, Attendant, SharedAttendant};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
@@ -71,8 +71,9 @@ impl Memories {
         let mut path = scheme.path();
         let kind = scheme.config().memory;
         if let Some(memory) = self.of(kind) {
-            let learning =
-                Learning::new((kind, memory), remote, (self.gate, self.reporting, self.shares));
+            let Self { gate, reporting, shares: rule, .. } = *self;
+            let terms = LearningTerms { gate, reporting, rule };
+            let learning = Learning::new(kind, memory, remote, terms);
             path.remember_by(now, learning);
         }
         if kind == MemoryKind::Lent {

@@ -75,11 +75,12 @@ pub(super) static ETCP_SHARED: PolicyPage = PolicyPage {
     ],
 };
 
-const REMEMBERED: PageStep = PageStep::paced(
-    "first connection to a remembered host",
-    ("data in the SYN; then the window at which the last path ended", "evenly over a round trip"),
-    "an ACK that finds the window used up",
-);
+const REMEMBERED: PageStep = PageStep {
+    phase: "first connection to a remembered host",
+    sent: "data in the SYN; then the window at which the last path ended",
+    pace: "evenly over a round trip",
+    until: "an ACK that finds the window used up",
+};
 
 pub(super) static ETCP: PolicyPage = PolicyPage {
     summary: "Ensemble-TCP with temporal sharing: a path begins where the last path to the host ended, paced, and with data in the SYN.",
@@ -102,16 +103,18 @@ pub(super) static HS_AGENT: PolicyPage = PolicyPage {
 pub(super) static HEADSTART: PolicyPage = PolicyPage {
     summary: "headstart's combined scheme: the agent's warm start, timers of SYNs and segments that know the path, and first flights that leave at the rate of the whole network. Each part has a parameter that takes it away (docs/adr/0022-headstart.md).",
     steps: &[
-        PageStep::paced(
-            "SYN",
-            ("four at once for a host (opening_burst=)", "the others as fast as 1.5 Mbit/s"),
-            "the answer, or a timer by the known round trip (opening_timer=), not after 1 s",
-        ),
-        PageStep::paced(
-            "answer to data in a SYN (tfo=on)",
-            ("the remembered window, at most 64 kB (warm_early=)", "the remembered rate"),
-            "the first measured round trip, if it belongs to another path",
-        ),
+        PageStep {
+            phase: "SYN",
+            sent: "four at once for a host (opening_burst=)",
+            pace: "the others as fast as 1.5 Mbit/s",
+            until: "the answer, or a timer by the known round trip (opening_timer=), not after 1 s",
+        },
+        PageStep {
+            phase: "answer to data in a SYN (tfo=on)",
+            sent: "the remembered window, at most 64 kB (warm_early=)",
+            pace: "the remembered rate",
+            until: "the first measured round trip, if it belongs to another path",
+        },
         PageStep::clocked("after a lost SYN or SYN-ACK", "four segments (lost_iw=)", "its ACKs"),
     ],
     deviations: &[

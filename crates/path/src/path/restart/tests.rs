@@ -4,7 +4,7 @@
 use super::*;
 use policy::ack::AckSample;
 use policy::config::{ConnectionConfig, RtoConfig};
-use policy::congestion::{CongestionControl, CongestionEvent, Halve, Reno};
+use policy::congestion::{CongestionControl, CongestionEvent, Halve, LoweredWindow, Reno};
 use policy::startup::SlowStart;
 use policy::window::Window;
 use std::cell::Cell;
@@ -134,8 +134,8 @@ struct Listening(Rc<Cell<Option<Duration>>>);
 impl CongestionControl for Listening {
     fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
 
-    fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> u64 {
-        window.cwnd()
+    fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> LoweredWindow {
+        LoweredWindow::to(window.cwnd())
     }
 
     fn on_restart(&mut self, _: &mut Window, _: Instant, idle: Duration) {

@@ -9,6 +9,23 @@ const FEW: usize = 8;
 /// Ranges that there may be beside one a segment: a receiver may have got segments in other pieces than are outstanding now.
 const SPARE_RANGES: usize = 256;
 
+/// Bytes from `left` up to, not including, `right`.
+#[derive(Clone, Copy, Debug)]
+struct ByteRange {
+    left: u64,
+    right: u64,
+}
+
+impl ByteRange {
+    const fn of(left: u64, right: u64) -> Self {
+        Self { left, right }
+    }
+
+    const fn contains(self, segment: &SentSegment) -> bool {
+        segment.start >= self.left && segment.end() <= self.right
+    }
+}
+
 impl Scoreboard {
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
     /// `Update`); what lies outside of the outstanding range is ignored.
@@ -60,7 +77,8 @@ impl Scoreboard {
     fn sack_within(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
         if left >= highest.0 {
-            return self.sack_highest(highest, (left, right), progress);
+            let highest = ByteRange::of(highest.0, highest.1);
+            return self.sack_highest(highest, ByteRange::of(left, right), progress);
         }
         let first = self.first_range_reaching(left);
         let touched = self.sacked_ranges[first..].iter().take_while(|r| r.0 <= right);
@@ -69,34 +87,35 @@ impl Scoreboard {
         if last == first && self.has_too_many_ranges() {
             return;
         }
+        let merged = ByteRange::of(merged.0, merged.1);
         let mut from = left;
         for n in first..last {
             let known = self.sacked_ranges[n];
             if from < known.0 {
-                self.sack_fresh((from, known.0), merged, progress);
+                self.sack_fresh(ByteRange::of(from, known.0), merged, progress);
             }
             from = known.1;
         }
         if from < right {
-            self.sack_fresh((from, right), merged, progress);
+            self.sack_fresh(ByteRange::of(from, right), merged, progress);
         }
         self.merge_ranges(first, last, merged);
     }
 
     /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
-    fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut AckProgress) {
-        let (left, right) = block;
-        if left > highest.1 || self.sacked_ranges.is_empty() {
+    fn sack_highest(&mut self, highest: ByteRange, block: ByteRange, progress: &mut AckProgress) {
+        let ByteRange { left, right } = block;
+        if left > highest.right || self.sacked_ranges.is_empty() {
             if self.has_too_many_ranges() {
                 return;
             }
             self.sack_fresh(block, block, progress);
-            self.sacked_ranges.push(block);
-        } else if right > highest.1 {
-            let merged = (highest.0, right);
-            self.sack_fresh((highest.1, right), merged, progress);
+            self.sacked_ranges.push((left, right));
+        } else if right > highest.right {
+            let merged = ByteRange::of(highest.left, right);
+            self.sack_fresh(ByteRange::of(highest.right, right), merged, progress);
             if let Some(last) = self.sacked_ranges.last_mut() {
-                *last = merged;
+                *last = (merged.left, merged.right);
             }
         }
     }
@@ -117,7 +136,8 @@ impl Scoreboard {
     }
 
     /// Puts `merged` in the place of the ranges `first..last`.
-    fn merge_ranges(&mut self, first: usize, last: usize, merged: (u64, u64)) {
+    fn merge_ranges(&mut self, first: usize, last: usize, merged: ByteRange) {
+        let merged = (merged.left, merged.right);
         if first == last {
             self.sacked_ranges.insert(first, merged);
             return;
@@ -129,13 +149,13 @@ impl Scoreboard {
     }
 
     /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
-    fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut AckProgress) {
-        let mut at = self.index_reaching(fresh.0);
+    fn sack_fresh(&mut self, fresh: ByteRange, merged: ByteRange, progress: &mut AckProgress) {
+        let mut at = self.index_reaching(fresh.left);
         if progress.newest.is_none() {
-            at = self.sack_plain(at, fresh.1, merged, progress);
+            at = self.sack_plain(at, fresh.right, merged, progress);
         }
-        if self.segments.get(at).is_some_and(|s| s.start < fresh.1) {
-            self.sack_rest(at, fresh.1, merged, progress);
+        if self.segments.get(at).is_some_and(|s| s.start < fresh.right) {
+            self.sack_rest(at, fresh.right, merged, progress);
         }
     }
 
@@ -147,10 +167,10 @@ impl Scoreboard {
         &mut self,
         at: usize,
         end: u64,
-        merged: (u64, u64),
+        merged: ByteRange,
         progress: &mut AckProgress,
     ) -> usize {
-        let inside = |s: &SentSegment| s.start >= merged.0 && s.end() <= merged.1 && s.start < end;
+        let inside = |s: &SentSegment| merged.contains(s) && s.start < end;
         let plain = |s: &&mut SentSegment| s.is_plain() && inside(s);
         let Some(first) = self.segments.get_mut(at).filter(plain) else { return at };
         first.marks |= SACKED;
@@ -182,12 +202,12 @@ impl Scoreboard {
     }
 
     /// As [`Scoreboard::sack_fresh`], from index `at` on up to `end`, whatever is known of the segments.
-    fn sack_rest(&mut self, at: usize, end: u64, merged: (u64, u64), progress: &mut AckProgress) {
+    fn sack_rest(&mut self, at: usize, end: u64, merged: ByteRange, progress: &mut AckProgress) {
         for s in self.segments.range_mut(at..) {
             if s.start >= end {
                 break;
             }
-            if s.is_sacked() || s.start < merged.0 || s.end() > merged.1 {
+            if s.is_sacked() || !merged.contains(s) {
                 continue;
             }
             let before = *s;
@@ -253,10 +273,10 @@ mod tests {
             let (mut together, mut apart) = (board(&segments), board(&segments));
             let mut told = [AckProgress::default(), AckProgress::default()];
             for (left, len) in blocks {
-                let block = (left, left + len);
+                let block = ByteRange::of(left, left + len);
                 together.sack_fresh(block, block, &mut told[0]);
-                let at = apart.index_reaching(block.0);
-                apart.sack_rest(at, block.1, block, &mut told[1]);
+                let at = apart.index_reaching(block.left);
+                apart.sack_rest(at, block.right, block, &mut told[1]);
                 prop_assert!(told[0].in_row <= told[0].sacked);
                 let rows = AckProgress { in_row: 0, ..told[0] };
                 prop_assert_eq!(format!("{rows:?}"), format!("{:?}", told[1]));

@@ -8,8 +8,8 @@
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
-    Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor,
-    Wrapping,
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start,
+    StartUpDescriptor, Suspended, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -89,10 +89,7 @@ enum Stage {
     Reconnaissance {
         seed: Remembered,
     },
-    Unvalidated {
-        from: u64,
-        since: Instant,
-    },
+    Unvalidated(Jump),
     Validating {
         until: u64,
     },
@@ -101,6 +98,14 @@ enum Stage {
         until: Option<u64>,
     },
     Normal,
+}
+
+/// A jump of which nothing is acknowledged yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Jump {
+    /// All since this offset is unvalidated.
+    from: u64,
+    since: Instant,
 }
 
 impl CarefulResume {
@@ -128,21 +133,17 @@ impl CarefulResume {
             self.pipe = sample.in_flight;
             window.set_cwnd(jump, Cause::Seed);
             window.follow_plan(SendPlan::spaced(1, rtt / (jump / window.mss())));
-            self.stage = Stage::Unvalidated { from: sample.sent_total, since: sample.now };
+            let jump = Jump { from: sample.sent_total, since: sample.now };
+            self.stage = Stage::Unvalidated(jump);
         }
     }
 
     /// §4.3: ends with the first unvalidated byte acknowledged, after a round trip, or when the jump
     /// is used up.
-    fn unvalidated(
-        &mut self,
-        window: &mut Window,
-        sample: &AckSample,
-        (from, since): (u64, Instant),
-    ) {
+    fn unvalidated(&mut self, window: &mut Window, sample: &AckSample, jump: Jump) {
         self.pipe += sample.delivered;
-        let acknowledged = sample.acked_total > from;
-        let round_trip = sample.now.saturating_since(since) > sample.srtt;
+        let acknowledged = sample.acked_total > jump.from;
+        let round_trip = sample.now.saturating_since(jump.since) > sample.srtt;
         let used_up = sample.prior_in_flight + window.mss() > window.cwnd();
         if !(acknowledged || round_trip || used_up) {
             return;
@@ -190,15 +191,16 @@ impl Overlay for CarefulResume {
         OverlayTurn::Left
     }
 
-    fn lets_observe(&self) -> bool {
-        matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal)
+    fn suspends(&self) -> Suspended {
+        let acts = !matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal);
+        Suspended { observing: acts, ruling: acts }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.set_owed_threshold(window);
         match self.stage {
             Stage::Reconnaissance { seed } => self.reconnoitre(window, sample, &seed),
-            Stage::Unvalidated { from, since } => self.unvalidated(window, sample, (from, since)),
+            Stage::Unvalidated(jump) => self.unvalidated(window, sample, jump),
             Stage::Validating { until } => {
                 self.pipe += sample.delivered;
                 if sample.acked_total >= until {
@@ -214,7 +216,10 @@ impl Overlay for CarefulResume {
         matches!(self.stage, Stage::Unvalidated { .. }).then_some(Phase::Continue)
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event != LossEvent::Reduced {
+            return None;
+        }
         self.owes_threshold = false;
         match self.stage {
             Stage::Unvalidated { .. } | Stage::Validating { .. } => {
@@ -227,10 +232,7 @@ impl Overlay for CarefulResume {
                 self.stage = Stage::Normal;
             }
         }
-    }
-
-    fn suspends_rules(&self) -> bool {
-        !self.lets_observe()
+        None
     }
 }
 

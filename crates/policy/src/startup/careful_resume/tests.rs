@@ -143,7 +143,7 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     assert_eq!(s.resume.overlay.pipe, 23 * MSS);
     // Congestion control would halve what is outstanding; half the pipe is 11.5 segments.
     s.window.set_ssthresh(22 * MSS, Cause::Loss);
-    s.resume.on_congestion(&mut s.window);
+    s.resume.on_loss(&mut s.window, LossEvent::Reduced);
     assert_eq!(s.window.ssthresh(), 11_500);
     // Recovery: 45 are left, and the last of them ends the retreat. Recovery, which ends with the
     // same ACK, finds the lowered threshold. The pipe is 23 + 45 segments.
@@ -166,7 +166,7 @@ fn a_retreat_goes_below_the_initial_window() {
     for (pipe, half) in [(12, 6), (3, 2)] {
         let mut s = jumped();
         s.resume.overlay.pipe = pipe * MSS;
-        s.resume.on_congestion(&mut s.window);
+        s.resume.on_loss(&mut s.window, LossEvent::Reduced);
         assert_eq!(s.window.ssthresh(), half * MSS);
     }
 }
@@ -253,6 +253,6 @@ fn loss_in_reconnaissance_ends_it() {
     let mut s = Sender::new(100, 100);
     s.acks(3, true);
     s.window.set_ssthresh(6 * MSS, Cause::Loss);
-    s.resume.on_congestion(&mut s.window);
+    s.resume.on_loss(&mut s.window, LossEvent::Reduced);
     assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (6 * MSS, Stage::Normal));
 }

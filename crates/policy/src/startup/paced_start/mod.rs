@@ -14,7 +14,9 @@
 
 mod train;
 
-use super::{Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::registry::values::{per_mille, positive};
 use crate::registry::{Make, Parameter};
@@ -243,8 +245,8 @@ impl Overlay for PacedStart {
         }
     }
 
-    fn lets_observe(&self) -> bool {
-        !self.is_under_way()
+    fn suspends(&self) -> Suspended {
+        Suspended { observing: self.is_under_way(), ..Default::default() }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -274,14 +276,15 @@ impl Overlay for PacedStart {
 
     /// Exit by loss (§3.2.2): after a timeout slow start to half the last train, else recovery's
     /// window.
-    fn on_congestion(&mut self, window: &mut Window) {
-        if !self.is_under_way() {
-            return;
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event != LossEvent::Reduced || !self.is_under_way() {
+            return None;
         }
         if window.last_cause() == Cause::Timeout {
             window.set_ssthresh((self.length / 2).saturating_mul(window.mss()), Cause::Timeout);
         }
         self.end(window, Stage::SlowStart);
+        None
     }
 }
 

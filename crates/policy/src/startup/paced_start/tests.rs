@@ -196,7 +196,7 @@ fn after_a_timeout_slow_start_to_half_the_last_train() {
     sender.train(4, 2 * GB, 1);
     // Eight were under way.
     sender.window.set_ssthresh(3 * MSS, Cause::Timeout);
-    sender.start.on_congestion(&mut sender.window);
+    sender.start.on_loss(&mut sender.window, LossEvent::Reduced);
     assert_eq!(sender.window.ssthresh(), 4 * MSS);
     assert_eq!(sender.window.take_order(), Some(PlanOrder::End));
     sender.window.set_cwnd(MSS, Cause::Timeout);
@@ -211,6 +211,6 @@ fn after_a_timeout_slow_start_to_half_the_last_train() {
 fn fast_recovery_keeps_its_own_threshold() {
     let mut sender = Sender::new(0, 50_000);
     sender.window.set_ssthresh(5 * MSS, Cause::Loss);
-    sender.start.on_congestion(&mut sender.window);
+    sender.start.on_loss(&mut sender.window, LossEvent::Reduced);
     assert_eq!(sender.window.ssthresh(), 5 * MSS);
 }

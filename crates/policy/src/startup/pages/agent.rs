@@ -5,48 +5,40 @@ use crate::registry::{PageStep, PolicyPage};
 pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
     summary: "The agent's warm start. A connection begins with what earlier connections have proven of its path, in the first round trip and paced. A cold start measures the path as it goes.",
     steps: &[
-        PageStep::paced(
-            "warm: first flight",
-            (
-                "the remembered window after ageing, less what others hold on loan; at least {iw} segments, at most {warm_cap} (cap=)",
-                "at the remembered rate",
-            ),
-            "the flight is acknowledged: the start-up inside goes on",
-        ),
+        PageStep {
+            phase: "warm: first flight",
+            sent: "the remembered window after ageing, less what others hold on loan; at least {iw} segments, at most {warm_cap} (cap=)",
+            pace: "at the remembered rate",
+            until: "the flight is acknowledged: the start-up inside goes on",
+        },
         PageStep::clocked(
             "cold: first flight",
             "{iw} segments (iw=); with cold=wide up to 32, beyond ten at 5 Mbit/s (cold={warm_cold} here)",
             "its ACKs show a rate",
         ),
-        PageStep::paced(
-            "cold: later flights",
-            (
-                "slow start of the start-up inside",
-                "an eighth faster than segments arrive, once two flights in a row arrived alike",
-            ),
-            "ssthresh = the window that fills the path at that rate (not with cold=stock)",
-        ),
-        PageStep::paced(
-            "together=on: flights to a network",
-            (
-                "each connection's share of what the path holds at the rate of all; with dispersion=on a cold second flight, too",
-                "at the rate at which segments of all its connections arrive",
-            ),
-            "the first flight is acknowledged, or loses something",
-        ),
+        PageStep {
+            phase: "cold: later flights",
+            sent: "slow start of the start-up inside",
+            pace: "an eighth faster than segments arrive, once two flights in a row arrived alike",
+            until: "ssthresh = the window that fills the path at that rate (not with cold=stock)",
+        },
+        PageStep {
+            phase: "together=on: flights to a network",
+            sent: "each connection's share of what the path holds at the rate of all; with dispersion=on a cold second flight, too",
+            pace: "at the rate at which segments of all its connections arrive",
+            until: "the first flight is acknowledged, or loses something",
+        },
         PageStep::clocked(
             "loss of a first flight",
             "falls back, and doubts the memory",
             "recovery ends; the path is measured anew",
         ),
-        PageStep::paced(
-            "at the end",
-            (
-                "what flights have proven is remembered, for cap=, max_age= and half_life= to limit",
-                "none: nothing is sent",
-            ),
-            "the next connection to the network (/24 or /48)",
-        ),
+        PageStep {
+            phase: "at the end",
+            sent: "what flights have proven is remembered, for cap=, max_age= and half_life= to limit",
+            pace: "none: nothing is sent",
+            until: "the next connection to the network (/24 or /48)",
+        },
     ],
     deviations: &[
         "The agent's programs in the kernel make the same decisions; docs/adr/0020-one-policy.md lists what differs: clocks, batches of pacing, and when a connection ends.",
@@ -57,22 +49,18 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
 pub(in crate::startup) static MEMBER: PolicyPage = PolicyPage {
     summary: "The agent's session. All connections to a host share one window, as of one CUBIC, which begins with what is remembered. A connection joins as it sends, and leaves when all has arrived.",
     steps: &[
-        PageStep::paced(
-            "first member",
-            (
-                "the remembered window after ageing, at least {iw} segments, at most {warm_cap} (cap=)",
-                "at the remembered rate; the first ten segments at once",
-            ),
-            "its ACKs",
-        ),
-        PageStep::paced(
-            "another member joins",
-            (
-                "its share of the session's window; what it is promised is reserved until its first ACK",
-                "its share of the session's rate",
-            ),
-            "it has nothing outstanding any more",
-        ),
+        PageStep {
+            phase: "first member",
+            sent: "the remembered window after ageing, at least {iw} segments, at most {warm_cap} (cap=)",
+            pace: "at the remembered rate; the first ten segments at once",
+            until: "its ACKs",
+        },
+        PageStep {
+            phase: "another member joins",
+            sent: "its share of the session's window; what it is promised is reserved until its first ACK",
+            pace: "its share of the session's rate",
+            until: "it has nothing outstanding any more",
+        },
         PageStep::clocked(
             "cold",
             "slow start of the one window, from {iw} segments (iw=)",

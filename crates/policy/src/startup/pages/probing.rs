@@ -15,22 +15,18 @@ pub(in crate::startup) static SUSS: PolicyPage = PolicyPage {
             "what doubling sends: iw x 2^(n-1) segments, clocked by ACKs",
             "the ACK of the last blue segment: the length of the train of blue ACKs is known",
         ),
-        PageStep::paced(
-            "flight 2, red part",
-            (
-                "as much again as the blue part: the flight is four times the first",
-                "evenly over half of the smallest round trip",
-            ),
-            "only if that round trip exceeds 10 ms and the train is shorter than a quarter of it; else SUSS is off for good",
-        ),
-        PageStep::paced(
-            "flights 3 and 4, red part",
-            (
-                "what makes the flight four times the one before",
-                "evenly over (1 - 2^(1-n)) of the smallest round trip",
-            ),
-            "the train that the next flight would have must fit the smallest round trip, and round trips must not have grown; at most {suss_max} flights (suss_max=)",
-        ),
+        PageStep {
+            phase: "flight 2, red part",
+            sent: "as much again as the blue part: the flight is four times the first",
+            pace: "evenly over half of the smallest round trip",
+            until: "only if that round trip exceeds 10 ms and the train is shorter than a quarter of it; else SUSS is off for good",
+        },
+        PageStep {
+            phase: "flights 3 and 4, red part",
+            sent: "what makes the flight four times the one before",
+            pace: "evenly over (1 - 2^(1-n)) of the smallest round trip",
+            until: "the train that the next flight would have must fit the smallest round trip, and round trips must not have grown; at most {suss_max} flights (suss_max=)",
+        },
         PageStep::clocked(
             "the rest",
             "slow start; blue trains alone judge its end, as HyStart's trains do",
@@ -46,24 +42,24 @@ pub(in crate::startup) static SUSS: PolicyPage = PolicyPage {
 pub(in crate::startup) static RAPID_START: PolicyPage = PolicyPage {
     summary: "The window triples each round trip until the round trip grows, then doubles. All of it is paced. The first loss takes back what was sent too much, so that recovery ends near what the path held.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "{iw} segments (iw=; twice the usual initial window)",
-                "evenly over the round trip of the handshake",
-            ),
-            "its first ACK",
-        ),
-        PageStep::paced(
-            "tripling",
-            ("two segments more for each one delivered", "three windows in a smoothed round trip"),
-            "the least round trip of the round exceeds the smallest by more than the smaller of 4 ms and a tenth",
-        ),
-        PageStep::paced(
-            "doubling",
-            ("one segment more for each one delivered", "two windows in a smoothed round trip"),
-            "round trips fall again (tripling), or a loss or mark",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "{iw} segments (iw=; twice the usual initial window)",
+            pace: "evenly over the round trip of the handshake",
+            until: "its first ACK",
+        },
+        PageStep {
+            phase: "tripling",
+            sent: "two segments more for each one delivered",
+            pace: "three windows in a smoothed round trip",
+            until: "the least round trip of the round exceeds the smallest by more than the smaller of 4 ms and a tenth",
+        },
+        PageStep {
+            phase: "doubling",
+            sent: "one segment more for each one delivered",
+            pace: "two windows in a smoothed round trip",
+            until: "round trips fall again (tripling), or a loss or mark",
+        },
         PageStep::clocked(
             "first loss",
             "cwnd x 0.9; then down by 0.2 of what is delivered and 0.9 of what is lost, at least to 0.7/3 of cwnd at the loss",
@@ -80,14 +76,12 @@ pub(in crate::startup) static RAPID_START: PolicyPage = PolicyPage {
 pub(in crate::startup) static JUMP_START: PolicyPage = PolicyPage {
     summary: "No start-up at all. All data that waits, as far as the receive window admits it, is paced over the first round trip; then congestion avoidance follows.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "all that waits and the receive window admits, if that is more than {iw} segments (iw=)",
-                "evenly over the round trip of the handshake",
-            ),
-            "all of it has been sent, or is acknowledged",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "all that waits and the receive window admits, if that is more than {iw} segments (iw=)",
+            pace: "evenly over the round trip of the handshake",
+            until: "all of it has been sent, or is acknowledged",
+        },
         PageStep::clocked(
             "the rest",
             "congestion avoidance: cwnd and ssthresh are the flight",
@@ -108,24 +102,24 @@ pub(in crate::startup) static JUMP_START: PolicyPage = PolicyPage {
 pub(in crate::startup) static PACED_START: PolicyPage = PolicyPage {
     summary: "Trains of segments, each evenly spaced, search the rate that is available. The gap at which a train's ACKs come as far apart as its segments left gives the window.",
     steps: &[
-        PageStep::paced(
-            "pair",
-            ("{past_first} segments (past_first=)", "back to back"),
-            "both ACKs: their gap is that of the capacity",
-        ),
-        PageStep::paced(
-            "trains",
-            (
-                "each train is twice as long as the last",
-                "at the gap that a binary search gives (paper, §3.2)",
-            ),
-            "the last ACK of the train: gaps that grew by more than {past_tolerance} of the capacity's gap (past_tolerance=) mean too fast",
-        ),
-        PageStep::paced(
-            "filling train",
-            ("round trip ({past_rtt}, past_rtt=) / gap segments", "at the gap found"),
-            "its ACKs: congestion avoidance",
-        ),
+        PageStep {
+            phase: "pair",
+            sent: "{past_first} segments (past_first=)",
+            pace: "back to back",
+            until: "both ACKs: their gap is that of the capacity",
+        },
+        PageStep {
+            phase: "trains",
+            sent: "each train is twice as long as the last",
+            pace: "at the gap that a binary search gives (paper, §3.2)",
+            until: "the last ACK of the train: gaps that grew by more than {past_tolerance} of the capacity's gap (past_tolerance=) mean too fast",
+        },
+        PageStep {
+            phase: "filling train",
+            sent: "round trip ({past_rtt}, past_rtt=) / gap segments",
+            pace: "at the gap found",
+            until: "its ACKs: congestion avoidance",
+        },
         PageStep::clocked(
             "loss",
             "slow start ends, as TCP ends it",
@@ -173,33 +167,30 @@ pub(in crate::startup) static VEGAS: PolicyPage = PolicyPage {
     deviations: &[],
 };
 
-const BBR_FIRST: PageStep = PageStep::paced(
-    "first flight",
-    (
-        "the initial window, {iw} segments (iw=)",
-        "the gain times initial window / round trip of the handshake",
-    ),
-    "its ACKs: the first sample of the bandwidth",
-);
+const BBR_FIRST: PageStep = PageStep {
+    phase: "first flight",
+    sent: "the initial window, {iw} segments (iw=)",
+    pace: "the gain times initial window / round trip of the handshake",
+    until: "its ACKs: the first sample of the bandwidth",
+};
 
-const BBR_DRAIN: PageStep = PageStep::paced(
-    "end",
-    ("the model of the path goes to congestion control", "BBR drains the queue first"),
-    "what is in flight fits the path",
-);
+const BBR_DRAIN: PageStep = PageStep {
+    phase: "end",
+    sent: "the model of the path goes to congestion control",
+    pace: "BBR drains the queue first",
+    until: "what is in flight fits the path",
+};
 
 pub(in crate::startup) static BBR: PolicyPage = PolicyPage {
     summary: "BBR's STARTUP. It paces at 2/ln 2 times the largest bandwidth seen, which doubles every round trip, and ends where the bandwidth stops growing. Losses do not end it.",
     steps: &[
         BBR_FIRST,
-        PageStep::paced(
-            "STARTUP",
-            (
-                "cwnd up to 2.89 x bandwidth x smallest round trip",
-                "2.89 x the largest bandwidth seen",
-            ),
-            "three round trips in which the bandwidth grew by less than a quarter",
-        ),
+        PageStep {
+            phase: "STARTUP",
+            sent: "cwnd up to 2.89 x bandwidth x smallest round trip",
+            pace: "2.89 x the largest bandwidth seen",
+            until: "three round trips in which the bandwidth grew by less than a quarter",
+        },
         BBR_DRAIN,
     ],
     deviations: &[
@@ -211,19 +202,18 @@ pub(in crate::startup) static BBR3: PolicyPage = PolicyPage {
     summary: "BBR's STARTUP with the gains of BBRv3. A round trip that loses much ends it, too.",
     steps: &[
         BBR_FIRST,
-        PageStep::paced(
-            "STARTUP (§5.3.1)",
-            (
-                "cwnd up to 2 x bandwidth x smallest round trip",
-                "2.773 x the largest bandwidth seen",
-            ),
-            "three round trips in which the bandwidth grew by less than a quarter",
-        ),
-        PageStep::paced(
-            "high loss",
-            ("as before", "as before"),
-            "a whole round in fast recovery lost more than 2 %, in at least six ranges",
-        ),
+        PageStep {
+            phase: "STARTUP (§5.3.1)",
+            sent: "cwnd up to 2 x bandwidth x smallest round trip",
+            pace: "2.773 x the largest bandwidth seen",
+            until: "three round trips in which the bandwidth grew by less than a quarter",
+        },
+        PageStep {
+            phase: "high loss",
+            sent: "as before",
+            pace: "as before",
+            until: "a whole round in fast recovery lost more than 2 %, in at least six ranges",
+        },
         BBR_DRAIN,
     ],
     deviations: &[

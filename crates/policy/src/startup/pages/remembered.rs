@@ -17,14 +17,12 @@ pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
             "the initial window, {iw} segments (iw=)",
             "all of it is acknowledged without loss, the round trip is near the saved one (§4.2), and more data waits",
         ),
-        PageStep::paced(
-            "Unvalidated (§3.3)",
-            (
-                "cwnd = {resume_scale} of the saved window (resume_scale=)",
-                "evenly over a round trip",
-            ),
-            "the first ACK of an unvalidated segment, or one round trip",
-        ),
+        PageStep {
+            phase: "Unvalidated (§3.3)",
+            sent: "cwnd = {resume_scale} of the saved window (resume_scale=)",
+            pace: "evenly over a round trip",
+            until: "the first ACK of an unvalidated segment, or one round trip",
+        },
         PageStep::clocked(
             "Validating (§3.4)",
             "cwnd = what was in flight; then as the start-up inside",
@@ -48,27 +46,23 @@ pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
 pub(in crate::startup) static STATEFUL_TCP: PolicyPage = PolicyPage {
     summary: "The rate and round trip of the last connection to the host set the first window and its pace. There is no retreat, and the memory does not age.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "remembered rate x smallest round trip, if that is more than the initial window ({iw}, iw=) and ten segments",
-                "at the remembered rate",
-            ),
-            "the first ACK that finds more than 5 segments in flight",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "remembered rate x smallest round trip, if that is more than the initial window ({iw}, iw=) and ten segments",
+            pace: "at the remembered rate",
+            until: "the first ACK that finds more than 5 segments in flight",
+        },
         PageStep::clocked(
             "the rest",
             "cwnd = what is in flight, at least the initial window; then as the start-up inside",
             "as that one ends",
         ),
-        PageStep::paced(
-            "at the end",
-            (
-                "the best of the last five rates is remembered: each over a round trip, without its longest gap",
-                "none: nothing is sent",
-            ),
-            "the next connection",
-        ),
+        PageStep {
+            phase: "at the end",
+            sent: "the best of the last five rates is remembered: each over a round trip, without its longest gap",
+            pace: "none: nothing is sent",
+            until: "the next connection",
+        },
         UNKNOWN,
     ],
     deviations: &[
@@ -81,14 +75,12 @@ pub(in crate::startup) static STATEFUL_TCP: PolicyPage = PolicyPage {
 pub(in crate::startup) static QUICLY_JUMP: PolicyPage = PolicyPage {
     summary: "The jump of quicly, the QUIC of h2o. A path begins with the whole rate of an earlier connection, at once: unlike Careful Resume it takes no half and waits for no initial window.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "remembered rate x the shorter of remembered and handshake round trip, if more than {iw} segments (iw=)",
-                "evenly over the round trip of the handshake, in bursts of 10",
-            ),
-            "the first ACK of the jump",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "remembered rate x the shorter of remembered and handshake round trip, if more than {iw} segments (iw=)",
+            pace: "evenly over the round trip of the handshake, in bursts of 10",
+            until: "the first ACK of the jump",
+        },
         PageStep::clocked(
             "the rest",
             "cwnd = what is in flight, at least the initial window; then as the start-up inside",
@@ -111,14 +103,12 @@ pub(in crate::startup) static QUICLY_JUMP: PolicyPage = PolicyPage {
 pub(in crate::startup) static PICOQUIC_RESUME: PolicyPage = PolicyPage {
     summary: "How picoquic resumes under CUBIC. Once the handshake has shown the remembered round trip, the window is the whole remembered one, in congestion avoidance.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "the whole remembered window: best rate of a round trip x smallest round trip",
-                "evenly over the round trip of the handshake",
-            ),
-            "the window has been sent, or all is acknowledged",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "the whole remembered window: best rate of a round trip x smallest round trip",
+            pace: "evenly over the round trip of the handshake",
+            until: "the window has been sent, or all is acknowledged",
+        },
         PageStep::clocked("the rest", "congestion avoidance: ssthresh = cwnd", "a loss: as any"),
         PageStep::clocked(
             "round trip off by more than a quarter, or nothing remembered",
@@ -134,23 +124,19 @@ pub(in crate::startup) static PICOQUIC_RESUME: PolicyPage = PolicyPage {
 pub(in crate::startup) static EWMA_IW: PolicyPage = PolicyPage {
     summary: "An initial window by moving average, as operators set it with route metrics or a socket hook. There is no pacing, no retreat and no measure of rates.",
     steps: &[
-        PageStep::paced(
-            "first flight",
-            (
-                "the average of earlier connections' windows, at least {iw} segments (iw=)",
-                "back to back",
-            ),
-            "its first ACK",
-        ),
+        PageStep {
+            phase: "first flight",
+            sent: "the average of earlier connections' windows, at least {iw} segments (iw=)",
+            pace: "back to back",
+            until: "its first ACK",
+        },
         PageStep::clocked("the rest", "as the start-up inside", "as that one ends"),
-        PageStep::paced(
-            "at the end",
-            (
-                "the average moves by a quarter towards the largest window, or towards what was acknowledged if that is less",
-                "none: nothing is sent",
-            ),
-            "the next connection; ewma_loss={ewma_loss} after a loss",
-        ),
+        PageStep {
+            phase: "at the end",
+            sent: "the average moves by a quarter towards the largest window, or towards what was acknowledged if that is less",
+            pace: "none: nothing is sent",
+            until: "the next connection; ewma_loss={ewma_loss} after a loss",
+        },
     ],
     deviations: &[
         "Connections that begin together count as one sample.",
@@ -166,14 +152,12 @@ pub(in crate::startup) static RBP: PolicyPage = PolicyPage {
             "the start-up inside, with {iw} segments (iw=)",
             "as that one ends",
         ),
-        PageStep::paced(
-            "after idle, or a remembered destination",
-            (
-                "{rbp_scale} of the old window (rbp_scale=), at least two segments",
-                "evenly over a smoothed round trip (rbp_rtt=)",
-            ),
-            "rbp_end={rbp_end}: cut and ack end with the first ACK, used-up with one that finds the window used up",
-        ),
+        PageStep {
+            phase: "after idle, or a remembered destination",
+            sent: "{rbp_scale} of the old window (rbp_scale=), at least two segments",
+            pace: "evenly over a smoothed round trip (rbp_rtt=)",
+            until: "rbp_end={rbp_end}: cut and ack end with the first ACK, used-up with one that finds the window used up",
+        },
         PageStep::clocked("window lowered by a loss", "the start-up inside", "as that one ends"),
     ],
     deviations: &[
@@ -190,14 +174,12 @@ pub(in crate::startup) static RBP_VEGAS: PolicyPage = PolicyPage {
 pub(in crate::startup) static SPAND: PolicyPage = PolicyPage {
     summary: "The window to begin a transfer with follows from the connection's share of the path, which a performance gateway knows, and from the transfer's size. Congestion avoidance follows at once.",
     steps: &[
-        PageStep::paced(
-            "first flight of a transfer, also after idle",
-            (
-                "cwnd_opt (paper, §4): the window by which the transfer ends with an epoch",
-                "a token bucket of {bucket} segments (bucket=) over the gateway's round trip",
-            ),
-            "the first window has been sent",
-        ),
+        PageStep {
+            phase: "first flight of a transfer, also after idle",
+            sent: "cwnd_opt (paper, §4): the window by which the transfer ends with an epoch",
+            pace: "a token bucket of {bucket} segments (bucket=) over the gateway's round trip",
+            until: "the first window has been sent",
+        },
         PageStep::clocked("the rest", "congestion avoidance", "the transfer ends"),
         PageStep::clocked(
             "no estimate, or it fits into the initial window",
@@ -219,14 +201,12 @@ pub(in crate::startup) static FAST_START: PolicyPage = PolicyPage {
             "the start-up inside, with {iw} segments (iw=)",
             "as that one ends",
         ),
-        PageStep::paced(
-            "after idle, or a remembered destination",
-            (
-                "the last window that was acknowledged without loss; what slow start would not have sent has low priority (priority=)",
-                "bursts of {fs_burst} (fs_burst=) over a round trip",
-            ),
-            "the first window has been sent",
-        ),
+        PageStep {
+            phase: "after idle, or a remembered destination",
+            sent: "the last window that was acknowledged without loss; what slow start would not have sent has low priority (priority=)",
+            pace: "bursts of {fs_burst} (fs_burst=) over a round trip",
+            until: "the first window has been sent",
+        },
         PageStep::clocked(
             "failure",
             "slow start from the initial window; all that is outstanding counts as lost",

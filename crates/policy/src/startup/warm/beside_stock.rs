@@ -46,7 +46,8 @@ impl BesideStock {
         &self,
         pacing: &mut SocketPacing,
         at: &Situation<'_>,
-        (unacked, mss): (u64, u64),
+        unacked: u64,
+        mss: u64,
     ) {
         if self.window == 0 {
             return;

@@ -5,6 +5,7 @@
 //! Otherwise the burst is the first train of the measurement, since the flight that follows is
 //! paced and arrives as it left (`burst.h` of the agent).
 
+use super::search::SearchTools;
 use super::wide::{Arrived, LOOKS_AT};
 use super::{Warm, WarmPhase, clock_us, segments};
 use crate::startup::attended::Situation;
@@ -91,7 +92,7 @@ impl Warm {
             attendance.lender(memory::Lender::forget_rate);
         }
         window.set_ssthresh(u64::MAX, Cause::HyStart);
-        let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-        self.search.begin(window, at, (measure, pacing), may_pace);
+        let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+        self.search.begin(window, at, tools, may_pace);
     }
 }

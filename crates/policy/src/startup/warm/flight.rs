@@ -51,7 +51,7 @@ impl Warm {
         let lent =
             attendance.lender(|lender, remote| lender.reserve((at.now, remote), &request, terms));
         if let Some((first, path)) = lent {
-            self.begin_warm(window, at, (&path, first));
+            self.begin_warm(window, at, &path, first);
         }
     }
 
@@ -66,16 +66,17 @@ impl Warm {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (path, first): (&ProvenPath, u32),
+        path: &ProvenPath,
+        first: u32,
     ) {
         let mss = window.mss();
         let carried = self.carried_together(at.now, path);
         let whole = path.reached_window(mss as u32).min(self.options.terms.cap);
         let flight = FlightShare { window: first, whole };
-        let Some(rate) = self.choose_rate(at, (&carried, flight), mss as u32) else { return };
+        let Some(rate) = self.choose_rate(at, &carried, flight, mss as u32) else { return };
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);
-        self.begin_first_flight(at, (first, mss));
+        self.begin_first_flight(at, first, mss);
         self.measure.assume_rate(mss as u32, path.rate);
         window.set_cwnd(u64::from(first) * mss, Cause::Seed);
         self.pacing.apply(window);
@@ -90,7 +91,7 @@ impl Warm {
         }
     }
 
-    pub(super) fn begin_first_flight(&mut self, at: &Situation<'_>, (first, mss): (u32, u64)) {
+    pub(super) fn begin_first_flight(&mut self, at: &Situation<'_>, first: u32, mss: u64) {
         let end = at.sent_total + u64::from(first) * mss;
         self.flight = FirstFlight {
             window: first,
@@ -111,7 +112,8 @@ impl Warm {
     fn choose_rate(
         &self,
         at: &Situation<'_>,
-        (path, flight): (&ProvenPath, FlightShare),
+        path: &ProvenPath,
+        flight: FlightShare,
         mss: u32,
     ) -> Option<u64> {
         let now_us = at.srtt_us();

@@ -9,13 +9,16 @@ use super::grant::{Grant, enter_active};
 use super::learning::Proof;
 use super::loss::LossWindow;
 use super::pacing::rate_of;
-use super::{Warm, WarmOptions, WarmPhase, clock_us, segments};
+use super::{Underneath, Warm, WarmOptions, WarmPhase, clock_us, segments};
 use crate::ack::{AckSample, Episode};
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
-use crate::startup::attended::{Attendance, Attended, Situation};
-use crate::startup::{Occasion, PendingData, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
+use crate::startup::attended::{Attendance, KernelEvents, OpenedBy, Situation};
+use crate::startup::{
+    Beginning, LossEvent, Occasion, PendingData, Phase, SlowStart, Start, StartUp,
+    StartUpCapabilities, StartUpDescriptor,
+};
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
 use arith::reuse::pacing_rate;
@@ -66,7 +69,7 @@ impl MemberStart {
     /// A connection that has not opened.
     pub fn new(options: WarmOptions) -> Self {
         Self {
-            warm: Warm::new(options, (false, true)),
+            warm: Warm::new(options, Underneath { models: false, is_paced: true }),
             member: SessionMember::default(),
             lossless: true,
             has_begun: false,
@@ -117,7 +120,8 @@ impl MemberStart {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (grant, in_flight): (&Grant, u64),
+        grant: &Grant,
+        in_flight: u64,
     ) {
         let mss = window.mss();
         let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
@@ -189,6 +193,7 @@ impl MemberStart {
 
     /// It sends, and had nothing outstanding (`start_member`).
     fn begin_to_send(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+        self.member.wants = window.weight();
         let mss = window.mss();
         let is_first = at.sent_total == 0;
         let among = match (&self.warm.attendance, is_first) {
@@ -217,7 +222,7 @@ impl MemberStart {
         };
         let grant = if is_first { self.cap_first_share(grant) } else { grant };
         self.take_share(window, at, &grant);
-        self.pace_share(window, at, (&grant, 0));
+        self.pace_share(window, at, &grant, 0);
         if self.warm.in_first_flight() && segments(window.cwnd(), mss) < whole {
             self.lead_with_part(window, at, whole);
         }
@@ -286,6 +291,28 @@ impl MemberStart {
         sample.ssthresh = 0;
         self.warm.learn(at.now, &sample, false);
     }
+
+    /// The session's window is lowered: the member has its share of what is left.
+    fn fall(&mut self, window: &mut Window) {
+        let reduced = self.session(|session, member| session.share_of(member));
+        let Some(share) = reduced else { return };
+        if let Some(super::Fall::Sample { is_measured, sample }) = self.warm.fall.take() {
+            self.warm.learn(window.now(), &sample, is_measured);
+        }
+        let cause = window.last_cause();
+        window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
+    }
+
+    /// The last reduction was spurious, for the session too.
+    fn take_back_fall(&mut self, window: &Window) {
+        self.member.wants = window.weight();
+        self.warm.pacing.keep_paced();
+        self.member.limit = 0;
+        self.session(|session, member| {
+            session.take_back_reduction();
+            session.count_weight(member, member.wants);
+        });
+    }
 }
 
 /// What a session has proven as its last active member is done.
@@ -299,63 +326,54 @@ struct Taught {
 }
 
 impl StartUp for MemberStart {
+    fn capabilities(&self) -> StartUpCapabilities {
+        let rules_recovery = self.is_in || !self.has_begun;
+        StartUpCapabilities { rules_recovery, sees_all_acks: true, ..Default::default() }
+    }
+
     /// The session's own events are the kernel's; a timeout leaves it one segment, and its share to the others until something
     /// arrives (`hs_session_set_state`).
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         self.has_begun = true;
-        if start.occasion != Occasion::Loss || window.last_cause() != Cause::Timeout {
-            return;
+        if start.occasion == Occasion::Loss && window.last_cause() == Cause::Timeout {
+            self.warm.pacing.keep_paced();
+            self.warm.pacing.apply(window);
+            self.member.limit = 1;
+            self.session(Session::discount);
         }
-        self.warm.pacing.keep_paced();
-        self.warm.pacing.apply(window);
-        self.member.limit = 1;
-        self.session(Session::discount);
+        Beginning::Whole
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.warm.observe_arrival(window, sample);
     }
 
-    /// What follows an ACK needs more of the path: see [`Attended::acked`].
+    /// What follows an ACK needs more of the path: see [`KernelEvents::acked`].
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if self.is_in { Phase::Continue } else { SlowStart.on_ack(window, sample) }
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        let reduced = self.session(|session, member| session.share_of(member));
-        let Some(share) = reduced else { return };
-        if let Some(super::Fall::Sample { is_measured, sample }) = self.warm.fall.take() {
-            self.warm.learn(window.now(), &sample, is_measured);
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
+        match event {
+            LossEvent::Setback(_) => {}
+            LossEvent::Reduced => self.fall(window),
+            LossEvent::Undone => self.take_back_fall(window),
         }
-        let cause = window.last_cause();
-        window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
+        Phase::Continue
     }
 
-    fn on_undo(&mut self) {
-        self.warm.pacing.keep_paced();
-        self.member.limit = 0;
-        self.session(|session, member| {
-            session.take_back_reduction();
-            session.count_weight(member, member.wants);
-        });
-    }
-
-    fn rules_recovery(&self) -> bool {
-        self.is_in || !self.has_begun
-    }
-
-    fn attended(&mut self) -> Option<&mut dyn Attended> {
+    fn kernel_events(&mut self) -> Option<&mut dyn KernelEvents> {
         Some(self)
     }
 }
 
-impl Attended for MemberStart {
+impl KernelEvents for MemberStart {
     fn attend(&mut self, attendance: Attendance) {
         self.warm.attendance = Some(attendance);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
-        self.lossless = lossless;
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+        self.lossless = by != OpenedBy::Handshake { lossless: false };
         self.warm.opened = Some(at.now);
         self.warm.cold = segments(window.cwnd(), window.mss());
         window.set_ssthresh(u64::MAX, Cause::Seed);
@@ -370,16 +388,9 @@ impl Attended for MemberStart {
         self.begin_to_send(window, at, transfer);
     }
 
-    fn set_weight(&mut self, weight: u32) {
-        self.member.wants = weight.max(1);
-    }
-
-    fn sees_all_acks(&self) -> bool {
-        true
-    }
-
     /// Every ACK, also in recovery (`hs_session_cong_control`).
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+        self.member.wants = window.weight();
         let mss = window.mss();
         let up = |bytes: u64| segments(bytes + mss - 1, mss);
         let delivery = sample.delivery.as_ref();
@@ -419,7 +430,7 @@ impl Attended for MemberStart {
         }
         // As it begins to send again it is paced anew.
         if arrival.outstanding > 0 {
-            self.pace_share(window, at, (&grant, sample.in_flight));
+            self.pace_share(window, at, &grant, sample.in_flight);
         }
         if acked > 0 && !self.recovers {
             self.warm.on_progress(window, at);

@@ -27,8 +27,11 @@ pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
-use super::attended::{Attendance, Attended, Situation};
-use super::{Overlay, OverlayTurn, PendingData, Start, StartUpDescriptor, Wrapping};
+use super::attended::{Attendance, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation};
+use super::{
+    LossEvent, Overlay, OverlayTurn, PendingData, Phase, Start, StartUpCapabilities,
+    StartUpDescriptor, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
@@ -42,10 +45,10 @@ use flight::FirstFlight;
 use loss::Fall;
 use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
-use search::Search;
+use search::{Search, SearchTools};
 use together::SharedPace;
 use units::{Duration, Instant};
-use wide::{Arrived, WideStart};
+use wide::{Arrived, WideAck, WideStart};
 
 /// The agent's warm start.
 pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
@@ -53,10 +56,10 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     "begins with what is remembered of the path and not lent to others, paced; cold starts measure the path",
     "docs/adr/0013-agent.md, 0014-cold-start.md, 0020-one-policy.md",
     Make::Around(|setup, inner| {
-        let models = inner.rules_recovery();
+        let models = inner.capabilities().rules_recovery;
         let options = WarmOptions::of(setup);
-        let is_paced = setup.config.pacing;
-        Box::new(Wrapping::new(Warm::new(options, (models, is_paced)), inner))
+        let underneath = Underneath { models, is_paced: setup.config.pacing };
+        Box::new(Wrapping::new(Warm::new(options, underneath), inner))
     }),
 )
 .with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS, &EARLY])
@@ -76,6 +79,15 @@ enum WarmPhase {
     Narrowed,
     /// Idling has taken back its window; nothing is sent yet since.
     Idle,
+}
+
+/// The stock connection under a warm start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Underneath {
+    /// It models the path, answers losses itself and paces (BBR).
+    pub models: bool,
+    /// Sending is paced in any case.
+    pub is_paced: bool,
 }
 
 /// A connection's warm start, and the end of that.
@@ -132,8 +144,9 @@ struct Seen {
 }
 
 impl Warm {
-    /// A connection that has not opened; `models`: what is underneath models the path, `is_paced`: sending is paced anyway.
-    pub fn new(options: WarmOptions, (models, is_paced): (bool, bool)) -> Self {
+    /// A connection that has not opened, on top of a stock one.
+    pub fn new(options: WarmOptions, underneath: Underneath) -> Self {
+        let Underneath { models, is_paced } = underneath;
         Self {
             options,
             models,
@@ -241,8 +254,8 @@ impl Warm {
             return;
         }
         let may_pace = self.is_paced || !self.pacing.is_on();
-        let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-        self.search.begin(window, at, (measure, pacing), may_pace);
+        let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+        self.search.begin(window, at, tools, may_pace);
     }
 
     /// To the kernel a FIN is a segment as any other: its acknowledgement ends the last train.
@@ -250,8 +263,8 @@ impl Warm {
         self.delivered = self.delivered.wrapping_add(1);
         if self.search.is_on {
             let ack = TrainAck { una: at.acked_total + 1, ..self.train_ack(at) };
-            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-            self.search.on_ack(window, (at, &ack), (measure, pacing));
+            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+            self.search.on_ack(window, at, &ack, tools);
         }
     }
 
@@ -268,9 +281,13 @@ impl Warm {
     /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
-        let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };
-        let arrived = (arrived, segments(at.outstanding() + mss - 1, mss));
-        self.wide.on_ack(window, (at.min_rtt_us(), self.cold), arrived, &mut self.pacing);
+        let arrived = WideAck {
+            at: Arrived { at_us: clock_us(at.now), delivered: self.delivered },
+            outstanding: segments(at.outstanding() + mss - 1, mss),
+            min_rtt_us: at.min_rtt_us(),
+            cold: self.cold,
+        };
+        self.wide.on_ack(window, &arrived, &mut self.pacing);
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
         self.end_if_contradicted(window, at);
@@ -280,8 +297,8 @@ impl Warm {
         self.widen_by_dispersion(window, at);
         if self.search.is_on {
             let ack = self.train_ack(at);
-            let (measure, pacing) = (&mut self.measure, &mut self.pacing);
-            self.search.on_ack(window, (at, &ack), (measure, pacing));
+            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
+            self.search.on_ack(window, at, &ack, tools);
         }
         if self.is_starting && !self.is_special() {
             self.is_starting = false;
@@ -301,6 +318,10 @@ fn segments(bytes: u64, mss: u64) -> u32 {
 }
 
 impl Overlay for Warm {
+    fn capabilities(&self) -> StartUpCapabilities {
+        StartUpCapabilities { timer_gaps: self.options.timer_gaps, ..Default::default() }
+    }
+
     /// The start-up underneath begins as ever; what is remembered is applied at the kernel's events.
     fn begin(&mut self, _: &mut Window, _: &Start<'_>) -> OverlayTurn {
         OverlayTurn::Left
@@ -310,34 +331,29 @@ impl Overlay for Warm {
         self.observe_arrival(window, sample);
     }
 
-    fn on_congestion(&mut self, window: &mut Window) {
-        if self.attendance.is_some() {
+    fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
+        if event == LossEvent::Reduced && self.attendance.is_some() {
             self.settle_fall(window);
             self.pacing.apply(window);
         }
+        None
     }
 
-    fn timer_spacing(&self, bytes: u64) -> Duration {
-        self.expected_gap(bytes)
-    }
-
-    fn attended(&mut self) -> Option<&mut dyn Attended> {
+    fn kernel_events(&mut self) -> Option<&mut dyn KernelEvents> {
         Some(self)
     }
 }
 
-impl Attended for Warm {
+impl KernelEvents for Warm {
     fn attend(&mut self, attendance: Attendance) {
         self.attendance = Some(attendance);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
-        self.begin_open(window, at, lossless);
-        self.pacing.apply(window);
-    }
-
-    fn open_early(&mut self, window: &mut Window, at: &Situation<'_>) {
-        self.begin_open_early(window, at);
+    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+        match by {
+            OpenedBy::Handshake { lossless } => self.begin_open(window, at, lossless),
+            OpenedBy::EarlyData => self.begin_open_early(window, at),
+        }
         self.pacing.apply(window);
     }
 
@@ -365,35 +381,6 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
-    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
-        let mss = window.mss();
-        self.stock.pace(&mut self.pacing, at, (unacked, mss));
-        if self.options.paces_together && at.acked_total > 0 {
-            let outstanding = at.outstanding().div_ceil(mss);
-            self.wide.pace(&mut self.pacing, (outstanding, self.cold));
-        }
-        self.follow_senders(at.now);
-        self.pacing.apply(window);
-    }
-
-    fn shares_pace(&self) -> bool {
-        self.pace.is_on()
-    }
-
-    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
-        self.book(now, bytes)
-    }
-
-    fn on_departure(&mut self) {
-        self.pace.on_sent();
-    }
-
-    fn watches_sending(&self) -> bool {
-        let is_wide = self.options.paces_together && self.wide.is_on();
-        let is_second_flight = self.search.is_paced_by_dispersion();
-        is_wide || is_second_flight || (self.is_starting && self.stock.is_compared())
-    }
-
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         if self.models && !at.in_startup && !self.in_first_flight() {
             return;
@@ -419,10 +406,6 @@ impl Attended for Warm {
         self.pacing.apply(window);
     }
 
-    fn all_arrived(&mut self) {
-        self.set_sending(false);
-    }
-
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.begin_fall(window, at);
         self.pacing.apply(window);
@@ -440,6 +423,45 @@ impl Attended for Warm {
             None => self.learn_at_end(window, at),
         }
         self.confirm();
+    }
+
+    fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {
+        Some(self)
+    }
+}
+
+impl SharedSending for Warm {
+    fn needs(&self) -> SendingNeeds {
+        let is_wide = self.options.paces_together && self.wide.is_on();
+        let is_second_flight = self.search.is_paced_by_dispersion();
+        let is_compared = self.is_starting && self.stock.is_compared();
+        SendingNeeds {
+            watches_sending: is_wide || is_second_flight || is_compared,
+            shares_pace: self.pace.is_on(),
+        }
+    }
+
+    fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64) {
+        let mss = window.mss();
+        self.stock.pace(&mut self.pacing, at, unacked, mss);
+        if self.options.paces_together && at.acked_total > 0 {
+            let outstanding = at.outstanding().div_ceil(mss);
+            self.wide.pace(&mut self.pacing, outstanding, self.cold);
+        }
+        self.follow_senders(at.now);
+        self.pacing.apply(window);
+    }
+
+    fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        self.book(now, bytes)
+    }
+
+    fn on_departure(&mut self) {
+        self.pace.on_sent();
+    }
+
+    fn on_all_acked(&mut self) {
+        self.set_sending(false);
     }
 }
 

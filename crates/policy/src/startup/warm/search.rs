@@ -21,15 +21,22 @@ pub(super) struct Search {
     pub(super) is_endless: bool,
 }
 
+/// The parts of a warm start that its search works with.
+pub(super) struct SearchTools<'a> {
+    pub(super) measure: &'a mut TrainMeasure,
+    pub(super) pacing: &'a mut SocketPacing,
+}
+
 impl Search {
     /// Begins, unless slow start has an end already and no rate is known: then there is nothing to find.
     pub(super) fn begin(
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
+        tools: SearchTools<'_>,
         may_pace: bool,
     ) {
+        let SearchTools { measure, pacing } = tools;
         self.is_endless = window.ssthresh() == u64::MAX;
         let is_known = measure.best() > 0;
         if !self.is_endless && !is_known {
@@ -84,9 +91,11 @@ impl Search {
     pub(super) fn on_ack(
         &mut self,
         window: &mut Window,
-        (at, ack): (&Situation<'_>, &TrainAck),
-        (measure, pacing): (&mut TrainMeasure, &mut SocketPacing),
+        at: &Situation<'_>,
+        ack: &TrainAck,
+        tools: SearchTools<'_>,
     ) {
+        let SearchTools { measure, pacing } = tools;
         let gives_up = measure.best() == 0 && measure.has_measured_enough();
         if !window.below_ssthresh() || gives_up {
             return self.end(pacing);

@@ -92,7 +92,7 @@ impl Warm {
             lent_for = self.open_for(at);
         }
         if self.options.hears_size {
-            self.apply_size(window, at, (transfer.announced, lent_for));
+            self.apply_size(window, at, transfer.announced, lent_for);
         }
         if self.models {
             return;
@@ -104,7 +104,7 @@ impl Warm {
             self.begin_search(window, at);
         }
         if self.is_starting {
-            self.stock.pace(&mut self.pacing, at, (transfer.bytes, mss));
+            self.stock.pace(&mut self.pacing, at, transfer.bytes, mss);
         }
     }
 
@@ -181,7 +181,8 @@ impl Warm {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        (bytes, lent_for): (u64, Duration),
+        bytes: u64,
+        lent_for: Duration,
     ) {
         let mss = window.mss();
         if bytes == 0 || !self.is_about_to_begin(at, mss) {

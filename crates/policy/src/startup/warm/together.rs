@@ -6,7 +6,7 @@ use super::{Warm, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use memory::{ColdReason, Lender, LoanRequest, ProvenPath};
-use units::{Duration, Instant};
+use units::Instant;
 
 /// A connection's part in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +61,7 @@ impl Warm {
         let Some((start, _)) = attendance.lender(share) else { return false };
         self.cold = cold;
         self.pace = SharedPace { rate, booked: None };
-        self.begin_first_flight(at, (start.window, mss));
+        self.begin_first_flight(at, start.window, mss);
         window.set_cwnd(u64::from(start.window) * mss, Cause::Seed);
         window.set_ssthresh(u64::from(start.ssthresh) * mss, Cause::Seed);
         true
@@ -88,18 +88,6 @@ impl Warm {
             && let Some(attendance) = &self.attendance
         {
             attendance.lender(|lender, to| lender.count_sender(to, sends));
-        }
-    }
-
-    /// How long its retransmission timer has to wait beyond a round trip for segments of `bytes` that come at its part of the
-    /// pace of all.
-    pub(super) fn expected_gap(&self, bytes: u64) -> Duration {
-        let gaps = self.options.timer_gaps;
-        match &self.attendance {
-            Some(attendance) if gaps > 0 => attendance
-                .lender(|lender, to| lender.spacing(to, bytes))
-                .saturating_mul(gaps.into()),
-            _ => Duration::ZERO,
         }
     }
 

@@ -17,6 +17,18 @@ pub(super) struct Arrived {
     pub(super) delivered: u32,
 }
 
+/// An ACK of a wide start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WideAck {
+    pub(super) at: Arrived,
+    /// Segments under way.
+    pub(super) outstanding: u32,
+    /// Lowest round trip, microseconds; 0 before the first sample.
+    pub(super) min_rtt_us: u32,
+    /// Segments that a stock connection would have begun with.
+    pub(super) cold: u32,
+}
+
 /// Where a connection is with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum WideStart {
@@ -43,7 +55,7 @@ impl WideStart {
 
     /// Asked before each sending behind a flight that was too short to look at, as of TLS, with `outstanding` segments: a stock
     /// window of `cold` leaves at once, as if it were the first flight.
-    pub(super) const fn pace(&self, pacing: &mut SocketPacing, (outstanding, cold): (u64, u32)) {
+    pub(super) const fn pace(&self, pacing: &mut SocketPacing, outstanding: u64, cold: u32) {
         if matches!(self, Self::Sent) {
             if outstanding < cold as u64 {
                 pacing.burst();
@@ -62,14 +74,9 @@ impl WideStart {
         }
     }
 
-    /// Segments have arrived, `outstanding` are under way; it would have begun with `cold`.
-    pub(super) fn on_ack(
-        &mut self,
-        window: &mut Window,
-        (min_rtt_us, cold): (u32, u32),
-        (now, outstanding): (Arrived, u32),
-        pacing: &mut SocketPacing,
-    ) {
+    /// Segments are acknowledged.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &WideAck, pacing: &mut SocketPacing) {
+        let WideAck { at: now, outstanding, min_rtt_us, cold } = *ack;
         let first = match *self {
             Self::Not => return,
             // A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap.

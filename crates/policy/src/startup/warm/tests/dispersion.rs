@@ -12,7 +12,7 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
         for _ in 0..others {
             host.borrow_mut().lender.count_sender(PEER.into(), true);
         }
-        let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 10);
         line.arrive(&mut warm, 90, arrived[0]);
@@ -28,7 +28,8 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
 fn jumped(is_paced: bool) -> (Line, Warm, SharedAttendant) {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
     let host = carrying();
-    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, is_paced)));
+    let (mut line, mut warm) =
+        (Line::new(0), Warm::new(options, Underneath { models: false, is_paced }));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
     line.arrive(&mut warm, 90, 7);
@@ -71,8 +72,8 @@ fn the_second_flight_leaves_at_the_rate_that_is_left_by_those_who_send_now() {
     let fixed = |line: &Line| line.window.pacing_order().unwrap().fixed;
     assert_eq!(fixed(&line), Some(Rate::from_bps(8_000_000)));
     host.borrow_mut().lender.count_sender(PEER.into(), true);
-    assert!(warm.watches_sending());
-    line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 70 * MSS));
+    assert!(warm.needs().watches_sending);
+    line.write(&mut warm, 70);
     assert_eq!(fixed(&line), Some(Rate::from_bps(4_000_000)));
     host.borrow_mut().lender.count_sender(PEER.into(), false);
     line.sent += 30 * MSS;
@@ -89,7 +90,7 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
     for _ in 0..7 {
         host.borrow_mut().lender.count_sender(PEER.into(), true);
     }
-    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
     line.arrive(&mut warm, 90, 8);

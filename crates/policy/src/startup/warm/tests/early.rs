@@ -7,10 +7,10 @@ fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
     let options = WarmOptions { opens_early, ..options() };
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
-        (Line { rtt, ..Line::new(1000) }, Warm::new(options, (false, false)));
+        (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
     host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
     warm.attend(Attendance::new(host.clone(), PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open_early(window, at));
+    line.tell(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     line.start(&mut warm, 40);
     (line, warm)
 }
@@ -57,13 +57,13 @@ fn only_data_in_a_syn_is_answered_so() {
     let options = WarmOptions { opens_early: true, ..options() };
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
-        (Line { rtt, ..Line::new(1000) }, Warm::new(options, (false, false)));
+        (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
-    let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, Underneath::default()));
     line.rtt = RttEstimator::new(ConnectionConfig::default().rto);
     warm.attend(Attendance::new(host, PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open_early(window, at));
+    line.tell(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
 }
 

@@ -204,7 +204,7 @@ fn a_first_flight_that_failed_proves_no_window() {
 fn the_end_of_a_connection_whose_start_failed_confirms_no_path() {
     let host = host(100, 0);
     for (ms, first, left) in [(1000, 100, 31), (2000, 31, 1)] {
-        let (mut line, mut warm) = (Line::new(ms), Warm::new(options(), (false, false)));
+        let (mut line, mut warm) = (Line::new(ms), Warm::new(options(), Underneath::default()));
         line.open(&mut warm, &host);
         assert_eq!(line.segments(), first);
         line.start(&mut warm, first);

@@ -23,7 +23,7 @@ fn a_session_starts_cold_after_a_handshake_that_lost_something() {
     let host = host(100, 0);
     let (mut line, mut member) = (Line::new(1000), MemberStart::new(options()));
     member.attend(Attendance::new(host, PEER.into()));
-    line.tell(&mut member, |member, window, at| member.open(window, at, false));
+    line.tell(&mut member, |member, window, at| member.open(window, at, RETRANSMITTED));
     line.start(&mut member, 100);
     assert_eq!(line.segments(), 10);
 }
@@ -72,7 +72,7 @@ fn a_failed_start_of_a_session_is_remembered_once() {
     arrive(&mut line, &mut member, 1090, 10);
     line.queue();
     line.tell(&mut member, |member, window, at| member.lose(window, at));
-    StartUp::on_congestion(&mut member, &mut line.window);
+    StartUp::on_loss(&mut member, &mut line.window, LossEvent::Reduced);
     assert_eq!(remembered(&host), Some(50));
 }
 
@@ -90,5 +90,5 @@ fn members_of_a_session_share_one_window() {
     // Of two with the same weight each has half, and 100 - 12 - 10 beside ten of its own is more.
     second.start(other, 500);
     assert_eq!(second.segments(), 50);
-    assert!(one.rules_recovery() && other.rules_recovery());
+    assert!(one.capabilities().rules_recovery && other.capabilities().rules_recovery);
 }

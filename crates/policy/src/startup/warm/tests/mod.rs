@@ -8,11 +8,13 @@ mod member;
 mod together;
 mod wide;
 
-use super::{ColdOpening, MemberStart, Warm, WarmOptions};
+use super::{ColdOpening, MemberStart, Underneath, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
-use crate::startup::attended::{Attendance, Attended, SharedAttendant, Situation};
-use crate::startup::{Overlay, PendingData, StartUp};
+use crate::startup::attended::{
+    Attendance, KernelEvents, OpenedBy, SharedAttendant, SharedSending, Situation,
+};
+use crate::startup::{LossEvent, Overlay, PendingData, StartUp};
 use crate::window::{Cause, Window};
 use memory::site::Bound;
 use memory::{LendingTerms, PathMemory, PathSample, Remembered, Sample, TransferSample, shared};
@@ -23,6 +25,8 @@ use units::{Duration, Instant, Rate};
 
 const MSS: u64 = 1000;
 const RTT_US: u32 = 80_000;
+const OPENED: OpenedBy = OpenedBy::Handshake { lossless: true };
+const RETRANSMITTED: OpenedBy = OpenedBy::Handshake { lossless: false };
 const PEER: [u8; 4] = [192, 0, 2, 1];
 
 fn at(ms: u64) -> Instant {
@@ -98,8 +102,8 @@ impl Line {
     /// The start-up is told of something.
     fn tell(
         &mut self,
-        startup: &mut dyn Attended,
-        act: impl FnOnce(&mut dyn Attended, &mut Window, &Situation<'_>),
+        startup: &mut dyn KernelEvents,
+        act: impl FnOnce(&mut dyn KernelEvents, &mut Window, &Situation<'_>),
     ) {
         self.window.set_now(self.now);
         let at = Situation {
@@ -115,13 +119,21 @@ impl Line {
         act(startup, &mut self.window, &at);
     }
 
-    fn open(&mut self, startup: &mut dyn Attended, host: &SharedAttendant) {
+    fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedAttendant) {
         startup.attend(Attendance::new(host.clone(), PEER.into()));
-        self.tell(startup, |startup, window, at| startup.open(window, at, true));
+        self.tell(startup, |startup, window, at| startup.open(window, at, OPENED));
+    }
+
+    /// Something may be sent; `segments` are written and not acknowledged.
+    fn write(&mut self, warm: &mut Warm, segments: u64) {
+        self.tell(warm, |startup, window, at| {
+            let sharing = startup.shared_sending().expect("a warm start shares its sending");
+            sharing.before_sending(window, at, segments * MSS);
+        });
     }
 
     /// Something to send waits, and nothing is outstanding; `segments` leave.
-    fn start(&mut self, startup: &mut dyn Attended, segments: u64) {
+    fn start(&mut self, startup: &mut dyn KernelEvents, segments: u64) {
         let bytes = segments * MSS;
         let transfer = PendingData { bytes, admitted: u64::MAX, announced: 0 };
         self.tell(startup, |startup, window, at| startup.start(window, at, transfer));
@@ -146,7 +158,7 @@ impl Line {
         warm.observe(&mut self.window, &sample);
         self.tell(warm, |startup, window, at| startup.acked(window, at, &sample));
         if self.acked >= self.sent {
-            warm.all_arrived();
+            warm.on_all_acked();
         }
     }
 
@@ -176,7 +188,7 @@ impl Line {
     fn lose(&mut self, warm: &mut Warm, ssthresh: u64) {
         self.tell(warm, |startup, window, at| startup.lose(window, at));
         self.window.set_ssthresh(ssthresh * MSS, Cause::Loss);
-        warm.on_congestion(&mut self.window);
+        warm.on_loss(&mut self.window, LossEvent::Reduced);
     }
 
     fn segments(&self) -> u64 {
@@ -186,7 +198,7 @@ impl Line {
 
 /// A connection that opens at 1000 ms with the options of all.
 fn opened(host: &SharedAttendant) -> (Line, Warm) {
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, host);
     (line, warm)
 }
@@ -251,8 +263,8 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
     line.start(&mut warm, 10);
     assert!(!line.window.pacing_order().unwrap().is_on);
     // An eleventh is written.
-    assert!(warm.watches_sending());
-    line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 11 * MSS));
+    assert!(warm.needs().watches_sending);
+    line.write(&mut warm, 11);
     assert!(line.window.pacing_order().unwrap().is_on);
 }
 
@@ -260,9 +272,9 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 #[test]
 fn a_handshake_that_lost_something_starts_cold() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     warm.attend(Attendance::new(host, PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open(window, at, false));
+    line.tell(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
     assert_eq!(line.segments(), 10);
 }
 
@@ -385,7 +397,7 @@ fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
 #[test]
 fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     let host = SharedAttendant::default();
-    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
     for _ in 0..10 {
@@ -419,7 +431,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
 fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     let host = host(100, 0);
     let hears = WarmOptions { hears_size: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, Underneath::default()));
     line.open(&mut warm, &host);
     let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
     line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
@@ -427,7 +439,7 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     assert_eq!(line.segments(), 30);
     assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");
     // The other 70 are there for the next one: 100 - 30 - 10 beside ten of its own.
-    let (mut next, mut second) = (Line::new(1000), Warm::new(options(), (false, false)));
+    let (mut next, mut second) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     next.open(&mut second, &host);
     assert_eq!(next.segments(), 70);
 }
@@ -437,7 +449,8 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
 #[test]
 fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     let host = host(100, 0);
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), (true, true)));
+    let (mut line, mut warm) =
+        (Line::new(1000), Warm::new(options(), Underneath { models: true, is_paced: true }));
     line.open(&mut warm, &host);
     line.start(&mut warm, 5);
     line.arrive(&mut warm, 1080, 5);

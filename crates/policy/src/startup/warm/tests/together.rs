@@ -28,13 +28,13 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     }
     let options = WarmOptions { paces_together: true, ..options() };
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         (line, warm)
     };
     let ((mut line, mut one), (_, mut other)) = (begin(), begin());
     assert_eq!((line.segments(), line.window.ssthresh()), (10, 40 * MSS));
-    assert!(one.shares_pace() && other.shares_pace());
+    assert!(one.needs().shares_pace && other.needs().shares_pace);
     // The one asks, asks again, and sends; the other is next, and the one after that.
     let leave = |warm: &mut Warm| warm.book_departure(at(1000), MSS);
     assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
@@ -43,7 +43,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     // Ten have arrived: the flight is over, and nothing is given a time any more.
     line.start(&mut one, 10);
     line.arrive(&mut one, 1080, 10);
-    assert!(!one.shares_pace() && leave(&mut one).is_none());
+    assert!(!one.needs().shares_pace && leave(&mut one).is_none());
     let (mut line, mut third) = begin();
     line.start(&mut third, 10);
     line.queue();
@@ -58,7 +58,7 @@ fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
     let host = host(100, 1_250_000);
     show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!(line.segments(), 103);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(10_300_000)));
@@ -72,10 +72,10 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     let host = host(100, 0);
     show_20_mbps(&host);
     let options = WarmOptions { paces_together: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
-    assert!(!warm.shares_pace());
+    assert!(!warm.needs().shares_pace);
     // If that meets a queue and loses something the rate was wrong, and the next one must not leave at it.
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1081, 10);
@@ -92,7 +92,7 @@ fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
     let options = WarmOptions { cold: ColdOpening::Stock, paces_together: true, ..options() };
     let host = host(100, 0);
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 100);
         // It has arrived, slow start ends at 120, and 80 of these have left.
@@ -130,13 +130,16 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     }
     let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
     let begin = || {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 4);
         (line, warm)
     };
     let ((mut line, mut one), (mut other_line, mut other)) = (begin(), begin());
-    let spacing = |warm: &Warm| Overlay::timer_spacing(warm, MSS);
+    let spacing = |warm: &Warm| {
+        let gaps = Overlay::capabilities(warm).timer_gaps;
+        host.borrow_mut().lender.spacing(to, MSS).saturating_mul(gaps.into())
+    };
     assert_eq!(spacing(&one), Duration::from_millis(32));
     line.arrive(&mut one, 1080, 4);
     assert_eq!(spacing(&other), Duration::from_millis(16));

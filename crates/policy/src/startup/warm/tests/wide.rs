@@ -7,7 +7,7 @@ use super::*;
 fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
-    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
     assert_eq!(line.segments(), 32);
     line.start(&mut warm, 32);
@@ -45,7 +45,7 @@ fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
 fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
-    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 3);
     line.arrive(&mut warm, 80, 1);
@@ -65,7 +65,7 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let windows = [0, 79, 80].map(|ms| {
-        let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, (false, false)));
+        let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, Underneath::default()));
         line.open(&mut warm, &host);
         line.segments()
     });
@@ -82,7 +82,7 @@ fn among_others_a_cold_start_is_less_wide() {
         for ms in other_ms.into_iter().chain([1000]) {
             host.borrow_mut().lender.begin_handshake(at(ms), PEER.into());
         }
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.now = at(1080);
         line.open(&mut warm, &host);
         line.segments()
@@ -97,7 +97,7 @@ fn a_path_with_another_round_trip_gets_no_wide_start() {
         let known = PathSample { srtt_us: min_rtt_us, min_rtt_us, ..known(100, 0) };
         let host = host_knowing(&known);
         let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, Underneath::default()));
         line.open(&mut warm, &host);
         assert_eq!(line.segments(), window, "{min_rtt_us}");
     }
@@ -118,7 +118,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
         };
         lends(&mut host.borrow_mut().lender);
         let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, Underneath::default()));
         line.open(&mut warm, &host);
         line.segments()
     });
@@ -129,7 +129,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
 fn a_loss_ends_a_wide_start() {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
-    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 32);
     line.now = at(90);
@@ -154,7 +154,7 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     }
     let options = WarmOptions { paces_together: true, hears_size: true, ..options() };
     for announced in [30, 3] {
-        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, (false, false)));
+        let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         assert_eq!(line.segments(), 4);
         let transfer =
@@ -169,13 +169,13 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
 #[test]
 fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
     let options = WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
-    let (mut line, mut warm) = (Line::new(0), Warm::new(options, (false, false)));
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &SharedAttendant::default());
     line.start(&mut warm, 3);
     line.arrive(&mut warm, 80, 3);
     let mut is_paced = |sent| {
         line.sent = line.acked + sent * MSS;
-        line.tell(&mut warm, |startup, window, at| startup.before_sending(window, at, 30 * MSS));
+        line.write(&mut warm, 30);
         line.window.pacing_order().unwrap().is_on
     };
     assert_eq!([is_paced(0), is_paced(9), is_paced(10)], [false, false, true]);

@@ -1,0 +1,37 @@
+//! The capabilities of a path's policies, asked once, when the path is made.
+
+use policy::congestion::{CongestionControl, ControllerCapabilities};
+use policy::startup::{StartUp, StartUpCapabilities};
+
+/// The capabilities of both policies of a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capabilities {
+    /// The start-up's; [`StartUpCapabilities::rules_recovery`]: whether it ever may.
+    pub(super) startup: StartUpCapabilities,
+    /// The congestion controller's.
+    pub(super) controller: ControllerCapabilities,
+    /// Each ACK is shown to the start-up, the meter of round trips, or the notes of flights.
+    pub(super) shows_acks: bool,
+}
+
+impl Capabilities {
+    pub(super) fn of(startup: &dyn StartUp, controller: &dyn CongestionControl) -> Self {
+        let (startup, controller) = (startup.capabilities(), controller.capabilities());
+        let mut all = Self { startup, controller, shows_acks: false };
+        all.shows_acks = startup.observes || all.need_rounds();
+        all
+    }
+
+    /// One of the policies judges round trips.
+    pub(super) const fn need_rounds(&self) -> bool {
+        self.startup.needs_rounds || self.controller.needs_rounds
+    }
+
+    /// One of the policies may answer losses itself, and models the path for that.
+    pub(super) const fn may_rule_recovery(&self) -> bool {
+        self.startup.rules_recovery || self.controller.rules_recovery
+    }
+}
+
+#[cfg(test)]
+mod tests;
