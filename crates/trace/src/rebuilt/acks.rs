@@ -70,7 +70,7 @@ impl SenderAck {
 }
 
 impl RebuiltSender {
-    /// Digests an ACK of what was sent, which offers `window`, if the segment is not too old to say.
+    /// Digests an ACK of what was sent. It offers `window`, if the segment is not too old to say.
     #[inline(always)]
     pub(crate) fn on_ack(
         &mut self,
