@@ -17,9 +17,9 @@ impl SackOffsets {
     pub const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
 
     /// Adds a block.
-    pub fn push(&mut self, block: (u64, u64)) {
+    pub fn push(&mut self, left: u64, right: u64) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
-            *slot = block;
+            *slot = (left, right);
             self.count += 1;
         }
     }

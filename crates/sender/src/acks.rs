@@ -2,7 +2,7 @@
 //! in the order of RFC 6675 §5.
 
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
-use crate::verdict::AckVerdict;
+use crate::verdict::{AckReading, AckVerdict};
 use crate::{Deadline, Sender};
 use path::Path;
 use policy::ack::{AckInfo, AckProgress, AckSample};
@@ -77,7 +77,8 @@ impl Sender {
             let echoed = self.on_ecn_echo(path, ack, None, &mut outcome);
             AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
         } else {
-            self.hear_recovery(path, ack, (&info, &sample, lowest), &mut outcome)
+            let reading = AckReading { info: &info, sample: &sample, lowest };
+            self.hear_recovery(path, ack, reading, &mut outcome)
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         if path.is_metered() {

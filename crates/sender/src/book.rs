@@ -28,15 +28,15 @@ impl Sender {
     /// Puts a segment on the scoreboard.
     #[inline(always)]
     pub fn book(&mut self, path: &mut Path, leaving: &LeavingSegment) {
-        let sent = (leaving.now, path.next_order());
+        let order = path.next_order();
         if path.is_metered() {
             let marks = self.marks.get_or_insert_default();
             path.mark_sent(leaving.now, self.board.is_empty(), marks);
         }
         match leaving.index {
-            Some(index) => self.book_again(sent, index),
+            Some(index) => self.book_again(index, leaving.now, order),
             None => {
-                self.board.push(leaving.start, leaving.len as u32, sent);
+                self.board.push(leaving.start, leaving.len as u32, leaving.now, order);
                 self.nxt = leaving.end();
                 if self.timer.timed.is_none() {
                     self.timer.timed = Some((leaving.end(), leaving.now));
@@ -46,8 +46,8 @@ impl Sender {
         self.counts.data_segments_sent += 1;
     }
 
-    fn book_again(&mut self, sent: (Instant, u64), index: usize) {
-        self.board.retransmit(index, sent);
+    fn book_again(&mut self, index: usize, now: Instant, order: u64) {
+        self.board.retransmit(index, now, order);
         self.counts.retransmitted_segments += 1;
         // A timed segment that is retransmitted can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());

@@ -13,6 +13,15 @@ use policy::recovery::{PlainAck, RecoveryEvent, Reduction, Report, Stance, Timer
 use policy::window::Cause;
 use units::Instant;
 
+/// An ACK as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckReading<'a> {
+    pub(crate) info: &'a AckInfo,
+    pub(crate) sample: &'a AckSample,
+    /// The order of the sender's lowest segment before it, on a shared path.
+    pub(crate) lowest: Option<u64>,
+}
+
 /// An ACK's verdict by recovery, and by the members of a shared path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckVerdict {
@@ -24,15 +33,15 @@ pub(crate) struct AckVerdict {
 }
 
 impl Sender {
-    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the order
-    /// of the sender's lowest segment before it.
+    /// Asks recovery, and on a shared path the other members, what this ACK means.
     pub(crate) fn hear_recovery(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,
-        (info, sample, lowest): (&AckInfo, &AckSample, Option<u64>),
+        reading: AckReading<'_>,
         outcome: &mut AckOutcome,
     ) -> AckVerdict {
+        let AckReading { info, sample, lowest } = reading;
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
         let old = arrived.is_some_and(|order| path.is_before_reduction(self.origin.client, order));
         let report = self.ask_recovery(path, info, ack.may_send);
@@ -168,7 +177,7 @@ impl Sender {
         let event = CongestionEvent { repeated: report.repeated, ..event };
         if path.is_shared() {
             let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
-            path.on_member_report(report, &event, (self.origin, lowest));
+            path.on_member_report(report, &event, self.origin, lowest);
         } else {
             path.on_report(report, &event);
         }

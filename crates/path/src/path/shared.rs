@@ -205,7 +205,8 @@ impl Path {
         &mut self,
         report: &Report,
         event: &CongestionEvent,
-        (member, order): (Origin, u64),
+        member: Origin,
+        order: u64,
     ) {
         let Some(shared) = &mut self.shared else { return };
         if report.undo && shared.reduced_by == Some(member.ports) {

@@ -137,7 +137,7 @@ impl Scoreboard {
     /// Notes a first transmission: when, and its place among all that was sent on the path. `start`
     /// continues where the last one ended.
     #[inline]
-    pub fn push(&mut self, start: u64, len: u32, (sent_at, order): (Instant, u64)) {
+    pub fn push(&mut self, start: u64, len: u32, sent_at: Instant, order: u64) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
         let (marks, retransmissions) = (0, 0);
         self.segments.push_back(SentSegment { start, len, marks, retransmissions, sent_at, order });
@@ -175,7 +175,7 @@ impl Scoreboard {
     }
 
     /// Notes that the segment at `index` goes out again: when, and its new place.
-    pub fn retransmit(&mut self, index: usize, (now, order): (Instant, u64)) {
+    pub fn retransmit(&mut self, index: usize, now: Instant, order: u64) {
         let s = &mut self.segments[index];
         if s.is_lost() && !s.is_retransmission_in_flight() {
             s.marks |= IN_FLIGHT_AGAIN;

@@ -57,7 +57,7 @@ impl World {
         let now = Instant::from_nanos(self.nxt);
         match step {
             Step::Send => {
-                self.board.push(self.nxt, SEGMENT as u32, (now, 0));
+                self.board.push(self.nxt, SEGMENT as u32, now, 0);
                 let start = self.nxt;
                 let fresh = Model { start, len: SEGMENT, sacked: false, lost: false, again: false };
                 self.model.push(fresh);
@@ -126,7 +126,7 @@ impl World {
         let found = self.board.next_lost();
         assert_eq!(found, expected);
         if let Some(i) = found {
-            self.board.retransmit(i, (now, 0));
+            self.board.retransmit(i, now, 0);
             self.model[i].again = true;
         }
     }
@@ -172,7 +172,7 @@ proptest! {
 fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
     let (mut board, mut progress) = (Scoreboard::default(), AckProgress::default());
     for n in 0..10 {
-        board.push(n * 1000, 1000, (Instant::ZERO, n));
+        board.push(n * 1000, 1000, Instant::ZERO, n);
     }
     for byte in (1..5000).rev() {
         board.sack(2 * byte, 2 * byte + 1, &mut progress);
@@ -188,7 +188,7 @@ fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
 fn segments_are_counted_whatever_their_length() {
     let mut board = Scoreboard::default();
     for n in 0..5 {
-        board.push(n * 100, 100, (Instant::ZERO, n));
+        board.push(n * 100, 100, Instant::ZERO, n);
     }
     assert!(board.has_sacked(0) && !board.has_sacked(1));
     let mut progress = AckProgress::default();
@@ -197,7 +197,7 @@ fn segments_are_counted_whatever_their_length() {
     assert!(board.has_sacked(3) && !board.has_sacked(4));
     for index in [0, 2] {
         board.mark_lost(index);
-        board.retransmit(index, (Instant::ZERO, 5));
+        board.retransmit(index, Instant::ZERO, 5);
     }
     assert_eq!(board.segments_again(), 2);
     // Lost again, it is not on its way.

@@ -76,7 +76,8 @@ impl Connection {
         let mut offsets = SackOffsets::default();
         for &(left, right) in segment.options.sack.as_slice() {
             let block = self.ack_offset(left).zip(self.ack_offset(right));
-            offsets.push(block.unwrap_or_default());
+            let (left, right) = block.unwrap_or_default();
+            offsets.push(left, right);
         }
         offsets
     }

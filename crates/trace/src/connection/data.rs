@@ -53,7 +53,7 @@ impl TracedConnection {
             // tells of the lost bytes, and what was overtaken comes later.
             let missed = if digest.unseen < MOST_MISSED { digest.unseen } else { 0 };
             let data_end = end - u64::from(segment.has(Flags::FIN));
-            self.on_fresh(side, segment.at, (data_end, digest.fresh + missed), with);
+            self.on_fresh(side, segment.at, data_end, digest.fresh + missed, with);
         }
     }
 
@@ -88,7 +88,8 @@ impl TracedConnection {
         &mut self,
         side: Side,
         at: Instant,
-        (end, bytes): (u64, u64),
+        end: u64,
+        bytes: u64,
         with: &mut Digesting<'_, S>,
     ) {
         if side == self.server() {

@@ -217,7 +217,7 @@ impl TracedConnection {
         if settled && !predicted && segment.options.sack().is_empty() {
             return self.on_settled_ack(side, segment, with);
         }
-        let ack = self.read_ack(side, segment, (una, fresh));
+        let ack = self.read_ack(side, segment, una, fresh);
         if self.halves[1 - side].predictor.is_some() {
             return self.on_predicted_ack(side, segment, &ack, with);
         }
@@ -316,7 +316,7 @@ impl TracedConnection {
     }
 
     #[inline]
-    fn read_ack(&mut self, side: Side, segment: &Observed, (una, fresh): (u64, bool)) -> SenderAck {
+    fn read_ack(&mut self, side: Side, segment: &Observed, una: u64, fresh: bool) -> SenderAck {
         let window = self.offered_window(side, segment);
         let ack = self.halves[1 - side].read_ack(segment, una, fresh.then_some(window));
         self.halves[1 - side].reach(ack.una);

@@ -46,7 +46,7 @@ impl TracedConnection {
         let (at, bytes) = (segment.at, u64::from(segment.payload));
         let start = self.halves[side].high();
         let Some((sender, _)) = self.halves[side].observed_sender() else { return false };
-        if !sender.on_next_data(at, (start, bytes), segment.has(Flags::PSH)) {
+        if !sender.on_next_data(at, start, bytes, segment.has(Flags::PSH)) {
             return false;
         }
         let sent = with.sink.wants_packets().then(|| sender.sent(at, start + bytes, bytes));

@@ -15,7 +15,7 @@ pub(crate) fn sack_offsets(
 ) -> SackOffsets {
     let mut offsets = SackOffsets::NONE;
     for &(left, right) in blocks {
-        offsets.push((offset(left), offset(right)));
+        offsets.push(offset(left), offset(right));
     }
     offsets
 }

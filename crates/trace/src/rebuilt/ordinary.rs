@@ -14,7 +14,8 @@ impl RebuiltSender {
     pub(crate) fn on_next_data(
         &mut self,
         at: Instant,
-        (start, payload): (u64, u64),
+        start: u64,
+        payload: u64,
         push: bool,
     ) -> bool {
         let mss = self.core.mss();

@@ -131,7 +131,7 @@ impl Predictor {
                     self.digest(on, &ack);
                 }
                 Waiting::Request { at, before, bytes } => {
-                    let Some(begin) = self.beginning(on.sender, (at, before), over) else { return };
+                    let Some(begin) = self.beginning(on.sender, at, before, over) else { return };
                     self.waiting.pop_front();
                     self.requests -= 1;
                     let Some(answer) = self.limit(on.sender, over) else {
@@ -191,7 +191,8 @@ impl Predictor {
     fn beginning(
         &self,
         sender: &RebuiltSender,
-        (at, before): (Instant, u64),
+        at: Instant,
+        before: u64,
         over: bool,
     ) -> Option<Instant> {
         let rtt = sender.srtt();

@@ -110,7 +110,7 @@ impl TransferMeter {
             }
             Passage::Request { bytes } => self.take_request(now, bytes, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
-                self.take_again(now, (kind, last_sent), sender.as_ref());
+                self.take_again(now, kind, last_sent, sender.as_ref());
                 None
             }
             Passage::AskedAgain => {
@@ -167,7 +167,8 @@ impl TransferMeter {
     fn take_again(
         &mut self,
         now: Instant,
-        (kind, last_sent): (RetransmissionKind, Option<Instant>),
+        kind: RetransmissionKind,
+        last_sent: Option<Instant>,
         sender: Option<&SenderState>,
     ) {
         self.cut(now, &EndOfPiece::Again(kind));

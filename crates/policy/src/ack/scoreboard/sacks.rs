@@ -249,7 +249,7 @@ mod tests {
         let mut start = 1;
         for (n, &(len, _)) in segments.iter().enumerate() {
             // Two leave at once.
-            board.push(start, len, (Instant::from_nanos(n as u64 / 2), n as u64));
+            board.push(start, len, Instant::from_nanos(n as u64 / 2), n as u64);
             start += u64::from(len);
         }
         for (index, &(_, fate)) in segments.iter().enumerate() {
@@ -257,7 +257,7 @@ mod tests {
                 board.mark_lost(index);
             }
             if fate == 1 || fate == 2 {
-                board.retransmit(index, (Instant::from_nanos(100 + index as u64), 100));
+                board.retransmit(index, Instant::from_nanos(100 + index as u64), 100);
             }
         }
         board

@@ -34,6 +34,14 @@ pub(super) struct Verdict {
     pub(super) wait: Option<Duration>,
 }
 
+/// The terms by which segments are judged: sent before the `newest` that was delivered, by send time
+/// and end, and longer ago than `window` allows at `now`.
+struct Judgement {
+    newest: (Instant, u64),
+    now: Instant,
+    window: Duration,
+}
+
 impl Detector {
     pub(super) const fn new() -> Self {
         Self {
@@ -96,8 +104,9 @@ impl Detector {
         self.advanced = false;
         let mut verdict = Verdict::default();
         if let Some(newest) = self.newest {
-            self.judge_originals(board, newest, (now, w), &mut verdict);
-            self.judge_retransmissions(board, newest, (now, w), &mut verdict);
+            let by = Judgement { newest, now, window: w };
+            self.judge_originals(board, &by, &mut verdict);
+            self.judge_retransmissions(board, &by, &mut verdict);
         }
         verdict
     }
@@ -114,14 +123,16 @@ impl Detector {
         self.again = again.into();
     }
 
-    /// Segments that were sent once have arrived, from `start` up to the end of the `last`. If they are the next behind all that are
-    /// decided, and nothing newer has arrived, this notes and judges them: what follows was sent later, and nothing is overdue. Else
-    /// false, and nothing has changed.
+    /// Segments that were sent once are delivered, from `start` up to the end of the `last`. If they
+    /// are the next behind all that are decided, and nothing newer is delivered, this notes and
+    /// judges them: what follows was sent later, and nothing is overdue. Else false, and nothing has
+    /// changed.
     #[inline]
     pub(super) fn take_next_in_order(
         &mut self,
         board: &Scoreboard,
-        (start, last): (u64, Newest),
+        start: u64,
+        last: Newest,
         now: Instant,
     ) -> bool {
         let this = (last.sent_at, last.end);
@@ -138,13 +149,7 @@ impl Detector {
         true
     }
 
-    fn judge_originals(
-        &mut self,
-        board: &mut Scoreboard,
-        newest: (Instant, u64),
-        (now, window): (Instant, Duration),
-        verdict: &mut Verdict,
-    ) {
+    fn judge_originals(&mut self, board: &mut Scoreboard, by: &Judgement, verdict: &mut Verdict) {
         let mut index = board.index_from(self.frontier);
         let mut decided = true;
         while let Some(s) = board.segment(index) {
@@ -153,10 +158,10 @@ impl Detector {
                 (next, end) = after_sacked(board, index, s);
             } else if !s.was_retransmitted() && !s.is_lost() && !s.was_overdue() {
                 // What follows was sent even later.
-                if (s.sent_at, end) >= newest {
+                if (s.sent_at, end) >= by.newest {
                     break;
                 }
-                match self.remaining(s.sent_at, now, window) {
+                match self.remaining(s.sent_at, by.now, by.window) {
                     Some(left) => {
                         verdict.wait = verdict.wait.max(Some(left));
                         decided = false;
@@ -188,13 +193,12 @@ impl Detector {
     fn judge_retransmissions(
         &mut self,
         board: &mut Scoreboard,
-        newest: (Instant, u64),
-        (now, window): (Instant, Duration),
+        by: &Judgement,
         verdict: &mut Verdict,
     ) {
         let mut position = 0;
         while let Some(&(sent_at, end)) = self.again.get(position) {
-            if sent_at > newest.0 {
+            if sent_at > by.newest.0 {
                 // Later retransmissions are not overdue either. A later call removes those that are decided.
                 break;
             }
@@ -202,10 +206,10 @@ impl Detector {
                 self.forget_again(position);
                 continue;
             };
-            if (sent_at, end) >= newest {
+            if (sent_at, end) >= by.newest {
                 break;
             }
-            if let Some(left) = self.remaining(sent_at, now, window) {
+            if let Some(left) = self.remaining(sent_at, by.now, by.window) {
                 verdict.wait = verdict.wait.max(Some(left));
                 position += 1;
             } else {
@@ -271,7 +275,7 @@ mod tests {
     fn board(n: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
         for k in 0..n {
-            board.push(k * MSS, MSS as u32, (at(k + 1), k));
+            board.push(k * MSS, MSS as u32, at(k + 1), k);
         }
         board
     }
@@ -321,7 +325,7 @@ mod tests {
         assert_eq!(lost(&board), [0, 1]);
         for index in [0, 1] {
             let now = at(104 + index as u64);
-            board.retransmit(index, (now, 0));
+            board.retransmit(index, now, 0);
             d.on_retransmitted(now, board.segment(index).unwrap().end());
         }
         // The second retransmission arrives, the first and the original tail (4, 5) do not.
@@ -335,7 +339,7 @@ mod tests {
     #[test]
     fn the_round_trip_is_that_of_the_highest_cumulative_delivery() {
         let (mut d, mut board) = (Detector::new(), board(6));
-        board.retransmit(0, (at(104), 6));
+        board.retransmit(0, at(104), 6);
         // Segments 0, sent again at 104 ms, and 1, sent at 2 ms, are acknowledged; segment 4 is SACKed.
         let mut progress = AckProgress::default();
         board.acknowledge(2 * MSS, &mut progress);
@@ -392,13 +396,13 @@ mod tests {
         sack(&mut d, &mut board, (3, 4), at(104));
         d.judge(&mut board, at(104), Duration::ZERO);
         assert_eq!(lost(&board), [0, 1, 2]);
-        board.retransmit(1, (at(104), 4));
+        board.retransmit(1, at(104), 4);
         d.on_retransmitted(at(104), 2 * MSS);
         board.forgive_losses();
         d.reexamine(&board);
         assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 0);
         // Segment 1 was sent again, so it is judged: overdue once something sent after it is delivered.
-        board.push(4 * MSS, MSS as u32, (at(110), 5));
+        board.push(4 * MSS, MSS as u32, at(110), 5);
         sack(&mut d, &mut board, (4, 5), at(210));
         assert_eq!(d.judge(&mut board, at(210), Duration::ZERO).lost, MSS);
         assert_eq!(lost(&board), [1]);

@@ -123,7 +123,7 @@ mod tests {
     fn board(sacked: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
         for n in 0..10 {
-            board.push(n * MSS, MSS as u32, (at(0), n));
+            board.push(n * MSS, MSS as u32, at(0), n);
         }
         board.sack((10 - sacked) * MSS, 10 * MSS, &mut AckProgress::default());
         board

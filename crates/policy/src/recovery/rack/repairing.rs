@@ -21,7 +21,7 @@ impl RackTlp {
             return None;
         }
         if ack.progress.in_row != ack.progress.delivered
-            || !self.detector.take_next_in_order(cx.board, (start, newest), ack.now)
+            || !self.detector.take_next_in_order(cx.board, start, newest, ack.now)
         {
             return None;
         }

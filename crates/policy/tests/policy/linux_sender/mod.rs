@@ -118,14 +118,14 @@ impl Sender {
     }
 
     pub(crate) fn send_new(&mut self, now: Instant) -> Sending {
-        self.board.push(self.nxt, MSS as u32, (now, 0));
+        self.board.push(self.nxt, MSS as u32, now, 0);
         self.nxt += MSS;
         self.tell_sent(now, self.nxt, false);
         New(self.nxt / MSS - 1)
     }
 
     pub(crate) fn send_again(&mut self, index: usize, now: Instant) -> Sending {
-        self.board.retransmit(index, (now, 0));
+        self.board.retransmit(index, now, 0);
         let end = self.board.segment(index).unwrap().end();
         self.tell_sent(now, end, true);
         Again(end / MSS - 1)

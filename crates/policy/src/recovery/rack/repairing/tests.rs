@@ -116,14 +116,14 @@ impl Twin {
     }
 
     fn send(&mut self, at: &Progress) -> String {
-        self.board.push(at.nxt - MSS, MSS as u32, (at.now, at.nxt));
+        self.board.push(at.nxt - MSS, MSS as u32, at.now, at.nxt);
         self.rack.on_sent(&at.sent(at.nxt, false));
         String::new()
     }
 
     fn send_again(&mut self, at: &Progress) -> Option<usize> {
         let index = self.ask(at.nxt, |rack, cx| rack.next_retransmission(cx))?;
-        self.board.retransmit(index, (at.now, at.nxt));
+        self.board.retransmit(index, at.now, at.nxt);
         let end = self.board.segment(index)?.end();
         self.rack.on_sent(&at.sent(end, true));
         Some(index)
