@@ -123,10 +123,10 @@ impl Detector {
         self.again = again.into();
     }
 
-    /// Segments that were sent once are delivered, from `start` up to the end of the `last`. If they
-    /// are the next behind all that are decided, and nothing newer is delivered, this notes and
-    /// judges them: what follows was sent later, and nothing is overdue. Else false, and nothing has
-    /// changed.
+    /// Segments that were sent once are delivered, from `start` up to the end of the `last`. If
+    /// they are the next behind all that are decided, and nothing newer is delivered, this notes
+    /// and judges them: what follows was sent later, and nothing is overdue. Else it answers false,
+    /// and nothing has changed.
     #[inline]
     pub(super) fn take_next_in_order(
         &mut self,
