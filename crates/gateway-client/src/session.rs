@@ -2,16 +2,19 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
-use crate::message::{Message, SiteEvent};
+use crate::network::bytes_of;
+use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
 use crate::transport::{connect, told};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{
-    Answer, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
+    Answer, Arrival, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update,
+    answer,
 };
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -38,7 +41,17 @@ const MOST_ADDRESSES: usize = 256;
 /// Whom answers are told.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
 
+/// What the client's certificate lets it do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClientRole {
+    /// Reports, asks and subscribes.
+    Agent,
+    /// Reports and announces visitors.
+    Observer,
+}
+
 pub(crate) struct Speaker<T> {
+    role: ClientRole,
     config: ClientConfig,
     counts: Arc<Counts>,
     inbox: Receiver<Message<T>>,
@@ -51,11 +64,43 @@ pub(crate) struct Speaker<T> {
 
 /// The streams of a gateway.
 struct Streams {
-    queries: Sender<Query>,
     batches: Sender<ReportBatch>,
-    answers: Streaming<Answer>,
     acks: Streaming<ReportAck>,
+    others: OtherStreams,
+}
+
+/// The streams that a role has besides reports.
+enum OtherStreams {
+    Agent(Box<AgentStreams>),
+    Observer { arrivals: Sender<Arrival>, call: AnnounceCall },
+}
+
+struct AgentStreams {
+    queries: Sender<Query>,
+    answers: Streaming<Answer>,
     updates: Streaming<Update>,
+}
+
+/// The call that sends arrivals. It ends when the gateway ends it.
+type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>;
+
+/// A message of [`OtherStreams`].
+enum Received {
+    Answer(Answer),
+    Update(Update),
+}
+
+impl OtherStreams {
+    /// The next message; an error if a stream has ended.
+    async fn next(&mut self) -> Result<Received, String> {
+        match self {
+            Self::Agent(streams) => tokio::select! {
+                answer = streams.answers.message() => heard(answer).map(Received::Answer),
+                update = streams.updates.message() => heard(update).map(Received::Update),
+            },
+            Self::Observer { call, .. } => heard(call.await.map(|()| None)),
+        }
+    }
 }
 
 /// Why no more is said to a gateway.
@@ -68,6 +113,7 @@ enum End {
 
 impl<T> Speaker<T> {
     pub(crate) fn new(
+        role: ClientRole,
         config: ClientConfig,
         epoch: u64,
         counts: Arc<Counts>,
@@ -76,6 +122,7 @@ impl<T> Speaker<T> {
     ) -> Self {
         let outbox = Outbox::new(epoch, config.collector);
         Self {
+            role,
             config,
             counts,
             inbox,
@@ -128,10 +175,10 @@ impl<T> Speaker<T> {
 
     /// Connects. Reports are gathered meanwhile, and questions are not answered.
     async fn reach(&mut self, gateway: &str) -> Result<Streams, End> {
-        let config = self.config.clone();
+        let (role, config) = (self.role, self.config.clone());
         let connecting = async {
             let channel = connect(&config, gateway).await?;
-            open(channel, &(config.addresses)())
+            open(channel, role, &(config.addresses)())
                 .await
                 .map_err(|error| format!("{gateway}: {}", told(&error)))
         };
@@ -159,9 +206,11 @@ impl<T> Speaker<T> {
                         Ok(())
                     }
                 },
-                answer = streams.answers.message() => heard(answer).map(|answer| self.answered(answer)),
                 ack = streams.acks.message() => heard(ack).map(|ack| self.acknowledged(&ack)),
-                update = streams.updates.message() => heard(update).map(|update| self.updated(update)),
+                other = streams.others.next() => other.map(|other| match other {
+                    Received::Answer(answer) => self.answered(answer),
+                    Received::Update(update) => self.updated(update),
+                }),
                 _ = ticks.tick() => self.tick(streams),
             };
             if let Err(why) = went {
@@ -171,18 +220,30 @@ impl<T> Speaker<T> {
     }
 
     fn take(&mut self, message: Message<T>, streams: &Streams) {
-        let Message::Ask(question) = message else {
-            self.take_without_gateway(message);
-            self.send_batches(streams);
-            return;
-        };
+        match (message, &streams.others) {
+            (Message::Ask(question), OtherStreams::Agent(streams)) => {
+                self.ask(question, &streams.queries);
+            }
+            (Message::Announce(arrival), OtherStreams::Observer { arrivals, .. }) => {
+                if arrivals.try_send(arrival).is_err() {
+                    self.counts.unannounced.add(1);
+                }
+            }
+            (message, _) => {
+                self.take_without_gateway(message);
+                self.send_batches(streams);
+            }
+        }
+    }
+
+    fn ask(&mut self, question: SiteQuestion<T>, queries: &Sender<Query>) {
         let (network, size) = (Network::of(question.network), question.size);
         let Ok(id) = self.pending.ask(Instant::now(), question) else {
             self.counts.none.add(1);
             return;
         };
         let query = Query { id, network: Some(network), size };
-        if streams.queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
+        if queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
             self.counts.none.add(1);
         }
     }
@@ -190,6 +251,7 @@ impl<T> Speaker<T> {
     fn take_without_gateway(&mut self, message: Message<T>) {
         match message {
             Message::Ask(_) => self.counts.none.add(1),
+            Message::Announce(_) => self.counts.unannounced.add(1),
             Message::Report(report) => {
                 let now = Instant::now();
                 if !self.outbox.put(now, report) {
@@ -298,20 +360,35 @@ fn pause_after(rounds: usize) -> Duration {
     longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
 }
 
-async fn open(channel: Channel, serves_at: &[IpAddr]) -> Result<Streams, tonic::Status> {
+async fn open(
+    channel: Channel,
+    role: ClientRole,
+    serves_at: &[IpAddr],
+) -> Result<Streams, tonic::Status> {
     let mut client = GatewayClient::new(channel);
-    let (queries, asked) = mpsc::channel(UNREAD);
     let (batches, sent) = mpsc::channel(UNREAD);
-    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
     let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
-    let bytes = |address: &IpAddr| match address {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
+    let others = match role {
+        ClientRole::Agent => open_as_agent(client, serves_at).await?,
+        ClientRole::Observer => {
+            let (arrivals, seen) = mpsc::channel(UNREAD);
+            let call = async move { client.announce(ReceiverStream::new(seen)).await.map(drop) };
+            OtherStreams::Observer { arrivals, call: Box::pin(call) }
+        }
     };
-    let addresses = serves_at.iter().take(MOST_ADDRESSES).map(bytes).collect();
+    Ok(Streams { batches, acks, others })
+}
+
+async fn open_as_agent(
+    mut client: GatewayClient<Channel>,
+    serves_at: &[IpAddr],
+) -> Result<OtherStreams, tonic::Status> {
+    let (queries, asked) = mpsc::channel(UNREAD);
+    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
+    let addresses = serves_at.iter().take(MOST_ADDRESSES).copied().map(bytes_of).collect();
     let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
     let updates = client.subscribe(wanted).await?.into_inner();
-    Ok(Streams { queries, batches, answers, acks, updates })
+    Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates })))
 }
 
 /// What a stream has brought; an error where it ended.

@@ -5,15 +5,15 @@ use super::deadline::{deadline, passed};
 use super::panics::{guard, guarded};
 use super::peer::PeerIdentity;
 use crate::pki::{HolderRole, Identity};
-use crate::site::tenant::arrivals::{VisitorArrival, addresses_of};
+use crate::site::tenant::arrivals::{VisitorArrival, address_of, addresses_of};
 use crate::site::tenant::sense_of;
 use crate::site::tenant::subscriptions::UpdateReceiver;
 use crate::site::{GatewaySite, ReporterSession, Silenced};
 use crate::storage::shared::{BatchName, SharedStore};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
-    ReportBatch, SubscribeRequest, Update, answer, update,
+    AnnounceReply, Answer, Arrival, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate,
+    Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer, update,
 };
 use ipnet::IpNet;
 use std::collections::BTreeSet;
@@ -65,6 +65,19 @@ impl GatewayService {
         peer.session(&self.site).map_err(refusal)
     }
 
+    /// The session of a holder that may ask and subscribe: an observer may not.
+    fn asker<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
+        let session = self.session(request)?;
+        match session.identity().role {
+            HolderRole::Agent | HolderRole::Operator => Ok(session),
+            HolderRole::Observer => {
+                let why = "an observer's certificate may only report and announce visitors; \
+                    `headstart gateway certificate` makes one for an agent";
+                Err(Status::permission_denied(why))
+            }
+        }
+    }
+
     /// Waits until streams of `identity` have to end, and says why.
     async fn ending(self, identity: Arc<Identity>, deadline: Option<Instant>) -> Status {
         let mut drain = self.drain;
@@ -103,7 +116,7 @@ impl Gateway for GatewayService {
     }
 
     async fn ask(&self, request: Request<Query>) -> Result<Response<Answer>, Status> {
-        let session = self.session(&request)?;
+        let session = self.asker(&request)?;
         Ok(Response::new(answer(&session, request.get_ref())))
     }
 
@@ -111,7 +124,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
-        let mut session = self.session(&request)?.as_ref().clone();
+        let mut session = self.asker(&request)?.as_ref().clone();
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
@@ -128,7 +141,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
-        let session = self.session(&request)?.as_ref().clone();
+        let session = self.asker(&request)?.as_ref().clone();
         let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
@@ -167,6 +180,45 @@ impl Gateway for GatewayService {
         self.site.note_forget(forgotten);
         Ok(Response::new(ForgetReply { forgotten }))
     }
+
+    async fn announce(
+        &self,
+        request: Request<Streaming<Arrival>>,
+    ) -> Result<Response<AnnounceReply>, Status> {
+        let session = self.session(&request)?.as_ref().clone();
+        if session.identity().role != HolderRole::Observer {
+            let why = "only an observer's certificate may announce visitors; \
+                `headstart gateway certificate --observer` makes one";
+            return Err(Status::permission_denied(why));
+        }
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        tokio::select! {
+            biased;
+            end = end => Err(end),
+            read = read_arrivals(session, request.into_inner()) => read,
+        }
+    }
+}
+
+/// Passes visitors on to subscribers until the observer ends the stream.
+async fn read_arrivals(
+    mut session: ReporterSession,
+    mut arrivals: Streaming<Arrival>,
+) -> Result<Response<AnnounceReply>, Status> {
+    while let Some(arrival) = arrivals.message().await.map_err(too_large)? {
+        session.renew().map_err(|why| ended(session.site(), why))?;
+        let server = address_of(&arrival.server).map_err(Status::invalid_argument)?;
+        let (site, network) = (session.site(), arrival.network.as_ref());
+        if session
+            .tenant()
+            .announce(site.clock.now(), session.speaker(), server, network)
+            .is_err()
+        {
+            site.counts.refused_arrivals.add(1);
+        }
+    }
+    Ok(Response::new(AnnounceReply {}))
 }
 
 /// Takes batches until the peer or `end` ends that.

@@ -1,4 +1,4 @@
-//! Visitors whose SYNs or requests the gateway has seen, told to whoever serves at the address that they go to.
+//! Visitors whose SYNs or requests an observer has seen, told to whoever serves at the address that they go to.
 
 use gateway_proto::v1::Estimate;
 use std::collections::BTreeSet;
@@ -60,16 +60,21 @@ pub fn addresses_of(
     if named.len() > MOST_ADDRESSES {
         return Err("more than 256 addresses; leave some out");
     }
-    let of_bytes = |bytes: &Vec<u8>| match bytes.len() {
-        4 => <[u8; 4]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
-        16 => <[u8; 16]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
-        _ => None,
-    };
-    let named: Option<BTreeSet<IpAddr>> =
-        named.iter().map(|bytes| of_bytes(bytes).map(|address| address.to_canonical())).collect();
-    let mut all = named.ok_or("an address of a server has 4 or 16 bytes")?;
+    let named: Result<BTreeSet<IpAddr>, _> = named.iter().map(|bytes| address_of(bytes)).collect();
+    let mut all = named?;
     all.extend(own.map(|own| own.to_canonical()));
     Ok(all)
+}
+
+/// The address of a server in a message.
+///
+/// # Errors
+/// If the bytes are no address.
+pub(crate) fn address_of(bytes: &[u8]) -> Result<IpAddr, &'static str> {
+    let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    let address = v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from));
+    let address = address.map_err(|_| "an address of a server has 4 or 16 bytes")?;
+    Ok(address.to_canonical())
 }
 
 #[cfg(test)]

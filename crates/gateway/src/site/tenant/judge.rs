@@ -35,15 +35,9 @@ pub(crate) fn judge(
     rules: &Rules,
     allowed: &Allowed,
 ) -> Result<JudgedReport, Refusal> {
-    let network = report.network.as_ref().and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
-    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
-        return Err(Refusal::Network);
-    }
+    let network = reported_network(report.network.as_ref(), allowed)?;
     if !is_short(&network, rules.longest) {
         return Err(Refusal::TooLong);
-    }
-    if !allowed.may_report(&network) {
-        return Err(Refusal::NotAllowed);
     }
     let age = Duration::from_millis(report.age_ms.into());
     if age.as_nanos() > u64::try_from(rules.retention.as_nanos()).unwrap_or(u64::MAX) {
@@ -68,6 +62,21 @@ pub(crate) fn judge(
         bound,
     };
     Ok(JudgedReport { report, age })
+}
+
+/// The network of visitors that a message names.
+///
+/// # Errors
+/// If the message names none, or one that its sender may not report.
+pub(crate) fn reported_network(
+    network: Option<&v1::Network>,
+    allowed: &Allowed,
+) -> Result<IpNet, Refusal> {
+    let network = network.and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
+    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
+        return Err(Refusal::Network);
+    }
+    allowed.may_report(&network).then_some(network).ok_or(Refusal::NotAllowed)
 }
 
 /// True if `network` has no more bits than may be told of visitors.

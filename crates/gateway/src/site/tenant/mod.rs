@@ -17,14 +17,16 @@ use crate::config::Rules;
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::os::clock::ticks;
-use crate::pki::Identity;
-use arrivals::Arrivals;
+use crate::pki::{HolderRole, Identity};
+use arrivals::{Arrivals, VisitorArrival};
 use busiest::BusyNetworks;
 use changed_networks::{ChangedNetworks, MOST_CHANGED};
 use gains::SiteGains;
-use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
+use gateway_proto::v1::{
+    self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Source,
+};
 use ipnet::IpNet;
-use judge::{JudgedReport, collector, is_short, judge};
+use judge::{JudgedReport, collector, is_short, judge, reported_network};
 use locked_memory::TenantMemory;
 use memory::holds_translated;
 use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
@@ -54,7 +56,7 @@ pub struct Tenant {
     answers: Mutex<KeptAnswers>,
     known: Mutex<Known>,
     updates: Updates,
-    /// Visitors that the gateway has seen coming.
+    /// Visitors whom observers have seen.
     pub arrivals: Arrivals,
 }
 
@@ -172,6 +174,7 @@ impl Tenant {
         let admitted = {
             let mut known = self.known();
             let record = known.reporters.hear(&speaker.identity.name, now);
+            record.role = speaker.identity.role;
             if !record.claim(batch.epoch, batch.sequence) {
                 counts.repeated_batches.add(1);
                 ack.repeated = true;
@@ -185,7 +188,9 @@ impl Tenant {
         let mut refused = [0_u32; 8];
         let (admitted, rest) = batch.reports.split_at(admitted as usize);
         refused[Refusal::TooMany as usize] += rest.len() as u32;
-        match speaker.rules.collect.contains(&collector) {
+        match speaker.rules.collect.contains(&collector)
+            && may_collect(speaker.identity.role, collector)
+        {
             true => {
                 ack.taken =
                     self.take_reports(now, speaker, batch.epoch, admitted, &mut refused).await;
@@ -282,6 +287,30 @@ impl Tenant {
         }
     }
 
+    /// Notifies the subscriber that serves at `server` of a visitor from `network`, with what is
+    /// known of this network. If no host has reported the network, nobody is notified.
+    ///
+    /// # Errors
+    /// Why a report of this network would not count.
+    pub fn announce(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        server: IpAddr,
+        network: Option<&v1::Network>,
+    ) -> Result<(), Refusal> {
+        let network = reported_network(network, speaker.allowed)?;
+        if !self.arrivals.has_subscribers() {
+            return Ok(());
+        }
+        let estimate = self.estimate(now, network.addr());
+        let estimate = estimate.map(|estimate| messages::estimate_of(network, &estimate));
+        if let Some(estimate) = estimate.filter(is_of_visitor) {
+            self.arrivals.tell(VisitorArrival { server, estimate });
+        }
+        Ok(())
+    }
+
     /// The same answer for all that ask within seconds, unless its network was reported meanwhile.
     fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let memory = self.memory();
@@ -372,6 +401,24 @@ impl Tenant {
             }
         }
     }
+}
+
+/// True if the holder of a certificate may say that it has collected in this way: an observer
+/// has only what packets show.
+const fn may_collect(role: HolderRole, collector: CollectorName) -> bool {
+    match role {
+        HolderRole::Agent | HolderRole::Operator => true,
+        HolderRole::Observer => {
+            matches!(collector, CollectorName::Option | CollectorName::Passive)
+        }
+    }
+}
+
+/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has
+/// its samples does. An estimate of neighbours or of the whole site is not worth a message for
+/// each SYN: an agent that wants it asks.
+fn is_of_visitor(estimate: &v1::Estimate) -> bool {
+    matches!(estimate.source(), Source::Network | Source::Covering)
 }
 
 /// Who has collected what is in `batch`.

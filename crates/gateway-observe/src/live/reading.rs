@@ -1,20 +1,17 @@
-//! The thread that reads packets: it rebuilds senders, and sees visitors come.
+//! The thread that reads packets: it rebuilds senders, reads options, and sees visitors.
 
 use super::idle::IdleConnections;
 use super::packets::{PacketSource, SourceHealth};
 use super::path_options::PathOptionReader;
-use super::reporting::{Found, wall};
-use crate::config::capture::{CaptureConfig, CapturePlace};
-use crate::config::options::CollectorName;
-use crate::observe::passive::PassiveSink;
-use crate::os::log::{LogPriority, say};
-use crate::site::GatewaySite;
+use crate::clock::wall;
+use crate::config::{CaptureConfig, CapturePlace};
+use crate::log::{LogPriority, say};
+use crate::passive::PassiveSink;
+use crate::reporting::{Findings, Found};
 use capture::Observed;
 use segment::Flags;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::mpsc::Sender;
-use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
+use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, Vantage};
 use units::{Duration, Instant};
 
 /// Connections that are followed at once; the engine says what each takes.
@@ -26,13 +23,15 @@ const IDLE: Duration = Duration::from_secs(60);
 const PARK_AFTER: Duration = Duration::from_secs(2);
 /// Packets may be so much older than the clock when they are read.
 const LATE: Duration = Duration::from_millis(500);
+/// Reports of a file that are sent before the gateway has to acknowledge them.
+const AT_ONCE: u64 = 4096;
 /// It is looked so often whether something has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Says, however a capture ends by itself, that the gateway does not see its packets any more.
+/// Says, however a capture ends by itself, that nobody reads its packets any more.
 struct EndWarning<'a> {
     place: &'a CapturePlace,
-    /// True if the gateway has ended the capture.
+    /// True if the observer has ended the capture.
     stop: &'a AtomicBool,
 }
 
@@ -46,41 +45,31 @@ impl Drop for EndWarning<'_> {
 
 fn ending(place: &CapturePlace) -> String {
     format!(
-        "capture: the capture of {place} has ended; the gateway sees nothing from there until it is started anew"
+        "capture: the capture of {place} has ended; start the observer again to read more from there"
     )
-}
-
-/// Puts a finding into the queue; false if there is no room. Anybody can send SYNs, so arrivals take at most half of the queue:
-/// reports always have the rest.
-fn put(queue: &Sender<Found>, found: Found) -> bool {
-    let is_arrival = matches!(found, Found::Arrival { .. });
-    let is_for_reports = queue.capacity() <= queue.max_capacity() / 2;
-    !(is_arrival && is_for_reports) && queue.try_send(found).is_ok()
 }
 
 /// Reads until there are no more packets, or the capture is to end.
 pub(super) fn read(
     mut source: PacketSource,
     config: &CaptureConfig,
-    (site, queue): (&Arc<GatewaySite>, &Sender<Found>),
+    findings: &Findings,
     stop: &AtomicBool,
 ) {
     let _warning = EndWarning { place: &config.place, stop };
-    let tell = |found| {
-        if !put(queue, found) {
-            site.counts.seen_dropped.add(1);
-        }
-    };
+    let (counts, is_live) = (&findings.counts, config.place.is_live());
+    let mut sent = 0_u64;
     let sink = PassiveSink::new(|report| {
-        // Where such reports do not count, the gateway makes none: it would refuse each of them.
-        if site.rules().collect.contains(&CollectorName::Passive) {
-            tell(Found::Report(report));
+        findings.send(Found::Report(report));
+        sent += 1;
+        // A file is read faster than a gateway takes reports; an interface waits for nobody.
+        if !is_live && sent.is_multiple_of(AT_ONCE) {
+            findings.flush();
         }
     });
-    let mut engine = TraceEngine::new(engine(config), sink);
+    let mut engine = config.passive.then(|| TraceEngine::new(engine(config), sink));
     let (mut options, mut idle) = (PathOptionReader::new(config), IdleConnections::default());
     let mut health = SourceHealth::default();
-    let is_live = matches!(config.place, CapturePlace::Interfaces(_));
     let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
@@ -89,33 +78,31 @@ pub(super) fn read(
             // Others of its packets can be read still.
             Err(why) => rest(health.note_failure(&why, &config.place), stop),
         }
-        site.counts.seen_gone.set(health.look(&mut source) as u64);
+        let gone = i64::try_from(health.look(&mut source)).unwrap_or(i64::MAX);
+        counts.missing_interfaces.set(gone);
         for segment in &batch {
             if config.push && wants_a_start(segment, &config.ports, &mut idle) {
                 let (server, visitor) = (segment.destination.ip, segment.source.ip);
-                tell(Found::Arrival { server, visitor });
+                findings.send(Found::Arrival { server, visitor });
             }
-            if let Some(spoken) = options.read(segment, &site.counts) {
-                tell(spoken);
+            if let Some(found) = options.read(segment, counts) {
+                findings.send(found);
             }
-            engine.on_segment(segment);
+            if let Some(engine) = &mut engine {
+                engine.on_segment(segment);
+            }
         }
         let now = wall();
-        if is_live && now.saturating_since(looked) > LOOK_EVERY {
+        if let Some(engine) = engine.as_mut().filter(|_| is_live && now.saturating_since(looked) > LOOK_EVERY) {
             looked = now;
             engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
         }
-        site.counts.seen_segments.add(batch.len() as u64);
+        counts.segments.inc_by(batch.len() as u64);
         let now_lost = source.lost();
-        site.counts.seen_lost.add(now_lost - std::mem::replace(&mut lost, now_lost));
+        counts.lost.inc_by(now_lost - std::mem::replace(&mut lost, now_lost));
     }
-    finish(engine);
-}
-
-/// Reports the transfers under way. Of interfaces they count before the gateway ends; of a file they may not
-/// ([`RunningCapture::end`](super::RunningCapture::end)).
-fn finish(engine: TraceEngine<impl TraceSink>) {
-    drop(engine.finish_all());
+    // The transfers under way are reported.
+    drop(engine.map(TraceEngine::finish_all));
 }
 
 fn engine(config: &CaptureConfig) -> EngineConfig {
@@ -153,26 +140,10 @@ fn rest(wait: std::time::Duration, stop: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::passive::PassiveReport;
-    use gateway_proto::v1::Report;
-    use std::net::{IpAddr, Ipv4Addr};
-
-    #[test]
-    fn a_flood_of_syns_leaves_reports_half_of_the_queue() {
-        let (queue, _found) = tokio::sync::mpsc::channel(4);
-        let address = IpAddr::from(Ipv4Addr::LOCALHOST);
-        let arrival = Found::Arrival { server: address, visitor: address };
-        let report =
-            PassiveReport { at: Instant::ZERO, client: address, report: Report::default() };
-        let arrivals = [(); 4].map(|()| put(&queue, arrival));
-        assert_eq!(arrivals, [true, true, false, false]);
-        let reports = [(); 3].map(|()| put(&queue, Found::Report(report)));
-        assert_eq!(reports, [true, true, false]);
-    }
 
     #[test]
     fn a_capture_that_ends_is_named() {
         let said = ending(&CapturePlace::File("/run/packets".into()));
-        assert!(said.contains("/run/packets") && said.contains("started anew"), "{said}");
+        assert!(said.contains("/run/packets") && said.contains("start the observer"), "{said}");
     }
 }

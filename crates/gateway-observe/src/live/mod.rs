@@ -1,22 +1,15 @@
-//! What the gateway sees by itself: packets of the site's servers, from interfaces, a file or a pipe (Zhang, Qiu & Keshav 2000
-//! §5.2.2, third way). Nobody has to report, and no server has to run anything.
-//!
-//! A thread reads packets and rebuilds their senders by crate `trace` (`reading`). A task takes in what it finds, as reports of one
-//! more reporter, and tells servers of visitors whose SYNs have come, or who ask again (`telling`). Between the two is a bounded queue; what finds it full is
-//! counted. The thread waits for nobody.
+//! The capture: a thread reads packets and rebuilds their senders by crate `trace` (`reading`). It
+//! hands findings to [`crate::reporting`], whose queues are bounded, and waits for nobody.
 
 mod idle;
 mod packets;
 mod path_options;
 mod reading;
-mod reporting;
 
 pub(crate) use path_options::PathOptionReader;
-pub(crate) use reporting::Found;
-pub use reporting::{CAPTURE, OPTION};
 
-use crate::config::capture::{CaptureConfig, CapturePlace};
-use crate::site::GatewaySite;
+use crate::config::{CaptureConfig, CapturePlace};
+use crate::reporting::Findings;
 use capture::ReadAhead;
 use capture::{CaptureError, CaptureFiles, CaptureTrouble, LiveCapture, LiveOptions, PortRange};
 use packets::PacketSource;
@@ -24,15 +17,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::task;
-
-/// What waits to be taken in, at most; arrivals take no more than half of it.
-const QUEUE: usize = 16_384;
+use tokio::sync::oneshot;
 
 /// A capture that nobody reads yet.
-pub struct OpenCapture {
+pub(crate) struct OpenCapture {
     config: CaptureConfig,
     source: PacketSource,
     stop: Arc<AtomicBool>,
@@ -46,11 +34,11 @@ impl std::fmt::Debug for OpenCapture {
 
 /// A capture under way; it ends when this goes.
 #[derive(Debug)]
-pub struct RunningCapture {
+pub(crate) struct RunningCapture {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    /// Ends when the thread has ended and all that it has found is taken in.
-    taking: task::JoinHandle<()>,
+    /// Ends when the thread has ended.
+    ended: oneshot::Receiver<()>,
     /// The thread never waits long: it reads interfaces.
     is_live: bool,
 }
@@ -60,7 +48,7 @@ impl OpenCapture {
     ///
     /// # Errors
     /// If an interface is unknown, or the right to capture is missing, with the way out.
-    pub fn open(config: &CaptureConfig) -> Result<Self, String> {
+    pub(crate) fn open(config: &CaptureConfig) -> Result<Self, String> {
         let (source, stop) = match &config.place {
             CapturePlace::File(file) => {
                 let ahead = ReadAhead::new(CaptureFiles::new([file]));
@@ -82,31 +70,41 @@ impl OpenCapture {
         Ok(Self { config: config.clone(), source, stop })
     }
 
-    /// Reads on a thread of its own; what it finds goes into `site`, by a task of the runtime in which this is called.
+    /// Reads on a thread of its own, and hands what it finds to `findings`.
     ///
     /// # Errors
     /// If there is no thread to be had.
-    pub fn run(self, site: &Arc<GatewaySite>) -> io::Result<RunningCapture> {
+    pub(crate) fn run(self, findings: Arc<Findings>) -> io::Result<RunningCapture> {
         let Self { config, source, stop } = self;
-        let (queue, found) = mpsc::channel(QUEUE);
-        let taking = reporting::take_in(Arc::clone(site), config.tenant.clone(), found);
-        let taking = tokio::spawn(taking);
-        let is_live = matches!(config.place, CapturePlace::Interfaces(_));
-        let (of_thread, ended) = (Arc::clone(site), Arc::clone(&stop));
-        let read = move || reading::read(source, &config, (&of_thread, &queue), &ended);
+        let (is_live, of_thread) = (config.place.is_live(), Arc::clone(&stop));
+        let (end, ended) = oneshot::channel();
+        let read = move || {
+            // It goes with the thread, also if the thread panics.
+            let _end: oneshot::Sender<()> = end;
+            reading::read(source, &config, &findings, &of_thread);
+        };
         let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read)?;
-        Ok(RunningCapture { stop, thread: Some(thread), taking, is_live })
+        Ok(RunningCapture { stop, thread: Some(thread), ended, is_live })
     }
 }
 
 impl RunningCapture {
-    /// Ends the capture. Of interfaces, waits until the transfers under way count, for `patience` at most. Nobody waits for a file: it
-    /// may be a pipe that nobody writes into.
-    pub async fn end(mut self, patience: Duration) {
+    /// Waits until the capture has ended by itself.
+    pub(crate) async fn ended(&mut self) {
+        let _ = (&mut self.ended).await;
+    }
+
+    /// Ends the capture. Of interfaces, waits until the transfers under way are reported. Nobody
+    /// waits for a file: it may be a pipe that nobody writes into.
+    ///
+    /// # Errors
+    /// If the thread has failed.
+    pub(crate) fn end(mut self) -> Result<(), String> {
         self.stop.store(true, Ordering::Relaxed);
-        if self.is_live {
-            // Whatever is not in time is lost, as where a gateway is killed.
-            let _ = tokio::time::timeout(patience, &mut self.taking).await;
+        let is_live = self.is_live;
+        match self.thread.take().filter(|thread| is_live || thread.is_finished()) {
+            Some(thread) => thread.join().map_err(|_| "the capture has failed".to_owned()),
+            None => Ok(()),
         }
     }
 }
@@ -114,10 +112,6 @@ impl RunningCapture {
 impl Drop for RunningCapture {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // A pipe that nobody writes into may keep it for ever: it ends with the process, then.
-        if let Some(thread) = self.thread.take().filter(JoinHandle::is_finished) {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -125,8 +119,9 @@ impl Drop for RunningCapture {
 fn refusal(error: &CaptureError) -> String {
     match error.trouble {
         CaptureTrouble::NotPermitted => {
-            "capture: the gateway may not see packets: it needs CAP_NET_RAW (AmbientCapabilities=CAP_NET_RAW in a drop-in of its \
-             unit, docs/gateway/operate.md); or leave [capture] out"
+            "interfaces: the observer may not see packets: it needs CAP_NET_RAW, which its unit \
+             headstart-observe.service has (docs/gateway/operate.md); or let tcpdump write into a \
+             pipe and name it as file"
                 .to_owned()
         }
         _ => format!("capture: {error}"),
