@@ -59,7 +59,10 @@ pub(crate) fn certificate_appendix() -> Appendix {
                 "headstart gateway certificate DIR shop-1 --tenant shop",
                 "For a tenant of its own: it shares nothing with others.",
             ),
-            ("headstart gateway certificate DIR eye-2 --observer", "For one more observer of packets."),
+            (
+                "headstart gateway certificate DIR eye-2 --observer",
+                "Makes a certificate for an observer of packets.",
+            ),
             (
                 "headstart gateway certificate DIR server --gateway --replace",
                 "Before the gateway's certificate ends: a new one for the same hosts. Then reload the gateway.",

@@ -53,7 +53,8 @@ enum GatewayCommand {
     /// agent.toml
     #[command(after_help = init_appendix().help())]
     Init(InitArgs),
-    /// Make a certificate for one more agent, application, observer, operator or gateway, or renew one
+    /// Make a certificate for one more agent, application, observer, operator or gateway, or renew
+    /// one
     #[command(after_help = certificates::certificate_appendix().help())]
     Certificate(certificates::CertificateArgs),
     /// Refuse a certificate from now on, without a restart

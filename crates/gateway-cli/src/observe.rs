@@ -2,17 +2,13 @@
 
 use clap::Args;
 use cmdline::{Appendix, Failure, remark, stdout};
-use gateway_observe::{ObserveConfig, Observer};
+use gateway_observe::{ObserveConfig, SiteObserver};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
     /// Run by this configuration; `headstart gateway init DIR --observe INTERFACE` writes one
-    #[arg(
-        long,
-        value_name = "FILE.toml",
-        default_value = "/etc/headstart/observe/observe.toml"
-    )]
+    #[arg(long, value_name = "FILE.toml", default_value = "/etc/headstart/observe/observe.toml")]
     config: PathBuf,
     /// Only read the configuration, and say what is wrong with it
     #[arg(long)]
@@ -44,7 +40,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::failed)?;
-    let mut observer = Observer::start(&config).map_err(Failure::input)?;
+    let mut observer = SiteObserver::start(&config).map_err(Failure::input)?;
     remark(&format!("headstart gateway observe: reads {}", config.capture.place));
     let waited = runtime.block_on(observer.wait());
     observer.end().and(waited).map_err(Failure::failed)

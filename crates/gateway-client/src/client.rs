@@ -73,7 +73,7 @@ impl<T: Send + 'static> SiteClient<T> {
     }
 
     /// Announces a visitor; does not wait. Anybody can send SYNs, so visitors take at most half of
-    /// the room: reports always have the rest. A visitor without room is counted.
+    /// the room: reports always have the rest. [`Self::unannounced`] counts visitors without room.
     pub fn announce(&self, arrival: Arrival) {
         let is_for_reports = self.inbox.capacity() <= self.inbox.max_capacity() / 2;
         if is_for_reports || self.inbox.try_send(Message::Announce(arrival)).is_err() {
@@ -114,7 +114,7 @@ impl SiteClient<()> {
     /// nothing and receives no estimates.
     ///
     /// # Errors
-    /// As [`Self::start`].
+    /// The same errors as [`Self::start`].
     pub fn observe(
         config: ClientConfig,
         mut hear: impl FnMut(SiteEvent<()>) + Send + 'static,

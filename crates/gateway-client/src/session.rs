@@ -2,8 +2,8 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
-use crate::network::bytes_of;
 use crate::message::{Message, SiteEvent, SiteQuestion};
+use crate::network::bytes_of;
 use crate::outbox::Outbox;
 use crate::pending::Pending;
 use crate::transport::{connect, told};
@@ -41,7 +41,7 @@ const MOST_ADDRESSES: usize = 256;
 /// Whom answers are told.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
 
-/// What the client's certificate lets it do.
+/// The role of the client's certificate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ClientRole {
     /// Reports, asks and subscribes.

@@ -4,8 +4,8 @@
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report, ReportAck, ReportBatch,
-    SubscribeRequest, Update, answer,
+    AnnounceReply, Answer, Arrival, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report,
+    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
@@ -29,7 +29,7 @@ struct Fake {
     is_silent: bool,
     /// Takes batches and acknowledges none.
     never_acks: bool,
-    /// Lets nobody ask or subscribe, as the gateway does an observer.
+    /// Refuses questions and subscriptions, as the gateway does to an observer.
     is_for_observers: bool,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
@@ -363,8 +363,8 @@ fn a_gateway_of_another_authority_is_not_believed() {
     assert!(why.contains("certificate"), "{why}");
 }
 
-/// Its gateway lets it neither ask nor subscribe, so it must not try. What it has to announce while
-/// no gateway answers is of no use later, and is counted.
+/// Its gateway lets it neither ask nor subscribe, so it must not try. A visitor who comes while no
+/// gateway answers is of no use later, and a counter says so.
 #[test]
 fn an_observer_reports_and_announces_and_opens_no_other_stream() {
     let site = Site::new("observes");

@@ -1,4 +1,4 @@
-//! What an observer does: the keys of `observe.toml` with defaults, checked.
+//! The keys of `observe.toml` with defaults, checked.
 
 use capture::PortRange;
 use gateway_client::ClientConfig;
@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use support::errors::Fault;
 
-/// What an observer does, complete and checked.
+/// The configuration of an observer, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObserveConfig {
     /// The gateways that it reports to, and its certificate.
@@ -26,7 +26,7 @@ pub struct ObserveConfig {
 /// The packets that an observer reads, and what it makes of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureConfig {
-    /// Where packets come from.
+    /// The source of the packets.
     pub place: CapturePlace,
     /// Ports of the site's servers.
     pub ports: Vec<u16>,
@@ -49,7 +49,7 @@ pub struct ReportedPrefix {
     pub v6: u8,
 }
 
-/// Where packets come from.
+/// The source of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CapturePlace {
     /// These interfaces.
@@ -65,7 +65,7 @@ impl CapturePlace {
     }
 }
 
-/// As the operator named it.
+/// Writes it as the operator named it.
 impl fmt::Display for CapturePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,7 +122,8 @@ impl ObserveConfig {
             *named = folder.join(&named);
         }
         let metrics = options.metrics;
-        let capture = CaptureConfig::new(options, folder).map_err(|why| format!("{shown}: {why}"))?;
+        let capture =
+            CaptureConfig::new(options, folder).map_err(|why| format!("{shown}: {why}"))?;
         Ok(Self { client, capture, metrics })
     }
 }
@@ -207,9 +208,14 @@ mod tests {
         }
         // Four lines name the gateway.
         let why = config("file = \"p\"\npusch = true").unwrap_err();
-        assert!(why.starts_with("/etc/o/observe.toml:6: unknown key \"pusch\" (did you mean \"push\"?"));
+        assert!(
+            why.starts_with("/etc/o/observe.toml:6: unknown key \"pusch\" (did you mean \"push\"?")
+        );
         let why = ObserveConfig::parse("file = \"p\"", Path::new("o.toml")).unwrap_err();
         assert!(why.starts_with("o.toml: gateway is missing; `headstart gateway init`"), "{why}");
-        assert!(config("file = \"p\"\npassive = false\npush = false\noption-servers = [\"::/0\"]").is_ok());
+        assert!(
+            config("file = \"p\"\npassive = false\npush = false\noption-servers = [\"::/0\"]")
+                .is_ok()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What an observer counts, and its `/metrics`. No metric names a network or an address.
+//! The counters of an observer, and its `/metrics`. No metric names a network or an address.
 
 use gateway_client::SiteClient;
 use prometheus_client::encoding::text::encode;

@@ -1,5 +1,5 @@
 //! The observer of a site: reads packets of the site's servers and reports them to the performance
-//! gateway, in a process without the site's keys (Zhang, Qiu & Keshav 2000 §5.2.2, third way).
+//! gateway (Zhang, Qiu & Keshav 2000 §5.2.2, third way). Its process has none of the site's keys.
 //!
 //! A thread reads packets from interfaces, a file or a pipe (`live`). Crate `trace` rebuilds their
 //! senders, whose transfers become reports ([`passive`]). TCP options of agents become reports, too
@@ -7,7 +7,7 @@
 //! the gateway by crate `gateway-client`, with a certificate that may do nothing else
 //! (docs/adr/0033-observer.md).
 //!
-//! Read in this order: [`config`], [`Observer`], then `live`.
+//! Read in this order: [`config`], [`SiteObserver`], then `live`.
 
 mod clock;
 pub mod config;
@@ -23,4 +23,4 @@ pub mod testing;
 
 pub use config::ObserveConfig;
 pub use counts::ObserverCounts;
-pub use observer::Observer;
+pub use observer::SiteObserver;

@@ -14,13 +14,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// An observer that reads packets.
 #[derive(Debug)]
-pub struct Observer {
+pub struct SiteObserver {
     findings: Arc<Findings>,
     capture: RunningCapture,
     metrics: Option<TcpListener>,
 }
 
-impl Observer {
+impl SiteObserver {
     /// Begins to read packets, and to report them.
     ///
     /// # Errors
@@ -64,8 +64,9 @@ impl Observer {
         }
     }
 
-    /// Ends the capture and waits until the gateway has acknowledged the reports. Of interfaces, the
-    /// transfers under way are reported, too. Blocks, so no runtime may call it on its own thread.
+    /// Ends the capture and waits until the gateway has acknowledged the reports. A capture of
+    /// interfaces also reports the transfers under way. Blocks, so it may not run on a thread of an
+    /// asynchronous runtime.
     ///
     /// # Errors
     /// If the capture has failed, or no gateway acknowledges the reports within seconds.
@@ -85,7 +86,9 @@ fn bind(address: SocketAddr) -> Result<TcpListener, String> {
         Ok(listener)
     });
     bound.map_err(|error| {
-        format!("metrics = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another")
+        format!(
+            "metrics = \"{address}\": {error}; `ss -ltnp` shows who has the port, or name another"
+        )
     })
 }
 

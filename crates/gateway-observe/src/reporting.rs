@@ -29,7 +29,7 @@ pub(crate) enum Found {
     },
 }
 
-/// Sends findings to the gateways, and waits for nobody.
+/// Sends findings to the gateways without waiting for them.
 #[derive(Debug)]
 pub(crate) struct Findings {
     /// Transfers and visitors.
@@ -44,11 +44,10 @@ impl Findings {
     /// Connects to the gateways.
     ///
     /// # Errors
-    /// Those of [`SiteClient::start`].
+    /// The same errors as [`SiteClient::start`].
     pub(crate) fn new(config: &ObserveConfig) -> Result<Self, String> {
         let passive = SiteClient::observe(config.client.clone(), log_of_gateway())?;
-        let of_options =
-            || ClientConfig { collector: Collector::Option, ..config.client.clone() };
+        let of_options = || ClientConfig { collector: Collector::Option, ..config.client.clone() };
         let believes = !config.capture.option_servers.is_empty();
         // Both clients have the same gateways, so one of them writes the journal.
         let options = believes.then(|| SiteClient::observe(of_options(), |_| {})).transpose()?;

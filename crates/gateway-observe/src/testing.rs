@@ -1,4 +1,5 @@
-//! Packets from outside, for a fuzz target and for the tests that replay what it found. No part of the interface.
+//! Packets from outside, for a fuzz target and for the tests that replay its corpus. No part of the
+//! interface.
 
 use crate::config::{CaptureConfig, CapturePlace, ReportedPrefix};
 use crate::counts::ObserverCounts;
@@ -30,8 +31,8 @@ pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
     all
 }
 
-/// Reads the options of `bytes`, packets as `segments` has them, as a capture does. Panics if what was read
-/// is not written as it was, or says more than a report may.
+/// Reads the options of `bytes`, packets as `segments` has them, as a capture does. Panics if an
+/// option is not written as it was read, or says more than a report may.
 pub fn see_option(bytes: &[u8]) {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));
     let mut options = PathOptionReader::new(&CaptureConfig {
@@ -55,4 +56,3 @@ pub fn see_option(bytes: &[u8]) {
         }
     }
 }
-

@@ -25,9 +25,9 @@ mod wire;
 
 use ask::{Load, Way};
 use gateway::config::init::FirstGateway;
-use gateway_client::network_of;
-use gateway::replay::site_load::{SiteLoad, report_of};
 use gateway::os::clock::system_time;
+use gateway::replay::site_load::{SiteLoad, report_of};
+use gateway_client::network_of;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use process::Measured;

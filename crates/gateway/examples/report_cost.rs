@@ -5,11 +5,11 @@
 
 use gateway::config::Rules;
 use gateway::config::permission::Allowed;
-use gateway_client::network_of;
-use gateway::replay::site_load::{SiteLoad, report_of};
 use gateway::pki::{Fingerprint, HolderRole, Identity};
+use gateway::replay::site_load::{SiteLoad, report_of};
 use gateway::site::counters::Counts;
 use gateway::site::tenant::{Speaker, Tenant};
+use gateway_client::network_of;
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use memory::site::SiteConfig;
 use prost::Message;

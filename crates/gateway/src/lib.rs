@@ -2,7 +2,8 @@
 //! 2000 §5, with the estimator `memory::site`.
 //!
 //! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
-//! Nothing here parses packets: crate `gateway-observe` does so in a process without the site's keys.
+//! Nothing here parses packets: crate `gateway-observe` does so, in a process without the site's
+//! keys.
 //!
 //! A module imports only modules of lower floors. `tools/circles` finds an arrow back:
 //!

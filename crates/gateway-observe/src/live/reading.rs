@@ -93,7 +93,9 @@ pub(super) fn read(
             }
         }
         let now = wall();
-        if let Some(engine) = engine.as_mut().filter(|_| is_live && now.saturating_since(looked) > LOOK_EVERY) {
+        if let Some(engine) =
+            engine.as_mut().filter(|_| is_live && now.saturating_since(looked) > LOOK_EVERY)
+        {
             looked = now;
             engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
         }

@@ -4,7 +4,7 @@
 use crate::bed::{Bed, Running, batch, get, network, query, report, send};
 use gateway::config::options::CollectorName;
 use gateway::pki::{HolderRole, Issued};
-use gateway_observe::{ObserveConfig, Observer};
+use gateway_observe::{ObserveConfig, SiteObserver};
 use gateway_proto::v1::{Network, Refusal, SubscribeRequest, answer, update};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// An observer of this gateway, with `keys` in its configuration.
-fn observe(bed: &Bed, running: &Running, keys: &str) -> Observer {
+fn observe(bed: &Bed, running: &Running, keys: &str) -> SiteObserver {
     let Issued { certificate, key } = bed.issue(HolderRole::Observer, "site", "eye");
     fs::write(bed.file("eye.pem"), certificate).unwrap();
     fs::write(bed.file("eye.key"), key).unwrap();
@@ -35,7 +35,7 @@ fn observe(bed: &Bed, running: &Running, keys: &str) -> Observer {
         running.grpc
     );
     fs::write(bed.file("observe.toml"), gateway + keys).unwrap();
-    Observer::start(&ObserveConfig::read(&bed.file("observe.toml")).unwrap()).unwrap()
+    SiteObserver::start(&ObserveConfig::read(&bed.file("observe.toml")).unwrap()).unwrap()
 }
 
 /// The capture with its last packet two seconds ago, beside the configuration.
@@ -43,7 +43,7 @@ fn write_fresh(bed: &Bed) {
     fs::write(bed.file("fresh.pcap"), of_now(&fs::read(CAPTURE).unwrap())).unwrap();
 }
 
-async fn end(observer: Observer, running: Running) {
+async fn end(observer: SiteObserver, running: Running) {
     tokio::task::spawn_blocking(|| observer.end()).await.unwrap().unwrap();
     running.handle.end().await.unwrap();
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Certificates of gateways and agents end after so many days, unless somebody says otherwise.
+/// Days until certificates of gateways, agents and observers end, by default.
 pub const DAYS: u32 = 365;
 /// The tenant of a first gateway.
 pub const TENANT: &str = "site";
@@ -196,7 +196,7 @@ ports = [80, 443]               # of your servers
     )
 }
 
-/// Where a gateway is reached at `host`, by default.
+/// Address of a gateway at `host`, on the default port.
 fn address(host: &str) -> String {
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     format!("{host}:{}", super::GRPC_PORT)

@@ -173,7 +173,10 @@ mod tests {
             "{why}"
         );
         let why = refused("retention = 5\n\n[capture]\ninterfaces = [\"eth0\"]\n");
-        assert!(why.starts_with("gateway.toml:3: [capture]: the gateway reads no packets"), "{why}");
+        assert!(
+            why.starts_with("gateway.toml:3: [capture]: the gateway reads no packets"),
+            "{why}"
+        );
         assert!(why.contains("observe.toml") && why.contains("headstart gateway observe"), "{why}");
         let why = refused("collect = [\"agents\"]");
         assert!(why.contains("did you mean \"agent\"?"), "{why}");

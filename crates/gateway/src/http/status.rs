@@ -117,7 +117,7 @@ pub(super) struct QuestionsStatus {
 pub(super) struct ReporterStatus {
     /// As its certificate says it.
     pub name: String,
-    /// The same of what it is: agent, operator or observer.
+    /// Role in its certificate: agent, operator or observer.
     pub role: &'static str,
     /// Since it was heard last.
     pub heard_s: f64,

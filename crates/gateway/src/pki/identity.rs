@@ -60,7 +60,7 @@ impl Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl HolderRole {
-    /// As certificates and the JSON API have it.
+    /// The word of certificates and of the JSON API.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",

@@ -210,10 +210,7 @@ async fn read_arrivals(
         session.renew().map_err(|why| ended(session.site(), why))?;
         let server = address_of(&arrival.server).map_err(Status::invalid_argument)?;
         let (site, network) = (session.site(), arrival.network.as_ref());
-        if session
-            .tenant()
-            .announce(site.clock.now(), session.speaker(), server, network)
-            .is_err()
+        if session.tenant().announce(site.clock.now(), session.speaker(), server, network).is_err()
         {
             site.counts.refused_arrivals.add(1);
         }

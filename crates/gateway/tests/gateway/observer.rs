@@ -1,4 +1,5 @@
-//! What an observer's certificate may: report what packets show, announce visitors, and nothing else.
+//! The rights of an observer's certificate: it may report what packets show, announce visitors, and
+//! nothing else.
 
 use crate::bed::{Bed, Running, batch, network, query, report, send};
 use gateway::config::options::CollectorName;
@@ -141,7 +142,7 @@ async fn passive_reports_and_options_of_an_observer_both_count_as_of_one_host() 
     running.handle.end().await.unwrap();
 }
 
-/// A subscriber hears of visitors of the servers whose addresses it names, and of no others.
+/// A subscriber is notified of visitors of the servers whose addresses it names, and of no others.
 #[tokio::test]
 async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     let bed = Bed::new("");
@@ -159,7 +160,7 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     observer.announce(tokio_stream::iter(visitors)).await.unwrap();
     // Nothing is known of 198.51.100.0/24: an estimate of other networks is not worth a message.
     assert_eq!(arrivals_until(&mut updates, LEFT).await, [LEFT]);
-    // Only arrivals that a subscriber was told of count.
+    // Only arrivals that a subscriber was sent count.
     assert_eq!(running.site.counts.arrivals.get(), 1);
     let bad = SubscribeRequest { addresses: vec![vec![1, 2, 3]], ..SubscribeRequest::default() };
     assert!(agent.subscribe(bad).await.is_err());

@@ -291,7 +291,7 @@ impl Tenant {
     /// known of this network. If no host has reported the network, nobody is notified.
     ///
     /// # Errors
-    /// Why a report of this network would not count.
+    /// If a report of this network would not count: why.
     pub fn announce(
         &self,
         now: Instant,

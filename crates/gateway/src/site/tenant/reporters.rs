@@ -33,7 +33,7 @@ pub struct ReporterRecord {
     /// Parts ([`REPORT`]) of the next one: they count the next time.
     part: u64,
     filled: Instant,
-    /// What its certificate says it is.
+    /// Role in its certificate.
     pub role: HolderRole,
     /// When it was last heard.
     pub heard: Instant,
