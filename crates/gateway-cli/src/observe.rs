@@ -38,10 +38,7 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<(), Failure> {
     if args.check {
         return stdout::print(&format!("{}: good\n", args.config.display()));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Failure::failed)?;
-    let mut observer = SiteObserver::start(&config).map_err(Failure::input)?;
+    let observer = SiteObserver::start(&config).map_err(Failure::input)?;
     remark(&format!("headstart gateway observe: reads {}", config.capture.place));
-    let waited = runtime.block_on(observer.wait());
-    observer.end().and(waited).map_err(Failure::failed)
+    observer.run().map_err(Failure::failed)
 }

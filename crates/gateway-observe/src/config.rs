@@ -63,6 +63,11 @@ impl CapturePlace {
     pub(crate) const fn is_live(&self) -> bool {
         matches!(self, Self::Interfaces(_))
     }
+
+    /// True of a file that ends, and not of a pipe.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(file) if file.is_file())
+    }
 }
 
 /// Writes it as the operator named it.

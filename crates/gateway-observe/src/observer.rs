@@ -2,7 +2,7 @@
 
 use crate::config::ObserveConfig;
 use crate::counts::ObserverCounts;
-use crate::live::{OpenCapture, RunningCapture};
+use crate::live::RunningCapture;
 use crate::reporting::Findings;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -28,11 +28,9 @@ impl SiteObserver {
     /// the address of the metrics is taken: with the way out. It is no error if no gateway answers:
     /// the observer tries again.
     pub fn start(config: &ObserveConfig) -> Result<Self, String> {
-        let capture = OpenCapture::open(&config.capture)?;
         let metrics = config.metrics.map(bind).transpose()?;
         let findings = Arc::new(Findings::new(config)?);
-        let capture = capture.run(Arc::clone(&findings));
-        let capture = capture.map_err(|error| format!("capture: no thread for it: {error}"))?;
+        let capture = RunningCapture::start(config.capture.clone(), Arc::clone(&findings))?;
         Ok(Self { findings, capture, metrics })
     }
 
@@ -46,11 +44,19 @@ impl SiteObserver {
         self.findings.is_connected()
     }
 
-    /// Serves metrics until a signal ends the observer, or the capture ends by itself.
+    /// Runs until a signal ends the observer, or the capture ends by itself.
     ///
     /// # Errors
-    /// If the system has no signals for it.
-    pub async fn wait(&mut self) -> Result<(), String> {
+    /// The same errors as [`Self::end`], and if the metrics can be served no longer.
+    pub fn run(mut self) -> Result<(), String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("cannot wait for signals: {error}"))?;
+        let waited = runtime.block_on(self.wait());
+        self.end().and(waited)
+    }
+
+    /// Serves metrics meanwhile.
+    async fn wait(&mut self) -> Result<(), String> {
         let listen = |kind| signal(kind).map_err(|why| format!("cannot listen for signals: {why}"));
         let mut terminate = listen(SignalKind::terminate())?;
         let mut interrupt = listen(SignalKind::interrupt())?;

@@ -1,17 +1,21 @@
 //! Findings of the capture go to the gateway: transfers and options as reports, SYNs as visitors.
 
 use crate::clock::wall;
-use crate::config::{ObserveConfig, ReportedPrefix};
+use crate::config::{CapturePlace, ObserveConfig, ReportedPrefix};
 use crate::counts::ObserverCounts;
 use crate::log::{LogPriority, say};
 use crate::passive::{PassiveReport, aged};
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, bytes_of, network_of};
 use gateway_proto::v1::{Arrival, Collector, Network};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Longest wait for a gateway that does not acknowledge, at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reports of a file that may wait for their acknowledgement.
+const UNACKNOWLEDGED: u64 = 4096;
 
 /// A finding of the capture.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,8 @@ pub(crate) struct Findings {
     /// TCP options, whose batches have numbers of their own; `None`: no options are believed.
     options: Option<SiteClient<()>>,
     longest: ReportedPrefix,
+    /// Reports since the last wait of [`Self::pace`].
+    unpaced: AtomicU64,
     pub(crate) counts: ObserverCounts,
 }
 
@@ -52,7 +58,8 @@ impl Findings {
         // Both clients have the same gateways, so one of them writes the journal.
         let options = believes.then(|| SiteClient::observe(of_options(), |_| {})).transpose()?;
         let longest = config.capture.longest;
-        Ok(Self { passive, options, longest, counts: ObserverCounts::default() })
+        let (unpaced, counts) = (AtomicU64::default(), ObserverCounts::default());
+        Ok(Self { passive, options, longest, unpaced, counts })
     }
 
     pub(crate) fn send(&self, found: Found) {
@@ -69,6 +76,16 @@ impl Findings {
 
     fn report(&self, client: &SiteClient<()>, found: PassiveReport) {
         client.report(aged(found.within(self.longest), found.at, wall()));
+        self.unpaced.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Waits now and then for the gateway, if the packets are in a file: it is read faster than a
+    /// gateway takes reports. Interfaces and pipes have new packets meanwhile.
+    pub(crate) fn pace(&self, place: &CapturePlace) {
+        if self.unpaced.load(Ordering::Relaxed) >= UNACKNOWLEDGED && place.is_file() {
+            self.unpaced.store(0, Ordering::Relaxed);
+            self.flush();
+        }
     }
 
     /// Waits until the gateways have acknowledged all reports; false if that takes too long.

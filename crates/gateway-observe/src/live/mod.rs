@@ -19,19 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// A capture that nobody reads yet.
-pub(crate) struct OpenCapture {
-    config: CaptureConfig,
-    source: PacketSource,
-    stop: Arc<AtomicBool>,
-}
-
-impl std::fmt::Debug for OpenCapture {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenCapture").field("config", &self.config).finish_non_exhaustive()
-    }
-}
-
 /// A capture under way; it ends when this goes.
 #[derive(Debug)]
 pub(crate) struct RunningCapture {
@@ -39,59 +26,33 @@ pub(crate) struct RunningCapture {
     thread: Option<JoinHandle<()>>,
     /// Ends when the thread has ended.
     ended: oneshot::Receiver<()>,
-    /// The thread never waits long: it reads interfaces.
-    is_live: bool,
+    /// True if the thread ends soon once it is stopped: it reads interfaces, or has ended.
+    ends_soon: bool,
 }
 
-impl OpenCapture {
-    /// Begins to capture; a file is read from here on.
+impl RunningCapture {
+    /// Captures on a thread of its own, and hands what it finds to `findings`.
     ///
     /// # Errors
-    /// If an interface is unknown, or the right to capture is missing, with the way out.
-    pub(crate) fn open(config: &CaptureConfig) -> Result<Self, String> {
-        let (source, stop) = match &config.place {
-            CapturePlace::File(file) => {
-                let ahead = ReadAhead::new(CaptureFiles::new([file]));
-                let ahead = ahead.map_err(|error| format!("capture: no thread for it: {error}"))?;
-                (PacketSource::Other(Box::new(ahead)), Arc::default())
-            }
-            CapturePlace::Interfaces(interfaces) => {
-                let ports = config.ports.iter().map(|port| PortRange { first: *port, last: *port });
-                let options = LiveOptions {
-                    interfaces: interfaces.clone(),
-                    ports: ports.collect(),
-                    snap: None,
-                };
-                let live = LiveCapture::open(&options).map_err(|error| refusal(&error))?;
-                let stop = live.stopper();
-                (PacketSource::Live(Box::new(live)), stop)
-            }
-        };
-        Ok(Self { config: config.clone(), source, stop })
-    }
-
-    /// Reads on a thread of its own, and hands what it finds to `findings`.
-    ///
-    /// # Errors
-    /// If there is no thread to be had.
-    pub(crate) fn run(self, findings: Arc<Findings>) -> io::Result<RunningCapture> {
-        let Self { config, source, stop } = self;
-        let (is_live, of_thread) = (config.place.is_live(), Arc::clone(&stop));
+    /// If an interface is unknown, the right to capture is missing, or there is no thread to be had,
+    /// with the way out.
+    pub(crate) fn start(config: CaptureConfig, findings: Arc<Findings>) -> Result<Self, String> {
+        let (source, stop) = open(&config)?;
+        let (ends_soon, of_thread) = (config.place.is_live(), Arc::clone(&stop));
         let (end, ended) = oneshot::channel();
         let read = move || {
             // It goes with the thread, also if the thread panics.
             let _end: oneshot::Sender<()> = end;
             reading::read(source, &config, &findings, &of_thread);
         };
-        let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read)?;
-        Ok(RunningCapture { stop, thread: Some(thread), ended, is_live })
+        let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read);
+        Ok(Self { stop, thread: Some(thread.map_err(no_thread)?), ended, ends_soon })
     }
-}
 
-impl RunningCapture {
     /// Waits until the capture has ended by itself.
     pub(crate) async fn ended(&mut self) {
         let _ = (&mut self.ended).await;
+        self.ends_soon = true;
     }
 
     /// Ends the capture. Of interfaces, waits until the transfers under way are reported. Nobody
@@ -101,12 +62,35 @@ impl RunningCapture {
     /// If the thread has failed.
     pub(crate) fn end(mut self) -> Result<(), String> {
         self.stop.store(true, Ordering::Relaxed);
-        let is_live = self.is_live;
-        match self.thread.take().filter(|thread| is_live || thread.is_finished()) {
-            Some(thread) => thread.join().map_err(|_| "the capture has failed".to_owned()),
-            None => Ok(()),
+        match self.thread.take() {
+            Some(thread) if self.ends_soon || thread.is_finished() => {
+                thread.join().map_err(|_| "the capture has failed".to_owned())
+            }
+            _ => Ok(()),
         }
     }
+}
+
+/// The source of packets, which `true` ends; a file is read from here on.
+fn open(config: &CaptureConfig) -> Result<(PacketSource, Arc<AtomicBool>), String> {
+    match &config.place {
+        CapturePlace::File(file) => {
+            let ahead = ReadAhead::new(CaptureFiles::new([file])).map_err(no_thread)?;
+            Ok((PacketSource::Other(Box::new(ahead)), Arc::default()))
+        }
+        CapturePlace::Interfaces(interfaces) => {
+            let ports = config.ports.iter().map(|port| PortRange { first: *port, last: *port });
+            let (interfaces, ports) = (interfaces.clone(), ports.collect());
+            let options = LiveOptions { interfaces, ports, snap: None };
+            let live = LiveCapture::open(&options).map_err(|error| refusal(&error))?;
+            let stop = live.stopper();
+            Ok((PacketSource::Live(Box::new(live)), stop))
+        }
+    }
+}
+
+fn no_thread(error: io::Error) -> String {
+    format!("capture: no thread for it: {error}")
 }
 
 impl Drop for RunningCapture {
@@ -120,7 +104,7 @@ fn refusal(error: &CaptureError) -> String {
     match error.trouble {
         CaptureTrouble::NotPermitted => {
             "interfaces: the observer may not see packets: it needs CAP_NET_RAW, which its unit \
-             headstart-observe.service has (docs/gateway/operate.md); or let tcpdump write into a \
+             headstart-observer.service has (docs/gateway/operate.md); or let tcpdump write into a \
              pipe and name it as file"
                 .to_owned()
         }

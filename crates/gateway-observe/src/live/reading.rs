@@ -11,7 +11,7 @@ use crate::reporting::{Findings, Found};
 use capture::Observed;
 use segment::Flags;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, Vantage};
+use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
 use units::{Duration, Instant};
 
 /// Connections that are followed at once; the engine says what each takes.
@@ -23,8 +23,6 @@ const IDLE: Duration = Duration::from_secs(60);
 const PARK_AFTER: Duration = Duration::from_secs(2);
 /// Packets may be so much older than the clock when they are read.
 const LATE: Duration = Duration::from_millis(500);
-/// Reports of a file that are sent before the gateway has to acknowledge them.
-const AT_ONCE: u64 = 4096;
 /// It is looked so often whether something has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -57,19 +55,10 @@ pub(super) fn read(
     stop: &AtomicBool,
 ) {
     let _warning = EndWarning { place: &config.place, stop };
-    let (counts, is_live) = (&findings.counts, config.place.is_live());
-    let mut sent = 0_u64;
-    let sink = PassiveSink::new(|report| {
-        findings.send(Found::Report(report));
-        sent += 1;
-        // A file is read faster than a gateway takes reports; an interface waits for nobody.
-        if !is_live && sent.is_multiple_of(AT_ONCE) {
-            findings.flush();
-        }
-    });
+    let counts = &findings.counts;
+    let sink = PassiveSink::new(|report| findings.send(Found::Report(report)));
     let mut engine = config.passive.then(|| TraceEngine::new(engine(config), sink));
-    let (mut options, mut idle) = (PathOptionReader::new(config), IdleConnections::default());
-    let mut health = SourceHealth::default();
+    let (mut eye, mut health) = (SegmentEye::new(config, findings), SourceHealth::default());
     let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
@@ -80,31 +69,56 @@ pub(super) fn read(
         }
         let gone = i64::try_from(health.look(&mut source)).unwrap_or(i64::MAX);
         counts.missing_interfaces.set(gone);
-        for segment in &batch {
-            if config.push && wants_a_start(segment, &config.ports, &mut idle) {
-                let (server, visitor) = (segment.destination.ip, segment.source.ip);
-                findings.send(Found::Arrival { server, visitor });
-            }
-            if let Some(found) = options.read(segment, counts) {
-                findings.send(found);
-            }
-            if let Some(engine) = &mut engine {
-                engine.on_segment(segment);
-            }
+        batch.iter().for_each(|segment| eye.see(segment));
+        if let Some(engine) = &mut engine {
+            batch.iter().for_each(|segment| engine.on_segment(segment));
+            pass_time(engine, config, &mut looked);
         }
-        let now = wall();
-        if let Some(engine) =
-            engine.as_mut().filter(|_| is_live && now.saturating_since(looked) > LOOK_EVERY)
-        {
-            looked = now;
-            engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
-        }
+        findings.pace(&config.place);
         counts.segments.inc_by(batch.len() as u64);
         let now_lost = source.lost();
         counts.lost.inc_by(now_lost - std::mem::replace(&mut lost, now_lost));
     }
     // The transfers under way are reported.
     drop(engine.map(TraceEngine::finish_all));
+}
+
+/// Ends what has been silent on interfaces. The times of a file end what is in the file.
+fn pass_time(
+    engine: &mut TraceEngine<impl TraceSink>,
+    config: &CaptureConfig,
+    looked: &mut Instant,
+) {
+    let now = wall();
+    if config.place.is_live() && now.saturating_since(*looked) > LOOK_EVERY {
+        *looked = now;
+        engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
+    }
+}
+
+/// Finds in single segments visitors and options.
+struct SegmentEye<'a> {
+    config: &'a CaptureConfig,
+    findings: &'a Findings,
+    options: PathOptionReader,
+    idle: IdleConnections,
+}
+
+impl<'a> SegmentEye<'a> {
+    fn new(config: &'a CaptureConfig, findings: &'a Findings) -> Self {
+        let (options, idle) = (PathOptionReader::new(config), IdleConnections::default());
+        Self { config, findings, options, idle }
+    }
+
+    fn see(&mut self, segment: &Observed) {
+        if self.config.push && wants_a_start(segment, &self.config.ports, &mut self.idle) {
+            let (server, visitor) = (segment.destination.ip, segment.source.ip);
+            self.findings.send(Found::Arrival { server, visitor });
+        }
+        if let Some(found) = self.options.read(segment, &self.findings.counts) {
+            self.findings.send(found);
+        }
+    }
 }
 
 fn engine(config: &CaptureConfig) -> EngineConfig {

@@ -160,6 +160,48 @@ async fn transfers_of_now_count_as_what_the_observer_has_seen() {
     end(observer, running).await;
 }
 
+/// A capture of now with a FIN of 192.0.2.1:443 to each of `count` ports of 198.51.100.7, which has
+/// an agent's option: a loss at 144,768 bytes (`gateway_observe::path_option`).
+fn fins_with_options(count: u32) -> Vec<u8> {
+    const OPTION: [u8; 16] =
+        [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
+    let now = gateway::os::clock::SiteClock::wall_seconds() as u32;
+    // A classic capture of raw packets (link type 101).
+    let mut file = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101].map(u32::to_le_bytes).concat();
+    for number in 0..count {
+        file.extend([now, 0, 56, 56].map(u32::to_le_bytes).concat());
+        file.extend([0x45, 0, 0, 56, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        file.extend([192, 0, 2, 1, 198, 51, 100, 7, 1, 187]);
+        file.extend((1024 + number as u16).to_be_bytes());
+        file.extend([0, 0, 0, 1, 0, 0, 0, 2, 9 << 4, 0x11, 0, 0, 0, 0, 0, 0]);
+        file.extend(OPTION);
+    }
+    file
+}
+
+/// More than the client's room, of a file that is read at once: the observer waits for the gateway
+/// and loses none. The gateway counts them as options.
+#[tokio::test(flavor = "multi_thread")]
+async fn options_of_a_large_file_all_count_as_options() {
+    const COUNT: u32 = 40_000;
+    let bed = Bed::new("");
+    fs::write(bed.file("fins.pcap"), fins_with_options(COUNT)).unwrap();
+    bed.add_key("collect = [\"option\"]");
+    let running = bed.run().await;
+    let keys = "file = \"fins.pcap\"\npassive = false\noption-servers = [\"192.0.2.0/28\"]";
+    let observer = observe(&bed, &running, keys);
+    let counts = &running.site.counts;
+    let taken = || counts.taken.get(CollectorName::Option as usize);
+    until("all count", || taken() == u64::from(COUNT)).await;
+    assert_eq!(counts.taken.get(CollectorName::Passive as usize), 0);
+    assert_eq!(observer.counts().foreign_options.get(), 0);
+    let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
+    let asked = client.ask(query("198.51.100.0/24")).await.unwrap().into_inner().result;
+    let Some(answer::Result::Estimate(estimate)) = asked else { panic!("{asked:?}") };
+    assert!((100_000..200_000).contains(&estimate.window), "{estimate:?}");
+    end(observer, running).await;
+}
+
 /// A classic capture whose last packet was two seconds ago.
 fn of_now(capture: &[u8]) -> Vec<u8> {
     let mut all = capture.to_vec();
