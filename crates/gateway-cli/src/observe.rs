@@ -1,7 +1,7 @@
 //! `headstart gateway observe`: packets of the site's servers as reports to a gateway.
 
 use clap::Args;
-use cmdline::{Appendix, Failure, remark, stdout};
+use cmdline::{Appendix, Failure, stdout};
 use gateway_observe::{ObserveConfig, SiteObserver};
 use std::path::PathBuf;
 
@@ -38,7 +38,5 @@ pub(crate) fn run(args: &ObserveArgs) -> Result<(), Failure> {
     if args.check {
         return stdout::print(&format!("{}: good\n", args.config.display()));
     }
-    let observer = SiteObserver::start(&config).map_err(Failure::input)?;
-    remark(&format!("headstart gateway observe: reads {}", config.capture.place));
-    observer.run().map_err(Failure::failed)
+    SiteObserver::start(&config).map_err(Failure::input)?.run().map_err(Failure::failed)
 }

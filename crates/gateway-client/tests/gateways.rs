@@ -373,7 +373,10 @@ fn an_observer_reports_and_announces_and_opens_no_other_stream() {
     let (tell, events) = mpsc::channel();
     let hear = move |event| drop(tell.send(event));
     let client = SiteClient::observe(site.config(&[gateway]), hear).unwrap();
-    first(&events, connected);
+    first(&events, |event| match event {
+        SiteEvent::Lost(why) => panic!("{why}"),
+        event => connected(event),
+    });
     let arrival = Arrival { server: vec![192, 0, 2, 1], ..Arrival::default() };
     client.announce(arrival.clone());
     client.report(Report { window: 5, ..Report::default() });

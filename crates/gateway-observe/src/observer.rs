@@ -3,6 +3,7 @@
 use crate::config::ObserveConfig;
 use crate::counts::ObserverCounts;
 use crate::live::RunningCapture;
+use crate::log::{LogPriority, say};
 use crate::reporting::Findings;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -60,6 +61,7 @@ impl SiteObserver {
         let listen = |kind| signal(kind).map_err(|why| format!("cannot listen for signals: {why}"));
         let mut terminate = listen(SignalKind::terminate())?;
         let mut interrupt = listen(SignalKind::interrupt())?;
+        say(LogPriority::Notice, "reads packets");
         // It fails where there is no service manager.
         let _ = sd_notify::notify(&[NotifyState::Ready]);
         tokio::select! {

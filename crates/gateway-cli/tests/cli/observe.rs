@@ -30,7 +30,7 @@ impl Drop for ObserverProcess {
 }
 
 impl ObserverProcess {
-    /// Comes back when it reports to a gateway.
+    /// Comes back when it reads packets, and a signal ends it.
     fn start(config: &Path) -> Self {
         let mut child = command(&["observe", "--config", config.to_str().unwrap()])
             .stderr(Stdio::piped())
@@ -40,7 +40,7 @@ impl ObserverProcess {
         let errors = BufReader::new(child.stderr.take().unwrap());
         thread::spawn(move || errors.lines().for_each(|line| drop(tell.send(line.unwrap()))));
         let observer = Self { child, said };
-        observer.wait_for("reports to 127.0.0.1");
+        observer.wait_for("reads packets");
         observer
     }
 

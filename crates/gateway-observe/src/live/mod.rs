@@ -34,8 +34,8 @@ impl RunningCapture {
     /// Captures on a thread of its own, and hands what it finds to `findings`.
     ///
     /// # Errors
-    /// If an interface is unknown, the right to capture is missing, or there is no thread to be had,
-    /// with the way out.
+    /// If an interface is unknown, the right to capture is missing, or there is no thread to be
+    /// had: with the way out.
     pub(crate) fn start(config: CaptureConfig, findings: Arc<Findings>) -> Result<Self, String> {
         let (source, stop) = open(&config)?;
         let (ends_soon, of_thread) = (config.place.is_live(), Arc::clone(&stop));

@@ -6,7 +6,7 @@ use gateway::config::options::CollectorName;
 use gateway::pki::{HolderRole, Issued};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{
-    Arrival, Collector, Estimate, ForgetRequest, Refusal, RefusedReports, ReportBatch,
+    Arrival, Collector, Estimate, ForgetRequest, Refusal, RefusedReports, ReportBatch, Source,
     SubscribeRequest, Update, answer, update,
 };
 use std::fs;
@@ -148,17 +148,21 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     let bed = Bed::new("");
     let running = bed.run().await;
     let mut observer = connect(&bed, &running, &eye(&bed)).await;
-    for number in [LEFT, TAKEN] {
-        let seen = ReportBatch { epoch: number.len() as u64, ..seen(Collector::Passive, number) };
-        assert_eq!(send(&mut observer, vec![seen]).await.unwrap()[0].taken, 4);
-    }
+    // Enough networks for an answer by the site's other paths, which is not worth a message.
+    let others = (0..8).map(|n| format!("203.{n}.113.0/24"));
+    let known = others.chain([LEFT, TAKEN].map(str::to_owned));
+    let known: Vec<_> = known.map(|network| report(&network, 100_000)).collect();
+    let batch = ReportBatch { reports: known, ..seen(Collector::Passive, LEFT) };
+    assert_eq!(send(&mut observer, vec![batch]).await.unwrap()[0].taken, 10);
     let mut agent = connect(&bed, &running, &bed.agent()).await;
     let own =
         SubscribeRequest { addresses: vec![vec![192, 0, 2, 7]], ..SubscribeRequest::default() };
     let mut updates = agent.subscribe(own).await.unwrap().into_inner();
     let visitors = [arrival(TAKEN, 8), arrival("198.51.100.0/24", 7), arrival(LEFT, 7)];
     observer.announce(tokio_stream::iter(visitors)).await.unwrap();
-    // Nothing is known of 198.51.100.0/24: an estimate of other networks is not worth a message.
+    let asked = agent.ask(query("198.51.100.0/24")).await.unwrap().into_inner().result;
+    let Some(answer::Result::Estimate(estimate)) = asked else { panic!("{asked:?}") };
+    assert_eq!(estimate.source(), Source::Prior);
     assert_eq!(arrivals_until(&mut updates, LEFT).await, [LEFT]);
     // Only arrivals that a subscriber was sent count.
     assert_eq!(running.site.counts.arrivals.get(), 1);
