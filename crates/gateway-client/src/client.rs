@@ -3,7 +3,8 @@
 use crate::config::ClientConfig;
 use crate::counts::{ClientStatus, Counts};
 use crate::message::{Message, SiteEvent, SiteQuestion};
-use crate::session::{ClientRole, Speaker};
+use crate::session::Speaker;
+use crate::streams::ClientRole;
 use crate::transport;
 use gateway_proto::v1::{Arrival, Refusal, Report};
 use std::sync::Arc;

@@ -15,6 +15,7 @@ mod outcome;
 mod pending;
 mod reporter;
 mod session;
+mod streams;
 mod transport;
 
 pub use calls::{ask_once, forget_once};

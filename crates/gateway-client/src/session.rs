@@ -3,26 +3,17 @@
 use crate::config::ClientConfig;
 use crate::counts::Counts;
 use crate::message::{Message, SiteEvent, SiteQuestion};
-use crate::network::bytes_of;
 use crate::outbox::Outbox;
 use crate::pending::Pending;
+use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard, open};
 use crate::transport::{connect, told};
-use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::update::What;
-use gateway_proto::v1::{
-    Answer, Arrival, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update,
-    answer,
-};
-use std::net::IpAddr;
-use std::pin::Pin;
+use gateway_proto::v1::{Answer, HostStatus, Network, Query, ReportAck, Update, answer};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
-use tonic::transport::Channel;
 
 /// How often reports leave that have not filled a batch.
 const TICK: Duration = Duration::from_millis(250);
@@ -32,23 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SLOW: Duration = Duration::from_millis(750);
 /// After all gateways have been tried: so long at first, twice as long each time, and no longer than the second.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// Questions and batches that a gateway has not read yet.
-const UNREAD: usize = 256;
-
-/// Addresses that a gateway lets a subscriber name.
-const MOST_ADDRESSES: usize = 256;
 
 /// Whom answers are told.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
-
-/// The role of the client's certificate.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ClientRole {
-    /// Reports, asks and subscribes.
-    Agent,
-    /// Reports and announces visitors.
-    Observer,
-}
 
 pub(crate) struct Speaker<T> {
     role: ClientRole,
@@ -60,47 +37,6 @@ pub(crate) struct Speaker<T> {
     outbox: Outbox,
     /// Those who wait until the outbox is empty.
     flushes: Vec<oneshot::Sender<()>>,
-}
-
-/// The streams of a gateway.
-struct Streams {
-    batches: Sender<ReportBatch>,
-    acks: Streaming<ReportAck>,
-    others: OtherStreams,
-}
-
-/// The streams that a role has besides reports.
-enum OtherStreams {
-    Agent(Box<AgentStreams>),
-    Observer { arrivals: Sender<Arrival>, call: AnnounceCall },
-}
-
-struct AgentStreams {
-    queries: Sender<Query>,
-    answers: Streaming<Answer>,
-    updates: Streaming<Update>,
-}
-
-/// The call that sends arrivals. It ends when the gateway ends it.
-type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>;
-
-/// A message of [`OtherStreams`].
-enum Received {
-    Answer(Answer),
-    Update(Update),
-}
-
-impl OtherStreams {
-    /// The next message; an error if a stream has ended.
-    async fn next(&mut self) -> Result<Received, String> {
-        match self {
-            Self::Agent(streams) => tokio::select! {
-                answer = streams.answers.message() => heard(answer).map(Received::Answer),
-                update = streams.updates.message() => heard(update).map(Received::Update),
-            },
-            Self::Observer { call, .. } => heard(call.await.map(|()| None)),
-        }
-    }
 }
 
 /// Why no more is said to a gateway.
@@ -358,44 +294,4 @@ fn pause_after(rounds: usize) -> Duration {
     let longest = PAUSE.0.saturating_mul(doubled).min(PAUSE.1);
     let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
     longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
-}
-
-async fn open(
-    channel: Channel,
-    role: ClientRole,
-    serves_at: &[IpAddr],
-) -> Result<Streams, tonic::Status> {
-    let mut client = GatewayClient::new(channel);
-    let (batches, sent) = mpsc::channel(UNREAD);
-    let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
-    let others = match role {
-        ClientRole::Agent => open_as_agent(client, serves_at).await?,
-        ClientRole::Observer => {
-            let (arrivals, seen) = mpsc::channel(UNREAD);
-            let call = async move { client.announce(ReceiverStream::new(seen)).await.map(drop) };
-            OtherStreams::Observer { arrivals, call: Box::pin(call) }
-        }
-    };
-    Ok(Streams { batches, acks, others })
-}
-
-async fn open_as_agent(
-    mut client: GatewayClient<Channel>,
-    serves_at: &[IpAddr],
-) -> Result<OtherStreams, tonic::Status> {
-    let (queries, asked) = mpsc::channel(UNREAD);
-    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
-    let addresses = serves_at.iter().take(MOST_ADDRESSES).copied().map(bytes_of).collect();
-    let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
-    let updates = client.subscribe(wanted).await?.into_inner();
-    Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates })))
-}
-
-/// What a stream has brought; an error where it ended.
-fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
-    match message {
-        Ok(Some(message)) => Ok(message),
-        Ok(None) => Err("it has ended the conversation".to_owned()),
-        Err(status) => Err(told(&status)),
-    }
 }

@@ -5,7 +5,8 @@
 use super::listen::ReporterStream;
 use super::panics::guard;
 use super::peer::PeerIdentity;
-use super::service::{GatewayService, too_large};
+use super::service::GatewayService;
+use super::statuses::too_large;
 use crate::site::GatewaySite;
 use gateway_proto::v1::gateway_server::GatewayServer;
 use hyper::body::{Body as _, Incoming};

@@ -4,38 +4,29 @@
 use super::deadline::{deadline, passed};
 use super::panics::{guard, guarded};
 use super::peer::PeerIdentity;
+use super::statuses::{draining, ended, refusal, too_large};
+use super::subscriber::{Wanted, tell};
 use crate::pki::{HolderRole, Identity};
-use crate::site::tenant::arrivals::{VisitorArrival, address_of, addresses_of};
-use crate::site::tenant::sense_of;
-use crate::site::tenant::subscriptions::UpdateReceiver;
-use crate::site::{GatewaySite, ReporterSession, Silenced};
+use crate::site::tenant::arrivals::address_of;
+use crate::site::tenant::judge::sense_of;
+use crate::site::{GatewaySite, ReporterSession};
 use crate::storage::shared::{BatchName, SharedStore};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate,
-    Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer, update,
+    AnnounceReply, Answer, Arrival, ForgetReply, ForgetRequest, Network, NoEstimate, Query,
+    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
-use ipnet::IpNet;
-use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 /// Acknowledgements and updates that wait for a peer to read them.
 const WAITING: usize = 64;
-/// A subscriber hears at least so often.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// Networks that a subscription may name.
-const MOST_NETWORKS: usize = 1024;
 /// Estimates that a subscriber may ask for at the beginning.
 const MOST_KNOWN: u32 = 100_000;
 
@@ -291,111 +282,6 @@ fn answer(session: &ReporterSession, query: &Query) -> Answer {
     Answer { id: query.id, result: Some(result) }
 }
 
-/// What of a tenant's updates a subscriber wants.
-struct Wanted {
-    networks: Vec<IpNet>,
-    /// Where it serves.
-    addresses: BTreeSet<IpAddr>,
-}
-
-impl Wanted {
-    fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
-        if request.networks.len() > MOST_NETWORKS {
-            return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
-        }
-        let networks: Option<Vec<IpNet>> = request.networks.iter().map(Network::to_net).collect();
-        let networks = networks.ok_or_else(|| Status::invalid_argument("no network"))?;
-        let addresses = addresses_of(&request.addresses, from).map_err(Status::invalid_argument)?;
-        Ok(Self { networks, addresses })
-    }
-
-    fn has(&self, network: &IpNet) -> bool {
-        self.networks.is_empty() || self.networks.iter().any(|wanted| wanted.contains(network))
-    }
-}
-
-/// Sends updates until the subscriber may hear no more; with why.
-async fn tell(
-    mut session: ReporterSession,
-    wanted: &Wanted,
-    known: u32,
-    (mut changes, mut arrivals): (UpdateReceiver, Receiver<VisitorArrival>),
-    updates: &mpsc::Sender<Result<Update, Status>>,
-) -> Status {
-    // What was forgotten before what is known since.
-    while let Some(update) = changes.next_missed() {
-        if updates.send(Ok(update)).await.is_err() {
-            return Status::cancelled("the subscriber is gone");
-        }
-    }
-    for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
-        let update = Update { what: Some(update::What::Estimate(estimate)) };
-        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
-            return Status::cancelled("the subscriber is gone");
-        }
-    }
-    let mut silent_until = Instant::now() + KEEP_ALIVE;
-    loop {
-        let change = tokio::select! {
-            // Changes first: some tell the subscriber to forget a network, and no number of arrivals may hold these up.
-            biased;
-            change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
-            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
-        };
-        if let Err(why) = session.renew() {
-            return ended(session.site(), why);
-        }
-        let update = match change {
-            Ok(Ok(update)) => update,
-            Ok(Err(RecvError::Lagged(dropped))) => {
-                session.site().counts.dropped_updates.add(dropped);
-                Update { what: Some(update::What::Dropped(dropped)) }
-            }
-            Ok(Err(RecvError::Closed)) => return draining(),
-            Err(_) => Update { what: Some(update::What::KeepAlive(KeepAlive {})) },
-        };
-        if !is_for(&session, wanted, &update) {
-            continue;
-        }
-        silent_until = Instant::now() + KEEP_ALIVE;
-        let Ok(room) = updates.reserve().await else {
-            return Status::cancelled("the subscriber is gone");
-        };
-        if matches!(update.what, Some(update::What::Arrival(_))) {
-            session.site().counts.arrivals.add(1);
-        }
-        room.send(Ok(update));
-    }
-}
-
-/// What a subscriber is told of a visitor: nothing if it goes to another server, or was too long ago.
-fn arrived(
-    arrival: Result<VisitorArrival, RecvError>,
-    wanted: &Wanted,
-) -> Result<Update, RecvError> {
-    let is_for = |arrival: &VisitorArrival| wanted.addresses.contains(&arrival.server);
-    match arrival {
-        Ok(arrival) => {
-            let what = is_for(&arrival).then_some(update::What::Arrival(arrival.estimate));
-            Ok(Update { what })
-        }
-        Err(RecvError::Lagged(_)) => Ok(Update { what: None }),
-        Err(RecvError::Closed) => Err(RecvError::Closed),
-    }
-}
-
-fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
-    match &update.what {
-        None => false,
-        Some(update::What::Estimate(estimate) | update::What::Arrival(estimate)) => {
-            let network = estimate.network.as_ref().and_then(Network::to_net);
-            let may = |network: &IpNet| session.speaker().allowed.may_ask(network);
-            network.is_some_and(|network| wanted.has(&network) && may(&network))
-        }
-        _ => true,
-    }
-}
-
 /// A stream that ends with the status of `end` once that has come.
 struct Ending<S> {
     stream: S,
@@ -419,29 +305,4 @@ impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
             Poll::Ready(Some(Err(status)))
         })
     }
-}
-
-/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC; tonic says `OUT_OF_RANGE`.
-pub(crate) fn too_large(status: Status) -> Status {
-    match status.code() {
-        Code::OutOfRange => Status::resource_exhausted(status.message()),
-        _ => status,
-    }
-}
-
-fn refusal(why: Silenced) -> Status {
-    Status::permission_denied(match why {
-        Silenced::Revoked => "the certificate is revoked",
-        Silenced::Expired => "the certificate has expired",
-        Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
-    })
-}
-
-fn ended(site: &GatewaySite, why: Silenced) -> Status {
-    site.counts.ended_streams.add(1);
-    refusal(why)
-}
-
-fn draining() -> Status {
-    Status::unavailable("the gateway ends; ask another, or again in a moment")
 }

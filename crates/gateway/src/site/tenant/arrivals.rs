@@ -1,9 +1,12 @@
 //! Visitors whose SYNs or requests an observer has seen, told to whoever serves at the address that they go to.
 
-use gateway_proto::v1::Estimate;
+use super::judge::reported_network;
+use super::{Speaker, Tenant, messages};
+use gateway_proto::v1::{Estimate, Network, Refusal, Source};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use tokio::sync::broadcast;
+use units::Instant;
 
 /// Arrivals that wait for a subscriber; older ones are of no use.
 const WAITING: usize = 1024;
@@ -43,6 +46,39 @@ impl Arrivals {
         // Sending fails if there is no subscriber, and then nobody misses the arrival.
         let _ = self.0.send(arrival);
     }
+}
+
+impl Tenant {
+    /// Notifies the subscriber that serves at `server` of a visitor from `network`, with what is
+    /// known of this network. If no host has reported the network, nothing is sent.
+    ///
+    /// # Errors
+    /// If a report of this network would not count: why.
+    pub fn announce(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        server: IpAddr,
+        network: Option<&Network>,
+    ) -> Result<(), Refusal> {
+        let network = reported_network(network, speaker.allowed)?;
+        if !self.arrivals.has_subscribers() {
+            return Ok(());
+        }
+        let estimate = self.estimate(now, network.addr());
+        let estimate = estimate.map(|estimate| messages::estimate_of(network, &estimate));
+        if let Some(estimate) = estimate.filter(is_of_visitor) {
+            self.arrivals.tell(VisitorArrival { server, estimate });
+        }
+        Ok(())
+    }
+}
+
+/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has
+/// its samples does. An estimate of neighbours or of the whole site is not worth a message for
+/// each SYN: an agent that wants it asks.
+fn is_of_visitor(estimate: &Estimate) -> bool {
+    matches!(estimate.source(), Source::Network | Source::Covering)
 }
 
 /// Addresses that a subscription may name.

@@ -3,7 +3,8 @@
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::config::{LongestPrefix, Rules, SHORTEST_V4, SHORTEST_V6};
-use gateway_proto::v1::{self, Refusal};
+use crate::pki::HolderRole;
+use gateway_proto::v1::{self, Refusal, ReportBatch};
 use ipnet::IpNet;
 use memory::holds_translated;
 use memory::site::{Bound, Reporter, SiteReport};
@@ -23,6 +24,31 @@ pub(crate) struct JudgedReport {
     pub report: SiteReport,
     /// How long ago it was measured.
     pub age: Duration,
+}
+
+/// The way in which the reports of `batch` were collected.
+///
+/// # Errors
+/// If the batch makes no sense as a whole: why.
+pub(crate) fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
+    if batch.epoch == 0 || batch.sequence == 0 {
+        return Err("epoch and sequence begin at 1");
+    }
+    if batch.reports.len() > rules.max_batch {
+        return Err("more reports than max-batch allows");
+    }
+    collector(batch.collector).ok_or("no collector, or an unknown one")
+}
+
+/// True if the holder of a certificate may say that it has collected in this way: an observer
+/// has only what packets show.
+pub(super) const fn may_collect(role: HolderRole, collector: CollectorName) -> bool {
+    match role {
+        HolderRole::Agent | HolderRole::Operator => true,
+        HolderRole::Observer => {
+            matches!(collector, CollectorName::Option | CollectorName::Passive)
+        }
+    }
 }
 
 /// Judges `report` of `reporter`.

@@ -14,19 +14,16 @@ pub(crate) mod unshared;
 
 use super::counters::Counts;
 use crate::config::Rules;
-use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::os::clock::ticks;
-use crate::pki::{HolderRole, Identity};
-use arrivals::{Arrivals, VisitorArrival};
+use crate::pki::Identity;
+use arrivals::Arrivals;
 use busiest::BusyNetworks;
 use changed_networks::{ChangedNetworks, MOST_CHANGED};
 use gains::SiteGains;
-use gateway_proto::v1::{
-    self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch, Source,
-};
+use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
 use ipnet::IpNet;
-use judge::{JudgedReport, collector, is_short, judge, reported_network};
+use judge::{JudgedReport, is_short, judge, may_collect, sense_of};
 use locked_memory::TenantMemory;
 use memory::holds_translated;
 use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
@@ -287,30 +284,6 @@ impl Tenant {
         }
     }
 
-    /// Notifies the subscriber that serves at `server` of a visitor from `network`, with what is
-    /// known of this network. If no host has reported the network, nobody is notified.
-    ///
-    /// # Errors
-    /// If a report of this network would not count: why.
-    pub fn announce(
-        &self,
-        now: Instant,
-        speaker: Speaker<'_>,
-        server: IpAddr,
-        network: Option<&v1::Network>,
-    ) -> Result<(), Refusal> {
-        let network = reported_network(network, speaker.allowed)?;
-        if !self.arrivals.has_subscribers() {
-            return Ok(());
-        }
-        let estimate = self.estimate(now, network.addr());
-        let estimate = estimate.map(|estimate| messages::estimate_of(network, &estimate));
-        if let Some(estimate) = estimate.filter(is_of_visitor) {
-            self.arrivals.tell(VisitorArrival { server, estimate });
-        }
-        Ok(())
-    }
-
     /// The same answer for all that ask within seconds, unless its network was reported meanwhile.
     fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let memory = self.memory();
@@ -401,38 +374,6 @@ impl Tenant {
             }
         }
     }
-}
-
-/// True if the holder of a certificate may say that it has collected in this way: an observer
-/// has only what packets show.
-const fn may_collect(role: HolderRole, collector: CollectorName) -> bool {
-    match role {
-        HolderRole::Agent | HolderRole::Operator => true,
-        HolderRole::Observer => {
-            matches!(collector, CollectorName::Option | CollectorName::Passive)
-        }
-    }
-}
-
-/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has
-/// its samples does. An estimate of neighbours or of the whole site is not worth a message for
-/// each SYN: an agent that wants it asks.
-fn is_of_visitor(estimate: &v1::Estimate) -> bool {
-    matches!(estimate.source(), Source::Network | Source::Covering)
-}
-
-/// Who has collected what is in `batch`.
-///
-/// # Errors
-/// Why it makes no sense as a whole.
-pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
-    if batch.epoch == 0 || batch.sequence == 0 {
-        return Err("epoch and sequence begin at 1");
-    }
-    if batch.reports.len() > rules.max_batch {
-        return Err("more reports than max-batch allows");
-    }
-    collector(batch.collector).ok_or("no collector, or an unknown one")
 }
 
 impl Known {
