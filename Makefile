@@ -61,9 +61,11 @@ BINARIES ?= $(TARGET)/release
 CONFIG   := /etc/headstart/agent.toml
 UNIT     := lib/systemd/system/headstart-agent.service
 UNIT_OF_GATEWAY := lib/systemd/system/headstart-gateway.service
+UNIT_OF_OBSERVER := lib/systemd/system/headstart-observer.service
 DOC      := share/doc/headstart
 OF_AGENT := crates/agent
 OF_GATEWAY := crates/gateway
+OF_OBSERVER := crates/gateway-observe
 MAN      := share/man/man1
 BASH_COMPLETIONS ?= share/bash-completion/completions
 ZSH_COMPLETIONS  ?= share/zsh/site-functions
@@ -91,7 +93,9 @@ install:
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_GATEWAY)/share/headstart-gateway.service "$(INTO)/$(UNIT_OF_GATEWAY)"
-	sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/usr/$(DOC)/|$(PREFIX)/$(DOC)/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)"
+	install -D -m 644 $(OF_OBSERVER)/share/headstart-observer.service "$(INTO)/$(UNIT_OF_OBSERVER)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/usr/$(DOC)/|$(PREFIX)/$(DOC)/|' "$(INTO)/$(UNIT)" "$(INTO)/$(UNIT_OF_GATEWAY)" \
+		"$(INTO)/$(UNIT_OF_OBSERVER)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	for file in $(WATCHING); do install -D -m 644 $(OF_AGENT)/share/$$file "$(INTO)/share/headstart/$$file" || exit 1; done
 	for file in $(WATCHING_GATEWAY); do \
@@ -113,7 +117,7 @@ test-image: image
 
 # What `make install` with the same PREFIX and DESTDIR has put there; a configuration that was changed stays.
 uninstall:
-	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(UNIT_OF_GATEWAY) $(DOC)/LICENSE-* \
+	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(UNIT_OF_GATEWAY) $(UNIT_OF_OBSERVER) $(DOC)/LICENSE-* \
 		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
 		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md $(DOC)/CHANGELOG.md \
 		$(DOC)/SECURITY.md
@@ -192,7 +196,8 @@ test-capture:
 # Writes the inputs of fuzz targets that tests compute.
 .PHONY: fuzz-corpus
 fuzz-corpus:
-	cargo test --locked --quiet --package headstart-capture --package headstart-gateway --package headstart-wire -- --ignored write_corpus
+	cargo test --locked --quiet --package headstart-capture --package headstart-gateway --package headstart-gateway-observe \
+		--package headstart-wire -- --ignored write_corpus
 
 # Tests of the agent that take too long for each change: cold starts, flows beside, sessions, scale, and a quick check. Needs
 # root, and half an hour of real time.

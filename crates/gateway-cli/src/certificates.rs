@@ -19,7 +19,7 @@ pub(crate) struct CertificateArgs {
     #[arg(value_name = "NAME")]
     name: String,
     /// For a gateway, to be shown to agents
-    #[arg(long, conflicts_with_all = ["operator", "tenant"])]
+    #[arg(long, conflicts_with_all = ["observer", "operator", "tenant"])]
     gateway: bool,
     /// Name or address by which agents reach the gateway; give it again for more [default: those of NAME.pem in DIR, or of server.pem]
     #[arg(long, value_name = "HOST", requires = "gateway")]
@@ -31,8 +31,11 @@ pub(crate) struct CertificateArgs {
     #[arg(long, value_name = "NAME", default_value = TENANT)]
     tenant: String,
     /// It may also have networks forgotten
-    #[arg(long)]
+    #[arg(long, conflicts_with = "observer")]
     operator: bool,
+    /// For an observer, which may only report and announce visitors
+    #[arg(long)]
+    observer: bool,
     /// Days until it ends
     #[arg(long, value_name = "DAYS", default_value_t = DAYS, value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
@@ -55,6 +58,10 @@ pub(crate) fn certificate_appendix() -> Appendix {
             (
                 "headstart gateway certificate DIR shop-1 --tenant shop",
                 "For a tenant of its own: it shares nothing with others.",
+            ),
+            (
+                "headstart gateway certificate DIR eye-2 --observer",
+                "Makes a certificate for an observer of packets.",
             ),
             (
                 "headstart gateway certificate DIR server --gateway --replace",
@@ -93,7 +100,11 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
 }
 
 fn of_holder(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
-    let role = if args.operator { HolderRole::Operator } else { HolderRole::Agent };
+    let role = match (args.operator, args.observer) {
+        (true, _) => HolderRole::Operator,
+        (_, true) => HolderRole::Observer,
+        _ => HolderRole::Agent,
+    };
     let holder = (args.tenant.as_str(), args.name.as_str());
     authority.client(system_time(), args.days, role, holder).map_err(Failure::input)
 }

@@ -4,6 +4,7 @@
 mod calls;
 mod certificates;
 mod manual;
+mod observe;
 mod replay;
 mod status;
 mod tables;
@@ -52,7 +53,8 @@ enum GatewayCommand {
     /// agent.toml
     #[command(after_help = init_appendix().help())]
     Init(InitArgs),
-    /// Make a certificate for one more agent, application, operator or gateway, or renew one
+    /// Make a certificate for one more agent, application, observer, operator or gateway, or renew
+    /// one
     #[command(after_help = certificates::certificate_appendix().help())]
     Certificate(certificates::CertificateArgs),
     /// Refuse a certificate from now on, without a restart
@@ -61,6 +63,9 @@ enum GatewayCommand {
     /// Show how a gateway that runs is doing
     #[command(after_help = status::status_appendix().help())]
     Status(status::StatusArgs),
+    /// Report packets of the site's servers to a gateway, in a process without the site's keys
+    #[command(after_help = observe::observe_appendix().help())]
+    Observe(observe::ObserveArgs),
     /// Ask a gateway what it knows of a visitor's network
     #[command(after_help = calls::ask_appendix().help())]
     Ask(calls::AskArgs),
@@ -93,6 +98,10 @@ struct InitArgs {
     /// Name in the agent's certificate
     #[arg(long, value_name = "NAME", default_value = "agent")]
     agent: String,
+    /// Also write observe/observe.toml and a certificate for an observer, which reports the packets
+    /// of this interface; give it again for more, or say any
+    #[arg(long, value_name = "INTERFACE")]
+    observe: Vec<String>,
     /// Write over what is there; agents with certificates of the old authority are refused then
     #[arg(long)]
     force: bool,
@@ -131,6 +140,10 @@ pub(crate) fn init_appendix() -> Appendix {
                 "headstart gateway init DIR --host gateway.example --host 192.0.2.7",
                 "For agents on other machines; then let it listen there (listen in gateway.toml).",
             ),
+            (
+                "headstart gateway init DIR --observe eth0",
+                "Also for an observer of eth0; DIR/observe has its files, and may move away.",
+            ),
         ],
         notes: "ca.key signs certificates: who has it may report anything. Move it to a safe place after you have made \
             certificates for all agents."
@@ -156,6 +169,7 @@ fn run(args: &GatewayCli) -> Result<(), Failure> {
         Some(GatewayCommand::Certificate(args)) => certificates::make(args),
         Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
         Some(GatewayCommand::Status(args)) => status::status(args),
+        Some(GatewayCommand::Observe(args)) => observe::run(args),
         Some(GatewayCommand::Ask(args)) => calls::ask(args),
         Some(GatewayCommand::Forget(args)) => calls::forget(args),
         Some(GatewayCommand::Replay(args)) => replay::run(args),
@@ -198,13 +212,22 @@ fn init(args: &InitArgs) -> Result<(), Failure> {
         true => ["127.0.0.1", "::1", "localhost"].map(str::to_owned).to_vec(),
         false => args.host.clone(),
     };
-    let first = FirstGateway { hosts, agent: args.agent.clone(), force: args.force };
+    let first = FirstGateway {
+        hosts,
+        agent: args.agent.clone(),
+        observe: args.observe.clone(),
+        force: args.force,
+    };
     let written = first.write(&args.folder, system_time()).map_err(Failure::input)?;
     let files: Vec<String> =
         written.files.iter().map(|file| format!("  {}\n", file.display())).collect();
+    let observer = written.observer.map_or_else(String::new, |file| {
+        let file = file.display();
+        format!("Run an observer that reports packets, with CAP_NET_RAW:\n  headstart gateway observe --config {file}\n")
+    });
     stdout::print(&format!(
         "Written:\n{}\nRun the gateway:\n  headstart gateway --config {}\nRun an agent that asks it, as root:\n  \
-         headstart agent --config {}\n",
+         headstart agent --config {}\n{observer}",
         files.concat(),
         written.gateway.display(),
         written.agent.display(),

@@ -1,6 +1,6 @@
 //! Appendices of all commands, for their man pages.
 
-use crate::{appendix, calls, certificates, init_appendix, replay, status};
+use crate::{appendix, calls, certificates, init_appendix, observe, replay, status};
 use cmdline::man::Told;
 
 /// The appendix of a command, by its name behind `headstart gateway`.
@@ -10,6 +10,7 @@ pub(crate) fn told(command: &str) -> Told {
         "ask" => calls::ask_appendix(),
         "forget" => calls::forget_appendix(),
         "init" => init_appendix(),
+        "observe" => observe::observe_appendix(),
         "certificate" => certificates::certificate_appendix(),
         "replay" => replay::replay_appendix(),
         "load" => replay::load_appendix(),

@@ -7,11 +7,11 @@ use cmdline::captures::{CAPTURE_ENDINGS, Feed, access_log};
 use cmdline::{Appendix, Failure, jobs, remark, stdout};
 use findings::access_log::DomainFindings;
 use findings::{CumulativeDistribution, GATEWAY_WINDOW, RequestWatch, SharingFindings};
-use gateway::observe::passive::{PassiveReport, PassiveSink};
-use gateway::observe::replay::{Replay, ReplayFindings, aged, logged};
-use gateway::observe::site_load::SiteLoad;
 use gateway::os::clock::SiteClock;
-use gateway_client::SiteReporter;
+use gateway::replay::site_load::SiteLoad;
+use gateway::replay::{Replay, ReplayFindings, logged};
+use gateway_client::{SiteReporter, network_of};
+use gateway_observe::passive::{PassiveReport, PassiveSink, aged};
 use gateway_proto::v1::{Collector, Report};
 use jiff::Timestamp;
 use jiff::fmt::strtime;
@@ -190,9 +190,10 @@ fn of_log(
 ) -> Result<(Replayed, Result<(), Failure>), Failure> {
     let (mut replay, mut told) = (Replay::default(), Ok(()));
     let (sharing, domains, verdict) = access_log::read_each(log, |request| {
-        replay.on_request(request.at, request.client);
+        let network = network_of(request.client);
+        replay.on_request(request.at, network);
         if let (Some(live), Ok(())) = (live.as_mut(), &told) {
-            told = live.tell(request.at, logged(request.client));
+            told = live.tell(request.at, logged(network));
         }
     })?;
     told?;
@@ -240,7 +241,7 @@ impl<'a> Hearer<'a> {
     fn hear(&mut self, found: PassiveReport) {
         self.requests.push(Reverse((found.began(), found.client)));
         self.pass(WAITING);
-        self.replay.on_transfer(&found);
+        self.replay.on_transfer(found.began(), found.at, &found.report);
         if let (Some(live), Ok(())) = (&mut self.live, &self.told) {
             self.told = live.tell(found.at, found.report);
         }

@@ -191,7 +191,7 @@ fn of_tenant(tenant: &Value) -> String {
     );
     let row = |host: &Value| {
         [
-            host["name"].as_str().unwrap_or_default().to_owned(),
+            named(host),
             if host["alive"] == true { "alive" } else { "silent" }.to_owned(),
             format!("{} ago", span(host["heard_s"].as_f64().unwrap_or(0.0))),
             count(&host["taken"]).to_string(),
@@ -205,6 +205,16 @@ fn of_tenant(tenant: &Value) -> String {
         text += &table(head, hosts.iter().map(row));
     }
     text
+}
+
+/// A host's name, behind its role if that is not an agent's: `observer eye-1`. An older gateway
+/// has no roles.
+fn named(host: &Value) -> String {
+    let name = host["name"].as_str().unwrap_or_default();
+    match host["role"].as_str() {
+        None | Some("agent") => name.to_owned(),
+        Some(role) => format!("{role} {name}"),
+    }
 }
 
 /// A time that is read, not compared: two units at most.
@@ -238,7 +248,10 @@ mod tests {
             "tenants": [{
                 "name": "site", "prefixes": 1, "alive": 1,
                 "questions": { "in_time": 5, "late": 1, "none": 0 },
-                "reporters": [{ "name": "web-1", "heard_s": 2.0, "alive": true, "taken": 1, "refused": 0, "version": null }],
+                "reporters": [
+                    { "name": "web-1", "role": "agent", "heard_s": 2.0, "alive": true, "taken": 1, "refused": 0, "version": null },
+                    { "name": "eye-1", "role": "observer", "heard_s": 3.0, "alive": true, "taken": 7, "refused": 0, "version": "1.0" },
+                ],
             }],
         }));
         let expected = "headstart gateway 1.0, up for 1 h 2 min: ready
@@ -257,8 +270,9 @@ g2                    silent  1 min 35 s ago      4000000000
 tenant site: 1 host alive, prefixes in memory 1
   questions of agents: 5 in time for the handshake, 1 late, 0 without an answer
 
-host   state  heard      reports taken  refused  agent
-web-1  alive  2.0 s ago  1              0        -
+host            state  heard      reports taken  refused  agent
+web-1           alive  2.0 s ago  1              0        -
+observer eye-1  alive  3.0 s ago  7              0        1.0
 ";
         assert_eq!(text, expected);
     }

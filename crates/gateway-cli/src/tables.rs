@@ -1,7 +1,7 @@
 //! Tables of an analysis (`headstart analyze --out DIR`) as reports: each transfer of a server, with the loss that it met first.
 
 use cmdline::Failure;
-use gateway::observe::passive::{PassiveReport, SeenTransfer};
+use gateway_observe::passive::{PassiveReport, SeenTransfer};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::fs::File;

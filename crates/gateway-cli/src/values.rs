@@ -7,6 +7,7 @@ use cmdline::complete::{Asked, Completion, FilesOffered};
 pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         (_, "config") | ("replay", "to") => Completion::ending(&[".toml"]),
+        ("init", "observe") => Completion::interfaces(),
         ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
         ("revoke" | "forget", "certificate") => Completion::ending(&[".pem"]),
         ("forget", "key") => Completion::ending(&[".key", ".pem"]),

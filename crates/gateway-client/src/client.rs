@@ -4,8 +4,9 @@ use crate::config::ClientConfig;
 use crate::counts::{ClientStatus, Counts};
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::session::Speaker;
+use crate::streams::ClientRole;
 use crate::transport;
-use gateway_proto::v1::{Refusal, Report};
+use gateway_proto::v1::{Arrival, Refusal, Report};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -32,6 +33,14 @@ impl<T: Send + 'static> SiteClient<T> {
         config: ClientConfig,
         hear: impl FnMut(SiteEvent<T>) -> bool + Send + 'static,
     ) -> Result<Self, String> {
+        Self::start_as(ClientRole::Agent, config, hear)
+    }
+
+    fn start_as(
+        role: ClientRole,
+        config: ClientConfig,
+        hear: impl FnMut(SiteEvent<T>) -> bool + Send + 'static,
+    ) -> Result<Self, String> {
         transport::check_files(&config)?;
         let epoch = getrandom::u64().map_err(|error| format!("no random numbers: {error}"))?.max(1);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -40,7 +49,8 @@ impl<T: Send + 'static> SiteClient<T> {
             .map_err(|error| format!("cannot speak with gateways: {error}"))?;
         let (inbox, messages) = mpsc::channel(INBOX);
         let counts = Arc::new(Counts::default());
-        let speaker = Speaker::new(config, epoch, Arc::clone(&counts), messages, Box::new(hear));
+        let hear = Box::new(hear);
+        let speaker = Speaker::new(role, config, epoch, Arc::clone(&counts), messages, hear);
         let spawned = thread::Builder::new()
             .name("gateway".to_owned())
             .spawn(move || runtime.block_on(speaker.run()));
@@ -63,6 +73,20 @@ impl<T: Send + 'static> SiteClient<T> {
         }
     }
 
+    /// Announces a visitor; does not wait. Anybody can send SYNs, so visitors take at most half of
+    /// the room: reports always have the rest. [`Self::unannounced`] counts visitors without room.
+    pub fn announce(&self, arrival: Arrival) {
+        let is_for_reports = self.inbox.capacity() <= self.inbox.max_capacity() / 2;
+        if is_for_reports || self.inbox.try_send(Message::Announce(arrival)).is_err() {
+            self.counts.unannounced.add(1);
+        }
+    }
+
+    /// Visitors who were not announced, because there was no room or no gateway.
+    pub fn unannounced(&self) -> u64 {
+        self.counts.unannounced.get()
+    }
+
     /// How it goes.
     pub fn status(&self) -> ClientStatus {
         self.counts.status()
@@ -83,5 +107,37 @@ impl<T: Send + 'static> SiteClient<T> {
         let Ok(runtime) = runtime else { return false };
         runtime
             .block_on(async { matches!(tokio::time::timeout(patience, is_done).await, Ok(Ok(()))) })
+    }
+}
+
+impl SiteClient<()> {
+    /// Begins as an observer, by an observer's certificate: it reports and announces visitors, asks
+    /// nothing and receives no estimates.
+    ///
+    /// # Errors
+    /// The same errors as [`Self::start`].
+    pub fn observe(
+        config: ClientConfig,
+        mut hear: impl FnMut(SiteEvent<()>) + Send + 'static,
+    ) -> Result<Self, String> {
+        Self::start_as(ClientRole::Observer, config, move |event| {
+            hear(event);
+            false
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_syns_leaves_reports_half_of_the_room() {
+        let (inbox, _messages) = mpsc::channel(4);
+        let client = SiteClient::<()> { inbox, counts: Arc::default() };
+        (0..4).for_each(|_| client.announce(Arrival::default()));
+        assert_eq!(client.unannounced(), 2);
+        (0..3).for_each(|_| client.report(Report::default()));
+        assert_eq!(client.status().reports_dropped, 1);
     }
 }

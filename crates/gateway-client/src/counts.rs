@@ -43,6 +43,8 @@ pub(crate) struct Counts {
     /// By [`Refusal`]; one that this version does not know counts as unspecified.
     reports_refused: [Count; REFUSALS],
     pub(crate) reports_dropped: Count,
+    /// Visitors of an observer that no gateway was sent.
+    pub(crate) unannounced: Count,
     gateway: Mutex<(Option<String>, Option<String>)>,
 }
 

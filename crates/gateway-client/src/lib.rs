@@ -1,7 +1,7 @@
 //! A server's side of the performance gateway: one connection to whichever gateway of the site is alive, on a thread of its
 //! own. Nobody waits for it. What is asked and reported goes into bounded queues; what they have no room for is counted.
 //!
-//! [`SiteClient`] is what others hold. `session` speaks with one gateway, `outbox` keeps reports until they are acknowledged,
+//! [`SiteClient`] is what others hold: an agent's ([`SiteClient::start`]) or an observer's ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they are acknowledged,
 //! `pending` knows which questions are open, `transport` reads certificates and connects.
 
 mod calls;
@@ -15,6 +15,7 @@ mod outcome;
 mod pending;
 mod reporter;
 mod session;
+mod streams;
 mod transport;
 
 pub use calls::{ask_once, forget_once};
@@ -22,5 +23,5 @@ pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;
 pub use message::{SiteEvent, SiteQuestion};
-pub use network::{leaving, network_of};
+pub use network::{bytes_of, leaving, network_of};
 pub use reporter::SiteReporter;

@@ -1,6 +1,6 @@
 //! What is asked and told, between whoever holds a client and its thread.
 
-use gateway_proto::v1::{Estimate, Network, Report};
+use gateway_proto::v1::{Arrival, Estimate, Network, Report};
 use tokio::sync::oneshot;
 
 /// Who asks, of which network. `T` is the asker's own: it comes back with the answer.
@@ -34,6 +34,7 @@ pub enum SiteEvent<T> {
 pub(crate) enum Message<T> {
     Ask(SiteQuestion<T>),
     Report(Report),
+    Announce(Arrival),
     /// Tells when all has been acknowledged.
     Flush(oneshot::Sender<()>),
 }

@@ -13,6 +13,14 @@ pub fn network_of(address: IpAddr) -> IpNet {
     leaving(address.into())
 }
 
+/// An address of a server as messages have it: 4 or 16 bytes.
+pub fn bytes_of(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    }
+}
+
 /// A network as it leaves this host: cut to 24 bits of IPv4 and to 48 bits of IPv6. An IPv4
 /// network that is written as one of IPv6 counts as IPv4.
 pub fn leaving(network: IpNet) -> IpNet {

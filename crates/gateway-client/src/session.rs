@@ -2,24 +2,18 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
-use crate::message::{Message, SiteEvent};
+use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
+use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard, open};
 use crate::transport::{connect, told};
-use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::update::What;
-use gateway_proto::v1::{
-    Answer, HostStatus, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
-};
-use std::net::IpAddr;
+use gateway_proto::v1::{Answer, HostStatus, Network, Query, ReportAck, Update, answer};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
-use tonic::transport::Channel;
 
 /// How often reports leave that have not filled a batch.
 const TICK: Duration = Duration::from_millis(250);
@@ -29,16 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SLOW: Duration = Duration::from_millis(750);
 /// After all gateways have been tried: so long at first, twice as long each time, and no longer than the second.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// Questions and batches that a gateway has not read yet.
-const UNREAD: usize = 256;
-
-/// Addresses that a gateway lets a subscriber name.
-const MOST_ADDRESSES: usize = 256;
 
 /// Whom answers are told.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
 
 pub(crate) struct Speaker<T> {
+    role: ClientRole,
     config: ClientConfig,
     counts: Arc<Counts>,
     inbox: Receiver<Message<T>>,
@@ -47,15 +37,6 @@ pub(crate) struct Speaker<T> {
     outbox: Outbox,
     /// Those who wait until the outbox is empty.
     flushes: Vec<oneshot::Sender<()>>,
-}
-
-/// The streams of a gateway.
-struct Streams {
-    queries: Sender<Query>,
-    batches: Sender<ReportBatch>,
-    answers: Streaming<Answer>,
-    acks: Streaming<ReportAck>,
-    updates: Streaming<Update>,
 }
 
 /// Why no more is said to a gateway.
@@ -68,6 +49,7 @@ enum End {
 
 impl<T> Speaker<T> {
     pub(crate) fn new(
+        role: ClientRole,
         config: ClientConfig,
         epoch: u64,
         counts: Arc<Counts>,
@@ -76,6 +58,7 @@ impl<T> Speaker<T> {
     ) -> Self {
         let outbox = Outbox::new(epoch, config.collector);
         Self {
+            role,
             config,
             counts,
             inbox,
@@ -128,10 +111,10 @@ impl<T> Speaker<T> {
 
     /// Connects. Reports are gathered meanwhile, and questions are not answered.
     async fn reach(&mut self, gateway: &str) -> Result<Streams, End> {
-        let config = self.config.clone();
+        let (role, config) = (self.role, self.config.clone());
         let connecting = async {
             let channel = connect(&config, gateway).await?;
-            open(channel, &(config.addresses)())
+            open(channel, role, &(config.addresses)())
                 .await
                 .map_err(|error| format!("{gateway}: {}", told(&error)))
         };
@@ -159,9 +142,11 @@ impl<T> Speaker<T> {
                         Ok(())
                     }
                 },
-                answer = streams.answers.message() => heard(answer).map(|answer| self.answered(answer)),
                 ack = streams.acks.message() => heard(ack).map(|ack| self.acknowledged(&ack)),
-                update = streams.updates.message() => heard(update).map(|update| self.updated(update)),
+                other = streams.others.next() => other.map(|other| match other {
+                    Received::Answer(answer) => self.answered(answer),
+                    Received::Update(update) => self.updated(update),
+                }),
                 _ = ticks.tick() => self.tick(streams),
             };
             if let Err(why) = went {
@@ -171,18 +156,30 @@ impl<T> Speaker<T> {
     }
 
     fn take(&mut self, message: Message<T>, streams: &Streams) {
-        let Message::Ask(question) = message else {
-            self.take_without_gateway(message);
-            self.send_batches(streams);
-            return;
-        };
+        match (message, &streams.others) {
+            (Message::Ask(question), OtherStreams::Agent(streams)) => {
+                self.ask(question, &streams.queries);
+            }
+            (Message::Announce(arrival), OtherStreams::Observer { arrivals, .. }) => {
+                if arrivals.try_send(arrival).is_err() {
+                    self.counts.unannounced.add(1);
+                }
+            }
+            (message, _) => {
+                self.take_without_gateway(message);
+                self.send_batches(streams);
+            }
+        }
+    }
+
+    fn ask(&mut self, question: SiteQuestion<T>, queries: &Sender<Query>) {
         let (network, size) = (Network::of(question.network), question.size);
         let Ok(id) = self.pending.ask(Instant::now(), question) else {
             self.counts.none.add(1);
             return;
         };
         let query = Query { id, network: Some(network), size };
-        if streams.queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
+        if queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
             self.counts.none.add(1);
         }
     }
@@ -190,6 +187,7 @@ impl<T> Speaker<T> {
     fn take_without_gateway(&mut self, message: Message<T>) {
         match message {
             Message::Ask(_) => self.counts.none.add(1),
+            Message::Announce(_) => self.counts.unannounced.add(1),
             Message::Report(report) => {
                 let now = Instant::now();
                 if !self.outbox.put(now, report) {
@@ -296,29 +294,4 @@ fn pause_after(rounds: usize) -> Duration {
     let longest = PAUSE.0.saturating_mul(doubled).min(PAUSE.1);
     let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
     longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
-}
-
-async fn open(channel: Channel, serves_at: &[IpAddr]) -> Result<Streams, tonic::Status> {
-    let mut client = GatewayClient::new(channel);
-    let (queries, asked) = mpsc::channel(UNREAD);
-    let (batches, sent) = mpsc::channel(UNREAD);
-    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
-    let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
-    let bytes = |address: &IpAddr| match address {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
-    };
-    let addresses = serves_at.iter().take(MOST_ADDRESSES).map(bytes).collect();
-    let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
-    let updates = client.subscribe(wanted).await?.into_inner();
-    Ok(Streams { queries, batches, answers, acks, updates })
-}
-
-/// What a stream has brought; an error where it ended.
-fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
-    match message {
-        Ok(Some(message)) => Ok(message),
-        Ok(None) => Err("it has ended the conversation".to_owned()),
-        Err(status) => Err(told(&status)),
-    }
 }

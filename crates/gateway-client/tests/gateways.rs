@@ -4,8 +4,8 @@
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
 use gateway_proto::v1::{
-    Answer, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report, ReportAck, ReportBatch,
-    SubscribeRequest, Update, answer,
+    AnnounceReply, Answer, Arrival, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report,
+    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
@@ -29,7 +29,10 @@ struct Fake {
     is_silent: bool,
     /// Takes batches and acknowledges none.
     never_acks: bool,
+    /// Refuses questions and subscriptions, as the gateway does to an observer.
+    is_for_observers: bool,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
+    arrivals: Arc<Mutex<Vec<Arrival>>>,
 }
 
 type Stream<T> = ReceiverStream<Result<T, Status>>;
@@ -84,6 +87,9 @@ impl Gateway for Fake {
         queries: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
         let fake = self.clone();
+        if fake.is_for_observers {
+            return Err(Status::permission_denied("no asking"));
+        }
         Ok(each(queries.into_inner(), move |query| {
             let estimate = Estimate { window: fake.window, ..Estimate::default() };
             let result = Some(answer::Result::Estimate(estimate));
@@ -95,6 +101,9 @@ impl Gateway for Fake {
         &self,
         _: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
+        if self.is_for_observers {
+            return Err(Status::permission_denied("no subscribing"));
+        }
         let (out, updates) = tokio::sync::mpsc::channel(1);
         tokio::spawn(async move {
             out.closed().await;
@@ -104,6 +113,17 @@ impl Gateway for Fake {
 
     async fn forget(&self, _: Request<ForgetRequest>) -> Result<Response<ForgetReply>, Status> {
         Err(Status::unimplemented(""))
+    }
+
+    async fn announce(
+        &self,
+        arrivals: Request<Streaming<Arrival>>,
+    ) -> Result<Response<AnnounceReply>, Status> {
+        let mut arrivals = arrivals.into_inner();
+        while let Some(arrival) = arrivals.message().await? {
+            self.arrivals.lock().unwrap().push(arrival);
+        }
+        Ok(Response::new(AnnounceReply {}))
     }
 }
 
@@ -341,4 +361,42 @@ fn a_gateway_of_another_authority_is_not_believed() {
         _ => None,
     });
     assert!(why.contains("certificate"), "{why}");
+}
+
+/// Its gateway lets it neither ask nor subscribe, so it must not try. A visitor who comes while no
+/// gateway answers is of no use later, and a counter says so.
+#[test]
+fn an_observer_reports_and_announces_and_opens_no_other_stream() {
+    let site = Site::new("observes");
+    let fake = Fake { is_for_observers: true, ..Fake::default() };
+    let (gateway, runs) = site.serve(fake.clone());
+    let (tell, events) = mpsc::channel();
+    let hear = move |event| drop(tell.send(event));
+    let client = SiteClient::observe(site.config(&[gateway]), hear).unwrap();
+    first(&events, |event| match event {
+        SiteEvent::Lost(why) => panic!("{why}"),
+        event => connected(event),
+    });
+    let arrival = Arrival { server: vec![192, 0, 2, 1], ..Arrival::default() };
+    client.announce(arrival.clone());
+    client.report(Report { window: 5, ..Report::default() });
+    client.ask(question());
+    assert!(client.flush(Duration::from_secs(30)));
+    assert_eq!(client.status().reports_taken, 1);
+    until("it is announced", || *fake.arrivals.lock().unwrap() == [arrival.clone()]);
+    until("the question is given up", || client.status().none == 1);
+    assert_eq!(client.unannounced(), 0);
+    drop(runs);
+    first(&events, |event| matches!(event, SiteEvent::Lost(_)).then_some(()));
+    client.announce(arrival.clone());
+    until("it is counted", || client.unannounced() == 1);
+}
+
+/// Until something holds, for thirty seconds.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(30), "not in time: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
 }

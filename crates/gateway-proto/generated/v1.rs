@@ -185,7 +185,7 @@ pub struct SubscribeRequest {
     /// Also send what is known already, newest first, at most so many; 0: only changes.
     #[prost(uint32, tag = "2")]
     pub known: u32,
-    /// Where the subscriber serves, 4 or 16 bytes each, at most 256: a gateway that sees packets tells it of visitors who come there. The
+    /// Where the subscriber serves, 4 or 16 bytes each, at most 256: a gateway tells it of visitors whom an observer sees there. The
     /// address that it is connected from counts without being named.
     #[prost(bytes = "vec", repeated, tag = "3")]
     pub addresses: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
@@ -211,7 +211,7 @@ pub mod update {
         /// The subscriber reads too slowly: so many updates were dropped before this one. Networks to forget that were among them follow.
         #[prost(uint64, tag = "4")]
         Dropped(u64),
-        /// A visitor of this network opens a connection to the subscriber, or asks on one that was idle: the gateway has seen the packet.
+        /// A visitor of this network opens a connection to the subscriber, or asks on one that was idle: an observer has seen the packet.
         #[prost(message, tag = "5")]
         Arrival(super::Estimate),
     }
@@ -229,6 +229,18 @@ pub struct ForgetReply {
     #[prost(uint64, tag = "1")]
     pub forgotten: u64,
 }
+/// A visitor opens a connection to a server, or sends a request on an idle connection.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Arrival {
+    /// The visitor's network. The observer's certificate has to be allowed to report it.
+    #[prost(message, optional, tag = "1")]
+    pub network: ::core::option::Option<Network>,
+    /// Address of the server, 4 or 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub server: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnnounceReply {}
 /// Which way of collecting a report comes from. They are counted apart and can be switched off apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -240,7 +252,7 @@ pub enum Collector {
     Application = 2,
     /// Read off the wire from a TCP option.
     Option = 3,
-    /// Rebuilt from packets that a gateway has seen.
+    /// Rebuilt from packets that an observer has seen.
     Passive = 4,
     /// An access log or the tables of an analysis (`headstart gateway replay`).
     Replay = 5,
@@ -716,6 +728,29 @@ pub mod gateway_client {
                 .insert(GrpcMethod::new("headstart.gateway.v1.Gateway", "Forget"));
             self.inner.unary(req, path, codec).await
         }
+        /// Visitors whose packets an observer sees, as long as the stream lives. Only an observer's
+        /// certificate may call this. The gateway reads and never waits for a subscriber.
+        pub async fn announce(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::Arrival>,
+        ) -> std::result::Result<tonic::Response<super::AnnounceReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = crate::codec::MessageCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/headstart.gateway.v1.Gateway/Announce",
+            );
+            let mut req = request.into_streaming_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("headstart.gateway.v1.Gateway", "Announce"));
+            self.inner.client_streaming(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -777,6 +812,12 @@ pub mod gateway_server {
             &self,
             request: tonic::Request<super::ForgetRequest>,
         ) -> std::result::Result<tonic::Response<super::ForgetReply>, tonic::Status>;
+        /// Visitors whose packets an observer sees, as long as the stream lives. Only an observer's
+        /// certificate may call this. The gateway reads and never waits for a subscriber.
+        async fn announce(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::Arrival>>,
+        ) -> std::result::Result<tonic::Response<super::AnnounceReply>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct GatewayServer<T> {
@@ -1070,6 +1111,51 @@ pub mod gateway_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/headstart.gateway.v1.Gateway/Announce" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnnounceSvc<T: Gateway>(pub Arc<T>);
+                    impl<
+                        T: Gateway,
+                    > tonic::server::ClientStreamingService<super::Arrival>
+                    for AnnounceSvc<T> {
+                        type Response = super::AnnounceReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::Arrival>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Gateway>::announce(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnnounceSvc(inner);
+                        let codec = crate::codec::MessageCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.client_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

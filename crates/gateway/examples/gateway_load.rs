@@ -25,9 +25,9 @@ mod wire;
 
 use ask::{Load, Way};
 use gateway::config::init::FirstGateway;
-use gateway::observe::passive::network;
-use gateway::observe::site_load::{SiteLoad, report_of};
 use gateway::os::clock::system_time;
+use gateway::replay::site_load::{SiteLoad, report_of};
+use gateway_client::network_of;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use process::Measured;
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let span = Duration::from_secs(seconds);
     let requests: Vec<_> = SiteLoad::new(1, Moment::ZERO, 10.0).take(BATCH * 64).collect();
     let networks: Vec<Network> =
-        requests.iter().map(|request| Network::of(network(request.client))).collect();
+        requests.iter().map(|request| Network::of(network_of(request.client))).collect();
 
     let gateway = Measured::gateway(&place.config, place.grpc)?;
     let taken = report(&place.folder, place.grpc, &networks, span).await?;
@@ -96,6 +96,7 @@ impl Place {
         let first = FirstGateway {
             hosts: vec!["127.0.0.1".to_owned()],
             agent: "agent".to_owned(),
+            observe: Vec::new(),
             force: true,
         };
         let config = first.write(&folder, system_time())?.gateway;

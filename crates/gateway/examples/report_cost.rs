@@ -5,11 +5,11 @@
 
 use gateway::config::Rules;
 use gateway::config::permission::Allowed;
-use gateway::observe::passive::network;
-use gateway::observe::site_load::{SiteLoad, report_of};
 use gateway::pki::{Fingerprint, HolderRole, Identity};
+use gateway::replay::site_load::{SiteLoad, report_of};
 use gateway::site::counters::Counts;
 use gateway::site::tenant::{Speaker, Tenant};
+use gateway_client::network_of;
 use gateway_proto::v1::{Collector, Network, ReportBatch};
 use memory::site::SiteConfig;
 use prost::Message;
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bodies: Vec<Vec<u8>> = requests
         .chunks(BATCH)
         .map(|some| {
-            let reports = some.iter().map(|request| Network::of(network(request.client)));
+            let reports = some.iter().map(|request| Network::of(network_of(request.client)));
             let reports = reports.map(report_of).collect();
             ReportBatch { reports, ..ReportBatch::default() }.encode_to_vec()
         })

@@ -2,6 +2,8 @@
 //! 2000 §5, with the estimator `memory::site`.
 //!
 //! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
+//! Nothing here parses packets: crate `gateway-observe` does so, in a process without the site's
+//! keys.
 //!
 //! A module imports only modules of lower floors. `tools/circles` finds an arrow back:
 //!
@@ -9,7 +11,7 @@
 //! |---|---|
 //! | 6 | [`daemon`]: starts, reloads and ends all others |
 //! | 5 | `rpc`: serves the protocol of crate `gateway-proto` to reporters |
-//! | 4 | `http`: dashboard, JSON and metrics; [`observe`]: reports from packets; [`storage`]: snapshot, shared store |
+//! | 4 | `http`: dashboard, JSON and metrics; [`replay`]: logs of earlier days; [`storage`]: snapshot, shared store |
 //! | 3 | [`site`]: tenants, their memory, the rules in force, counters |
 //! | 2 | [`config`]: options, the configuration file, the checked configuration |
 //! | 1 | [`pki`]: certificates and keys |
@@ -18,9 +20,9 @@
 pub mod config;
 pub mod daemon;
 mod http;
-pub mod observe;
 pub mod os;
 pub mod pki;
+pub mod replay;
 mod rpc;
 pub mod site;
 pub mod storage;

@@ -1,21 +1,15 @@
 //! Bytes from outside, for fuzz targets and for the tests that replay what they found. No part of the interface.
 
 use crate::config::Rules;
-use crate::config::capture::{CaptureConfig, CapturePlace};
 use crate::config::permission::Allowed;
-use crate::observe::live::{Found, PathOptionReader};
-use crate::observe::passive::PassiveReport;
-use crate::observe::path_option::PathOption;
 use crate::pki::{Fingerprint, HolderRole, Identity};
 use crate::site::counters::Counts;
-use crate::site::tenant::judge::judge;
+use crate::site::tenant::arrivals::address_of;
 use crate::site::tenant::{Speaker, Tenant};
 use crate::storage::codec::decode;
-use capture::{CaptureFiles, Observed, SegmentSource};
-use gateway_proto::v1::{Query, ReportBatch};
-use memory::site::{Reporter, SiteConfig};
+use gateway_proto::v1::{Arrival, Query, ReportBatch};
+use memory::site::SiteConfig;
 use prost::Message;
-use std::io::Cursor;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
@@ -29,7 +23,7 @@ fn tenant() -> Tenant {
     Tenant::new("site", config)
 }
 
-/// Hears `bytes` as a batch and as a question, twice. Panics if what is acknowledged is not what was sent.
+/// Hears `bytes` as a batch, twice, as a question and as an arrival. Panics if what is acknowledged is not what was sent.
 pub fn hear(bytes: &[u8]) {
     let identity = Identity {
         tenant: "site".to_owned(),
@@ -56,6 +50,13 @@ pub fn hear(bytes: &[u8]) {
     {
         assert!(estimate.window > 0 && (0.0..=1.0).contains(&estimate.confidence), "{estimate:?}");
     }
+    let mut arrivals = tenant.arrivals.subscribe();
+    if let Ok(arrival) = Arrival::decode(bytes)
+        && let Ok(server) = address_of(&arrival.server)
+        && tenant.announce(now, speaker, server, arrival.network.as_ref()).is_err()
+    {
+        assert!(arrivals.try_recv().is_err(), "a refused arrival reaches a subscriber");
+    }
 }
 
 /// Restores `bytes` as records, and asks.
@@ -77,54 +78,6 @@ pub fn restore(mut bytes: &[u8]) {
     }
     for network in memory.networks() {
         memory.estimate(now, network.network.addr(), None);
-    }
-}
-
-/// Packets as a capture shows them: each of `bytes` behind a byte with its length, IPv4 or IPv6.
-pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
-    // A classic capture of raw packets (link type 101).
-    let head = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
-    let mut file = head.map(u32::to_le_bytes).concat();
-    while let Some((length, rest)) = bytes.split_first() {
-        let packet;
-        (packet, bytes) = rest.split_at(usize::from(*length).min(rest.len()));
-        let length = (packet.len() as u32).to_le_bytes();
-        file.extend([[0; 4], [0; 4], length, length].concat());
-        file.extend(packet);
-    }
-    let (mut all, mut batch) = (Vec::new(), Vec::new());
-    let source = CaptureFiles::from_reader("packets", Box::new(Cursor::new(file)));
-    let mut source = source.expect("a capture");
-    while source.next_batch(&mut batch).unwrap_or(false) {
-        all.append(&mut batch);
-    }
-    all
-}
-
-/// Reads the options of `bytes`, packets as `segments` has them, as a capture does, and judges what they say. Panics if what was read
-/// is not written as it was, or says more than a report may.
-pub fn see_option(bytes: &[u8]) {
-    let everywhere = ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));
-    let mut options = PathOptionReader::new(&CaptureConfig {
-        place: CapturePlace::Interfaces(Vec::new()),
-        ports: vec![443],
-        tenant: String::new(),
-        push: false,
-        option_servers: everywhere.to_vec(),
-    });
-    let (counts, rules, allowed) = (Counts::default(), Rules::of_files(), Allowed::everything());
-    for segment in segments(bytes) {
-        if let Some((_, value)) = segment.options.experiment()
-            && let Some(option) = PathOption::read(&value)
-        {
-            let written = option.write();
-            assert_eq!((written[0], &written[2..]), (value[0], &value[2..]));
-        }
-        if let Some(Found::Option(PassiveReport { report, .. })) = options.read(&segment, &counts) {
-            assert!(report.lost <= report.sent && report.network.is_some(), "{report:?}");
-            // It may refuse it, and does not panic.
-            let _ = judge(&report, Reporter(0), &rules, &allowed);
-        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! `bpf/option.h` writes what `gateway::observe::path_option` does, byte for byte: the header is compiled for this machine and run on the same
+//! `bpf/option.h` writes what `gateway_observe::path_option` does, byte for byte: the header is compiled for this machine and run on the same
 //! numbers. Needs a C compiler; says so and passes without one.
 
 use crate::compiled;
-use gateway::observe::path_option::{ID, PathOption};
+use gateway_observe::path_option::{ID, PathOption};
 use gateway_proto::v1::Bound;
 use proptest::strategy::Strategy;
 

@@ -1,7 +1,7 @@
 //! What may be typed as the value of an option, by the lists that the program itself reads them with.
 
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
-use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
+use cmdline::complete::{Asked, Completion, FilesOffered, schemes};
 use link::path::PRESETS;
 use testbed::Contender;
 use trace::Vantage;
@@ -24,7 +24,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("report", "config") => Completion::ending(&[".toml"]),
         ("report", "file") => Completion::ending(&[".jsonl", ".json"]),
         ("analyze", "out") => Completion::files(FilesOffered::Folders),
-        ("capture", "interface") => interfaces(),
+        ("capture", "interface") => Completion::interfaces(),
         ("capture", "write") => Completion::ending(&[".pcap"]),
         (_, "down" | "up") => {
             let jitter = ("jitter=", "delays each packet by up to so much more");
@@ -38,14 +38,6 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "tls") => Completion::named([("none", ""), ("1.3", "")]),
         _ => return schemes::shared(asked),
     })
-}
-
-/// Network interfaces of this machine; none where the kernel does not list them.
-fn interfaces() -> Completion {
-    let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
-    let any = Candidate::whole("any", "all of them");
-    Completion::of([any].into_iter().chain(names.map(|name| Candidate::whole(name, ""))))
 }
 
 fn pages() -> Completion {

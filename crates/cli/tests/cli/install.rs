@@ -89,6 +89,7 @@ fn all_that_is_installed_comes_and_goes() {
         ("opt/hs/include/headstart.h", 0o644),
         (UNIT, 0o644),
         ("opt/hs/lib/systemd/system/headstart-gateway.service", 0o644),
+        ("opt/hs/lib/systemd/system/headstart-observer.service", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart-agent", 0o644),
         ("opt/hs/share/bash-completion/completions/headstart-gateway", 0o644),

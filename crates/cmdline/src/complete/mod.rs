@@ -108,6 +108,14 @@ impl Completion {
         Self::of(all.into_iter().map(|(name, about)| Candidate::whole(name, about)))
     }
 
+    /// Network interfaces of this machine; none where the kernel does not list them.
+    pub fn interfaces() -> Self {
+        let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+        let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
+        let any = Candidate::whole("any", "all of them");
+        Self::of([any].into_iter().chain(names.map(|name| Candidate::whole(name, ""))))
+    }
+
     /// Files with these endings first, and nothing else.
     pub fn ending(endings: &'static [&'static str]) -> Self {
         Self::files(FilesOffered::Ending(endings))

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 /// A gateway on free ports, which ends with the test.
-struct Gateway {
+pub(crate) struct Gateway {
     child: Child,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     http: String,
 }
 
@@ -27,9 +27,14 @@ impl Drop for Gateway {
 
 impl Gateway {
     fn start(name: &str) -> Self {
+        Self::start_with(name, &[])
+    }
+
+    /// Starts one with more arguments of `init`.
+    pub(crate) fn start_with(name: &str, more: &[&str]) -> Self {
         let folder = folder(name);
         let _ = fs::remove_dir_all(&folder);
-        stdout(&["init", folder.to_str().unwrap()]);
+        stdout(&[&["init", folder.to_str().unwrap()][..], more].concat());
         replace(
             &folder.join("gateway.toml"),
             &[("127.0.0.1:9466", "127.0.0.1:0"), ("127.0.0.1:9465", "127.0.0.1:0")],
@@ -49,10 +54,13 @@ impl Gateway {
             |behind: &str| line.split(behind).nth(1).unwrap().split(';').next().unwrap().to_owned();
         let (grpc, http) = (word("agents at "), word("http://"));
         replace(&folder.join("agent.toml"), &[("127.0.0.1:9466", &grpc)]);
+        if !more.is_empty() {
+            replace(&folder.join("observe/observe.toml"), &[("127.0.0.1:9466", &grpc)]);
+        }
         Self { child, folder, http }
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.http).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http)
             .unwrap();
@@ -61,12 +69,12 @@ impl Gateway {
         text
     }
 
-    fn agent(&self) -> String {
+    pub(crate) fn agent(&self) -> String {
         self.folder.join("agent.toml").to_str().unwrap().to_owned()
     }
 }
 
-fn replace(file: &Path, pairs: &[(&str, &str)]) {
+pub(crate) fn replace(file: &Path, pairs: &[(&str, &str)]) {
     let text = fs::read_to_string(file).unwrap();
     let text = pairs.iter().fold(text, |text, (from, to)| text.replace(from, to));
     fs::write(file, text).unwrap();

@@ -3,6 +3,7 @@
 mod gateway;
 #[path = "../../../cli/tests/cli/man.rs"]
 mod man;
+mod observe;
 #[path = "../../../cli/tests/cli/run.rs"]
 mod run;
 

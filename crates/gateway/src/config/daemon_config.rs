@@ -1,7 +1,6 @@
 //! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
 //! [`DaemonConfig::fixed_differences`] says what of it has to wait for a restart.
 
-use super::capture::CaptureConfig;
 use super::options::{CollectorName, GatewayOptions};
 use super::permission::Permissions;
 use crate::os::log::GatewayLogLevel;
@@ -49,8 +48,6 @@ pub struct DaemonConfig {
     pub max_networks: usize,
     /// Connections at a time.
     pub max_connections: usize,
-    /// What it looks at itself.
-    pub capture: Option<CaptureConfig>,
     /// How much is said.
     pub log: GatewayLogLevel,
     /// What changes without a restart.
@@ -138,15 +135,6 @@ impl DaemonConfig {
             None => Some(service.unwrap_or(folder).join("gateway.redb")),
         };
         let rules = Rules::new(options)?;
-        let tenants: Vec<&str> = rules.permissions.tenants().collect();
-        let of_capture = |capture| CaptureConfig::new(capture, folder, &tenants);
-        let capture = options.capture.as_ref().map(of_capture).transpose()?;
-        let wants_options =
-            capture.as_ref().is_some_and(|capture| !capture.option_servers.is_empty());
-        if wants_options && !rules.collect.contains(&CollectorName::Option) {
-            let why = "capture.option-servers: add \"option\" to collect, or leave it out";
-            return Err(why.to_owned());
-        }
         Ok(Self {
             listen: options.listen.unwrap_or((Ipv4Addr::LOCALHOST, GRPC_PORT).into()),
             http: http(options)?,
@@ -167,7 +155,6 @@ impl DaemonConfig {
                 4096,
                 (1, 1 << 20),
             )?,
-            capture,
             log: options.log.unwrap_or_default(),
             rules,
         })
@@ -184,7 +171,6 @@ impl DaemonConfig {
             ("redis", self.redis != new.redis),
             ("max-networks", self.max_networks != new.max_networks),
             ("max-connections", self.max_connections != new.max_connections),
-            ("capture", self.capture != new.capture),
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
     }
@@ -352,7 +338,6 @@ mod tests {
             "max-connections = 5",
             "redis = \"redis://a:1\"",
             "redis-cluster = [\"redis://a:1\"]",
-            "[capture]\ninterfaces = [\"lo\"]",
         ] {
             let named = old.fixed_differences(&config(text).unwrap());
             assert!(named.len() == 1 && text.contains(named[0]), "{text}: {named:?}");

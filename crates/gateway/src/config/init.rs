@@ -1,4 +1,4 @@
-//! A first gateway for one machine: a new authority, certificates, and both configurations, written into a folder.
+//! A first gateway for one machine: a new authority, certificates, and the configurations, written into a folder.
 
 use crate::pki::{Authority, HolderRole};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Certificates of gateways and agents end after so many days, unless somebody says otherwise.
+/// Days until certificates of gateways, agents and observers end, by default.
 pub const DAYS: u32 = 365;
 /// The tenant of a first gateway.
 pub const TENANT: &str = "site";
@@ -19,6 +19,8 @@ pub struct FirstGateway {
     pub hosts: Vec<String>,
     /// Name of the agent's certificate.
     pub agent: String,
+    /// Interfaces whose packets an observer is to read; none: no observer.
+    pub observe: Vec<String>,
     /// Write over what is there.
     pub force: bool,
 }
@@ -30,6 +32,8 @@ pub struct Written {
     pub gateway: PathBuf,
     /// `agent.toml`
     pub agent: PathBuf,
+    /// `observe/observe.toml`, if an observer was asked for.
+    pub observer: Option<PathBuf>,
     /// All of them.
     pub files: Vec<PathBuf>,
 }
@@ -50,18 +54,19 @@ impl FirstGateway {
                 there.display()
             ));
         }
-        let mut builder = DirBuilder::new();
-        let made = builder.recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         let mut files = Vec::new();
         for (name, text) in contents {
             let file = folder.join(name);
+            let of_file = file.parent().unwrap_or(folder);
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(of_file);
+            made.map_err(|error| format!("cannot make {}: {error}", of_file.display()))?;
             write_private(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
             files.push(file);
         }
         Ok(Written {
             gateway: folder.join("gateway.toml"),
             agent: folder.join("agent.toml"),
+            observer: (!self.observe.is_empty()).then(|| folder.join(OBSERVE_TOML)),
             files,
         })
     }
@@ -79,8 +84,9 @@ impl FirstGateway {
         let operator = authority.client(now, DAYS, HolderRole::Operator, (TENANT, "operator"));
         let operator = operator.map_err(failed)?;
         let host = self.hosts.first().map_or("127.0.0.1", String::as_str);
-        Ok(vec![
-            ("ca.pem", ca.certificate),
+        let address = address(host);
+        let mut contents = vec![
+            ("ca.pem", ca.certificate.clone()),
             ("ca.key", ca.key),
             ("server.pem", server.certificate),
             ("server.key", server.key),
@@ -90,8 +96,20 @@ impl FirstGateway {
             ("operator.key", operator.key),
             ("revoked.txt", REVOKED.to_owned()),
             ("gateway.toml", GATEWAY_TOML.to_owned()),
-            ("agent.toml", agent_toml(folder, host)),
-        ])
+            ("agent.toml", agent_toml(folder, &address)),
+        ];
+        if !self.observe.is_empty() {
+            let role = HolderRole::Observer;
+            let observer = authority.client(now, DAYS, role, (TENANT, "observer"));
+            let observer = observer.map_err(failed)?;
+            contents.extend([
+                ("observe/ca.pem", ca.certificate),
+                ("observe/observer.pem", observer.certificate),
+                ("observe/observer.key", observer.key),
+                (OBSERVE_TOML, observe_toml(&address, &self.observe)),
+            ]);
+        }
+        Ok(contents)
     }
 }
 
@@ -160,18 +178,40 @@ name = "site"
 # ask = ["0.0.0.0/0", "::/0"]
 "#;
 
-fn agent_toml(folder: &Path, host: &str) -> String {
-    let file = |name: &str| folder.join(name).display().to_string();
+/// The observer's configuration lies in a folder of its own: its user reads no key of the site.
+const OBSERVE_TOML: &str = "observe/observe.toml";
+
+fn observe_toml(address: &str, interfaces: &[String]) -> String {
+    format!(
+        r#"# An observer that reports packets: `headstart gateway observe --config FILE`. Each key: docs/gateway/reference.md.
+# Files are relative to the folder of this one, which may move to another machine.
+
+gateway = ["{address}"]
+gateway-ca = "ca.pem"
+gateway-certificate = "observer.pem"
+gateway-key = "observer.key"
+interfaces = {interfaces:?}
+ports = [80, 443]               # of your servers
+"#
+    )
+}
+
+/// Address of a gateway at `host`, on the default port.
+fn address(host: &str) -> String {
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    format!("{host}:{}", super::GRPC_PORT)
+}
+
+fn agent_toml(folder: &Path, address: &str) -> String {
+    let file = |name: &str| folder.join(name).display().to_string();
     format!(
         r#"# An agent that asks and tells the gateway of this folder: `headstart agent --config FILE`, as root.
 
-gateway = ["{host}:{}"]
+gateway = ["{address}"]
 gateway-ca = {:?}
 gateway-certificate = {:?}
 gateway-key = {:?}
 "#,
-        super::GRPC_PORT,
         file("ca.pem"),
         file("agent.pem"),
         file("agent.key"),

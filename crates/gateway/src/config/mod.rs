@@ -5,7 +5,6 @@
 //! The module may read certificates ([`crate::pki`]). It does not know what a running gateway has
 //! learnt.
 
-pub(crate) mod capture;
 mod daemon_config;
 pub mod init;
 pub mod options;

@@ -3,7 +3,8 @@
 
 use crate::os::log::GatewayLogLevel;
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use support::errors::{Fault, FileError};
@@ -60,28 +61,11 @@ pub struct GatewayOptions {
     pub redis_key: Option<PathBuf>,
     /// How much is said: "notice" or "debug" [default: notice].
     pub log: Option<GatewayLogLevel>,
-    /// Packets that the gateway sees itself.
-    pub capture: Option<CaptureOptions>,
+    /// Refused: an observer of its own reads packets.
+    #[serde(deserialize_with = "moved_to_observer")]
+    pub capture: (),
     /// Who shares what with whom; at least one.
     pub tenant: Vec<TenantOptions>,
-}
-
-/// What the gateway looks at itself.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct CaptureOptions {
-    /// Interfaces; "any" is all of them. It takes `CAP_NET_RAW`.
-    pub interfaces: Vec<String>,
-    /// In their place a capture file, or a pipe that somebody writes one into.
-    pub file: Option<PathBuf>,
-    /// Ports of the site's servers [80, 443].
-    pub ports: Option<Vec<u16>>,
-    /// Whose servers they are [the only tenant].
-    pub tenant: Option<String>,
-    /// Tell servers of visitors as their SYNs come, and as they ask on connections that were idle [true].
-    pub push: Option<bool>,
-    /// Believe TCP options of agents (`tcp-option` in `agent.toml`) in packets that leave these addresses; none by default.
-    pub option_servers: Vec<IpNet>,
 }
 
 /// A tenant: hosts that share a memory, which no other tenant sees.
@@ -118,6 +102,14 @@ pub(crate) fn everywhere() -> Vec<IpNet> {
     vec![IpNet::V4(ipnet::Ipv4Net::default()), IpNet::V6(ipnet::Ipv6Net::default())]
 }
 
+/// Says where `[capture]` has gone.
+fn moved_to_observer<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    let why = "[capture]: the gateway reads no packets, because it holds the site's keys; move these \
+        keys to an observe.toml (`headstart gateway init DIR --observe INTERFACE` writes one) and run \
+        `headstart gateway observe --config observe.toml`";
+    Err(D::Error::custom(why))
+}
+
 /// A way of collecting, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -128,7 +120,7 @@ pub enum CollectorName {
     Application,
     /// A TCP option read off the wire.
     Option,
-    /// Packets that the gateway sees.
+    /// Packets that an observer sees.
     Passive,
     /// Logs and tables of earlier days.
     Replay,
@@ -180,6 +172,12 @@ mod tests {
             why.starts_with("gateway.toml:3: unknown key \"reports\" (did you mean \"report\""),
             "{why}"
         );
+        let why = refused("retention = 5\n\n[capture]\ninterfaces = [\"eth0\"]\n");
+        assert!(
+            why.starts_with("gateway.toml:3: [capture]: the gateway reads no packets"),
+            "{why}"
+        );
+        assert!(why.contains("observe.toml") && why.contains("headstart gateway observe"), "{why}");
         let why = refused("collect = [\"agents\"]");
         assert!(why.contains("did you mean \"agent\"?"), "{why}");
     }

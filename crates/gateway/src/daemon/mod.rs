@@ -6,7 +6,6 @@ mod reload;
 
 use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
-use crate::observe::live::OpenCapture;
 use crate::os::clock::SiteClock;
 use crate::os::log::{LogPriority, say, set_log_level};
 use crate::pki::{beginning, earliest_end, ending};
@@ -44,7 +43,6 @@ pub struct Daemon {
     tls: Arc<ArcSwap<ServerConfig>>,
     snapshot: Option<Arc<SnapshotFile>>,
     shared: Option<Arc<SharedStore>>,
-    capture: Option<OpenCapture>,
     grpc: TcpListener,
     http: TcpListener,
 }
@@ -92,8 +90,7 @@ impl Daemon {
         }
         let grpc = bind("listen", config.listen).await?;
         let http = bind("http", config.http).await?;
-        let capture = config.capture.as_ref().map(OpenCapture::open).transpose()?;
-        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, capture, grpc, http })
+        Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, grpc, http })
     }
 
     /// Where agents are heard.
@@ -164,9 +161,6 @@ impl Daemon {
         let share =
             |store: &Arc<SharedStore>| tokio::spawn(Arc::clone(store).run(Arc::clone(&self.site)));
         let sharing = self.shared.as_ref().map(share);
-        let begin = |capture: OpenCapture| capture.run(&self.site);
-        let capture = self.capture.map(begin).transpose();
-        let capture = capture.map_err(|error| format!("capture: no thread for it: {error}"))?;
         notify(&[NotifyState::Ready]);
         let mut ended = ended;
         loop {
@@ -191,19 +185,12 @@ impl Daemon {
         accepting.abort();
         // It fails where nobody listens, and then nothing is under way.
         let _ = end.send(true);
-        // What interfaces have shown belongs into the snapshot.
-        let seen = async {
-            if let Some(capture) = capture {
-                capture.end(DRAIN).await;
-            }
-        };
         let calls = async {
             if !grpc.is_finished() {
                 let _ = (&mut grpc).await;
             }
         };
-        let (drained, ()) = tokio::join!(tokio::time::timeout(DRAIN, calls), seen);
-        if drained.is_err() {
+        if tokio::time::timeout(DRAIN, calls).await.is_err() {
             grpc.abort();
         }
         chores.abort();

@@ -145,7 +145,7 @@ function show(told) {
   fill("answers", counted({ ...status.answered, ...Object.fromEntries(Object.entries(status.unanswered).map(([why, n]) => [`none: ${why}`, n])) }));
   fill("questions", counted({ "in time": tenant.questions.in_time, late: tenant.questions.late, none: tenant.questions.none }));
   fill("networks", told.networks.map(network), "no reports yet");
-  fill("reporters", tenant.reporters.map((host) => [cell(host.name), cell(host.alive ? "alive" : "silent", host.alive ? "good" : "bad"),
+  fill("reporters", tenant.reporters.map((host) => [cell(host.role === "agent" ? host.name : `${host.role} ${host.name}`), cell(host.alive ? "alive" : "silent", host.alive ? "good" : "bad"),
     cell(text(host.heard_s), "n"), cell(text(host.taken), "n"), cell(text(host.refused), "n"), cell(host.version || "–")]), "nobody yet");
   fill("gateways", status.gateways.map((gateway) => [cell(gateway.this ? `${gateway.name} (this one)` : gateway.name),
     cell(gateway.alive ? "alive" : "silent", gateway.alive ? "good" : "bad"), cell(text(gateway.wrote_s), "n"), cell(String(gateway.origin), "n")]), "none");

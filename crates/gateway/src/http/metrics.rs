@@ -123,19 +123,15 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("shared_records", "Records written for other gateways", &counts.shared),
         ("merged_records", "Records of other gateways that said something new", &counts.merged),
         ("unplaced_records", "Records of more gateways than are held apart", &counts.unplaced),
-        ("seen_segments", "Segments that the gateway has seen itself", &counts.seen_segments),
-        ("lost_packets", "Packets lost before the gateway saw them", &counts.seen_lost),
-        ("dropped_findings", "What was found in packets and had no room", &counts.seen_dropped),
-        (
-            "foreign_options",
-            "TCP options in packets of none of the servers whose options are believed",
-            &counts.foreign_options,
-        ),
-        ("bad_options", "TCP options that no agent has written", &counts.bad_options),
         (
             "arrivals",
             "Visitors told to their servers as their SYNs or requests came",
             &counts.arrivals,
+        ),
+        (
+            "refused_arrivals",
+            "Visitors whom an observer has announced and may not report",
+            &counts.refused_arrivals,
         ),
         ("snapshots", "Snapshots written", &counts.snapshots),
         ("failed_snapshots", "Snapshots that could not be written", &counts.failed_snapshots),
@@ -149,8 +145,6 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ConstGauge::new(i64::try_from(site.unauthenticated.len()).unwrap_or(i64::MAX));
     let help = "Connections that have shown no certificate yet";
     registry.register("unproven_connections", help, unauthenticated);
-    let gone = ConstGauge::new(counts.seen_gone.get() as i64);
-    registry.register("missing_interfaces", "Interfaces of the capture that are gone", gone);
     let revoked = ConstGauge::new(site.revocations.len() as i64);
     registry.register("revoked_certificates", "Certificates in the list", revoked);
 }

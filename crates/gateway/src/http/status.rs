@@ -117,6 +117,8 @@ pub(super) struct QuestionsStatus {
 pub(super) struct ReporterStatus {
     /// As its certificate says it.
     pub name: String,
+    /// Role in its certificate: agent, operator or observer.
+    pub role: &'static str,
     /// Since it was heard last.
     pub heard_s: f64,
     /// Whether that is less than a minute.
@@ -225,6 +227,7 @@ fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
     let reporters = known.reporters.iter().take(MOST_REPORTERS);
     let reporters = reporters.map(|(name, record)| ReporterStatus {
         name: name.to_owned(),
+        role: record.role.word(),
         heard_s: now.saturating_since(record.heard).as_secs_f64(),
         alive: record.is_alive(now),
         taken: record.taken,

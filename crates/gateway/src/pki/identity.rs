@@ -17,6 +17,8 @@ pub enum HolderRole {
     Agent,
     /// May also have networks forgotten, everywhere.
     Operator,
+    /// Sees packets: reports what they show and announces visitors, and may do nothing else.
+    Observer,
 }
 
 /// Who speaks.
@@ -58,15 +60,18 @@ impl Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl HolderRole {
-    const fn word(self) -> &'static str {
+    /// The word of certificates and of the JSON API.
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
             Self::Operator => "operator",
+            Self::Observer => "observer",
         }
     }
 
     fn of_word(word: &str) -> Option<Self> {
-        [Self::Agent, Self::Operator].into_iter().find(|role| role.word() == word)
+        let roles = [Self::Agent, Self::Operator, Self::Observer];
+        roles.into_iter().find(|role| role.word() == word)
     }
 }
 
@@ -144,6 +149,7 @@ mod tests {
         let name = |rest: &str| holder(&format!("spiffe://headstart/tenant/{rest}")).is_some();
         assert!(name("site/agent/web-1.example"));
         assert!(name("site/operator/ann"));
+        assert!(name("site/observer/eye-1"));
         assert!(!name("site/gateway/web-1"));
         assert!(!name("site/agent/"));
         assert!(!name("site/agent/a/b"));

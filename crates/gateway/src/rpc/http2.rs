@@ -5,7 +5,8 @@
 use super::listen::ReporterStream;
 use super::panics::guard;
 use super::peer::PeerIdentity;
-use super::service::{GatewayService, too_large};
+use super::service::GatewayService;
+use super::statuses::too_large;
 use crate::site::GatewaySite;
 use gateway_proto::v1::gateway_server::GatewayServer;
 use hyper::body::{Body as _, Incoming};
@@ -248,7 +249,8 @@ mod tests {
     fn site() -> Arc<GatewaySite> {
         let name = format!("headstart-serve-{}-{}", std::process::id(), crate::os::draw::number());
         let folder = std::env::temp_dir().join(name);
-        let first = FirstGateway { hosts: vec![], agent: "agent".to_owned(), force: false };
+        let (hosts, agent, observe) = (vec![], "agent".to_owned(), vec![]);
+        let first = FirstGateway { hosts, agent, observe, force: false };
         first.write(&folder, crate::os::clock::system_time()).unwrap();
         let config = DaemonConfig::read(&folder.join("gateway.toml")).unwrap();
         let site = GatewaySite::new(&config, 1).unwrap();

@@ -9,3 +9,5 @@ pub(crate) mod listen;
 mod panics;
 mod peer;
 pub(crate) mod service;
+mod statuses;
+mod subscriber;

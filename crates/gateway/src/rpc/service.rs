@@ -4,38 +4,29 @@
 use super::deadline::{deadline, passed};
 use super::panics::{guard, guarded};
 use super::peer::PeerIdentity;
+use super::statuses::{draining, ended, refusal, too_large};
+use super::subscriber::{Sources, Wanted, tell};
 use crate::pki::{HolderRole, Identity};
-use crate::site::tenant::arrivals::{VisitorArrival, addresses_of};
-use crate::site::tenant::sense_of;
-use crate::site::tenant::subscriptions::UpdateReceiver;
-use crate::site::{GatewaySite, ReporterSession, Silenced};
+use crate::site::tenant::arrivals::address_of;
+use crate::site::tenant::judge::sense_of;
+use crate::site::{GatewaySite, ReporterSession};
 use crate::storage::shared::{BatchName, SharedStore};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    Answer, ForgetReply, ForgetRequest, KeepAlive, Network, NoEstimate, Query, ReportAck,
-    ReportBatch, SubscribeRequest, Update, answer, update,
+    AnnounceReply, Answer, Arrival, ForgetReply, ForgetRequest, Network, NoEstimate, Query,
+    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
-use ipnet::IpNet;
-use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 /// Acknowledgements and updates that wait for a peer to read them.
 const WAITING: usize = 64;
-/// A subscriber hears at least so often.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// Networks that a subscription may name.
-const MOST_NETWORKS: usize = 1024;
 /// Estimates that a subscriber may ask for at the beginning.
 const MOST_KNOWN: u32 = 100_000;
 
@@ -63,6 +54,19 @@ impl GatewayService {
         let peer = request.extensions().get::<PeerIdentity>();
         let peer = peer.ok_or_else(|| Status::unauthenticated("no certificate"))?;
         peer.session(&self.site).map_err(refusal)
+    }
+
+    /// The session of a holder that may ask and subscribe: an observer may not.
+    fn asker<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
+        let session = self.session(request)?;
+        match session.identity().role {
+            HolderRole::Agent | HolderRole::Operator => Ok(session),
+            HolderRole::Observer => {
+                let why = "an observer's certificate may only report and announce visitors; \
+                    `headstart gateway certificate` makes one for an agent";
+                Err(Status::permission_denied(why))
+            }
+        }
     }
 
     /// Waits until streams of `identity` have to end, and says why.
@@ -103,7 +107,7 @@ impl Gateway for GatewayService {
     }
 
     async fn ask(&self, request: Request<Query>) -> Result<Response<Answer>, Status> {
-        let session = self.session(&request)?;
+        let session = self.asker(&request)?;
         Ok(Response::new(answer(&session, request.get_ref())))
     }
 
@@ -111,7 +115,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<Streaming<Query>>,
     ) -> Result<Response<Self::AskStreamStream>, Status> {
-        let mut session = self.session(&request)?.as_ref().clone();
+        let mut session = self.asker(&request)?.as_ref().clone();
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
@@ -128,7 +132,7 @@ impl Gateway for GatewayService {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<Self::SubscribeStream>, Status> {
-        let session = self.session(&request)?.as_ref().clone();
+        let session = self.asker(&request)?.as_ref().clone();
         let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
@@ -137,10 +141,10 @@ impl Gateway for GatewayService {
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Before what is known is read, so that no change falls between.
         let changes = session.tenant().updates(self.site.clock.now());
-        let changes = (changes, session.tenant().arrivals.subscribe());
+        let sources = Sources { changes, arrivals: session.tenant().arrivals.subscribe() };
         let site = Arc::clone(&self.site);
         tokio::spawn(async move {
-            let told = guarded(&site, tell(session, &wanted, known, changes, &updates));
+            let told = guarded(&site, tell(session, &wanted, known, sources, &updates));
             let told = async { told.await.unwrap_or_else(|status| status) };
             tokio::select! {
                 end = told => { let _ = updates.send(Err(end)).await; }
@@ -167,6 +171,42 @@ impl Gateway for GatewayService {
         self.site.note_forget(forgotten);
         Ok(Response::new(ForgetReply { forgotten }))
     }
+
+    async fn announce(
+        &self,
+        request: Request<Streaming<Arrival>>,
+    ) -> Result<Response<AnnounceReply>, Status> {
+        let session = self.session(&request)?.as_ref().clone();
+        if session.identity().role != HolderRole::Observer {
+            let why = "only an observer's certificate may announce visitors; \
+                `headstart gateway certificate --observer` makes one";
+            return Err(Status::permission_denied(why));
+        }
+        let deadline = deadline(request.metadata());
+        let end = self.clone().ending(Arc::clone(session.identity()), deadline);
+        tokio::select! {
+            biased;
+            end = end => Err(end),
+            read = read_arrivals(session, request.into_inner()) => read,
+        }
+    }
+}
+
+/// Passes visitors on to subscribers until the observer ends the stream.
+async fn read_arrivals(
+    mut session: ReporterSession,
+    mut arrivals: Streaming<Arrival>,
+) -> Result<Response<AnnounceReply>, Status> {
+    while let Some(arrival) = arrivals.message().await.map_err(too_large)? {
+        session.renew().map_err(|why| ended(session.site(), why))?;
+        let server = address_of(&arrival.server).map_err(Status::invalid_argument)?;
+        let (site, network) = (session.site(), arrival.network.as_ref());
+        if session.tenant().announce(site.clock.now(), session.speaker(), server, network).is_err()
+        {
+            site.counts.refused_arrivals.add(1);
+        }
+    }
+    Ok(Response::new(AnnounceReply {}))
 }
 
 /// Takes batches until the peer or `end` ends that.
@@ -242,111 +282,6 @@ fn answer(session: &ReporterSession, query: &Query) -> Answer {
     Answer { id: query.id, result: Some(result) }
 }
 
-/// What of a tenant's updates a subscriber wants.
-struct Wanted {
-    networks: Vec<IpNet>,
-    /// Where it serves.
-    addresses: BTreeSet<IpAddr>,
-}
-
-impl Wanted {
-    fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
-        if request.networks.len() > MOST_NETWORKS {
-            return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
-        }
-        let networks: Option<Vec<IpNet>> = request.networks.iter().map(Network::to_net).collect();
-        let networks = networks.ok_or_else(|| Status::invalid_argument("no network"))?;
-        let addresses = addresses_of(&request.addresses, from).map_err(Status::invalid_argument)?;
-        Ok(Self { networks, addresses })
-    }
-
-    fn has(&self, network: &IpNet) -> bool {
-        self.networks.is_empty() || self.networks.iter().any(|wanted| wanted.contains(network))
-    }
-}
-
-/// Sends updates until the subscriber may hear no more; with why.
-async fn tell(
-    mut session: ReporterSession,
-    wanted: &Wanted,
-    known: u32,
-    (mut changes, mut arrivals): (UpdateReceiver, Receiver<VisitorArrival>),
-    updates: &mpsc::Sender<Result<Update, Status>>,
-) -> Status {
-    // What was forgotten before what is known since.
-    while let Some(update) = changes.next_missed() {
-        if updates.send(Ok(update)).await.is_err() {
-            return Status::cancelled("the subscriber is gone");
-        }
-    }
-    for estimate in session.tenant().busiest(session.site().clock.now(), known as usize) {
-        let update = Update { what: Some(update::What::Estimate(estimate)) };
-        if is_for(&session, wanted, &update) && updates.send(Ok(update)).await.is_err() {
-            return Status::cancelled("the subscriber is gone");
-        }
-    }
-    let mut silent_until = Instant::now() + KEEP_ALIVE;
-    loop {
-        let change = tokio::select! {
-            // Changes first: some tell the subscriber to forget a network, and no number of arrivals may hold these up.
-            biased;
-            change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
-            arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
-        };
-        if let Err(why) = session.renew() {
-            return ended(session.site(), why);
-        }
-        let update = match change {
-            Ok(Ok(update)) => update,
-            Ok(Err(RecvError::Lagged(dropped))) => {
-                session.site().counts.dropped_updates.add(dropped);
-                Update { what: Some(update::What::Dropped(dropped)) }
-            }
-            Ok(Err(RecvError::Closed)) => return draining(),
-            Err(_) => Update { what: Some(update::What::KeepAlive(KeepAlive {})) },
-        };
-        if !is_for(&session, wanted, &update) {
-            continue;
-        }
-        silent_until = Instant::now() + KEEP_ALIVE;
-        let Ok(room) = updates.reserve().await else {
-            return Status::cancelled("the subscriber is gone");
-        };
-        if matches!(update.what, Some(update::What::Arrival(_))) {
-            session.site().counts.arrivals.add(1);
-        }
-        room.send(Ok(update));
-    }
-}
-
-/// What a subscriber is told of a visitor: nothing if it goes to another server, or was too long ago.
-fn arrived(
-    arrival: Result<VisitorArrival, RecvError>,
-    wanted: &Wanted,
-) -> Result<Update, RecvError> {
-    let is_for = |arrival: &VisitorArrival| wanted.addresses.contains(&arrival.server);
-    match arrival {
-        Ok(arrival) => {
-            let what = is_for(&arrival).then_some(update::What::Arrival(arrival.estimate));
-            Ok(Update { what })
-        }
-        Err(RecvError::Lagged(_)) => Ok(Update { what: None }),
-        Err(RecvError::Closed) => Err(RecvError::Closed),
-    }
-}
-
-fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
-    match &update.what {
-        None => false,
-        Some(update::What::Estimate(estimate) | update::What::Arrival(estimate)) => {
-            let network = estimate.network.as_ref().and_then(Network::to_net);
-            let may = |network: &IpNet| session.speaker().allowed.may_ask(network);
-            network.is_some_and(|network| wanted.has(&network) && may(&network))
-        }
-        _ => true,
-    }
-}
-
 /// A stream that ends with the status of `end` once that has come.
 struct Ending<S> {
     stream: S,
@@ -370,29 +305,4 @@ impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Stream for Ending<S> {
             Poll::Ready(Some(Err(status)))
         })
     }
-}
-
-/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC; tonic says `OUT_OF_RANGE`.
-pub(crate) fn too_large(status: Status) -> Status {
-    match status.code() {
-        Code::OutOfRange => Status::resource_exhausted(status.message()),
-        _ => status,
-    }
-}
-
-fn refusal(why: Silenced) -> Status {
-    Status::permission_denied(match why {
-        Silenced::Revoked => "the certificate is revoked",
-        Silenced::Expired => "the certificate has expired",
-        Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
-    })
-}
-
-fn ended(site: &GatewaySite, why: Silenced) -> Status {
-    site.counts.ended_streams.add(1);
-    refusal(why)
-}
-
-fn draining() -> Status {
-    Status::unavailable("the gateway ends; ask another, or again in a moment")
 }

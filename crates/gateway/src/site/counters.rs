@@ -43,11 +43,6 @@ impl Tick {
         self.0.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// So many now, of something that is counted as it is.
-    pub fn set(&self, count: u64) {
-        self.0.store(count, Ordering::Relaxed);
-    }
-
     /// How many.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -156,20 +151,10 @@ pub struct Counts {
     pub merged: Tick,
     /// Records of other gateways for which there was no place: more gateways than a memory holds apart.
     pub unplaced: Tick,
-    /// Segments that the gateway has seen itself.
-    pub seen_segments: Tick,
-    /// Packets that the kernel has dropped before they were seen.
-    pub seen_lost: Tick,
-    /// Interfaces of the capture that are gone now.
-    pub seen_gone: Tick,
-    /// What was found in them and there was no room for.
-    pub seen_dropped: Tick,
-    /// TCP options of agents in packets that leave none of the servers whose options are believed.
-    pub foreign_options: Tick,
-    /// TCP options of agents that no agent has written.
-    pub bad_options: Tick,
     /// Visitors that servers were told of as their SYNs came, or their requests after a silence, once for each subscriber.
     pub arrivals: Tick,
+    /// Visitors whom an observer has announced and may not report.
+    pub refused_arrivals: Tick,
     /// Snapshots written, and those that failed.
     pub snapshots: Tick,
     /// Snapshots that could not be written.

@@ -1,5 +1,5 @@
 //! A site's gateway without its network: tenants, the rules in force, counters. What comes by gRPC,
-//! HTTP, from captures or from a shared store meets here.
+//! HTTP or from a shared store meets here.
 //!
 //! A tenant's memory is in [`tenant`]. The module knows the configuration and the holders of
 //! certificates ([`crate::pki`]). It opens no socket, and does not know who calls it.

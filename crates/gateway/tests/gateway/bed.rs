@@ -2,9 +2,9 @@
 
 use gateway::config::init::FirstGateway;
 use gateway::daemon::{Daemon, DaemonHandle};
-use gateway::observe::site_load::report_of;
 use gateway::os::clock::system_time;
 use gateway::pki::{Authority, HolderRole, Issued};
+use gateway::replay::site_load::report_of;
 use gateway::site::GatewaySite;
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Collector, Network, Query, Report, ReportAck, ReportBatch};
@@ -59,7 +59,8 @@ impl Bed {
         );
         let folder = std::env::temp_dir().join(name);
         let hosts = vec!["127.0.0.1".to_owned()];
-        let first = FirstGateway { hosts, agent: "agent".to_owned(), force: false };
+        let (agent, observe) = ("agent".to_owned(), Vec::new());
+        let first = FirstGateway { hosts, agent, observe, force: false };
         first.write(&folder, system_time()).unwrap();
         let bed = Self { folder };
         let text = fs::read_to_string(bed.file("gateway.toml")).unwrap();

@@ -1,8 +1,9 @@
 //! Bytes from outside: any, and those of the corpus, which upset nothing.
 
-use crate::bed::{batch, query, report};
+use crate::bed::{batch, network, query, report};
 use gateway::storage::codec::encode;
-use gateway::testing::{hear, restore, see_option};
+use gateway::testing::{hear, restore};
+use gateway_proto::v1::Arrival;
 use memory::site::SiteRecord;
 use proptest::prelude::*;
 use prost::Message;
@@ -24,7 +25,6 @@ fn replay(what: &str, take: fn(&[u8])) {
 fn the_corpus_upsets_nothing() {
     replay("messages", hear);
     replay("records", restore);
-    replay("option", see_option);
 }
 
 fn record() -> SiteRecord {
@@ -37,18 +37,8 @@ fn record() -> SiteRecord {
     }
 }
 
-/// A loss at 144,768 bytes (`gateway::observe::path_option`).
-const OPTION: [u8; 16] =
-    [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
-
-/// A FIN of 192.0.2.1:443 to 198.51.100.7 whose header has these options, behind its length.
-fn packet(options: &[u8]) -> Vec<u8> {
-    let length = 40 + options.len() as u8;
-    let mut packet = vec![length, 0x45, 0, 0, length, 0, 0, 0x40, 0, 64, 6, 0, 0];
-    packet.extend([192, 0, 2, 1, 198, 51, 100, 7, 1, 187, 0xc3, 0x50, 0, 0, 0, 1, 0, 0, 0, 2]);
-    packet.extend([(5 + options.len() as u8 / 4) << 4, 0x11, 0, 0, 0, 0, 0, 0]);
-    packet.extend(options);
-    packet
+fn arrival() -> Arrival {
+    Arrival { network: Some(network("192.0.2.0/24")), server: vec![192, 0, 2, 1] }
 }
 
 proptest! {
@@ -56,7 +46,6 @@ proptest! {
     fn any_bytes_are_heard_without_harm(bytes: Vec<u8>) {
         hear(&bytes);
         restore(&bytes);
-        see_option(&bytes);
     }
 
     /// Near to what is right: a good message with one byte changed, or cut.
@@ -67,12 +56,9 @@ proptest! {
         let messages = [
             batch(1, vec![report("192.0.2.0/24", 100_000), report("2001:db8::/48", 7)]).encode_to_vec(),
             query("192.0.2.0/24").encode_to_vec(),
+            arrival().encode_to_vec(),
             records,
         ];
-        let mut packet = packet(&OPTION);
-        let place = at.index(packet.len());
-        packet[place] = byte;
-        see_option(&packet);
         for mut bytes in messages {
             let place = at.index(bytes.len());
             bytes[place] = byte;
@@ -95,19 +81,13 @@ fn write_corpus() {
         batch(1, vec![report("192.0.2.0/24", 100_000), report("2001:db8::/48", 7)]).encode_to_vec();
     put("messages/ok-batch", &good);
     put("messages/ok-query", &query("192.0.2.0/24").encode_to_vec());
+    put("messages/ok-arrival", &arrival().encode_to_vec());
     put("messages/bad-cut", &good[..good.len() - 3]);
     put("messages/bad-empty", b"");
     put(
         "messages/bad-figures",
         &batch(u64::MAX, vec![report("192.0.2.1/32", u64::MAX)]).encode_to_vec(),
     );
-    put("option/ok-loss", &packet(&OPTION));
-    put("option/ok-twice", &[packet(&OPTION), packet(&OPTION)].concat());
-    put("option/bad-version", &packet(&[&OPTION[..4], &[0x2f], &OPTION[5..]].concat()));
-    put("option/bad-figures", &packet(&[&OPTION[..6], &[0xff; 10]].concat()));
-    put("option/bad-length", &packet(&[&[254, 8][..], &OPTION[2..8]].concat()));
-    put("option/bad-cut", &packet(&OPTION)[..50]);
-    put("option/bad-empty", b"");
     let mut one = Vec::new();
     encode(&record(), &mut one);
     put("records/ok-one", &one);

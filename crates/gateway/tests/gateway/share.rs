@@ -10,6 +10,8 @@ use std::process::Command;
 use test_support::Need;
 
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
+const GATEWAY_UNIT: &str = "headstart-gateway.service";
+const OBSERVER_UNIT: &str = "../../gateway-observe/share/headstart-observer.service";
 
 /// Names of metrics in an expression of PromQL.
 fn named(text: &str) -> BTreeSet<String> {
@@ -63,10 +65,10 @@ fn prometheus_takes_the_rules_and_they_do_what_they_say() {
 
 /// What systemd says of our unit; `None` if it is not here. It ignores what it does not know, says
 /// so, and succeeds.
-fn complaints(bed: &Bed, unit: &str) -> Option<Vec<String>> {
-    fs::write(bed.file("headstart-gateway.service"), unit).unwrap();
+fn complaints(bed: &Bed, name: &str, unit: &str) -> Option<Vec<String>> {
+    fs::write(bed.file(name), unit).unwrap();
     let mut verify = Command::new("systemd-analyze");
-    verify.args(["verify", "--man=no", "./headstart-gateway.service"]).current_dir(&bed.folder);
+    verify.args(["verify", "--man=no", &format!("./{name}")]).current_dir(&bed.folder);
     if !test_support::has(&[Need::Program("systemd-analyze")]) {
         return None;
     }
@@ -74,22 +76,42 @@ fn complaints(bed: &Bed, unit: &str) -> Option<Vec<String>> {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     // It may have something to say of other units of this machine.
-    let of_ours = said.lines().filter(|line| line.contains("headstart-gateway"));
+    let of_ours = said.lines().filter(|line| line.contains(name));
     Some(of_ours.map(str::to_owned).collect())
 }
 
+/// The daemon has no capability, and the observer the one that packets need.
 #[test]
-fn systemd_knows_every_option_of_the_unit() {
-    let unit = fs::read_to_string(Path::new(SHARE).join("headstart-gateway.service")).unwrap();
+fn only_the_observer_has_a_capability() {
+    for (file, capability) in [(GATEWAY_UNIT, ""), (OBSERVER_UNIT, "CAP_NET_RAW")] {
+        let unit = fs::read_to_string(Path::new(SHARE).join(file)).unwrap();
+        for key in ["CapabilityBoundingSet", "AmbientCapabilities"] {
+            let prefix = format!("{key}=");
+            let values: Vec<_> =
+                unit.lines().filter_map(|line| line.strip_prefix(&prefix)).collect();
+            assert_eq!(values, [capability], "{file}: {key}");
+        }
+    }
+}
+
+#[test]
+fn systemd_knows_every_option_of_the_units() {
+    [GATEWAY_UNIT, OBSERVER_UNIT].into_iter().for_each(is_known_to_systemd);
+}
+
+fn is_known_to_systemd(file: &str) {
+    let unit = fs::read_to_string(Path::new(SHARE).join(file)).unwrap();
     // systemd-analyze wants programs and users that are there.
     let unit = unit
         .replace("/usr/bin/headstart-gateway", "/bin/true")
-        .replace("User=headstart-gateway\n", "");
+        .replace("User=headstart-gateway\n", "")
+        .replace("User=headstart-observer\n", "");
+    let name = file.rsplit('/').next().unwrap();
     let bed = Bed::new("");
-    let Some(said) = complaints(&bed, &unit) else { return };
+    let Some(said) = complaints(&bed, name, &unit) else { return };
     assert_eq!(said, Vec::<String>::new());
     for wrong in ["NoNewPrivilege=yes", "Restart=sometimes"] {
         let unit = unit.replace("[Service]\n", &format!("[Service]\n{wrong}\n"));
-        assert_eq!(complaints(&bed, &unit).map(|said| said.len()), Some(1), "{wrong}");
+        assert_eq!(complaints(&bed, name, &unit).map(|said| said.len()), Some(1), "{wrong}");
     }
 }

@@ -3,8 +3,8 @@
 use super::running::{SiteFolder, any_port};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
 use gateway_proto::v1::{
-    Answer, Estimate, ForgetReply, ForgetRequest, Network, Query, ReportAck, ReportBatch,
-    SubscribeRequest, Update, answer, update,
+    AnnounceReply, Answer, Arrival, Estimate, ForgetReply, ForgetRequest, Network, Query,
+    ReportAck, ReportBatch, SubscribeRequest, Update, answer, update,
 };
 use std::fs;
 use std::sync::mpsc;
@@ -153,6 +153,13 @@ impl Gateway for Lies {
             }
         });
         Ok(Response::new(ReceiverStream::new(updates)))
+    }
+
+    async fn announce(
+        &self,
+        _: Request<Streaming<Arrival>>,
+    ) -> Result<Response<AnnounceReply>, Status> {
+        Err(Status::unimplemented("nothing is announced"))
     }
 
     async fn forget(&self, _: Request<ForgetRequest>) -> Result<Response<ForgetReply>, Status> {

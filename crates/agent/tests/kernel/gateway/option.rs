@@ -39,7 +39,7 @@ fn a_gateway_reads_off_the_wire_what_an_agent_without_a_gateway_has_learnt() {
         assert!((80_000..95_000).contains(&min_rtt), "{known:?}");
         let known = gateway.tenant.known();
         let reporters: Vec<_> = known.reporters.iter().map(|(name, _)| name).collect();
-        assert_eq!(reporters, [gateway::observe::live::OPTION]);
+        assert_eq!(reporters, ["observer"]);
     });
 }
 

@@ -7,8 +7,10 @@ use gateway::daemon::Daemon;
 use gateway::site::GatewaySite;
 use gateway::site::tenant::Tenant;
 use gateway_client::{ClientConfig, SiteClient};
+use gateway_observe::{ObserveConfig, SiteObserver};
 use gateway_proto::v1::{Bound, Collector, Network, Report};
 use ipnet::IpNet;
+use prometheus_client::metrics::gauge::Gauge;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -36,6 +38,7 @@ impl SiteFolder {
         let first = FirstGateway {
             hosts: vec!["127.0.0.1".to_owned()],
             agent: "agent".to_owned(),
+            observe: vec!["any".to_owned()],
             force: true,
         };
         let Written { gateway: config, .. } = first.write(&folder, SystemTime::now()).unwrap();
@@ -75,16 +78,18 @@ pub(super) struct Gateway {
     /// What it knows, and what it counts.
     pub(super) tenant: Arc<Tenant>,
     pub(super) site: Arc<GatewaySite>,
+    /// Interfaces that its observer misses, if it has one.
+    pub(super) missing: Option<Gauge>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Gateway {
     pub(super) fn start() -> Self {
-        Self::start_by(SiteFolder::new(any_port()), thread::spawn)
+        Self::start_by(SiteFolder::new(any_port()), None, thread::spawn)
     }
 
-    /// On the host of a namespace, of which it sees the packets of this port.
+    /// On the host of a namespace, with an observer there that sees the packets of this port.
     pub(super) fn seeing(namespace: &Namespace, port: u16) -> Self {
         Self::seeing_by(namespace, "any", port, ("", ""))
     }
@@ -96,11 +101,11 @@ impl Gateway {
 
     /// The same that believes the TCP options of this address, and nothing else.
     pub(super) fn believing(namespace: &Namespace, server: SocketAddr) -> Self {
-        let servers = format!("option-servers = [\"{}/32\"]\n", server.ip());
+        let servers = format!("passive = false\noption-servers = [\"{}/32\"]\n", server.ip());
         Self::seeing_by(namespace, "any", server.port(), ("collect = [\"option\"]\n", &servers))
     }
 
-    /// With more in its configuration: at the beginning, and of its capture.
+    /// With more in its configuration, and in its observer's.
     fn seeing_by(
         namespace: &Namespace,
         interface: &str,
@@ -109,24 +114,29 @@ impl Gateway {
     ) -> Self {
         let files = SiteFolder::new(any_port());
         let text = fs::read_to_string(&files.config).unwrap();
-        let interfaces = format!("interfaces = [{interface:?}]\n");
-        let capture = format!("\n[capture]\n{interfaces}ports = [{port}]\n{more}");
-        fs::write(&files.config, format!("{first}{text}{capture}")).unwrap();
-        Self::start_by(files, |job| namespace.spawn(job).unwrap())
+        fs::write(&files.config, format!("{first}{text}")).unwrap();
+        let observe = PathBuf::from(files.file("observe/observe.toml"));
+        let text = fs::read_to_string(&observe).unwrap();
+        let text = text.replace("\"any\"", &format!("{interface:?}"));
+        let text = text.replace("[80, 443]", &format!("[{port}]")) + more;
+        fs::write(&observe, text).unwrap();
+        Self::start_by(files, Some(observe), |job| namespace.spawn(job).unwrap())
     }
 
     fn start_by(
         files: SiteFolder,
+        observe: Option<PathBuf>,
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> JoinHandle<()>,
     ) -> Self {
         let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
         let config = files.config.clone();
         let thread = spawn(Box::new(move || {
-            run(&config, ended, |address, site| tell.send((address, site)).unwrap());
+            let tell = |address, site, missing| tell.send((address, site, missing)).unwrap();
+            run(&config, observe.as_deref(), ended, tell);
         }));
-        let (address, site) = told.recv().unwrap();
+        let (address, site, missing) = told.recv().unwrap();
         let tenant = site.tenant(TENANT).unwrap();
-        Self { files, address, tenant, site, end: Some(end), thread: Some(thread) }
+        Self { files, address, tenant, site, missing, end: Some(end), thread: Some(thread) }
     }
 
     pub(super) fn file(&self, name: &str) -> String {
@@ -212,16 +222,39 @@ impl Drop for Gateway {
     }
 }
 
-/// Runs a gateway until `ended`; tells where it listens.
-fn run(config: &Path, ended: oneshot::Receiver<()>, tell: impl FnOnce(String, Arc<GatewaySite>)) {
+/// Runs a gateway until `ended`, with an observer if there is a configuration of one. Says where it
+/// listens.
+fn run(
+    config: &Path,
+    observe: Option<&Path>,
+    ended: oneshot::Receiver<()>,
+    tell: impl FnOnce(String, Arc<GatewaySite>, Option<Gauge>),
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let daemon = Daemon::open(config).await.unwrap();
-        tell(daemon.grpc_address().unwrap().to_string(), Arc::clone(daemon.site()));
+        let (address, site) =
+            (daemon.grpc_address().unwrap().to_string(), Arc::clone(daemon.site()));
         let handle = daemon.spawn(false);
+        let observer = observe.map(|file| observer(file, &address));
+        while observer.as_ref().is_some_and(|observer| !observer.is_connected()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let missing = observer.as_ref().map(|of| of.counts().missing_interfaces.clone());
+        tell(address, site, missing);
         let _ = ended.await;
+        if let Some(observer) = observer {
+            tokio::task::spawn_blocking(|| observer.end()).await.unwrap().unwrap();
+        }
         handle.end().await.unwrap();
     });
+}
+
+/// An observer in the namespace of this thread that reports to the gateway at `address`.
+fn observer(file: &Path, address: &str) -> SiteObserver {
+    let text = fs::read_to_string(file).unwrap().replace("127.0.0.1:9466", address);
+    fs::write(file, text).unwrap();
+    SiteObserver::start(&ObserveConfig::read(file).unwrap()).unwrap()
 }
 
 /// Names the configuration of a gateway to the process that is to be one.
@@ -284,5 +317,5 @@ fn is_a_gateway_for_another_test() {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = end.send(());
     });
-    run(Path::new(&config), ended, |_, _| ());
+    run(Path::new(&config), None, ended, |_, _, _| ());
 }

@@ -1,9 +1,12 @@
-//! Visitors whose SYNs or requests the gateway has seen, told to whoever serves at the address that they go to.
+//! Visitors whose SYNs or requests an observer has seen, told to whoever serves at the address that they go to.
 
-use gateway_proto::v1::Estimate;
+use super::judge::reported_network;
+use super::{Speaker, Tenant, messages};
+use gateway_proto::v1::{Estimate, Network, Refusal, Source};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use tokio::sync::broadcast;
+use units::Instant;
 
 /// Arrivals that wait for a subscriber; older ones are of no use.
 const WAITING: usize = 1024;
@@ -45,6 +48,39 @@ impl Arrivals {
     }
 }
 
+impl Tenant {
+    /// Notifies the subscriber that serves at `server` of a visitor from `network`, with what is
+    /// known of this network. If no host has reported the network, nothing is sent.
+    ///
+    /// # Errors
+    /// If a report of this network would not count: why.
+    pub fn announce(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        server: IpAddr,
+        network: Option<&Network>,
+    ) -> Result<(), Refusal> {
+        let network = reported_network(network, speaker.allowed)?;
+        if !self.arrivals.has_subscribers() {
+            return Ok(());
+        }
+        let estimate = self.estimate(now, network.addr());
+        let estimate = estimate.map(|estimate| messages::estimate_of(network, &estimate));
+        if let Some(estimate) = estimate.filter(is_of_visitor) {
+            self.arrivals.tell(VisitorArrival { server, estimate });
+        }
+        Ok(())
+    }
+}
+
+/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has
+/// its samples does. An estimate of neighbours or of the whole site is not worth a message for
+/// each SYN: an agent that wants it asks.
+fn is_of_visitor(estimate: &Estimate) -> bool {
+    matches!(estimate.source(), Source::Network | Source::Covering)
+}
+
 /// Addresses that a subscription may name.
 const MOST_ADDRESSES: usize = 256;
 
@@ -60,16 +96,21 @@ pub fn addresses_of(
     if named.len() > MOST_ADDRESSES {
         return Err("more than 256 addresses; leave some out");
     }
-    let of_bytes = |bytes: &Vec<u8>| match bytes.len() {
-        4 => <[u8; 4]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
-        16 => <[u8; 16]>::try_from(bytes.as_slice()).ok().map(IpAddr::from),
-        _ => None,
-    };
-    let named: Option<BTreeSet<IpAddr>> =
-        named.iter().map(|bytes| of_bytes(bytes).map(|address| address.to_canonical())).collect();
-    let mut all = named.ok_or("an address of a server has 4 or 16 bytes")?;
+    let named: Result<BTreeSet<IpAddr>, _> = named.iter().map(|bytes| address_of(bytes)).collect();
+    let mut all = named?;
     all.extend(own.map(|own| own.to_canonical()));
     Ok(all)
+}
+
+/// The address of a server in a message.
+///
+/// # Errors
+/// If the bytes are no address.
+pub(crate) fn address_of(bytes: &[u8]) -> Result<IpAddr, &'static str> {
+    let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    let address = v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from));
+    let address = address.map_err(|_| "an address of a server has 4 or 16 bytes")?;
+    Ok(address.to_canonical())
 }
 
 #[cfg(test)]

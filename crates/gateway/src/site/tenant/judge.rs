@@ -3,7 +3,8 @@
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::config::{LongestPrefix, Rules, SHORTEST_V4, SHORTEST_V6};
-use gateway_proto::v1::{self, Refusal};
+use crate::pki::HolderRole;
+use gateway_proto::v1::{self, Refusal, ReportBatch};
 use ipnet::IpNet;
 use memory::holds_translated;
 use memory::site::{Bound, Reporter, SiteReport};
@@ -25,6 +26,31 @@ pub(crate) struct JudgedReport {
     pub age: Duration,
 }
 
+/// The way in which the reports of `batch` were collected.
+///
+/// # Errors
+/// If the batch makes no sense as a whole: why.
+pub(crate) fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
+    if batch.epoch == 0 || batch.sequence == 0 {
+        return Err("epoch and sequence begin at 1");
+    }
+    if batch.reports.len() > rules.max_batch {
+        return Err("more reports than max-batch allows");
+    }
+    collector(batch.collector).ok_or("no collector, or an unknown one")
+}
+
+/// True if the holder of a certificate may say that it has collected in this way: an observer
+/// has only what packets show.
+pub(super) const fn may_collect(role: HolderRole, collector: CollectorName) -> bool {
+    match role {
+        HolderRole::Agent | HolderRole::Operator => true,
+        HolderRole::Observer => {
+            matches!(collector, CollectorName::Option | CollectorName::Passive)
+        }
+    }
+}
+
 /// Judges `report` of `reporter`.
 ///
 /// # Errors
@@ -35,15 +61,9 @@ pub(crate) fn judge(
     rules: &Rules,
     allowed: &Allowed,
 ) -> Result<JudgedReport, Refusal> {
-    let network = report.network.as_ref().and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
-    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
-        return Err(Refusal::Network);
-    }
+    let network = reported_network(report.network.as_ref(), allowed)?;
     if !is_short(&network, rules.longest) {
         return Err(Refusal::TooLong);
-    }
-    if !allowed.may_report(&network) {
-        return Err(Refusal::NotAllowed);
     }
     let age = Duration::from_millis(report.age_ms.into());
     if age.as_nanos() > u64::try_from(rules.retention.as_nanos()).unwrap_or(u64::MAX) {
@@ -68,6 +88,21 @@ pub(crate) fn judge(
         bound,
     };
     Ok(JudgedReport { report, age })
+}
+
+/// The network of visitors that a message names.
+///
+/// # Errors
+/// If the message names none, or one that its sender may not report.
+pub(crate) fn reported_network(
+    network: Option<&v1::Network>,
+    allowed: &Allowed,
+) -> Result<IpNet, Refusal> {
+    let network = network.and_then(v1::Network::to_net).ok_or(Refusal::Network)?;
+    if network.prefix_len() < shortest(&network) || holds_translated(&network) {
+        return Err(Refusal::Network);
+    }
+    allowed.may_report(&network).then_some(network).ok_or(Refusal::NotAllowed)
 }
 
 /// True if `network` has no more bits than may be told of visitors.

@@ -14,7 +14,6 @@ pub(crate) mod unshared;
 
 use super::counters::Counts;
 use crate::config::Rules;
-use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::os::clock::ticks;
 use crate::pki::Identity;
@@ -24,7 +23,7 @@ use changed_networks::{ChangedNetworks, MOST_CHANGED};
 use gains::SiteGains;
 use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
 use ipnet::IpNet;
-use judge::{JudgedReport, collector, is_short, judge};
+use judge::{JudgedReport, is_short, judge, may_collect, sense_of};
 use locked_memory::TenantMemory;
 use memory::holds_translated;
 use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
@@ -54,7 +53,7 @@ pub struct Tenant {
     answers: Mutex<KeptAnswers>,
     known: Mutex<Known>,
     updates: Updates,
-    /// Visitors that the gateway has seen coming.
+    /// Visitors whom observers have seen.
     pub arrivals: Arrivals,
 }
 
@@ -172,6 +171,7 @@ impl Tenant {
         let admitted = {
             let mut known = self.known();
             let record = known.reporters.hear(&speaker.identity.name, now);
+            record.role = speaker.identity.role;
             if !record.claim(batch.epoch, batch.sequence) {
                 counts.repeated_batches.add(1);
                 ack.repeated = true;
@@ -185,7 +185,9 @@ impl Tenant {
         let mut refused = [0_u32; 8];
         let (admitted, rest) = batch.reports.split_at(admitted as usize);
         refused[Refusal::TooMany as usize] += rest.len() as u32;
-        match speaker.rules.collect.contains(&collector) {
+        match speaker.rules.collect.contains(&collector)
+            && may_collect(speaker.identity.role, collector)
+        {
             true => {
                 ack.taken =
                     self.take_reports(now, speaker, batch.epoch, admitted, &mut refused).await;
@@ -372,20 +374,6 @@ impl Tenant {
             }
         }
     }
-}
-
-/// Who has collected what is in `batch`.
-///
-/// # Errors
-/// Why it makes no sense as a whole.
-pub fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
-    if batch.epoch == 0 || batch.sequence == 0 {
-        return Err("epoch and sequence begin at 1");
-    }
-    if batch.reports.len() > rules.max_batch {
-        return Err("more reports than max-batch allows");
-    }
-    collector(batch.collector).ok_or("no collector, or an unknown one")
 }
 
 impl Known {

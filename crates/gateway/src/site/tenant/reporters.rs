@@ -1,6 +1,7 @@
 //! Who reports to a tenant: which batches of each have been dealt with, how much it may still send, what it says of itself. Bounded: whoever
 //! has been silent longest is forgotten first.
 
+use crate::pki::HolderRole;
 use gateway_proto::v1::HostStatus;
 use lru::LruCache;
 use std::collections::VecDeque;
@@ -32,6 +33,8 @@ pub struct ReporterRecord {
     /// Parts ([`REPORT`]) of the next one: they count the next time.
     part: u64,
     filled: Instant,
+    /// Role in its certificate.
+    pub role: HolderRole,
     /// When it was last heard.
     pub heard: Instant,
     /// Reports of it that count.
@@ -79,6 +82,7 @@ impl ReporterRecord {
             tokens: u64::MAX,
             part: 0,
             filled: now,
+            role: HolderRole::Agent,
             heard: now,
             taken: 0,
             refused: 0,

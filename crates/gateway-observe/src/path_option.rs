@@ -81,7 +81,7 @@ impl PathOption {
 ///
 /// # Examples
 /// ```
-/// use gateway::observe::path_option::{scaled, unscaled};
+/// use gateway_observe::path_option::{scaled, unscaled};
 /// // 144,800 is 141.4 times 2^10, so 1131 (1024 + 107) times 2^7: the eighth exponent.
 /// assert_eq!(scaled(144_800), 8 << 10 | 107);
 /// assert_eq!(unscaled(8 << 10 | 107), Some(144_768));

@@ -1,10 +1,10 @@
-//! Passive collection: what the trace engine rebuilds of senders, transfer by transfer, as reports. The gateway sees packets and has nobody
+//! Passive collection: what the trace engine rebuilds of senders, transfer by transfer, as reports. The observer sees packets and has nobody
 //! changed (Zhang, Qiu & Keshav 2000 §5.1). One engine, crate `trace`, tells it.
 
-use crate::config::LongestPrefix;
+use crate::config::ReportedPrefix;
+use gateway_client::network_of;
 use gateway_proto::v1::{Bound, Network, Report};
 use ipnet::IpNet;
-use memory::canonical_address;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use trace::{
@@ -15,9 +15,6 @@ use units::{Duration, Instant};
 
 /// Connections of which a loss is remembered until the transfer ends; the engine bounds those that it follows.
 const MOST: usize = 1 << 20;
-
-/// Bits of the prefix that stands for a visitor.
-const USUAL: LongestPrefix = LongestPrefix { v4: 24, v6: 48 };
 
 /// A transfer as a report, with when it ended and whose it was.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +35,11 @@ impl PassiveReport {
     }
 
     /// The report of a network that is no longer than `longest`.
-    pub fn within(self, longest: LongestPrefix) -> Report {
-        let bits = LongestPrefix { v4: longest.v4.min(USUAL.v4), v6: longest.v6.min(USUAL.v6) };
-        Report { network: Some(Network::of(cut(self.client, bits))), ..self.report }
+    pub(crate) fn within(self, longest: ReportedPrefix) -> Report {
+        let network = network_of(self.client);
+        let bits = if network.addr().is_ipv4() { longest.v4 } else { longest.v6 };
+        let cut = IpNet::new(network.addr(), bits.min(network.prefix_len())).unwrap_or(network);
+        Report { network: Some(Network::of(cut)), ..self.report }
     }
 }
 
@@ -76,7 +75,7 @@ impl<F: FnMut(PassiveReport)> TraceSink for PassiveSink<F> {
         if !sender.is_server || transfer.bytes == 0 || transfer.mss == 0 {
             return;
         }
-        let report = SeenTransfer::of(transfer, lost_at).report(network(sender.client.ip));
+        let report = SeenTransfer::of(transfer, lost_at).report(network_of(sender.client.ip));
         (self.take)(PassiveReport { at: transfer.ended, client: sender.client.ip, report });
     }
 }
@@ -147,15 +146,10 @@ impl SeenTransfer {
     }
 }
 
-/// The network of a visitor, as it is reported: /24, or /48 of IPv6. A visitor behind NAT64 has the network of its IPv4 address.
-pub fn network(address: IpAddr) -> IpNet {
-    cut(address, USUAL)
-}
-
-fn cut(address: IpAddr, to: LongestPrefix) -> IpNet {
-    let address = canonical_address(address);
-    let bits = if address.is_ipv4() { to.v4 } else { to.v6 };
-    IpNet::new(address, bits).map_or_else(|_| address.into(), |net| net.trunc())
+/// A report of `at`, as old as it is at `now`.
+pub fn aged(report: Report, at: Instant, now: Instant) -> Report {
+    let age = now.saturating_since(at);
+    Report { age_ms: u32::try_from(age.as_millis()).unwrap_or(u32::MAX), ..report }
 }
 
 #[cfg(test)]
@@ -166,10 +160,8 @@ mod tests {
     fn networks_are_no_longer_than_a_gateway_takes() {
         let within = |client: &str, v4: u8, v6: u8| {
             let client: IpAddr = client.parse().unwrap();
-            let report =
-                Report { network: Some(Network::of(network(client))), ..Report::default() };
-            let found = PassiveReport { at: Instant::ZERO, client, report };
-            found.within(LongestPrefix { v4, v6 }).network.unwrap().to_net().unwrap().to_string()
+            let found = PassiveReport { at: Instant::ZERO, client, report: Report::default() };
+            found.within(ReportedPrefix { v4, v6 }).network.unwrap().to_net().unwrap().to_string()
         };
         // 0x60 is 96, of which two bits leave 64; 0xbeef begins with 1011.
         for (v4, network) in [(18, "10.1.64.0/18"), (24, "10.1.96.0/24"), (28, "10.1.96.0/24")] {

@@ -1,8 +1,8 @@
 //! Reports rebuilt from packets say what the capture shows.
 
 use capture::{CaptureFiles, SegmentSource};
-use gateway::observe::passive::PassiveSink;
-use gateway::observe::replay::Replay;
+use gateway::replay::Replay;
+use gateway_observe::passive::PassiveSink;
 use gateway_proto::v1::{Bound, Network};
 use std::path::Path;
 use trace::{EngineConfig, TraceEngine};
@@ -32,7 +32,7 @@ fn transfers_with_a_loss_are_estimates_and_the_others_lower_bounds() {
     let network = Some(Network::of("10.1.96.0/24".parse().unwrap()));
     assert!(found.iter().all(|one| one.report.network == network));
     let mut replay = Replay::default();
-    found.iter().for_each(|found| replay.on_transfer(found));
+    found.iter().for_each(|one| replay.on_transfer(one.began(), one.at, &one.report));
     let answers = replay.findings();
     assert_eq!(
         (answers.asked, answers.reported, answers.with_loss, answers.unanswered),

@@ -1,12 +1,13 @@
-//! TCP options of agents in the packets that the capture sees ([`crate::observe::path_option`]). Anybody can write such an option, so it is
+//! TCP options of agents in the packets that the capture sees ([`crate::path_option`]). Anybody can write such an option, so it is
 //! believed only in packets that leave an address that the operator has named as a server's. What the wire shows twice counts once.
 
-use super::reporting::Found;
-use crate::config::capture::CaptureConfig;
-use crate::observe::passive::{PassiveReport, network};
-use crate::observe::path_option::{ID, PathOption};
-use crate::site::counters::Counts;
+use crate::config::CaptureConfig;
+use crate::counts::ObserverCounts;
+use crate::passive::PassiveReport;
+use crate::path_option::{ID, PathOption};
+use crate::reporting::Found;
 use capture::{Observed, TcpEnd};
+use gateway_client::network_of;
 use ipnet::IpNet;
 use lru::LruCache;
 use segment::Flags;
@@ -31,7 +32,7 @@ impl PathOptionReader {
     }
 
     /// What a segment says by an option, if it has one that is believed.
-    pub(crate) fn read(&mut self, segment: &Observed, counts: &Counts) -> Option<Found> {
+    pub(crate) fn read(&mut self, segment: &Observed, counts: &ObserverCounts) -> Option<Found> {
         let (id, value) = segment.options.experiment()?;
         // An agent writes it into a FIN alone: whoever writes more of them counts no more often.
         let is_end = segment.has(Flags::FIN) && !segment.has(Flags::SYN);
@@ -39,11 +40,11 @@ impl PathOptionReader {
             return None;
         }
         if !self.is_of_server(&segment.source) {
-            counts.foreign_options.add(1);
+            counts.foreign_options.inc();
             return None;
         }
         let Some(option) = PathOption::read(&value) else {
-            counts.bad_options.add(1);
+            counts.bad_options.inc();
             return None;
         };
         let connection = (segment.source, segment.destination, segment.ack);
@@ -51,7 +52,7 @@ impl PathOptionReader {
             return None;
         }
         let client = segment.destination.ip;
-        let report = option.report(network(client));
+        let report = option.report(network_of(client));
         Some(Found::Option(PassiveReport { at: segment.at, client, report }))
     }
 
@@ -64,7 +65,7 @@ impl PathOptionReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::capture::CapturePlace;
+    use crate::config::{CapturePlace, ReportedPrefix};
     use crate::testing::segments;
     use std::net::IpAddr;
 
@@ -85,8 +86,9 @@ mod tests {
         PathOptionReader::new(&CaptureConfig {
             place: CapturePlace::Interfaces(vec![]),
             ports: vec![443],
-            tenant: String::new(),
+            passive: true,
             push: true,
+            longest: ReportedPrefix { v4: 24, v6: 48 },
             option_servers: servers.iter().map(|net| net.parse().unwrap()).collect(),
         })
     }
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_option_of_a_server_is_a_report_of_the_visitors_network_once() {
-        let (mut reader, counts) = (reader(&["192.0.2.0/28"]), Counts::default());
+        let (mut reader, counts) = (reader(&["192.0.2.0/28"]), ObserverCounts::default());
         let spoken = segment(&OPTION, FIN_ACK);
         let Some(Found::Option(found)) = reader.read(&spoken, &counts) else { panic!("none") };
         assert_eq!(found.client, "198.51.100.7".parse::<IpAddr>().unwrap());
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_not_of_a_server_on_a_syn_or_malformed_is_none() {
-        let counts = Counts::default();
+        let counts = ObserverCounts::default();
         let spoken = segment(&OPTION, FIN_ACK);
         assert!(reader(&["192.0.2.2/32"]).read(&spoken, &counts).is_none());
         assert_eq!(counts.foreign_options.get(), 1);

@@ -1,7 +1,7 @@
-//! Where the capture's packets come from: interfaces, or a file. Interfaces come and go while the gateway runs.
+//! Where the capture's packets come from: interfaces, or a file. Interfaces come and go while the observer runs.
 
-use crate::config::capture::CapturePlace;
-use crate::os::log::{LogPriority, say};
+use crate::config::CapturePlace;
+use crate::log::{LogPriority, say};
 use capture::{CaptureError, InterfaceChange, LiveCapture, Observed, SegmentSource};
 use std::collections::BTreeSet;
 use std::time::Duration;

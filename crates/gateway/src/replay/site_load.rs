@@ -89,6 +89,7 @@ impl Iterator for SiteLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ipnet::IpNet;
     use rustc_hash::FxHashSet;
 
     /// By Zipf's law with c = 330 * 300 / ln 106,669 = 8,550 the networks in five minutes are the sum of 1 - exp(-c / n): within one
@@ -100,7 +101,7 @@ mod tests {
             .collect();
         let count = requests.len() as f64;
         assert!((count / (300.0 * REQUESTS_PER_S) - 1.0).abs() < 0.02, "{count}");
-        let network = |request: &LoadRequest| crate::observe::passive::network(request.client);
+        let network = |request: &LoadRequest| IpNet::new(request.client, 24).unwrap().trunc();
         let networks: FxHashSet<_> = requests.iter().map(network).collect();
         assert!((24_700..=26_300).contains(&networks.len()), "{}", networks.len());
     }

@@ -1,15 +1,16 @@
 //! What a gateway would have answered: requests and transfers of earlier days are asked for and reported in their order, to an
 //! estimator of its own.
 
-use super::passive::{PassiveReport, network};
+pub mod site_load;
+
 use crate::config::Rules;
 use crate::config::permission::Allowed;
 use crate::site::tenant::judge::judge;
 use gateway_proto::v1::{Bound, Network, Report, Source};
+use ipnet::IpNet;
 use memory::site::{Reporter, SiteConfig, SiteMemory};
 use serde::Serialize;
-use std::net::IpAddr;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// What any connection may begin with (RFC 6928), and so what a request in a log has had at least: bytes.
 const LOGGED_WINDOW: u64 = 14_600;
@@ -65,22 +66,23 @@ impl Replay {
         }
     }
 
-    /// A request of a log: it asks, and reports what a log knows of its path, which is that it exists.
-    pub fn on_request(&mut self, at: Instant, client: IpAddr) {
-        self.ask(at, client);
-        let report = logged(client);
-        self.tell(at, &report);
+    /// A request of a log, from a visitor of `network`: it asks, and reports what a log knows of its
+    /// path, which is that it exists.
+    pub fn on_request(&mut self, at: Instant, network: IpNet) {
+        self.on_transfer(at, at, &logged(network));
     }
 
     /// A transfer of a capture: it asks when it begins, and reports at its end.
-    pub fn on_transfer(&mut self, found: &PassiveReport) {
-        self.ask(found.began(), found.client);
-        self.tell(found.at, &found.report);
+    pub fn on_transfer(&mut self, began: Instant, ended: Instant, report: &Report) {
+        if let Some(network) = report.network.as_ref().and_then(Network::to_net) {
+            self.ask(began, network);
+            self.tell(ended, report);
+        }
     }
 
-    fn ask(&mut self, at: Instant, client: IpAddr) {
+    fn ask(&mut self, at: Instant, network: IpNet) {
         self.found.asked += 1;
-        let estimate = self.memory.estimate(self.latest.max(at), network(client).addr(), None);
+        let estimate = self.memory.estimate(self.latest.max(at), network.addr(), None);
         let answered =
             match estimate.map(|estimate| crate::site::tenant::messages::source(estimate.source)) {
                 Some(Source::Network) => &mut self.found.by_network,
@@ -107,36 +109,31 @@ impl Replay {
 }
 
 /// What a log says of a path: a request was answered over it.
-pub fn logged(client: IpAddr) -> Report {
+pub fn logged(network: IpNet) -> Report {
     Report {
-        network: Some(Network::of(network(client))),
+        network: Some(Network::of(network)),
         window: LOGGED_WINDOW,
         bound: Bound::Over.into(),
         ..Report::default()
     }
 }
 
-/// The same as old as it is at `now`.
-pub fn aged(report: Report, at: Instant, now: Instant) -> Report {
-    let age: Duration = now.saturating_since(at);
-    Report { age_ms: u32::try_from(age.as_millis()).unwrap_or(u32::MAX), ..report }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Duration;
 
     /// A server writes a request's line when it has answered, so a long download's time is long past.
     #[test]
     fn a_line_out_of_order_takes_nothing_away() {
         let mut replay = Replay::default();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
-        let client: IpAddr = "192.0.2.7".parse().unwrap();
+        let network: IpNet = "192.0.2.0/24".parse().unwrap();
         // Seconds of requests; the last but one is of ten minutes before.
-        [1000, 1001, 1002, 402, 1003].into_iter().for_each(|s| replay.on_request(at(s), client));
+        [1000, 1001, 1002, 402, 1003].into_iter().for_each(|s| replay.on_request(at(s), network));
         let found = replay.findings();
         assert_eq!((found.asked, found.unanswered), (5, 1));
-        let answer = replay.memory.estimate(at(1003), client, None).unwrap();
+        let answer = replay.memory.estimate(at(1003), network.addr(), None).unwrap();
         assert_eq!(answer.samples, 5);
     }
 }

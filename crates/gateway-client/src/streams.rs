@@ -1,0 +1,111 @@
+//! The streams between a client and its gateway: those of an agent, or those of an observer.
+
+use crate::network::bytes_of;
+use crate::transport::told;
+use gateway_proto::v1::gateway_client::GatewayClient;
+use gateway_proto::v1::{Answer, Arrival, Query, ReportAck, ReportBatch, SubscribeRequest, Update};
+use std::net::IpAddr;
+use std::pin::Pin;
+use tokio::sync::mpsc::{self, Sender};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Streaming;
+use tonic::transport::Channel;
+
+/// Questions and batches that a gateway has not read yet.
+const UNREAD: usize = 256;
+/// Addresses that a gateway lets a subscriber name.
+const MOST_ADDRESSES: usize = 256;
+
+/// The role of the client's certificate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClientRole {
+    /// Reports, asks and subscribes.
+    Agent,
+    /// Reports and announces visitors.
+    Observer,
+}
+
+/// The streams of a gateway.
+pub(crate) struct Streams {
+    pub(crate) batches: Sender<ReportBatch>,
+    pub(crate) acks: Streaming<ReportAck>,
+    pub(crate) others: OtherStreams,
+}
+
+/// The streams that a role has besides reports.
+pub(crate) enum OtherStreams {
+    Agent(Box<AgentStreams>),
+    Observer { arrivals: Sender<Arrival>, call: AnnounceCall },
+}
+
+pub(crate) struct AgentStreams {
+    pub(crate) queries: Sender<Query>,
+    answers: Streaming<Answer>,
+    updates: Streaming<Update>,
+}
+
+/// The call that sends arrivals. It ends when the gateway ends it.
+pub(crate) type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>;
+
+/// A message of [`OtherStreams`].
+pub(crate) enum Received {
+    Answer(Answer),
+    Update(Update),
+}
+
+impl OtherStreams {
+    /// The next message; an error if a stream has ended.
+    pub(crate) async fn next(&mut self) -> Result<Received, String> {
+        match self {
+            Self::Agent(streams) => tokio::select! {
+                answer = streams.answers.message() => heard(answer).map(Received::Answer),
+                update = streams.updates.message() => heard(update).map(Received::Update),
+            },
+            Self::Observer { call, .. } => heard(call.await.map(|()| None)),
+        }
+    }
+}
+
+/// Opens the streams that a role has.
+///
+/// # Errors
+/// The status of the call that the gateway refuses.
+pub(crate) async fn open(
+    channel: Channel,
+    role: ClientRole,
+    serves_at: &[IpAddr],
+) -> Result<Streams, tonic::Status> {
+    let mut client = GatewayClient::new(channel);
+    let (batches, sent) = mpsc::channel(UNREAD);
+    let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
+    let others = match role {
+        ClientRole::Agent => open_as_agent(client, serves_at).await?,
+        ClientRole::Observer => {
+            let (arrivals, seen) = mpsc::channel(UNREAD);
+            let call = async move { client.announce(ReceiverStream::new(seen)).await.map(drop) };
+            OtherStreams::Observer { arrivals, call: Box::pin(call) }
+        }
+    };
+    Ok(Streams { batches, acks, others })
+}
+
+async fn open_as_agent(
+    mut client: GatewayClient<Channel>,
+    serves_at: &[IpAddr],
+) -> Result<OtherStreams, tonic::Status> {
+    let (queries, asked) = mpsc::channel(UNREAD);
+    let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
+    let addresses = serves_at.iter().take(MOST_ADDRESSES).copied().map(bytes_of).collect();
+    let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
+    let updates = client.subscribe(wanted).await?.into_inner();
+    Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates })))
+}
+
+/// The message of a stream; an error if the stream has ended.
+pub(crate) fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
+    match message {
+        Ok(Some(message)) => Ok(message),
+        Ok(None) => Err("it has ended the conversation".to_owned()),
+        Err(status) => Err(told(&status)),
+    }
+}

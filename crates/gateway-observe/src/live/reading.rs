@@ -1,0 +1,165 @@
+//! The thread that reads packets: it rebuilds senders, reads options, and sees visitors.
+
+use super::idle::IdleConnections;
+use super::packets::{PacketSource, SourceHealth};
+use super::path_options::PathOptionReader;
+use crate::clock::wall;
+use crate::config::{CaptureConfig, CapturePlace};
+use crate::log::{LogPriority, say};
+use crate::passive::PassiveSink;
+use crate::reporting::{Findings, Found};
+use capture::Observed;
+use segment::Flags;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
+use units::{Duration, Instant};
+
+/// Connections that are followed at once; the engine says what each takes.
+const MOST_CONNECTIONS: usize = 1 << 18;
+/// A connection without packets for so long is over.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A transfer of a sender that has been silent for so long is over.
+const PARK_AFTER: Duration = Duration::from_secs(2);
+/// Packets may be so much older than the clock when they are read.
+const LATE: Duration = Duration::from_millis(500);
+/// It is looked so often whether something has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Says, however a capture ends by itself, that nobody reads its packets any more.
+struct EndWarning<'a> {
+    place: &'a CapturePlace,
+    /// True if the observer has ended the capture.
+    stop: &'a AtomicBool,
+}
+
+impl Drop for EndWarning<'_> {
+    fn drop(&mut self) {
+        if !self.stop.load(Ordering::Relaxed) {
+            say(LogPriority::Warning, &ending(self.place));
+        }
+    }
+}
+
+fn ending(place: &CapturePlace) -> String {
+    format!(
+        "capture: the capture of {place} has ended; start the observer again to read more from there"
+    )
+}
+
+/// Reads until there are no more packets, or the capture is to end.
+pub(super) fn read(
+    mut source: PacketSource,
+    config: &CaptureConfig,
+    findings: &Findings,
+    stop: &AtomicBool,
+) {
+    let _warning = EndWarning { place: &config.place, stop };
+    let counts = &findings.counts;
+    let sink = PassiveSink::new(|report| findings.send(Found::Report(report)));
+    let mut engine = config.passive.then(|| TraceEngine::new(engine(config), sink));
+    let (mut eye, mut health) = (SegmentEye::new(config, findings), SourceHealth::default());
+    let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
+    while !stop.load(Ordering::Relaxed) {
+        match source.next_batch(&mut batch) {
+            Ok(true) => health.note_success(),
+            Ok(false) => break,
+            // Others of its packets can be read still.
+            Err(why) => rest(health.note_failure(&why, &config.place), stop),
+        }
+        let gone = i64::try_from(health.look(&mut source)).unwrap_or(i64::MAX);
+        counts.missing_interfaces.set(gone);
+        batch.iter().for_each(|segment| eye.see(segment));
+        if let Some(engine) = &mut engine {
+            batch.iter().for_each(|segment| engine.on_segment(segment));
+            pass_time(engine, config, &mut looked);
+        }
+        findings.pace(&config.place);
+        counts.segments.inc_by(batch.len() as u64);
+        let now_lost = source.lost();
+        counts.lost.inc_by(now_lost - std::mem::replace(&mut lost, now_lost));
+    }
+    // The transfers under way are reported.
+    drop(engine.map(TraceEngine::finish_all));
+}
+
+/// Ends what has been silent on interfaces. The times of a file end what is in the file.
+fn pass_time(
+    engine: &mut TraceEngine<impl TraceSink>,
+    config: &CaptureConfig,
+    looked: &mut Instant,
+) {
+    let now = wall();
+    if config.place.is_live() && now.saturating_since(*looked) > LOOK_EVERY {
+        *looked = now;
+        engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
+    }
+}
+
+/// Finds in single segments visitors and options.
+struct SegmentEye<'a> {
+    config: &'a CaptureConfig,
+    findings: &'a Findings,
+    options: PathOptionReader,
+    idle: IdleConnections,
+}
+
+impl<'a> SegmentEye<'a> {
+    fn new(config: &'a CaptureConfig, findings: &'a Findings) -> Self {
+        let (options, idle) = (PathOptionReader::new(config), IdleConnections::default());
+        Self { config, findings, options, idle }
+    }
+
+    fn see(&mut self, segment: &Observed) {
+        if self.config.push && wants_a_start(segment, &self.config.ports, &mut self.idle) {
+            let (server, visitor) = (segment.destination.ip, segment.source.ip);
+            self.findings.send(Found::Arrival { server, visitor });
+        }
+        if let Some(found) = self.options.read(segment, &self.findings.counts) {
+            self.findings.send(found);
+        }
+    }
+}
+
+fn engine(config: &CaptureConfig) -> EngineConfig {
+    let port = |port: &u16| port.to_string().parse::<ServerPattern>().ok();
+    EngineConfig {
+        vantage: Some(Vantage::Server),
+        servers: config.ports.iter().filter_map(port).collect::<NamedServers>(),
+        max_connections: MOST_CONNECTIONS,
+        idle_timeout: IDLE,
+        park_after: PARK_AFTER,
+        ..EngineConfig::default()
+    }
+}
+
+/// Its server is about to start: at the first SYN of a connection, or the same once more, and where a client asks after a silence.
+fn wants_a_start(segment: &Observed, ports: &[u16], idle: &mut IdleConnections) -> bool {
+    if !ports.contains(&segment.destination.port) {
+        return false;
+    }
+    // Also of a SYN it has to hear.
+    let asks = idle.asks_again(segment);
+    asks || segment.has(Flags::SYN) && !segment.has(Flags::ACK)
+}
+
+/// Waits, unless the capture is to end.
+fn rest(wait: std::time::Duration, stop: &AtomicBool) {
+    const STEP: std::time::Duration = std::time::Duration::from_millis(100);
+    let mut left = wait;
+    while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(left.min(STEP));
+        left = left.saturating_sub(STEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_that_ends_is_named() {
+        let said = ending(&CapturePlace::File("/run/packets".into()));
+        assert!(said.contains("/run/packets") && said.contains("start the observer"), "{said}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Findings of the capture go to the gateway: transfers and options as reports, SYNs as visitors.
+
+use crate::clock::wall;
+use crate::config::{CapturePlace, ObserveConfig, ReportedPrefix};
+use crate::counts::ObserverCounts;
+use crate::log::{LogPriority, say};
+use crate::passive::{PassiveReport, aged};
+use gateway_client::{ClientConfig, SiteClient, SiteEvent, bytes_of, network_of};
+use gateway_proto::v1::{Arrival, Collector, Network};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Longest wait for a gateway that does not acknowledge, at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reports of a file that may wait for their acknowledgement.
+const UNACKNOWLEDGED: u64 = 4096;
+
+/// A finding of the capture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    /// A transfer of a server.
+    Report(PassiveReport),
+    /// The report of a server in a TCP option.
+    Option(PassiveReport),
+    /// A SYN, or a request on an idle connection.
+    Arrival {
+        /// Address that the packet goes to.
+        server: IpAddr,
+        /// Address that it comes from.
+        visitor: IpAddr,
+    },
+}
+
+/// Sends findings to the gateways without waiting for them.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// Transfers and visitors.
+    passive: SiteClient<()>,
+    /// TCP options, whose batches have numbers of their own; `None`: no options are believed.
+    options: Option<SiteClient<()>>,
+    longest: ReportedPrefix,
+    /// Reports since the last wait of [`Self::pace`].
+    unpaced: AtomicU64,
+    pub(crate) counts: ObserverCounts,
+}
+
+impl Findings {
+    /// Connects to the gateways.
+    ///
+    /// # Errors
+    /// The same errors as [`SiteClient::start`].
+    pub(crate) fn new(config: &ObserveConfig) -> Result<Self, String> {
+        let passive = SiteClient::observe(config.client.clone(), log_of_gateway())?;
+        let of_options = || ClientConfig { collector: Collector::Option, ..config.client.clone() };
+        let believes = !config.capture.option_servers.is_empty();
+        // Both clients have the same gateways, so one of them writes the journal.
+        let options = believes.then(|| SiteClient::observe(of_options(), |_| {})).transpose()?;
+        let longest = config.capture.longest;
+        let (unpaced, counts) = (AtomicU64::default(), ObserverCounts::default());
+        Ok(Self { passive, options, longest, unpaced, counts })
+    }
+
+    pub(crate) fn send(&self, found: Found) {
+        match (found, &self.options) {
+            (Found::Report(report), _) => self.report(&self.passive, report),
+            (Found::Option(report), Some(options)) => self.report(options, report),
+            (Found::Option(_), None) => {}
+            (Found::Arrival { server, visitor }, _) => self.passive.announce(Arrival {
+                network: Some(Network::of(network_of(visitor))),
+                server: bytes_of(server.to_canonical()),
+            }),
+        }
+    }
+
+    fn report(&self, client: &SiteClient<()>, found: PassiveReport) {
+        client.report(aged(found.within(self.longest), found.at, wall()));
+        self.unpaced.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Waits now and then for the gateway, if the packets are in a file: it is read faster than a
+    /// gateway takes reports. Interfaces and pipes have new packets meanwhile.
+    pub(crate) fn pace(&self, place: &CapturePlace) {
+        if self.unpaced.load(Ordering::Relaxed) >= UNACKNOWLEDGED && place.is_file() {
+            self.unpaced.store(0, Ordering::Relaxed);
+            self.flush();
+        }
+    }
+
+    /// Waits until the gateways have acknowledged all reports; false if that takes too long.
+    pub(crate) fn flush(&self) -> bool {
+        self.clients().all(|client| client.flush(PATIENCE))
+    }
+
+    /// True while gateways take the reports.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.clients().all(|client| client.status().gateway.is_some())
+    }
+
+    pub(crate) fn metrics(&self) -> String {
+        let is_connected = self.is_connected();
+        self.counts.metrics(is_connected, self.clients())
+    }
+
+    fn clients(&self) -> impl Iterator<Item = &SiteClient<()>> {
+        std::iter::once(&self.passive).chain(&self.options)
+    }
+}
+
+/// Writes when a gateway answers, and the first time that none does.
+fn log_of_gateway() -> impl FnMut(SiteEvent<()>) {
+    let mut is_lost = false;
+    move |event| match event {
+        SiteEvent::Connected(gateway) => {
+            is_lost = false;
+            say(LogPriority::Notice, &format!("reports to {gateway}"));
+        }
+        SiteEvent::Lost(why) if !is_lost => {
+            is_lost = true;
+            say(LogPriority::Warning, &format!("gateway: {why}; it is tried again"));
+        }
+        _ => {}
+    }
+}

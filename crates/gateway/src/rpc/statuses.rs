@@ -1,0 +1,33 @@
+//! Reasons why calls end, as statuses of gRPC.
+
+use crate::site::{GatewaySite, Silenced};
+use tonic::{Code, Status};
+
+/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC. tonic has
+/// `OUT_OF_RANGE` for it.
+pub(super) fn too_large(status: Status) -> Status {
+    match status.code() {
+        Code::OutOfRange => Status::resource_exhausted(status.message()),
+        _ => status,
+    }
+}
+
+/// The status of a call by a certificate that counts no longer.
+pub(super) fn refusal(why: Silenced) -> Status {
+    Status::permission_denied(match why {
+        Silenced::Revoked => "the certificate is revoked",
+        Silenced::Expired => "the certificate has expired",
+        Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
+    })
+}
+
+/// The same, of a stream that was open. A counter says so.
+pub(super) fn ended(site: &GatewaySite, why: Silenced) -> Status {
+    site.counts.ended_streams.add(1);
+    refusal(why)
+}
+
+/// The status of streams while the gateway drains.
+pub(super) fn draining() -> Status {
+    Status::unavailable("the gateway ends; ask another, or again in a moment")
+}
