@@ -12,7 +12,7 @@ pub(crate) fn own_addresses() -> Vec<IpAddr> {
         Ok(interfaces) => interfaces,
         Err(error) => {
             let what = format!(
-                "cannot list the addresses of this host: {error}; a gateway that sees packets tells this agent only of visitors who \
+                "cannot list the addresses of this host: {error}; a gateway with an observer tells this agent only of visitors who \
                  come to the address from which the agent is connected (a unit's RestrictAddressFamilies needs AF_NETLINK)"
             );
             say(Level::Warning, &what);
