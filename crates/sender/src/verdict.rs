@@ -97,6 +97,7 @@ impl Sender {
 
     #[inline]
     fn tell_plain_ack(&mut self, path: &Path, info: &AckInfo) {
+        debug_assert!(info.progress.partial == 0 && !info.progress.again);
         let (now, newest) = (info.now, info.progress.newest);
         let told = PlainAck {
             now,

@@ -38,7 +38,7 @@ fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) 
         repeated: false,
     };
     let report = Report { congestion: Some(reduction), ..Report::default() };
-    path.on_member_report(&report, &event, (Origin { ports: (1, 9), client }, order));
+    path.on_member_report(&report, &event, Origin { ports: (1, 9), client }, order);
     path.window.cwnd()
 }
 
