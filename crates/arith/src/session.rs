@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// The first member to send after idle sets the window.
-    pub fn start(&mut self, window: u32, ssthresh: u32, (is_warm, rate): (bool, u64)) {
+    pub fn start(&mut self, window: u32, ssthresh: u32, is_warm: bool, rate: u64) {
         self.window = window;
         if is_warm || self.ssthresh == 0 {
             self.ssthresh = ssthresh;
@@ -361,12 +361,7 @@ pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
 /// The rate, bytes a second, of a burst that is `even` spread over a round trip; `is_hurried`, once the window is proven and while
 /// slow start lasts, four windows in one (3.33 times the pace of 1.2). Where the path is known to be faster than that, at its
 /// part of the path's rate.
-pub const fn burst_rate(
-    even: u64,
-    path: u64,
-    (spread, window): (u32, u32),
-    is_hurried: bool,
-) -> u64 {
+pub const fn burst_rate(even: u64, path: u64, spread: u32, window: u32, is_hurried: bool) -> u64 {
     let hurried = even.wrapping_mul(3).wrapping_add(even.wrapping_mul(85) >> 8);
     let rate = if is_hurried { hurried } else { even };
     let known = if path > 0 { crate::reuse::first_rate(even, path, spread, window) } else { 0 };

@@ -49,11 +49,7 @@ pub struct Observed {
 
 impl Observed {
     /// A segment of the core as a capture of the network would show it, from one end to the other.
-    pub fn of_segment(
-        at: Instant,
-        (source, destination): (TcpEnd, TcpEnd),
-        segment: &Segment,
-    ) -> Self {
+    pub fn of_segment(at: Instant, source: TcpEnd, destination: TcpEnd, segment: &Segment) -> Self {
         Self {
             at,
             source,

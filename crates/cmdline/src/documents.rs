@@ -43,14 +43,15 @@ impl ReadCommands {
     /// The examples of all appendices of `P`.
     pub fn of_examples<P: Parser>(told: &dyn Fn(&str) -> Told, subcommand: Option<&str>) -> Self {
         let mut read = Self::default();
-        read.add_examples::<P>(&P::command(), ("", subcommand), told);
+        read.add_examples::<P>(&P::command(), "", subcommand, told);
         read
     }
 
     fn add_examples<P: Parser>(
         &mut self,
         command: &Command,
-        (path, subcommand): (&str, Option<&str>),
+        path: &str,
+        subcommand: Option<&str>,
         told: &dyn Fn(&str) -> Told,
     ) {
         if let Told::OnOwnPage(appendix) = told(path) {
@@ -67,7 +68,7 @@ impl ReadCommands {
         }
         for sub in command.get_subcommands() {
             let path = format!("{path} {}", sub.get_name());
-            self.add_examples::<P>(sub, (path.trim_start(), subcommand), told);
+            self.add_examples::<P>(sub, path.trim_start(), subcommand, told);
         }
     }
 

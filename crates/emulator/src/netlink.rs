@@ -36,7 +36,7 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) ->
         raise(&handle, index).await?;
         if let Some((destinations, window)) = routes.peer {
             for destination in destinations {
-                lead_to(&handle, (index, destination), window).await?;
+                lead_to(&handle, index, destination, window).await?;
             }
         }
         if routes.way_out {
@@ -52,7 +52,8 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) ->
 /// The way to a destination, on which connections begin with a window of so many segments (`ip route … initcwnd`).
 async fn lead_to(
     handle: &Handle,
-    (index, destination): (u32, IpAddr),
+    index: u32,
+    destination: IpAddr,
     window: Option<u32>,
 ) -> Result<(), rtnetlink::Error> {
     let mut route = match destination {

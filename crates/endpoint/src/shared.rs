@@ -99,7 +99,8 @@ pub(crate) struct StreamRequests {
 impl SharedStream {
     pub(crate) fn new(
         conn: ConnId,
-        (local, peer): (SocketAddr, SocketAddr),
+        local: SocketAddr,
+        peer: SocketAddr,
         sizes: Sizes,
         account: Arc<Account>,
     ) -> Self {
@@ -363,7 +364,8 @@ impl SharedStream {
     /// not there.
     pub(crate) fn copy_written(
         &self,
-        (offset, len): (u64, u32),
+        offset: u64,
+        len: u32,
         out: &mut Vec<u8>,
         wake: &mut Vec<Waker>,
     ) -> bool {
@@ -398,7 +400,7 @@ mod tests {
         let end = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let sizes = Sizes { send: 1000, send_most: 1600, report_read: 100 };
         let account = Accounts::new(usize::MAX).of(end.ip());
-        let shared = SharedStream::new(ConnId(0), (end, end), sizes, account);
+        let shared = SharedStream::new(ConnId(0), end, end, sizes, account);
         (Arc::new(shared), Mailbox::new().unwrap())
     }
 
@@ -436,7 +438,7 @@ mod tests {
         assert_eq!(shared.poll_unsent_below(&cx, 300), Poll::Pending);
         let send = |offset, len| {
             let mut wake = Vec::new();
-            assert!(shared.copy_written((offset, len), &mut Vec::new(), &mut wake));
+            assert!(shared.copy_written(offset, len, &mut Vec::new(), &mut wake));
             wake.len()
         };
         let woken = [(0, 500), (0, 500), (500, 200), (0, 700), (700, 1), (701, 99)];
@@ -461,7 +463,7 @@ mod tests {
         assert!(write(1).is_pending());
         let send = |offset, len| {
             let mut wake = Vec::new();
-            assert!(shared.copy_written((offset, len), &mut Vec::new(), &mut wake));
+            assert!(shared.copy_written(offset, len, &mut Vec::new(), &mut wake));
             wake.len()
         };
         assert_eq!([send(0, 600), send(600, 400), send(0, 100)], [0, 1, 0]);

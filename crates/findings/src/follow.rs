@@ -152,7 +152,7 @@ impl Following {
     }
 
     /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
-    pub(crate) fn on_loss(&mut self, (connection, client): (u64, IpAddr), at: Instant, start: u64) {
+    pub(crate) fn on_loss(&mut self, connection: u64, client: IpAddr, at: Instant, start: u64) {
         let Some(followed) = self.connections.get(connection) else { return };
         let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
             return;

@@ -129,7 +129,7 @@ impl TakesNotes for Together {
                 self.requests.on_request(now, client);
             }
             FindingsNote::Loss(client, at, start) => {
-                self.following.on_loss((connection, client), at, start);
+                self.following.on_loss(connection, client, at, start);
             }
             FindingsNote::Transfer(client, report) => self.on_transfer(connection, client, &report),
         }

@@ -56,7 +56,7 @@ impl Medium {
         let arrives = departs + self.delay;
         match &mut self.hazards {
             None => LinkFate::Delivered { departs, arrives },
-            Some(hazards) => hazards.carry((departs, arrives), bytes, counters),
+            Some(hazards) => hazards.carry(departs, arrives, bytes, counters),
         }
     }
 }
@@ -64,7 +64,8 @@ impl Medium {
 impl Hazards {
     fn carry(
         &mut self,
-        (departs, arrives): (Instant, Instant),
+        departs: Instant,
+        arrives: Instant,
         bytes: u32,
         counters: &mut LinkCounters,
     ) -> LinkFate {

@@ -119,10 +119,10 @@ impl PathMemory for Gateway {
         let key = PathKey::new(remote, self.config.scope);
         let destination = self.destinations.entry_or(key, Destination::default);
         destination.expire(now, self.config.window);
-        let (by, limit) = ((remote, self.config.weighing), self.config.max_samples);
-        destination.shares.push((now, share), by, limit);
+        let (weighing, limit) = (self.config.weighing, self.config.max_samples);
+        destination.shares.push(now, share, remote, weighing, limit);
         if let Some(rtt) = rtt.filter(|rtt| !rtt.is_zero()) {
-            destination.rtts.push((now, rtt.as_nanos()), by, limit);
+            destination.rtts.push(now, rtt.as_nanos(), remote, weighing, limit);
         }
         destination.note_estimate(&self.config);
     }

@@ -27,8 +27,10 @@ impl Values {
     /// Takes a value of the way to `remote`; at most `limit` of a group, and as many groups.
     pub(crate) fn push(
         &mut self,
-        (now, value): (Instant, u64),
-        (remote, weighing): (IpAddr, Weighing),
+        now: Instant,
+        value: u64,
+        remote: IpAddr,
+        weighing: Weighing,
         limit: usize,
     ) {
         let group = (weighing == Weighing::Hosts).then_some(remote);
@@ -86,7 +88,7 @@ mod tests {
     fn told(weighing: Weighing, limit: usize) -> Values {
         let mut values = Values::default();
         for (s, n, value) in [(0, 1, 40), (20, 2, 10), (30, 1, 42), (60, 1, 44)] {
-            values.push((at(s), value), (host(n), weighing), limit);
+            values.push(at(s), value, host(n), weighing, limit);
         }
         values
     }

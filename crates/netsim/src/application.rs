@@ -102,7 +102,7 @@ impl AppContext<'_> {
     /// Opens a connection from an ephemeral port of `from` to `to:port`. If every such port, 55,536 in all, is connected
     /// there already, the run ends with [`SimulationError::OutOfPorts`](crate::SimulationError::OutOfPorts).
     pub fn connect(&mut self, from: HostId, to: HostId, port: u16, scheme: &Scheme) -> ConnId {
-        self.world.connect(self.app, from, (to, port), scheme)
+        self.world.connect(self.app, from, to, port, scheme)
     }
 
     /// The other end of a connection of `host` that an application has opened or accepted.
@@ -200,12 +200,12 @@ impl AppContext<'_> {
 
     /// Sends a datagram of `bytes` on the wire, headers included.
     pub fn send_datagram(&mut self, from: HostId, to: HostId, bytes: u32, tag: u64) {
-        self.world.send_datagram((from, to), bytes, false, Datagram { app: self.app, tag });
+        self.world.send_datagram(from, to, bytes, false, Datagram { app: self.app, tag });
     }
 
     /// The same with high drop precedence: queues that heed it drop this datagram first.
     pub fn send_low_priority(&mut self, from: HostId, to: HostId, bytes: u32, tag: u64) {
-        self.world.send_datagram((from, to), bytes, true, Datagram { app: self.app, tag });
+        self.world.send_datagram(from, to, bytes, true, Datagram { app: self.app, tag });
     }
 
     /// This application has done what it came for; it is still told of events. A simulation is

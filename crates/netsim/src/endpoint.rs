@@ -121,7 +121,7 @@ impl Endpoint {
     }
 
     /// An ephemeral port from which nothing is connected to that `port` of `host`; `None` if there is none.
-    pub(crate) fn take_port(&mut self, (host, port): (HostId, u16)) -> Option<u16> {
+    pub(crate) fn take_port(&mut self, host: HostId, port: u16) -> Option<u16> {
         for _ in FIRST_EPHEMERAL..=u16::MAX {
             let local_port = self.next_port;
             self.next_port = local_port.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
@@ -195,7 +195,9 @@ impl Endpoint {
     fn find_unsent_low(&mut self) -> Option<(AppId, ConnId)> {
         let Self { tcp, watches, .. } = self;
         watches.retain(|(conn, _)| tcp.connection(*conn).is_some());
-        while let Some(found) = self.watches.iter().position(|watch| self.is_low(watch)) {
+        while let Some(found) =
+            self.watches.iter().position(|(conn, bytes)| self.is_low(*conn, *bytes))
+        {
             let (conn, _) = self.watches.remove(found);
             if let Some(owner) = self.owner(conn) {
                 return Some((owner.app, conn));
@@ -204,8 +206,8 @@ impl Endpoint {
         None
     }
 
-    fn is_low(&self, (conn, bytes): &(ConnId, u64)) -> bool {
-        self.tcp.connection(*conn).is_some_and(|connection| connection.unsent() < *bytes)
+    fn is_low(&self, conn: ConnId, bytes: u64) -> bool {
+        self.tcp.connection(conn).is_some_and(|connection| connection.unsent() < bytes)
     }
 
     /// The next event of a connection that an application has, and whose it is.
@@ -251,14 +253,14 @@ mod tests {
     fn ports_are_used_again_only_towards_someone_else() {
         let mut endpoint = Endpoint::new(Host::new(tcp::HostConfig::default()));
         let ports = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
-        let taken = (0..ports).filter_map(|_| endpoint.take_port((HostId(1), 80)));
+        let taken = (0..ports).filter_map(|_| endpoint.take_port(HostId(1), 80));
         assert_eq!(taken.collect::<BTreeSet<_>>().len(), ports);
-        assert_eq!(endpoint.take_port((HostId(1), 80)), None);
+        assert_eq!(endpoint.take_port(HostId(1), 80), None);
         let peer = Peer { host: HostId(1), port: 80, local_port: 12_345 };
-        assert_eq!(endpoint.take_port((HostId(2), 80)), Some(FIRST_EPHEMERAL));
+        assert_eq!(endpoint.take_port(HostId(2), 80), Some(FIRST_EPHEMERAL));
         endpoint.adopt(ConnId(0), AppId(0), peer);
         endpoint.release(ConnId(0));
-        assert_eq!(endpoint.take_port((HostId(1), 80)), Some(12_345));
+        assert_eq!(endpoint.take_port(HostId(1), 80), Some(12_345));
     }
 
     #[test]

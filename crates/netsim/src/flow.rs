@@ -74,7 +74,7 @@ pub struct FlowRecord {
 
 impl FlowRecord {
     /// A transfer of `bytes` that begins.
-    pub const fn new((from, to): (HostId, HostId), started_at: Instant, bytes: u64) -> Self {
+    pub const fn new(from: HostId, to: HostId, started_at: Instant, bytes: u64) -> Self {
         Self {
             from,
             to,

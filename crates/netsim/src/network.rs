@@ -130,7 +130,8 @@ impl Network {
     #[inline(always)]
     pub(crate) fn send(
         &mut self,
-        (from, to): (HostId, HostId),
+        from: HostId,
+        to: HostId,
         bytes: u32,
         make: impl FnOnce() -> SimPacket,
     ) {
@@ -239,7 +240,7 @@ impl Network {
                     let key = self.queue.arrival_key(arrives, id.0);
                     self.cross_ahead(key, due);
                 } else {
-                    self.schedule((id, lane), arrives, due);
+                    self.schedule(id, lane, arrives, due);
                 }
             }
             fate => {
@@ -252,7 +253,7 @@ impl Network {
 
     /// Schedules an arrival over a link, in the lane that it has for such packets.
     #[inline(always)]
-    fn schedule(&mut self, (id, lane): (LinkId, u32), at: Instant, arrival: LinkArrival) {
+    fn schedule(&mut self, id: LinkId, lane: u32, at: Instant, arrival: LinkArrival) {
         let lane = match lane {
             NO_LANE => self.lane_for(id, arrival.bytes > SMALL),
             lane => lane,

@@ -44,7 +44,7 @@ impl ReadingDelay {
 
     /// The next one.
     pub(crate) fn draw(self, stream: &mut Pcg32) -> Duration {
-        uniform(stream, (self.least, self.most))
+        uniform(stream, self.least, self.most)
     }
 }
 
@@ -59,12 +59,12 @@ impl ProcessingDelay {
 
     /// The next packet's.
     pub(crate) fn draw(self, stream: &mut Pcg32) -> Duration {
-        uniform(stream, (self.least, self.most))
+        uniform(stream, self.least, self.most)
     }
 }
 
 /// A draw between both, or `least` where that is not the smaller one.
-fn uniform(stream: &mut Pcg32, (least, most): (Duration, Duration)) -> Duration {
+fn uniform(stream: &mut Pcg32, least: Duration, most: Duration) -> Duration {
     let span = u128::from(most.saturating_sub(least).as_nanos()) + 1;
     let nanos = (u128::from(stream.next_u64()) * span) >> 64;
     least + Duration::from_nanos(nanos as u64)

@@ -100,11 +100,12 @@ impl World {
         &mut self,
         app: AppId,
         from: HostId,
-        (host, port): (HostId, u16),
+        host: HostId,
+        port: u16,
         scheme: &Scheme,
     ) -> ConnId {
         let now = self.now();
-        let peer = self.take_peer(app, from, (host, port));
+        let peer = self.take_peer(app, from, host, port);
         let Peer { port, local_port, .. } = peer;
         let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
         let conn = self.touch(from).connect(now, tuple, scheme);
@@ -114,10 +115,10 @@ impl World {
     }
 
     /// The ends of a connection from one host to a port of another. Once no port is left the run is about to end, and any ports will do.
-    fn take_peer(&mut self, app: AppId, from: HostId, (host, port): (HostId, u16)) -> Peer {
+    fn take_peer(&mut self, app: AppId, from: HostId, host: HostId, port: u16) -> Peer {
         let endpoint = &mut self.endpoints[from.index()];
         let local_port = match self.out_of_ports {
-            None => endpoint.take_port((host, port)),
+            None => endpoint.take_port(host, port),
             Some(_) => None,
         };
         if let Some(local_port) = local_port {
@@ -138,14 +139,15 @@ impl World {
 
     pub(crate) fn send_datagram(
         &mut self,
-        (from, to): (HostId, HostId),
+        from: HostId,
+        to: HostId,
         wire_bytes: u32,
         low_priority: bool,
         datagram: Datagram,
     ) {
         let body = Body::Datagram(datagram);
         let make = || SimPacket { from, to, wire_bytes, low_priority, body };
-        self.network.send((from, to), wire_bytes, make);
+        self.network.send(from, to, wire_bytes, make);
     }
 
     /// Enters the next application; a background one never holds the end of the run up.
@@ -225,7 +227,7 @@ impl World {
         while endpoint.tcp.poll_transmit_into(now, transmit) {
             if let Some(to) = host_at(transmit.tuple.remote) {
                 let bytes = self.sizes.bytes_of(&transmit.segment);
-                self.network.send((host, to), bytes, || packet_of((host, to), bytes, transmit));
+                self.network.send(host, to, bytes, || packet_of(host, to, bytes, transmit));
             }
         }
     }
@@ -316,7 +318,7 @@ pub(crate) struct Quiet;
 
 /// The packet that carries what a host sends.
 #[inline(always)]
-fn packet_of((from, to): (HostId, HostId), wire_bytes: u32, transmit: &Transmit) -> SimPacket {
+fn packet_of(from: HostId, to: HostId, wire_bytes: u32, transmit: &Transmit) -> SimPacket {
     SimPacket {
         from,
         to,

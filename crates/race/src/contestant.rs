@@ -75,17 +75,13 @@ const DRAWN: usize = 2;
 impl MeasuredLoad {
     /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
     /// `keep`, recordings of the first ones stay, for figures.
-    pub fn settle_all(
-        loads: &mut [&mut Self],
-        (page, watch): (&Page, Option<&LinkWatch>),
-        keep: bool,
-    ) {
+    pub fn settle_all(loads: &mut [&mut Self], page: &Page, watch: Option<&LinkWatch>, keep: bool) {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {
             let next = starts.get(n + 1).copied().flatten();
             let is_drawn = keep && n < DRAWN;
             if let Some(watch) = watch {
-                load.settle(page, (watch, next), is_drawn);
+                load.settle(page, watch, next, is_drawn);
             }
             if !is_drawn {
                 load.recording = None;
@@ -93,12 +89,7 @@ impl MeasuredLoad {
         }
     }
 
-    fn settle(
-        &mut self,
-        page: &Page,
-        (watch, next): (&LinkWatch, Option<Instant>),
-        is_drawn: bool,
-    ) {
+    fn settle(&mut self, page: &Page, watch: &LinkWatch, next: Option<Instant>, is_drawn: bool) {
         let Some(recording) = &mut self.recording else { return };
         watch.complete(recording, next);
         self.sent = Some(SentSegments::of(recording));

@@ -22,7 +22,7 @@ pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOpt
     let curves: Vec<Curve> = wanted
         .into_par_iter()
         .map(|(repeat, durations)| {
-            let curve = baseline_curve(race, (repeat, options), &durations);
+            let curve = baseline_curve(race, repeat, options, &durations);
             (options.on_run)();
             curve
         })
@@ -48,12 +48,13 @@ fn durations(contestants: &[Contestant], repeat: u32) -> Vec<(usize, Duration)> 
 /// Bytes delivered to the background so long after the start of `linux`'s visits.
 fn baseline_curve(
     race: &Race,
-    (repeat, options): (u32, RunOptions<'_>),
+    repeat: u32,
+    options: RunOptions<'_>,
     wanted: &[(usize, Duration)],
 ) -> Curve {
     let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
     let mut stage = Stage::new(race, &linux, repeat);
-    let starts = visit_starts(race, &linux, stage.start, (repeat, options));
+    let starts = visit_starts(race, &linux, stage.start, repeat, options);
     for (n, start) in starts.iter().enumerate().skip(1) {
         stage.begin_visit(race, n as u32, *start);
     }
@@ -78,12 +79,13 @@ fn visit_starts(
     race: &Race,
     linux: &Scheme,
     first: Instant,
-    (repeat, options): (u32, RunOptions<'_>),
+    repeat: u32,
+    options: RunOptions<'_>,
 ) -> Vec<Instant> {
     if race.visits.count <= 1 {
         return vec![first];
     }
     let plain = RunOptions { record: false, capture: false, ..options };
-    let loads = run::run(race, linux, (repeat, plain));
+    let loads = run::run(race, linux, repeat, plain);
     loads.iter().filter_map(|load| load.began).collect()
 }

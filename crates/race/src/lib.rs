@@ -276,7 +276,7 @@ impl Race {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let visits = |(scheme, repeat): &(&Scheme, u32)| {
-            let visits = run::run(self, scheme, (*repeat, options));
+            let visits = run::run(self, scheme, *repeat, options);
             (options.on_run)();
             visits
         };

@@ -138,7 +138,7 @@ fn rows(outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
     let limits = [(LIMIT, limit), (LIMIT_WITHOUT_HANDSHAKE, without)].into_iter();
     // Where no handshake is to be made the two are one.
     let limits = limits.take(if without.page == limit.page { 1 } else { 2 });
-    rows.chain(limits.map(|row| SchemeResult::of_limit(row, held_against))).collect()
+    rows.chain(limits.map(|(name, own)| SchemeResult::of_limit(name, own, held_against))).collect()
 }
 
 /// What a contestant's visits of a kind are held against.
@@ -152,7 +152,7 @@ struct HeldAgainst<'a> {
 
 impl HeldAgainst<'_> {
     /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that did not end.
-    fn gain(self, (repeat, visit): (u32, usize), page: Duration) -> Option<f64> {
+    fn gain(self, repeat: u32, visit: usize, page: Duration) -> Option<f64> {
         let turn = self.baseline?.counted().find(|turn| turn.repeat == repeat)?;
         Some(1.0 - over(page, turn.loads(self.kind).get(visit)?.page?)?)
     }
@@ -183,7 +183,7 @@ impl SchemeResult {
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limit, .. } = held_against;
         let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
-            by_repeat(contestant, kind, &|_, load| value(load))
+            by_repeat(contestant, kind, &|_, _, load| value(load))
         };
         let ratio = |time: Option<Duration>, limit: Option<Duration>| over(time?, limit?);
         let spread_of = |metric| match metric {
@@ -191,9 +191,9 @@ impl SchemeResult {
             RaceMetric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
             RaceMetric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
             RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
-            RaceMetric::GainOverLinux => {
-                by_repeat(contestant, kind, &|place, load| held_against.gain(place, load.page?))
-            }
+            RaceMetric::GainOverLinux => by_repeat(contestant, kind, &|repeat, visit, load| {
+                held_against.gain(repeat, visit, load.page?)
+            }),
             RaceMetric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
             RaceMetric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
             RaceMetric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
@@ -202,7 +202,8 @@ impl SchemeResult {
         let spreads = RaceMetric::ALL.map(spread_of);
         let samples: Vec<VisitSample> =
             contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
-        let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
+        let has_all =
+            by_repeat(contestant, kind, &|_, _, load| Some(f64::from(load.page.is_some())));
         Self {
             name: contestant.name.clone(),
             world: Some(contestant.world),
@@ -217,10 +218,11 @@ impl SchemeResult {
     }
 
     /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one.
-    fn of_limit((name, own): (&str, &Limit), held_against: HeldAgainst<'_>) -> Self {
+    fn of_limit(name: &str, own: &Limit, held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limit, baseline } = held_against;
         let ratio = |own: Option<Duration>, limit: Option<Duration>| over(own?, limit?);
-        let gain = || by_repeat(baseline?, kind, &|place, _| held_against.gain(place, own.page));
+        let gain_in = |repeat, visit| held_against.gain(repeat, visit, own.page);
+        let gain = || by_repeat(baseline?, kind, &|repeat, visit, _| gain_in(repeat, visit));
         let certain = |value: Option<f64>| value.map(Spread::exactly);
         let spread_of = |metric| match metric {
             RaceMetric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
@@ -250,7 +252,7 @@ impl SchemeResult {
 /// The visits of a kind in a turn; they are counted from the client's first.
 fn samples(turn: &ClientTurn, kind: VisitKind) -> impl Iterator<Item = VisitSample> {
     let first = if kind == VisitKind::First { 0 } else { 1 };
-    (first..).zip(turn.loads(kind)).map(|visit| VisitSample::new(turn, visit))
+    (first..).zip(turn.loads(kind)).map(|(visit, load)| VisitSample::new(turn, visit, load))
 }
 
 /// The mean over repeats of the mean of each over its visits of a kind.
@@ -262,19 +264,16 @@ fn bounds(contestant: &Contestant, kind: VisitKind) -> Option<BoundShares> {
     BoundShares::mean(&contestant.counted().map(of_turn).collect::<Option<Vec<_>>>()?)
 }
 
-/// Repeat, and which of its visits of the kind.
-type Place = (u32, usize);
-
-/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined. `value` is called with
+/// the repeat, which of its visits of the kind it is, and the load.
 fn by_repeat(
     contestant: &Contestant,
     kind: VisitKind,
-    value: &dyn Fn(Place, &MeasuredLoad) -> Option<f64>,
+    value: &dyn Fn(u32, usize, &MeasuredLoad) -> Option<f64>,
 ) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();
-        let values: Option<Vec<f64>> =
-            loads.map(|(n, load)| value((turn.repeat, n), load)).collect();
+        let values: Option<Vec<f64>> = loads.map(|(n, load)| value(turn.repeat, n, load)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
     Spread::of(contestant.counted().map(of_turn))

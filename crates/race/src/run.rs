@@ -55,7 +55,8 @@ struct Counts {
 pub(super) fn run(
     race: &Race,
     scheme: &Scheme,
-    (repeat, options): (u32, RunOptions<'_>),
+    repeat: u32,
+    options: RunOptions<'_>,
 ) -> Vec<MeasuredLoad> {
     let first = repeat == 0;
     let record = options.record && first;
@@ -180,7 +181,7 @@ impl Stage {
             }
             self.set_rates(race, n);
             let ended = self.load_page(start);
-            let load = self.result(race, (n, start), ended);
+            let load = self.result(race, n, start, ended);
             let over = load.page.is_some();
             loads.push(load);
             if !over {
@@ -277,12 +278,7 @@ impl Stage {
         transfers.map(|transfer| EndCounts::of(&self.simulation, client, transfer)).sum()
     }
 
-    fn result(
-        &mut self,
-        race: &Race,
-        (n, start): (u32, Instant),
-        ended: EndedLoad,
-    ) -> MeasuredLoad {
+    fn result(&mut self, race: &Race, n: u32, start: Instant, ended: EndedLoad) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
         let load = self.load_of(race, n);
@@ -313,7 +309,7 @@ impl Stage {
         for client in 0..self.lines.len() {
             let Some(recorder) = take::<Recorder>(&mut observers) else { break };
             let mut own = race.visits.loads_of(client, loads);
-            MeasuredLoad::settle_all(&mut own, (&race.page, Some(recorder.watch())), record);
+            MeasuredLoad::settle_all(&mut own, &race.page, Some(recorder.watch()), record);
         }
         if let Some(first) = loads.first_mut() {
             first.captures = self.captured(&mut observers);

@@ -32,7 +32,7 @@ pub struct VisitSample {
 
 impl VisitSample {
     /// The load of a turn's visit.
-    pub(super) fn new(turn: &ClientTurn, (visit, load): (usize, &MeasuredLoad)) -> Self {
+    pub(super) fn new(turn: &ClientTurn, visit: usize, load: &MeasuredLoad) -> Self {
         let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
             order: turn.order,

@@ -48,7 +48,7 @@ pub(crate) fn median(median: Median, quantity: Quantity) -> String {
 }
 
 /// The least and the greatest of repeats, in the unit of the latter: like `798 – 840 ms`; once if they are shown alike.
-pub(crate) fn extremes((least, most): (f64, f64), quantity: Quantity) -> String {
+pub(crate) fn extremes(least: f64, most: f64, quantity: Quantity) -> String {
     let style = Style::of(most.into(), quantity);
     let (least, most) = (style.number(least, false), style.number(most, false));
     match least == most {
@@ -218,10 +218,10 @@ mod tests {
         // linux against itself, and what never differs from it.
         assert_eq!(gain(0.0, (0.0, 0.0)), "0.0 %");
         assert_eq!(gain(0.297, (0.2968, 0.2971)), "+29.7 %");
-        assert_eq!(extremes((0.626, 0.6261), Quantity::Time), "626 ms");
+        assert_eq!(extremes(0.626, 0.6261, Quantity::Time), "626 ms");
         assert_eq!(shown(0.812, Some((0.798, 0.84)), Quantity::Time), "812 ms (798 to 840)");
         assert_eq!(shown(0.812, None, Quantity::Time), "812 ms");
-        assert_eq!(extremes((0.798, 1.24), Quantity::Time), "0.798 – 1.240 s");
+        assert_eq!(extremes(0.798, 1.24, Quantity::Time), "0.798 – 1.240 s");
     }
 
     #[test]

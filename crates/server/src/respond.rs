@@ -30,7 +30,7 @@ pub(crate) async fn respond<B>(
         false => from_files(&site, Request::from_parts(parts, ())).await,
     };
     add_timing(&open, response.headers_mut()).await;
-    Ok(announce(&site, &open, (method, path), response))
+    Ok(announce(&site, &open, method, path, response))
 }
 
 async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
@@ -62,7 +62,8 @@ async fn add_timing(open: &Open, headers: &mut HeaderMap) {
 fn announce(
     site: &Site,
     open: &Open,
-    (method, path): (Method, String),
+    method: Method,
+    path: String,
     response: Response<AnyBody>,
 ) -> Response<Telling> {
     let kind = kind_of(&response);

@@ -98,7 +98,7 @@ impl HttpServer {
             tokio::select! {
                 accepted = listener.accept() => {
                     let (stream, peer) = accepted?;
-                    tokio::spawn(serve(Arc::clone(&self.0), (stream, peer), graceful.watcher()));
+                    tokio::spawn(serve(Arc::clone(&self.0), stream, peer, graceful.watcher()));
                 }
                 () = &mut stop => break,
             }
@@ -124,7 +124,7 @@ impl HttpServer {
     }
 }
 
-async fn serve(site: Arc<Site>, (stream, peer): (Stream, SocketAddr), watcher: Watcher) {
+async fn serve(site: Arc<Site>, stream: Stream, peer: SocketAddr, watcher: Watcher) {
     let open = Arc::new(Open { peer, handle: stream.handle(), kind: Mutex::new(None) });
     let _listed = Listed::new(&site, &open);
     let service = service_fn(|request| respond(Arc::clone(&site), Arc::clone(&open), request));
@@ -163,9 +163,9 @@ mod tests {
         };
         let HttpServer(site) = HttpServer::new(endpoint, options).unwrap();
         let _stream = of_client.connect((server, 80).into(), &scheme).await.unwrap();
-        let accepted = listener.accept().await.unwrap();
+        let (stream, peer) = listener.accept().await.unwrap();
         let graceful = GracefulShutdown::new();
-        let task = tokio::spawn(serve(Arc::clone(&site), accepted, graceful.watcher()));
+        let task = tokio::spawn(serve(Arc::clone(&site), stream, peer, graceful.watcher()));
         while lock(&site.open).is_empty() {
             tokio::task::yield_now().await;
         }

@@ -157,7 +157,7 @@ impl Bed {
         for (client, line) in lines.into_iter().enumerate() {
             let watch = line.end(who.record)?;
             let mut own = race.visits.loads_of(client, &mut loads);
-            MeasuredLoad::settle_all(&mut own, (&race.page, watch.as_ref()), who.record);
+            MeasuredLoad::settle_all(&mut own, &race.page, watch.as_ref(), who.record);
         }
         Ok(loads)
     }

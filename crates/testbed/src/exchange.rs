@@ -92,7 +92,7 @@ impl Call {
             SpanContent::Response(object) => Some(page.object(object).kind),
             _ => None,
         };
-        let begins = self.announcements.of(&span, (page, &protocol));
+        let begins = self.announcements.of(&span, page, &protocol);
         Part { bytes: span.bytes, kind, begins }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dscp::Dscp;
 use crate::too_long::TooLong;
-use crate::write::write_ip;
+use crate::write::IpFields;
 use etherparse::{IpNumber, UdpHeader};
 use segment::Ecn;
 use std::net::SocketAddrV4;
@@ -13,7 +13,8 @@ use std::net::SocketAddrV4;
 /// # Errors
 /// If the packet is longer than IP can say; `out` is then as before.
 pub fn write_datagram_headers(
-    (source, destination): (SocketAddrV4, SocketAddrV4),
+    source: SocketAddrV4,
+    destination: SocketAddrV4,
     dscp: Dscp,
     payload: &[u8],
     out: &mut Vec<u8>,
@@ -30,8 +31,15 @@ pub fn write_datagram_headers(
     let ends = (source.ip().octets(), destination.ip().octets());
     let sum = udp.calc_checksum_ipv4_raw(ends.0, ends.1, payload);
     udp.checksum = sum.map_err(|_| TooLong { bytes })?;
-    let ends = ((*source.ip()).into(), (*destination.ip()).into());
-    write_ip(ends, (IpNumber::UDP, len), (dscp, Ecn::NotEct), out);
+    let header = IpFields {
+        source: (*source.ip()).into(),
+        destination: (*destination.ip()).into(),
+        protocol: IpNumber::UDP,
+        len,
+        dscp,
+        ecn: Ecn::NotEct,
+    };
+    header.write(out);
     out.extend_from_slice(&udp.to_bytes());
     Ok(())
 }

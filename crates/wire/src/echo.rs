@@ -4,7 +4,7 @@ use crate::dscp::Dscp;
 use crate::packet::Echo;
 use crate::sum::pseudo_header;
 use crate::too_long::TooLong;
-use crate::write::write_ip;
+use crate::write::IpFields;
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
 use segment::Ecn;
@@ -17,12 +17,13 @@ use std::net::IpAddr;
 pub fn write_echo_reply(echo: &Echo<'_>, out: &mut Vec<u8>) -> Result<(), TooLong> {
     let (from, to) = (echo.destination, echo.source);
     let kind = if to.is_ipv4() { 0 } else { 129 };
-    write_icmp((from, to), [kind, 0], &[echo.body], out)
+    write_icmp(from, to, [kind, 0], &[echo.body], out)
 }
 
 /// Appends an ICMP message of the family that both ends are of.
 pub(crate) fn write_icmp(
-    (from, to): (IpAddr, IpAddr),
+    from: IpAddr,
+    to: IpAddr,
     head: [u8; 2],
     body: &[&[u8]],
     out: &mut Vec<u8>,
@@ -33,12 +34,20 @@ pub(crate) fn write_icmp(
     let (protocol, start) = if to.is_ipv4() {
         (IpNumber::ICMP, Sum16BitWords::new())
     } else {
-        let pseudo = pseudo_header(from, to, (IpNumber::IPV6_ICMP.0, u32::from(len)));
+        let pseudo = pseudo_header(from, to, IpNumber::IPV6_ICMP.0, u32::from(len));
         (IpNumber::IPV6_ICMP, pseudo)
     };
     // All parts but the last are whole words.
     let sum = body.iter().fold(start.add_2bytes(head), |sum, part| sum.add_slice(part));
-    write_ip((from, to), (protocol, len), (Dscp::DEFAULT, Ecn::NotEct), out);
+    let header = IpFields {
+        source: from,
+        destination: to,
+        protocol,
+        len,
+        dscp: Dscp::DEFAULT,
+        ecn: Ecn::NotEct,
+    };
+    header.write(out);
     out.extend_from_slice(&head);
     out.extend_from_slice(&sum.ones_complement().to_ne_bytes());
     body.iter().for_each(|part| out.extend_from_slice(part));

@@ -95,7 +95,7 @@ struct Quote {
 }
 
 impl Quote {
-    fn read((from, to): (IpAddr, IpAddr), tcp: &[u8]) -> Option<Self> {
+    fn read(from: IpAddr, to: IpAddr, tcp: &[u8]) -> Option<Self> {
         let [a, b, c, d, s @ ..]: [u8; 8] = *tcp.first_chunk()?;
         Some(Self {
             source: SocketAddr::new(from, u16::from_be_bytes([a, b])),
@@ -119,9 +119,9 @@ impl Quote {
 fn quote_v4(bytes: &[u8]) -> Option<Quote> {
     let header = Ipv4HeaderSlice::from_slice(bytes).ok()?;
     let first = header.protocol() == IpNumber::TCP && header.fragments_offset().value() == 0;
-    let ends = (header.source_addr().into(), header.destination_addr().into());
+    let (from, to) = (header.source_addr().into(), header.destination_addr().into());
     let tcp = bytes.get(header.slice().len()..).filter(|_| first)?;
-    Quote::read(ends, tcp)
+    Quote::read(from, to, tcp)
 }
 
 fn quote_v6(bytes: &[u8]) -> Option<Quote> {
@@ -130,8 +130,8 @@ fn quote_v6(bytes: &[u8]) -> Option<Quote> {
     let (extensions, protocol, tcp, _) =
         Ipv6ExtensionsSlice::from_slice_lax(header.next_header(), rest);
     let whole = protocol == IpNumber::TCP && !extensions.is_fragmenting_payload();
-    let ends = (header.source_addr().into(), header.destination_addr().into());
-    if whole { Quote::read(ends, tcp) } else { None }
+    let (from, to) = (header.source_addr().into(), header.destination_addr().into());
+    if whole { Quote::read(from, to, tcp) } else { None }
 }
 
 /// Appends the error that `reporter` would send about `packet`, of which it quotes as much as it has
@@ -152,7 +152,7 @@ pub fn write_icmp_error(
     let v4 = ip.source_addr().is_ipv4();
     let quoted = packet.get(..if v4 { 28 } else { 1232 }).unwrap_or(packet);
     let (head, word) = if v4 { v4_head(trouble) } else { v6_head(trouble) };
-    write_icmp((reporter, ip.source_addr()), head, &[&word.to_be_bytes(), quoted], out)
+    write_icmp(reporter, ip.source_addr(), head, &[&word.to_be_bytes(), quoted], out)
 }
 
 /// Type and code, and the word that follows the checksum.

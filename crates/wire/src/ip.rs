@@ -50,7 +50,7 @@ impl<'a> Ip<'a> {
     /// The sum of the pseudo-header over the payload.
     pub(crate) fn pseudo_header(&self) -> Sum16BitWords {
         let len = self.payload.len() as u32;
-        pseudo_header(self.source, self.destination, (self.protocol.0, len))
+        pseudo_header(self.source, self.destination, self.protocol.0, len)
     }
 }
 

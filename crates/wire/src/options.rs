@@ -28,7 +28,7 @@ pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed
                 let option = bytes.get(..len).filter(|option| option.len() >= 2);
                 let option = option.ok_or(Malformed::OptionLength)?;
                 note(&mut seen, kind)?;
-                take(&mut options, (kind, syn), &option[2..])?;
+                take(&mut options, kind, syn, &option[2..])?;
                 bytes = &bytes[len..];
             }
         }
@@ -47,7 +47,7 @@ fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
 }
 
 /// Takes one option; `body` is what follows kind and length.
-fn take(options: &mut TcpOptions, (kind, syn): (u8, bool), body: &[u8]) -> Result<(), Malformed> {
+fn take(options: &mut TcpOptions, kind: u8, syn: bool, body: &[u8]) -> Result<(), Malformed> {
     match kind {
         MSS => {
             let mss = u16::from_be_bytes(exactly(body)?);

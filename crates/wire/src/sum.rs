@@ -5,7 +5,7 @@ use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
 
 /// The sum of a pseudo-header.
-pub(crate) fn pseudo_header(from: IpAddr, to: IpAddr, (protocol, len): (u8, u32)) -> Sum16BitWords {
+pub(crate) fn pseudo_header(from: IpAddr, to: IpAddr, protocol: u8, len: u32) -> Sum16BitWords {
     let mut sum = Sum16BitWords::new();
     for address in [from, to] {
         sum = match address {

@@ -85,51 +85,67 @@ impl Transport {
 
     fn pseudo_header(self, packet: &TcpPacket) -> etherparse::checksum::Sum16BitWords {
         let (from, to) = (packet.source.ip(), packet.destination.ip());
-        pseudo_header(from, to, (IpNumber::TCP.0, u32::from(self.len)))
+        pseudo_header(from, to, IpNumber::TCP.0, u32::from(self.len))
     }
 
     fn write_ip(self, packet: &TcpPacket, out: &mut Vec<u8>) {
-        let ends = (packet.source.ip(), packet.destination.ip());
-        write_ip(ends, (IpNumber::TCP, self.len), (packet.dscp, packet.segment.ecn), out);
+        let header = IpFields {
+            source: packet.source.ip(),
+            destination: packet.destination.ip(),
+            protocol: IpNumber::TCP,
+            len: self.len,
+            dscp: packet.dscp,
+            ecn: packet.segment.ecn,
+        };
+        header.write(out);
     }
 }
 
-/// Appends an IP header of the family that both ends are of.
-pub(crate) fn write_ip(
-    ends: (IpAddr, IpAddr),
-    (protocol, len): (IpNumber, u16),
-    (dscp, ecn): (Dscp, Ecn),
-    out: &mut Vec<u8>,
-) {
-    match ends {
-        (IpAddr::V6(from), IpAddr::V6(to)) => {
-            let mut header = Ipv6Header {
-                traffic_class: 0,
-                flow_label: Ipv6FlowLabel::ZERO,
-                payload_length: len,
-                next_header: protocol,
-                hop_limit: HOP_LIMIT,
-                source: from.octets(),
-                destination: to.octets(),
-            };
-            header.set_dscp(dscp.for_header());
-            header.set_ecn(ecn_field(ecn));
-            out.extend_from_slice(&header.to_bytes());
-        }
-        (from, to) => {
-            let mut header = Ipv4Header {
-                dscp: dscp.for_header(),
-                ecn: ecn_field(ecn),
-                total_len: Ipv4Header::MIN_LEN as u16 + len,
-                dont_fragment: true,
-                time_to_live: HOP_LIMIT,
-                protocol,
-                source: v4(from).octets(),
-                destination: v4(to).octets(),
-                ..Ipv4Header::default()
-            };
-            header.header_checksum = header.calc_header_checksum();
-            out.extend_from_slice(&header.to_bytes());
+/// Fields of an IP header.
+pub(crate) struct IpFields {
+    pub(crate) source: IpAddr,
+    /// The receiver's address, of the same family as `source`.
+    pub(crate) destination: IpAddr,
+    pub(crate) protocol: IpNumber,
+    /// Bytes behind the header.
+    pub(crate) len: u16,
+    pub(crate) dscp: Dscp,
+    pub(crate) ecn: Ecn,
+}
+
+impl IpFields {
+    /// Appends the IP header, of the family that both ends are of.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match (self.source, self.destination) {
+            (IpAddr::V6(from), IpAddr::V6(to)) => {
+                let mut header = Ipv6Header {
+                    traffic_class: 0,
+                    flow_label: Ipv6FlowLabel::ZERO,
+                    payload_length: self.len,
+                    next_header: self.protocol,
+                    hop_limit: HOP_LIMIT,
+                    source: from.octets(),
+                    destination: to.octets(),
+                };
+                header.set_dscp(self.dscp.for_header());
+                header.set_ecn(ecn_field(self.ecn));
+                out.extend_from_slice(&header.to_bytes());
+            }
+            (from, to) => {
+                let mut header = Ipv4Header {
+                    dscp: self.dscp.for_header(),
+                    ecn: ecn_field(self.ecn),
+                    total_len: Ipv4Header::MIN_LEN as u16 + self.len,
+                    dont_fragment: true,
+                    time_to_live: HOP_LIMIT,
+                    protocol: self.protocol,
+                    source: v4(from).octets(),
+                    destination: v4(to).octets(),
+                    ..Ipv4Header::default()
+                };
+                header.header_checksum = header.calc_header_checksum();
+                out.extend_from_slice(&header.to_bytes());
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct Announcements {
 
 impl Announcements {
     /// `span` is written next; the bytes of the response, if one begins with it.
-    pub fn of(&mut self, span: &Span, (page, protocol): (&Page, &Protocol)) -> Option<u64> {
+    pub fn of(&mut self, span: &Span, page: &Page, protocol: &Protocol) -> Option<u64> {
         let SpanContent::Response(object) = span.content else { return None };
         let is_first = self.left == 0 && !protocol.interleaves();
         if is_first {

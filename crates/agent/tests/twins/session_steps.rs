@@ -136,7 +136,7 @@ impl Twin {
         let ns = a.wrapping_mul(1_000_000);
         let says = match event {
             0 => {
-                s.start(a32, b32, (c != 0, d));
+                s.start(a32, b32, c != 0, d);
                 0
             }
             1 => {

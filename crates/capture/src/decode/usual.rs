@@ -68,7 +68,8 @@ impl<'a> UsualPacket<'a> {
     pub(crate) fn decode(
         &self,
         at: Instant,
-        (captured, length): (u32, u32),
+        captured: u32,
+        length: u32,
         tally: &mut Tally,
         slot: &mut Observed,
     ) {

@@ -145,7 +145,7 @@ impl CaptureReader {
         let (begin, mut left, mut head) = (buffer.offset(), buffer.available(), FrameHead::NONE);
         let all = left.len();
         let stop = loop {
-            let (behind, taken) = take_usual(left, (&*format, &mut *times), until, taker);
+            let (behind, taken) = take_usual(left, format, times, until, taker);
             left = behind;
             if taken.is_break() {
                 break Stop::Enough;
@@ -252,7 +252,8 @@ impl CaptureReader {
 #[inline]
 fn take_usual<'a>(
     mut bytes: &'a [u8],
-    (format, times): (&Format, &mut LeapWatch),
+    format: &Format,
+    times: &mut LeapWatch,
     until: Instant,
     taker: &mut impl TakesPackets,
 ) -> (&'a [u8], ControlFlow<()>) {

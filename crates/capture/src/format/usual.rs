@@ -102,7 +102,7 @@ mod tests {
     fn at_once(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
         let record = UsualRecord::of(&pcap(), bytes)?;
         let (mut slot, mut tally) = (Observed::default(), Tally::default());
-        record.packet.decode(record.at, (record.captured, record.length), &mut tally, &mut slot);
+        record.packet.decode(record.at, record.captured, record.length, &mut tally, &mut slot);
         Some((record.bytes(), slot, tally))
     }
 

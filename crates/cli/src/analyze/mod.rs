@@ -20,7 +20,7 @@ use cmdline::captures::Feed;
 use cmdline::{Failure, FirstFailure, jobs};
 use outputs::{Outputs, ReadCapture};
 use summary::SummarySink;
-use trace::{EngineConfig, NamedServers, OnlyServers, ShardedTraceEngine, Undivided};
+use trace::{EngineConfig, OnlyServers, ShardedTraceEngine, Undivided};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     args.check()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let config = EngineConfig {
         acks_only: args.senders.acks_only,
         vantage: args.senders.vantage()?,
-        servers: servers.clone(),
+        servers,
         ..EngineConfig::default()
     };
     let mut outputs = Outputs::begin(args)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
     outputs.rebuilt_as(&models);
     let config = EngineConfig { models, ..config };
-    let mut ended = analyse(args, &mut feed, (config, servers), outputs)?;
+    let mut ended = analyse(args, &mut feed, &config, outputs)?;
     ended.note(feed.verdict());
     ended.end()
 }
@@ -52,17 +52,18 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
 fn analyse(
     args: &AnalyzeArgs,
     feed: &mut Feed,
-    (config, servers): (EngineConfig, NamedServers),
+    config: &EngineConfig,
     outputs: Outputs,
 ) -> Result<FirstFailure, Failure> {
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
-    let predicted = Undivided(OnlyServers::new(servers.clone(), SummarySink::default()));
+    let servers = || config.servers.clone();
+    let predicted = Undivided(OnlyServers::new(servers(), SummarySink::default()));
     let threads = jobs::threads(args.jobs);
     let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
     let mut predicted = predicted.transpose().map_err(Failure::failed)?;
     let unheard = outputs.unheard();
-    let outputs = OnlyServers::new(servers, outputs);
-    let engine = ShardedTraceEngine::new(&config, outputs, threads);
+    let outputs = OnlyServers::new(servers(), outputs);
+    let engine = ShardedTraceEngine::new(config, outputs, threads);
     let mut engine = engine.map_err(Failure::failed)?;
     feed.until(unheard);
     feed.each(|segment| {

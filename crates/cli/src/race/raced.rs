@@ -20,10 +20,10 @@ pub(super) struct Raced {
 pub(super) fn as_far_as_possible(args: &RaceArgs, race: &Race) -> Result<Raced, Failure> {
     let server = server(args, race)?;
     let worlds = args.on.as_slice();
-    match raced(args, (race, &server), worlds) {
+    match raced(args, race, &server, worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
             remark(&format!("note: simulated only: {error}"));
-            raced(args, (race, &server), &[World::Sim]).map_err(Failure::failed)
+            raced(args, race, &server, &[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
         raced => raced.map_err(Failure::failed),
@@ -32,7 +32,8 @@ pub(super) fn as_far_as_possible(args: &RaceArgs, race: &Race) -> Result<Raced, 
 
 fn raced(
     args: &RaceArgs,
-    (race, server): (&Race, &ServerProgram),
+    race: &Race,
+    server: &ServerProgram,
     worlds: &[World],
 ) -> io::Result<Raced> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;

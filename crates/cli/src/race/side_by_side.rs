@@ -53,7 +53,7 @@ fn worlds_of(raced: &Raced, visit: VisitKind) -> Section {
         1 => "Page done".to_owned(),
         _ => format!("Page done, {} visits", visit.name()),
     };
-    let chart = |title, metric| Block::Ranges(ranges(result, visit, (title, metric)));
+    let chart = |title, metric| Block::Ranges(ranges(result, visit, title, metric));
     let mut blocks = vec![
         Block::Text(MARKS.to_owned()),
         chart("When the page was done, by scheme and world", RaceMetric::PageSeconds),
@@ -65,7 +65,7 @@ fn worlds_of(raced: &Raced, visit: VisitKind) -> Section {
     Section { heading, blocks }
 }
 
-fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, RaceMetric)) -> Ranges {
+fn ranges(result: &RaceResult, visit: VisitKind, title: &str, metric: RaceMetric) -> Ranges {
     let worlds = result.worlds();
     let mut schemes: Vec<&str> = Vec::new();
     for row in result.measured() {

@@ -185,7 +185,7 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));
     let views = recorded.into_iter().filter_map(|(visit, load)| {
-        let mut shown = scheme(race, (contestant, load?))?;
+        let mut shown = scheme(race, contestant, load?)?;
         let kind = (race.visits.count > 1).then(|| format!("{} visit", visit.name()));
         let place = world.map(|world| world.name().to_owned()).into_iter().chain(kind);
         shown.place = place.collect::<Vec<_>>().join(" · ");
@@ -214,7 +214,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     Some((linux, best))
 }
 
-fn scheme(race: &Race, (contestant, load): (&Contestant, &MeasuredLoad)) -> Option<SchemeView> {
+fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);

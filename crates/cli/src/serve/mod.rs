@@ -17,8 +17,7 @@ use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;
 use network::url;
-use server::{Ended, HttpServer, ServerOptions};
-use std::future::Future;
+use server::{HttpServer, ServerOptions};
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -40,10 +39,14 @@ fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
     let server = server(args, endpoint.clone(), log)?;
     let runtime = runtime()?;
     let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
-    let place = (&addresses[..], Some(name.as_str()));
     runtime.block_on(async {
+        let listener = listen(args, &endpoint).await?;
+        announce(args, log, &addresses, Some(&name));
         let stop = asked.until_stopped(args, &server, log);
-        serve(args, (&server, &endpoint), log, place, stop).await
+        let ended = server.run(listener, stop, time(args.grace)).await;
+        log.ended(ended.map_err(Failure::failed)?);
+        log.finish();
+        Ok(())
     })
 }
 
@@ -61,7 +64,7 @@ fn run_for_a_client(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
             drop(ended);
             code
         });
-        announce(args, log, (&addresses, None));
+        announce(args, log, &addresses, None);
         let stop = async {
             // It is dropped, never sent.
             let _ = command_ended.await;
@@ -101,25 +104,9 @@ async fn listen(args: &ServeArgs, endpoint: &Endpoint) -> Result<endpoint::Liste
     endpoint.listen(args.port, &args.scheme).await.map_err(Failure::failed)
 }
 
-fn announce(args: &ServeArgs, log: &Log, (addresses, device): (&[IpAddr], Option<&str>)) {
+fn announce(args: &ServeArgs, log: &Log, addresses: &[IpAddr], device: Option<&str>) {
     let urls: Vec<String> = addresses.iter().map(|address| url(*address, args.port)).collect();
     log.listening(&args.root.display().to_string(), &urls, device);
-}
-
-async fn serve(
-    args: &ServeArgs,
-    (server, endpoint): (&HttpServer, &Endpoint),
-    log: &Log,
-    place: (&[IpAddr], Option<&str>),
-    stop: impl Future<Output = ()>,
-) -> Result<(), Failure> {
-    let listener = listen(args, endpoint).await?;
-    announce(args, log, place);
-    let ended = server.run(listener, stop, time(args.grace)).await;
-    let ended: Ended = ended.map_err(Failure::failed)?;
-    log.ended(ended);
-    log.finish();
-    Ok(())
 }
 
 fn time(duration: units::Duration) -> Duration {

@@ -46,13 +46,13 @@ impl ReadingProgress {
             Self::Silent => {}
             Self::Bar(bar, of) => {
                 bar.set_position(read.read);
-                bar.set_message(pace((count, of), bar.elapsed()));
+                bar.set_message(pace(count, of, bar.elapsed()));
             }
             Self::Lines { began, said, of } => {
                 let now = now();
                 if now.duration_since(*said) >= PERIOD {
                     *said = now;
-                    remark(&line((count, of), read, now.duration_since(*began)));
+                    remark(&line(count, of, read, now.duration_since(*began)));
                 }
             }
         }
@@ -74,7 +74,7 @@ impl ReadingProgress {
 }
 
 /// `12,345,678 packets, 8.1 million/s`.
-fn pace((count, of): (u64, &str), passed: Duration) -> String {
+fn pace(count: u64, of: &str, passed: Duration) -> String {
     let rate = count as f64 / passed.as_secs_f64().max(1e-3);
     let rate = match rate {
         1e6.. => format!("{:.1} million", rate / 1e6),
@@ -84,8 +84,8 @@ fn pace((count, of): (u64, &str), passed: Duration) -> String {
 }
 
 /// The same, how much of the files has been read, and how long the rest takes.
-fn line(count: (u64, &str), read: InputProgress, passed: Duration) -> String {
-    let pace = pace(count, passed);
+fn line(count: u64, of: &str, read: InputProgress, passed: Duration) -> String {
+    let pace = pace(count, of, passed);
     let part = read.total.filter(|total| *total > 0).map(|total| read.read as f64 / total as f64);
     match part {
         Some(part) if part > 0.0 => {
@@ -113,12 +113,12 @@ mod tests {
         let two = Duration::from_secs(2);
         let quarter = InputProgress { read: 250, total: Some(1000) };
         assert_eq!(
-            line((16_000_000, "packets"), quarter, two),
+            line(16_000_000, "packets", quarter, two),
             "16,000,000 packets, 8.0 million/s, 25 %, about 6 s left"
         );
         let pipe = InputProgress { read: 250, total: None };
-        assert_eq!(line((3_000, "packets"), pipe, two), "3,000 packets, 1,500/s");
+        assert_eq!(line(3_000, "packets", pipe, two), "3,000 packets, 1,500/s");
         let begun = InputProgress { read: 0, total: Some(1000) };
-        assert_eq!(line((0, "packets"), begun, two), "0 packets, 0/s");
+        assert_eq!(line(0, "packets", begun, two), "0 packets, 0/s");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn start(
         sleep::prepare();
         let linger = config.linger;
         // The host shares memory within its thread only, so it is made here.
-        let stack = Stack::new(config, device.mtu(), (remote, secrets));
+        let stack = Stack::new(config, device.mtu(), remote, secrets);
         Driver::new(device, stack, mailbox, linger).run();
     })?;
     Ok(())

@@ -54,7 +54,7 @@ impl Stack {
         let peer = (tuple.remote, tuple.remote_port).into();
         let Some(local) = self.addresses.towards(tuple.remote, tuple.local_port) else { return };
         let (sizes, account) = (self.sizes(scheme), self.accounts.of(tuple.remote));
-        let shared = Arc::new(SharedStream::new(id, (local, peer), sizes, account));
+        let shared = Arc::new(SharedStream::new(id, local, peer, sizes, account));
         self.slots.put(id, Slot::new(shared, *tuple, scheme.name().into()));
     }
 

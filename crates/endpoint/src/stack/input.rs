@@ -19,7 +19,7 @@ impl Stack {
         };
         match parsed {
             Ok(Packet::Tcp(packet, payload)) => {
-                self.handle_tcp(now, &packet, (payload, frame.segment_size));
+                self.handle_tcp(now, &packet, payload, frame.segment_size);
             }
             Ok(Packet::Error(error)) => self.handle_icmp(now, &error),
             Ok(Packet::Echo(echo)) => self.handle_echo(&echo),
@@ -28,12 +28,7 @@ impl Stack {
         self.digest_events(now);
     }
 
-    fn handle_tcp(
-        &mut self,
-        now: Instant,
-        packet: &TcpPacket,
-        (payload, size): (&[u8], Option<u16>),
-    ) {
+    fn handle_tcp(&mut self, now: Instant, packet: &TcpPacket, payload: &[u8], size: Option<u16>) {
         if !self.addresses.contain(packet.destination.ip()) {
             self.counters.not_ours += 1;
             return;
@@ -49,10 +44,10 @@ impl Stack {
         match size {
             Some(size) if payload.len() > usize::from(size) => {
                 for (part, bytes) in parts(&segment, payload, usize::from(size)) {
-                    self.handle_segment(now, &tuple, (&part, bytes));
+                    self.handle_segment(now, &tuple, &part, bytes);
                 }
             }
-            _ => self.handle_segment(now, &tuple, (&segment, payload)),
+            _ => self.handle_segment(now, &tuple, &segment, payload),
         }
     }
 
@@ -61,7 +56,8 @@ impl Stack {
         &mut self,
         now: Instant,
         tuple: &FourTuple,
-        (segment, payload): (&Segment, &[u8]),
+        segment: &Segment,
+        payload: &[u8],
     ) {
         self.counters.segments_received += 1;
         if payload.is_empty() {

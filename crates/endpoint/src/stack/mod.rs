@@ -62,7 +62,8 @@ impl Stack {
     pub(crate) fn new(
         mut config: EndpointConfig,
         mtu: u16,
-        (remote, secrets): (Weak<Remote>, Secrets),
+        remote: Weak<Remote>,
+        secrets: Secrets,
     ) -> Self {
         let Secrets { key, seed, fast_open } = secrets;
         let mut host = Host::new(HostConfig { seed });

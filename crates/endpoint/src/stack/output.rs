@@ -52,7 +52,7 @@ impl Stack {
         }
         let slot = outgoing.conn.and_then(|id| self.slots.at(id));
         let there = slot.is_some_and(|slot| {
-            slot.shared.copy_written((outgoing.offset, len), out, &mut self.wakers)
+            slot.shared.copy_written(outgoing.offset, len, out, &mut self.wakers)
         });
         self.counters.bytes_missing += u64::from(!there);
         there

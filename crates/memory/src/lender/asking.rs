@@ -51,13 +51,14 @@ impl Lender {
     /// A connection has learnt something.
     pub(super) fn tell(
         &self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
     ) {
         let bound = if is_measured { ReportBound::Loss } else { ReportBound::OwnStart };
         let (sent, lost) = (sample.window, is_measured.into());
-        self.report((now, remote), sample, &TransferSample { sent, lost, ..of(sample, bound) });
+        self.report(now, remote, sample, &TransferSample { sent, lost, ..of(sample, bound) });
     }
 
     /// A connection is over whose first flight met a loss, and which has measured nothing since: the path has not shown what it
@@ -65,20 +66,17 @@ impl Lender {
     /// to send; of `sent` segments `lost` went again.
     pub fn tell_failure(
         &self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         sample: &PathSample,
-        (sent, lost): (u32, u32),
+        sent: u32,
+        lost: u32,
     ) {
         let failed = TransferSample { sent, lost, ..of(sample, ReportBound::Loss) };
-        self.report((now, remote), sample, &failed);
+        self.report(now, remote, sample, &failed);
     }
 
-    fn report(
-        &self,
-        (now, remote): (Instant, IpAddr),
-        sample: &PathSample,
-        transfer: &TransferSample,
-    ) {
+    fn report(&self, now: Instant, remote: IpAddr, sample: &PathSample, transfer: &TransferSample) {
         if let Some(site) = self.site.as_ref().filter(|_| sample.is_whole()) {
             site.borrow_mut().record(now, remote, &Sample::Transfer(*transfer));
         }

@@ -66,12 +66,13 @@ impl Account {
     pub(super) fn reserve(
         &mut self,
         now: Instant,
-        (path, request): (&ProvenPath, &LoanRequest),
+        path: &ProvenPath,
+        request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Option<u32> {
         let taken = self.still_given(now, path);
         let believed = path.estimate(now, request, terms);
-        let offer = offer(request, terms.cap, (path.room(believed, request.mss), believed, taken));
+        let offer = offer(request, terms.cap, path.room(believed, request.mss), believed, taken);
         let granted = offer.filter(|_| request.takes);
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
         self.given_ms = milliseconds(now);
@@ -87,7 +88,9 @@ impl Account {
     pub(super) fn share(
         &mut self,
         now: Instant,
-        (path, request, rate): (&ProvenPath, &LoanRequest, u64),
+        path: &ProvenPath,
+        request: &LoanRequest,
+        rate: u64,
         terms: &LendingTerms,
     ) -> Option<SharedStart> {
         let believed = path.estimate(now, request, terms);
@@ -115,7 +118,7 @@ impl Account {
 }
 
 /// What is to be had: for one connection no more than one has proven (`make_offer`).
-fn offer(request: &LoanRequest, cap: u32, (room, believed, taken): (u32, u32, u32)) -> Option<u32> {
+fn offer(request: &LoanRequest, cap: u32, room: u32, believed: u32, taken: u32) -> Option<u32> {
     let cold = request.cold;
     let wider = u64::from(cold) + u64::from(part_beside(room, taken, cold, request.among));
     let window = first_window(wider.min(believed.into()), cold.into(), cap.into()) as u32;

@@ -105,7 +105,8 @@ impl Lender {
     /// The first reason that holds.
     pub fn recall(
         &mut self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Result<u32, ColdReason> {
@@ -142,19 +143,20 @@ impl Lender {
     /// connection that begins with no more counts as lent, too.
     pub fn reserve(
         &mut self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Option<(u32, ProvenPath)> {
         self.paths.expire(now, remote);
         let (path, account) = self.known(remote, true)?;
-        let window = account.reserve(now, (&path, request), terms)?;
+        let window = account.reserve(now, &path, request, terms)?;
         Some((window, path))
     }
 
     /// A connection to a path that nobody knows would begin with more than a stock window: true if no other has done so within
     /// a round trip of `rtt_us` microseconds. Then it has.
-    pub fn begin_wide(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
+    pub fn begin_wide(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let round = Duration::from_micros(rtt_us.into());
         match self.widened.entry(network(remote)) {
             Some(last) if now.saturating_since(*last) < round => false,
@@ -171,7 +173,7 @@ impl Lender {
 
     /// A connection whose handshake took `rtt_us` microseconds opens by itself: no other to the line of `remote` has begun since
     /// a quarter of that before it did.
-    pub fn opens_alone(&mut self, (now, remote): (Instant, IpAddr), rtt_us: u32) -> bool {
+    pub fn opens_alone(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
         let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
         let openings = self.openings.entry(network(remote));
@@ -183,38 +185,36 @@ impl Lender {
     /// there is, so the first may be below the stock window. `None`: nothing that is remembered of the path is believed.
     pub fn share(
         &mut self,
-        (now, remote): (Instant, IpAddr),
-        (request, rate): (&LoanRequest, u64),
+        now: Instant,
+        remote: IpAddr,
+        request: &LoanRequest,
+        rate: u64,
         terms: &LendingTerms,
     ) -> Option<(SharedStart, ProvenPath)> {
         let (path, account) = self.known(remote, true)?;
         if !path.is_believed(now, request.rtt_us, terms) {
             return None;
         }
-        let start = account.share(now, (&path, request, rate), terms)?;
+        let start = account.share(now, &path, request, rate, terms)?;
         Some((start, path))
     }
 
     /// A connection that begins as one of `among` has company: others begin with it, or have begun within a round trip.
-    pub fn has_company(&mut self, (now, remote): (Instant, IpAddr), among: u32) -> bool {
+    pub fn has_company(&mut self, now: Instant, remote: IpAddr, among: u32) -> bool {
         let known = self.known(remote, false);
         among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
     }
 
     /// `bytes` have arrived over any connection to the line of `remote`, the last of them `queued` later than on an idle
     /// path.
-    pub fn note_arrival(
-        &mut self,
-        (now, remote): (Instant, IpAddr),
-        (bytes, queued): (u64, Duration),
-    ) {
+    pub fn note_arrival(&mut self, now: Instant, remote: IpAddr, bytes: u64, queued: Duration) {
         let together = self.together.entry_or(line(remote), Together::default);
-        together.note_arrival(now, (bytes, queued));
+        together.note_arrival(now, bytes, queued);
     }
 
     /// How fast segments of all connections to the line of `remote` have been seen to arrive, bytes a second; 0: not known, or not
     /// seen for longer than `max_age`.
-    pub fn carried(&mut self, (now, remote): (Instant, IpAddr), max_age: Duration) -> u64 {
+    pub fn carried(&mut self, now: Instant, remote: IpAddr, max_age: Duration) -> u64 {
         self.together.entry(line(remote)).map_or(0, |together| together.carried(now, max_age))
     }
 
@@ -243,7 +243,7 @@ impl Lender {
 
     /// When the next segment to the line of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other
     /// connections that have asked before.
-    pub fn book(&mut self, (now, remote): (Instant, IpAddr), (bytes, rate): (u64, u64)) -> Instant {
+    pub fn book(&mut self, now: Instant, remote: IpAddr, bytes: u64, rate: u64) -> Instant {
         self.together.entry_or(line(remote), Together::default).book(now, bytes, rate)
     }
 
@@ -259,24 +259,26 @@ impl Lender {
     /// the sample was taken.
     pub fn learn(
         &mut self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
-        self.tell((now, remote), sample, is_measured);
-        self.take((now, remote), sample, is_measured, terms)
+        self.tell(now, remote, sample, is_measured);
+        self.take(now, remote, sample, is_measured, terms)
     }
 
     /// The same, and the site does not hear of it.
     pub fn take(
         &mut self,
-        (now, remote): (Instant, IpAddr),
+        now: Instant,
+        remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
-        self.paths.learn((now, remote), (sample, is_measured), terms)
+        self.paths.learn(now, remote, sample, is_measured, terms)
     }
 
     /// The first flight of a warm start has found the path full: half of what was remembered, and after the second in a row nothing. The

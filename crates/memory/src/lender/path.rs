@@ -173,7 +173,8 @@ impl ProvenPath {
     pub(super) fn learn(
         &mut self,
         now: Instant,
-        (sample, is_measured): (&PathSample, bool),
+        sample: &PathSample,
+        is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
         let fresh = Self::new(sample);
@@ -198,7 +199,7 @@ impl ProvenPath {
     ) {
         self.rate = sample.rate;
         self.fallbacks_in_row = 0;
-        self.learn(now, (sample, true), terms);
+        self.learn(now, sample, true, terms);
     }
 
     /// The first flight of a warm start has found the path full: half of the window is remembered, and after the second in a row no

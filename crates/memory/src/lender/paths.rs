@@ -72,30 +72,34 @@ impl Paths {
     /// A connection has learnt something. True if its line took the sample.
     pub(super) fn learn(
         &mut self,
-        (now, remote): (Instant, IpAddr),
-        (sample, is_measured): (&PathSample, bool),
+        now: Instant,
+        remote: IpAddr,
+        sample: &PathSample,
+        is_measured: bool,
         terms: &LendingTerms,
     ) -> bool {
         if !sample.is_whole() {
             return false;
         }
         let is_taken = match self.line(remote) {
-            Some(line) => line.learn(now, (sample, is_measured), terms),
+            Some(line) => line.learn(now, sample, is_measured, terms),
             None => {
                 let key = PathKey::new(remote, Scope::Line);
                 self.lines.insert(key, ProvenPath::new(sample));
                 true
             }
         };
-        self.learn_of_network((now, remote), (sample, is_measured), terms);
+        self.learn_of_network(now, remote, sample, is_measured, terms);
         is_taken
     }
 
     /// The network learns of one of its lines (`learn_of_network`).
     fn learn_of_network(
         &mut self,
-        (now, remote): (Instant, IpAddr),
-        (sample, is_measured): (&PathSample, bool),
+        now: Instant,
+        remote: IpAddr,
+        sample: &PathSample,
+        is_measured: bool,
         terms: &LendingTerms,
     ) {
         let key = PathKey::new(remote, Scope::Network);
@@ -112,7 +116,7 @@ impl Paths {
         if is_slow {
             path.become_slower(now, &PathSample { window: carries, ..*sample }, terms);
         } else if !is_held || sample.window <= known {
-            path.learn(now, (sample, is_measured), terms);
+            path.learn(now, sample, is_measured, terms);
         }
     }
 

@@ -45,7 +45,7 @@ fn queued(ms: u64, window: u32) -> PathSample {
 /// A memory of `window` segments, learnt at 0.
 fn knowing(window: u32) -> Lender {
     let mut lender = Lender::default();
-    assert!(lender.learn((at(0), peer(1)), &sample(0, window), false, &TERMS));
+    assert!(lender.learn(at(0), peer(1), &sample(0, window), false, &TERMS));
     lender
 }
 
@@ -54,7 +54,7 @@ fn request(among: u32) -> LoanRequest {
 }
 
 fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
-    lender.reserve((at(ms), peer(1)), &request, &TERMS).map(|(window, _)| window)
+    lender.reserve(at(ms), peer(1), &request, &TERMS).map(|(window, _)| window)
 }
 
 /// What is remembered for a line.
@@ -101,7 +101,7 @@ fn a_known_rate_lends_what_the_path_carries() {
     let mut lender = Lender::default();
     // 2.5 MB/s over 80 ms are 200 kB: 138 segments of 1448. One has proven 22 of them.
     let known = PathSample { rate: 2_500_000, ..sample(0, 22) };
-    lender.learn((at(0), peer(1)), &known, false, &TERMS);
+    lender.learn(at(0), peer(1), &known, false, &TERMS);
     // (138 - 3 * 10 - taken) / among beside ten: 36, 36, 36.
     for n in 0..3 {
         assert_eq!(lent(&mut lender, 0, request(3 - n)), Some(46));
@@ -117,7 +117,7 @@ fn a_failed_start_reaches_no_further_than_what_was_proven() {
     for (is_slower, rate) in [(false, 2_500_000), (true, 0)] {
         let mut lender = Lender::default();
         let known = PathSample { rate: 2_500_000, ..sample(0, 100) };
-        lender.learn((at(0), peer(1)), &known, false, &TERMS);
+        lender.learn(at(0), peer(1), &known, false, &TERMS);
         assert_eq!(lent(&mut lender, 0, request(1)), Some(141));
         lender.fail(peer(1), is_slower);
         assert_eq!(lender.path(peer(1)).map(|path| path.rate), Some(rate));
@@ -135,17 +135,17 @@ fn lines_of_a_network_do_not_answer_for_each_other() {
     let mut lender = knowing(138);
     let window = |lender: &mut Lender, last| lender.path(peer(last)).map(|path| path.window);
     assert_eq!(window(&mut lender, 2), Some(138));
-    assert!(lender.learn((at(1000), peer(2)), &sample(1000, 13), true, &TERMS));
+    assert!(lender.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS));
     assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
     // What the fast one shows raises nobody else's.
-    assert!(lender.learn((at(2000), peer(1)), &sample(2000, 138), false, &TERMS));
+    assert!(lender.learn(at(2000), peer(1), &sample(2000, 138), false, &TERMS));
     assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
     let later = |lender: &mut Lender, ms: u64| {
-        lender.learn((at(ms), peer(1)), &sample(ms, 138), false, &TERMS);
+        lender.learn(at(ms), peer(1), &sample(ms, 138), false, &TERMS);
         window(lender, 3)
     };
     // As slow as before: held for ten minutes from then on.
-    lender.learn((at(500_000), peer(2)), &sample(500_000, 13), true, &TERMS);
+    lender.learn(at(500_000), peer(2), &sample(500_000, 13), true, &TERMS);
     assert_eq!(later(&mut lender, 1_099_999), Some(13));
     assert_eq!(later(&mut lender, 1_100_000), Some(138));
 }
@@ -154,8 +154,8 @@ fn lines_of_a_network_do_not_answer_for_each_other() {
 #[test]
 fn a_line_that_is_not_active_is_forgotten() {
     let mut lender = knowing(138);
-    lender.learn((at(0), peer(2)), &sample(0, 13), true, &TERMS);
-    lender.learn((at(600_000), peer(1)), &sample(600_000, 100), false, &TERMS);
+    lender.learn(at(0), peer(2), &sample(0, 13), true, &TERMS);
+    lender.learn(at(600_000), peer(1), &sample(600_000, 100), false, &TERMS);
     assert_eq!(lent(&mut lender, 600_000, request(1)), Some(100));
     lender.begin_handshake(at(600_000), peer(2));
     assert_eq!(window_of(&mut lender, 2), 13);
@@ -175,8 +175,8 @@ fn what_is_not_used_is_given_back() {
 #[test]
 fn a_small_window_says_nothing_against_a_larger_one_and_a_measured_one_does() {
     let mut lender = knowing(138);
-    assert!(!lender.learn((at(100), peer(1)), &sample(100, 22), false, &TERMS));
-    assert!(lender.learn((at(100), peer(1)), &sample(100, 22), true, &TERMS));
+    assert!(!lender.learn(at(100), peer(1), &sample(100, 22), false, &TERMS));
+    assert!(lender.learn(at(100), peer(1), &sample(100, 22), true, &TERMS));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
     // Neighbours of the network are on the same path.
     assert_eq!(lender.path(peer(200)).map(|path| path.window), Some(22));
@@ -201,13 +201,13 @@ fn a_cold_start_has_a_reason() {
     let mut lender = knowing(22);
     let recall = |lender: &mut Lender, ms, rtt_us, cold| {
         let opens = LoanRequest { rtt_us, cold, ..request(1) };
-        lender.recall((at(ms), peer(1)), &opens, &TERMS)
+        lender.recall(at(ms), peer(1), &opens, &TERMS)
     };
     assert_eq!(recall(&mut lender, 0, SRTT_US, 10), Ok(22));
     assert_eq!(recall(&mut lender, 0, SRTT_US, 22), Err(ColdReason::Small));
     assert_eq!(recall(&mut lender, 0, SRTT_US / 2 - 1, 10), Err(ColdReason::RoundTrip));
     assert_eq!(recall(&mut lender, 600_001, SRTT_US, 10), Err(ColdReason::Old));
-    let unknown = lender.recall((at(0), IpAddr::from([198, 51, 100, 1])), &request(1), &TERMS);
+    let unknown = lender.recall(at(0), IpAddr::from([198, 51, 100, 1]), &request(1), &TERMS);
     assert_eq!(unknown, Err(ColdReason::Unknown));
 }
 
@@ -223,14 +223,14 @@ fn connections_that_begin_together_share_what_the_path_holds() {
     let mut begin = |ms| {
         let among = lender.finish_handshake(at(ms), peer(1));
         let request = request(among);
-        let start = lender.share((at(ms), peer(1)), (&request, RATE), &TERMS);
+        let start = lender.share(at(ms), peer(1), &request, RATE, &TERMS);
         start.map(|(SharedStart { window, ssthresh }, _)| (window, ssthresh))
     };
     // 34 / 4; (34 - 8) / 3; (34 - 16) / 2; 34 - 25. Slow start ends at a quarter of 34 or where it begins.
     assert_eq!([begin(20), begin(20), begin(20)], [Some((8, 8)), Some((8, 8)), Some((9, 9))]);
     // Half a round trip later 12 of 25 are back: 34 - 13 are more than a stock window, which nobody has proven.
     assert_eq!(begin(60), Some((10, 21)));
-    let has_company = |lender: &mut Lender, ms| lender.has_company((at(ms), peer(1)), 1);
+    let has_company = |lender: &mut Lender, ms| lender.has_company(at(ms), peer(1), 1);
     assert!(has_company(&mut lender, 60) && !has_company(&mut lender, 140));
 }
 
@@ -239,10 +239,10 @@ fn connections_that_begin_together_share_what_the_path_holds() {
 #[test]
 fn a_share_is_four_segments_at_least_and_of_a_known_path() {
     let mut lender = knowing(5);
-    let start = lender.share((at(0), peer(1)), (&request(12), 62_500), &TERMS);
+    let start = lender.share(at(0), peer(1), &request(12), 62_500, &TERMS);
     assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 4, ssthresh: 4 }));
-    let stranger = (at(0), IpAddr::from([198, 51, 100, 1]));
-    assert_eq!(lender.share(stranger, (&request(12), 62_500), &TERMS), None);
+    let stranger = IpAddr::from([198, 51, 100, 1]);
+    assert_eq!(lender.share(at(0), stranger, &request(12), 62_500, &TERMS), None);
 }
 
 /// A memory of ten minutes is the oldest that is believed. 640 ms are eight times 80, which may be a queue; 880 are eleven times, which
@@ -251,10 +251,10 @@ fn a_share_is_four_segments_at_least_and_of_a_known_path() {
 fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
     let mut lender = knowing(5);
     let old = at(0) + TERMS.max_age + Duration::from_millis(1);
-    assert_eq!(lender.share((old, peer(1)), (&request(2), 1_000_000), &TERMS), None);
+    assert_eq!(lender.share(old, peer(1), &request(2), 1_000_000, &TERMS), None);
     let mut share = |times: u32| {
         let far = LoanRequest { rtt_us: times * SRTT_US, ..request(2) };
-        lender.share((at(0), peer(1)), (&far, 1_000_000), &TERMS).is_some()
+        lender.share(at(0), peer(1), &far, 1_000_000, &TERMS).is_some()
     };
     assert_eq!([share(11), share(8)], [false, true]);
 }
@@ -295,7 +295,7 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 100_000, 80_000));
     assert_eq!((path.learnt, path.rate), (at(2000), 1_448_000));
     // A loss at 22 segments: what is learnt here stays for ten seconds, and the site hears of it.
-    assert!(lender.learn((at(6000), peer(1)), &sample(6000, 22), true, &TERMS));
+    assert!(lender.learn(at(6000), peer(1), &sample(6000, 22), true, &TERMS));
     assert_eq!(
         told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
         [(31_856, 1)]
@@ -314,14 +314,14 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
 fn half_open_connections_push_out_no_rate() {
     let mut lender = Lender::default();
     for ms in 0..13 {
-        lender.note_arrival((at(ms), peer(1)), (1000, Duration::from_millis(9)));
+        lender.note_arrival(at(ms), peer(1), 1000, Duration::from_millis(9));
     }
-    assert_eq!(lender.carried((at(20), peer(1)), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
     for n in 0..=super::MAX_ACCOUNTS {
         let network = IpAddr::from([10, (n >> 8) as u8, n as u8, 1]);
         lender.begin_handshake(at(20), network);
     }
-    assert_eq!(lender.carried((at(20), peer(1)), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
 }
 
 /// One that opens is alone if no other handshake has begun within a round trip and a quarter: 100 ms of 80. The networks that came
@@ -332,12 +332,12 @@ fn of_the_oldest_handshakes_nothing_is_kept() {
     for ms in [0, 1] {
         lender.begin_handshake(at(ms), peer(1));
     }
-    assert!(!lender.opens_alone((at(81), peer(1)), SRTT_US));
-    assert!(lender.opens_alone((at(101), peer(1)), SRTT_US));
+    assert!(!lender.opens_alone(at(81), peer(1), SRTT_US));
+    assert!(lender.opens_alone(at(101), peer(1), SRTT_US));
     for n in 0..super::MAX_ACCOUNTS {
         lender.begin_handshake(at(2), IpAddr::from([10, (n >> 8) as u8, n as u8, 1]));
     }
-    assert!(lender.opens_alone((at(81), peer(1)), SRTT_US));
+    assert!(lender.opens_alone(at(81), peer(1), SRTT_US));
 }
 
 /// Slow start has ended at 141 segments. A loss at 60 says that it ends there at most if it measured the path, and nothing if it was random.
@@ -346,9 +346,9 @@ fn a_loss_that_measures_the_path_lowers_where_slow_start_ends() {
     for (is_measured, end) in [(true, 60), (false, 141)] {
         let mut lender = Lender::default();
         let known = PathSample { ssthresh: 141, ..sample(0, 50) };
-        assert!(lender.learn((at(0), peer(1)), &known, false, &TERMS));
+        assert!(lender.learn(at(0), peer(1), &known, false, &TERMS));
         let lost = PathSample { ssthresh: END_UNKNOWN, ..sample(100, 60) };
-        assert!(lender.learn((at(100), peer(1)), &lost, is_measured, &TERMS));
+        assert!(lender.learn(at(100), peer(1), &lost, is_measured, &TERMS));
         assert_eq!(lender.path(peer(1)).map(|path| path.ssthresh), Some(end));
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Together {
 
 impl Together {
     /// `bytes` have arrived, of any connection, the last of them `queued` later than on an idle path.
-    pub(super) fn note_arrival(&mut self, now: Instant, (bytes, queued): (u64, Duration)) {
+    pub(super) fn note_arrival(&mut self, now: Instant, bytes: u64, queued: Duration) {
         if bytes == 0 {
             return;
         }
@@ -126,7 +126,7 @@ mod tests {
     /// Arrivals of one segment of 1448 bytes each, queued for 9 ms.
     fn arrive(together: &mut Together, instants: impl IntoIterator<Item = u64>) {
         for us in instants {
-            together.note_arrival(at(us), (1448, Duration::from_millis(9)));
+            together.note_arrival(at(us), 1448, Duration::from_millis(9));
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let carried = |queued_us| {
             let mut together = Together::default();
             for n in 0..9 {
-                together.note_arrival(at(1000 * n), (1448, Duration::from_micros(queued_us)));
+                together.note_arrival(at(1000 * n), 1448, Duration::from_micros(queued_us));
             }
             carried(&mut together)
         };

@@ -36,9 +36,8 @@ impl KeptBefore<'_> {
     /// Counts tries in vain. A window that came through ends those of smaller ones.
     fn count_tries(self, sample: KeptSample) -> KeptSample {
         if sample.is_loss() {
-            let note =
-                Note::read(sample.label).with_tries(tries(sample, (self.heard, self.places)));
-            return sample.noted(note);
+            let tries = self.tries(sample);
+            return sample.noted(Note::read(sample.label).with_tries(tries));
         }
         for place in self.places.iter_mut() {
             if place.is_loss() && place.window <= sample.window {
@@ -47,23 +46,23 @@ impl KeptBefore<'_> {
         }
         sample
     }
-}
 
-/// How often a window about as large was tried before this loss. It is a try if smaller ones, and none as large, came through since the
-/// loss before.
-fn tries(loss: KeptSample, (heard, places): (Tick, &[KeptSample])) -> u8 {
-    let is_near =
-        |place: &&KeptSample| place.is_loss() && place.window.abs_diff(loss.window) <= NEAR;
-    let age = |place: &KeptSample| place.age_at(heard);
-    let rank = |place: &&KeptSample| (Note::read(place.label).tries(), u32::MAX - age(place));
-    let Some(before) = places.iter().filter(is_near).max_by_key(rank) else { return 0 };
-    let came = places.iter().filter(|place| !place.is_free() && !place.is_loss());
-    let since = came.filter(|place| age(place) <= age(before)).map(|place| place.window);
-    let tries = Note::read(before.label).tries();
-    match since.max() {
-        None => tries,
-        Some(largest) if largest < loss.window.min(before.window) => tries + 1,
-        Some(_) => 0,
+    /// How often a window about as large was tried before this loss. It is a try if smaller ones, and none as large, came through since the
+    /// loss before.
+    fn tries(&self, loss: KeptSample) -> u8 {
+        let is_near =
+            |place: &&KeptSample| place.is_loss() && place.window.abs_diff(loss.window) <= NEAR;
+        let age = |place: &KeptSample| place.age_at(self.heard);
+        let rank = |place: &&KeptSample| (Note::read(place.label).tries(), u32::MAX - age(place));
+        let Some(before) = self.places.iter().filter(is_near).max_by_key(rank) else { return 0 };
+        let came = self.places.iter().filter(|place| !place.is_free() && !place.is_loss());
+        let since = came.filter(|place| age(place) <= age(before)).map(|place| place.window);
+        let tries = Note::read(before.label).tries();
+        match since.max() {
+            None => tries,
+            Some(largest) if largest < loss.window.min(before.window) => tries + 1,
+            Some(_) => 0,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bulk transfer: one connection, so many bytes, as fast as TCP lets them go.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, ChannelEnds};
 use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use tcp::{ConnId, Event, Scheme};
@@ -108,7 +108,8 @@ impl Application for BulkTransfer {
     fn start(&mut self, context: &mut AppContext<'_>) {
         let BulkSpec { from, to, bytes, scheme, receiver, close } = &self.spec;
         let port = channel::listen(context, *to, receiver);
-        let channel = Channel::open(context, (*from, *to), port, scheme, *bytes);
+        let ends = ChannelEnds { from: *from, to: *to, port };
+        let channel = Channel::open(context, ends, scheme, *bytes);
         if *close {
             context.shutdown(*from, channel.sender());
         }

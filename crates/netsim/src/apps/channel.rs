@@ -28,6 +28,17 @@ pub(super) fn close(context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
     }
 }
 
+/// Ends of a channel's connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChannelEnds {
+    /// The host that opens the connection and sends.
+    pub(super) from: HostId,
+    /// The host that accepts it.
+    pub(super) to: HostId,
+    /// The port at which `to` listens.
+    pub(super) port: u16,
+}
+
 /// A connection and the transfer on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Channel {
@@ -51,11 +62,11 @@ impl Channel {
     /// Opens a connection and begins its first transfer.
     pub(super) fn open(
         context: &mut AppContext<'_>,
-        (from, to): (HostId, HostId),
-        port: u16,
+        ends: ChannelEnds,
         scheme: &Scheme,
         bytes: Option<u64>,
     ) -> Self {
+        let ChannelEnds { from, to, port } = ends;
         let sender = context.connect(from, to, port, scheme);
         context.write(from, sender, bytes.unwrap_or(ENDLESS));
         context.set_low_water(from, sender, bytes.unwrap_or(ENDLESS));
@@ -66,7 +77,7 @@ impl Channel {
             acked: 0,
             received: 0,
             goal: bytes,
-            flow: FlowRecord::new((from, to), context.now(), bytes.unwrap_or(0)),
+            flow: FlowRecord::new(from, to, context.now(), bytes.unwrap_or(0)),
             before: Stats::default(),
             lost_before: Losses::default(),
             ended: false,
@@ -79,7 +90,7 @@ impl Channel {
         self.before = context.stats(from, self.sender).unwrap_or_default();
         self.lost_before = context.losses(from, self.sender);
         self.goal = self.goal.map(|goal| goal + bytes);
-        self.flow = FlowRecord::new((from, self.flow.to), now, bytes);
+        self.flow = FlowRecord::new(from, self.flow.to, now, bytes);
         self.flow.connected_at = Some(now);
         context.write(from, self.sender, bytes);
         self.ask(context);

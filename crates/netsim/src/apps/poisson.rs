@@ -3,7 +3,7 @@
 //! Exponential gaps make the arrivals a Poisson process. Arrivals of two kinds, each with its
 //! probability, are two such applications whose rates are in that proportion.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, ChannelEnds};
 use super::conn_index::ConnIndex;
 use super::flow_log::{FlowLog, FlowTotals};
 use crate::application::{AppContext, Application};
@@ -150,7 +150,8 @@ impl PoissonFlows {
         let bytes = self.spec.bytes.sample_count(&mut draws.bytes);
         let (from, to) = self.spec.pairs[pair];
         let scheme = &self.spec.scheme;
-        let channel = Channel::open(context, (from, to), self.ports[pair], scheme, Some(bytes));
+        let ends = ChannelEnds { from, to, port: self.ports[pair] };
+        let channel = Channel::open(context, ends, scheme, Some(bytes));
         context.shutdown(from, channel.sender());
         self.begun += 1;
         let number = self.enter(channel);

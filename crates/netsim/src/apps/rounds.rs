@@ -3,7 +3,7 @@
 //! The experiments of TCP/SPAND (Zhang, Qiu & Keshav 2000 §6) are of this kind. What matters in
 //! them is what a connection does with its window after an idle time.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, ChannelEnds};
 use super::conn_index::ConnIndex;
 use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
@@ -138,8 +138,8 @@ impl Rounds {
         match &mut self.channels[n] {
             Some(channel) if !channel.has_ended() => channel.begin(context, bytes),
             none => {
-                let (ends, port) = ((pair.from, pair.to), self.ports[n]);
-                let channel = Channel::open(context, ends, port, &pair.scheme, Some(bytes));
+                let ends = ChannelEnds { from: pair.from, to: pair.to, port: self.ports[n] };
+                let channel = Channel::open(context, ends, &pair.scheme, Some(bytes));
                 self.index.insert(pair.from, channel.sender(), n);
                 *none = Some(channel);
             }

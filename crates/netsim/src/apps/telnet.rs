@@ -1,6 +1,6 @@
 //! Telnet: small messages over one connection, with gaps as between keystrokes.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, ChannelEnds};
 use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
@@ -81,8 +81,8 @@ impl Telnet {
         match &mut self.channel {
             Some(channel) => channel.extend(context, *bytes),
             None => {
-                let ends = (*from, *to);
-                self.channel = Some(Channel::open(context, ends, self.port, scheme, Some(*bytes)));
+                let ends = ChannelEnds { from: *from, to: *to, port: self.port };
+                self.channel = Some(Channel::open(context, ends, scheme, Some(*bytes)));
             }
         }
         self.sent += 1;

@@ -4,7 +4,7 @@
 //! got, so that a crowd of users slows down with the network, as Poisson arrivals do not. Asking takes
 //! no time: the server opens a connection for each object, sends it, and closes.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, ChannelEnds};
 use super::flow_log::{FlowLog, FlowTotals};
 use crate::application::{AppContext, Application};
 use crate::{FlowRecord, HostId};
@@ -107,7 +107,8 @@ impl User {
         }
         let bytes = self.draw_count(|spec| &spec.bytes);
         let UserSpec { from, to, scheme, .. } = &self.spec;
-        let channel = Channel::open(context, (*from, *to), self.port, scheme, Some(bytes));
+        let ends = ChannelEnds { from: *from, to: *to, port: self.port };
+        let channel = Channel::open(context, ends, scheme, Some(bytes));
         context.shutdown(*from, channel.sender());
         self.channel = Some(channel);
     }

@@ -49,7 +49,7 @@ impl Network {
         if let Stage::Fifo(fifo) = wire.link.stage()
             && let LinkFate::Delivered { arrives, .. } = fifo.offer(key.at(), bytes)
         {
-            self.schedule((id, lane), arrives, LinkArrival { cursor: cursor + 1, ..due });
+            self.schedule(id, lane, arrives, LinkArrival { cursor: cursor + 1, ..due });
         }
     }
 

@@ -108,7 +108,7 @@ impl Network {
             LinkFate::Delivered { arrives, .. } => {
                 let bytes = self.packets.packet(packet).wire_bytes;
                 let lane = self.wires[id.index()].lane(bytes);
-                self.schedule((id, lane), arrives, arrival(packet, cursor + 1, bytes));
+                self.schedule(id, lane, arrives, arrival(packet, cursor + 1, bytes));
             }
             LinkFate::Dropped | LinkFate::Lost { .. } => self.lose(packet),
         }

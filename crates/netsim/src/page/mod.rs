@@ -119,8 +119,9 @@ impl PageLoad {
 
     /// The load, begun at `started_at`, as one transfer from the first server to the browser.
     pub fn flow(&self, started_at: Instant) -> FlowRecord {
-        let ends = (self.spec.servers[0], self.spec.client);
-        let mut flow = FlowRecord::new(ends, started_at, self.loader.page().response_bytes());
+        let bytes = self.loader.page().response_bytes();
+        let (from, to) = (self.spec.servers[0], self.spec.client);
+        let mut flow = FlowRecord::new(from, to, started_at, bytes);
         flow.html_at = self.loader.html_done_at();
         flow.received_at = self.loader.page_done_at();
         for transfer in &self.transfers {

@@ -219,7 +219,7 @@ impl PageTransfer {
         {
             match call {
                 SocketCall::Write(span) => {
-                    self.write(context, id, (loader.page(), &span));
+                    self.write(context, id, loader.page(), &span);
                     loader.expect(conn, span);
                 }
                 SocketCall::NoDelay(on) => context.set_nodelay(self.server, id, on),
@@ -242,19 +242,19 @@ impl PageTransfer {
         }
     }
 
-    fn write(&mut self, context: &mut AppContext<'_>, id: ConnId, (page, span): (&Page, &Span)) {
+    fn write(&mut self, context: &mut AppContext<'_>, id: ConnId, page: &Page, span: &Span) {
         if let SpanContent::Response(object) = span.content {
             let content = page.object(object).kind.ticket_content();
             context.set_content(self.server, id, content);
         }
-        self.announce(context, id, (page, span));
+        self.announce(context, id, page, span);
         context.write(self.server, id, span.bytes);
     }
 
     /// The server says how long the response is that begins with `span`, if one does.
-    fn announce(&mut self, context: &mut AppContext<'_>, id: ConnId, (page, span): (&Page, &Span)) {
+    fn announce(&mut self, context: &mut AppContext<'_>, id: ConnId, page: &Page, span: &Span) {
         if let Some((announcements, protocol)) = &mut self.announcements
-            && let Some(bytes) = announcements.of(span, (page, protocol))
+            && let Some(bytes) = announcements.of(span, page, protocol)
         {
             context.announce(self.server, id, bytes);
         }

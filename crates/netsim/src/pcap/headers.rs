@@ -54,7 +54,7 @@ fn of_datagram(packet: &SimPacket, bytes: &mut Vec<u8>) -> io::Result<u32> {
     let marking = Marking::default();
     let dscp = if packet.low_priority { marking.low_priority } else { marking.normal };
     let ends = [packet.from, packet.to].map(|host| SocketAddrV4::new(v4(host), DATAGRAM_PORT));
-    write_datagram_headers((ends[0], ends[1]), dscp, payload, bytes).map_err(io::Error::other)?;
+    write_datagram_headers(ends[0], ends[1], dscp, payload, bytes).map_err(io::Error::other)?;
     Ok(payload.len() as u32)
 }
 

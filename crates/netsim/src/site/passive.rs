@@ -136,7 +136,7 @@ fn observed(at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
     let end = |host, port| TcpEnd { ip: address_of(host), port };
     let source = end(packet.from, transit.source_port);
     let destination = end(packet.to, transit.destination_port);
-    Observed::of_segment(at, (source, destination), &transit.segment)
+    Observed::of_segment(at, source, destination, &transit.segment)
 }
 
 #[cfg(test)]

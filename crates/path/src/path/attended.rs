@@ -284,8 +284,8 @@ mod tests {
         path.on_rtt_sample(at(0), at(80));
         assert_eq!(path.rto(0), Duration::from_millis(240));
         for n in 0..9 {
-            let arrived = (1448, Duration::from_millis(20));
-            host.borrow_mut().lender.note_arrival((at(10 * n), peer), arrived);
+            let queued = Duration::from_millis(20);
+            host.borrow_mut().lender.note_arrival(at(10 * n), peer, 1448, queued);
         }
         assert_eq!(path.rto(0), Duration::from_millis(240));
         for _ in 0..30 {

@@ -29,7 +29,7 @@ pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> V
     let objects = page.objects().iter().zip(&recording.milestones);
     let answers = objects
         .filter(|(_, milestones)| is_here(milestones))
-        .filter_map(|(object, milestones)| reply(recording, transfer, (object, milestones)));
+        .filter_map(|(object, milestones)| reply(recording, transfer, object, milestones));
     let mut replies: Vec<Reply> = answers.collect();
     if !replies.is_empty() {
         replies.extend(handshake(recording, transfer));
@@ -40,7 +40,8 @@ pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> V
 fn reply(
     recording: &LoadRecording,
     transfer: &TransferRecord,
-    (object, milestones): (&Object, &Milestones),
+    object: &Object,
+    milestones: &Milestones,
 ) -> Option<Reply> {
     let (from, to) = (milestones.requested?, milestones.done?);
     let requests = &transfer.trace.requests;

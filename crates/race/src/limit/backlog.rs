@@ -34,16 +34,17 @@ impl Backlog {
     pub(super) fn of(
         page: &Page,
         config: &LoaderConfig,
-        (bounds, wanted): (&[Bound], &dyn Fn(usize) -> bool),
+        bounds: &[Bound],
+        wanted: &dyn Fn(usize) -> bool,
     ) -> Self {
         let mut backlog = Self::default();
         for id in page.ids().filter(|id| wanted(id.index())) {
-            backlog.add(page, config, (id, &bounds[id.index()]));
+            backlog.add(page, config, id, &bounds[id.index()]);
         }
         backlog
     }
 
-    fn add(&mut self, page: &Page, config: &LoaderConfig, (id, bound): (ObjectId, &Bound)) {
+    fn add(&mut self, page: &Page, config: &LoaderConfig, id: ObjectId, bound: &Bound) {
         let object = page.object(id);
         let protocol = config.protocol(page.host(object.host));
         let stream = match is_alone(&protocol) {

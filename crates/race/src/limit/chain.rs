@@ -78,7 +78,8 @@ const THERE: Opened = Opened {
 /// The bounds of all objects, by id.
 pub(super) fn bounds(
     page: &Page,
-    (config, beginning): (&LoaderConfig, Beginning),
+    config: &LoaderConfig,
+    beginning: Beginning,
     wire: &Wire,
 ) -> Vec<Bound> {
     let first = match beginning {

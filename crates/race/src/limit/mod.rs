@@ -52,29 +52,30 @@ pub struct Limit {
 /// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
 /// be faster than this, but never than [`limit_without_handshake`].
 pub fn limit(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
-    limit_from(page, (config, Beginning::Closed), capacity)
+    limit_from(page, config, Beginning::Closed, capacity)
 }
 
 /// The same for a repeated visit: connections that the protocol keeps alive are open already.
 pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
-    limit_from(page, (config, Beginning::KeptAlive), capacity)
+    limit_from(page, config, Beginning::KeptAlive, capacity)
 }
 
 /// The limit of every visit under every scheme: no connection has to be opened or secured, and all
 /// objects of a host may share one.
 pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
     let persistent = LoaderConfig { http: Some(Http::Persistent), ..config.clone() };
-    let of = |config| limit_from(page, (config, Beginning::Open), capacity);
+    let of = |config| limit_from(page, config, Beginning::Open, capacity);
     of(config).earlier(&of(&persistent))
 }
 
 fn limit_from(
     page: &Page,
-    (config, beginning): (&LoaderConfig, Beginning),
+    config: &LoaderConfig,
+    beginning: Beginning,
     capacity: Capacity,
 ) -> Limit {
     let wire = Wire::new(capacity);
-    let objects = chain::bounds(page, (config, beginning), &wire);
+    let objects = chain::bounds(page, config, beginning, &wire);
     let is_html = |n: usize| page.objects()[n].kind == ObjectKind::Html;
     let bound = |wanted: &dyn Fn(usize) -> bool| {
         let chain = objects
@@ -83,7 +84,7 @@ fn limit_from(
             .filter(|(n, _)| wanted(*n))
             .map(|(_, bound)| bound.limit.done)
             .max()?;
-        let backlog = Backlog::of(page, config, (&objects, wanted));
+        let backlog = Backlog::of(page, config, &objects, wanted);
         Some(chain.max(backlog.bound(&wire)))
     };
     Limit {

@@ -3,6 +3,7 @@
 use super::gaps::Gaps;
 use super::seen::{LinkStep, SeenAtLink, Way};
 use super::{Offer, SequenceEvent, SequenceStep, TransferRecord};
+use std::ops::Range;
 use tcp::segment::receiver::Reassembly;
 use tcp::{Flags, SackBlocks, Segment};
 use units::{Instant, SeqNum};
@@ -96,9 +97,9 @@ impl FlowRecord {
         sender.note_start(segment);
         let range = sender.range(segment);
         match seen.step {
-            LinkStep::Enter | LinkStep::Drop => self.on_sent(seen, segment, range),
-            LinkStep::Arrive => self.on_arrived(seen, segment, range),
-            LinkStep::Discard | LinkStep::Lose => self.on_lost(seen, segment, range),
+            LinkStep::Enter | LinkStep::Drop => self.on_sent(seen, segment, &range),
+            LinkStep::Arrive => self.on_arrived(seen, segment, &range),
+            LinkStep::Discard | LinkStep::Lose => self.on_lost(seen, segment, &range),
             LinkStep::Leave => {} // Nobody learns of it.
         }
     }
@@ -112,17 +113,17 @@ impl FlowRecord {
 
     /// What a segment takes of sequence space that somebody waits for: a SYN is at 0, the first byte at 1, and a FIN nothing.
     /// Until the server has accepted the connection, each segment of the client does what the SYN was for.
-    fn sequence_space(&self, way: Way, segment: &Segment, (from, to): (u64, u64)) -> (u64, u64) {
+    fn sequence_space(&self, way: Way, segment: &Segment, bytes: &Range<u64>) -> Range<u64> {
         let opens = segment.has(Flags::SYN) || (way == Way::Up && self.accepted.is_none());
-        (if opens { 0 } else { from + 1 }, to + 1)
+        (if opens { 0 } else { bytes.start + 1 })..bytes.end + 1
     }
 
-    fn on_sent(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+    fn on_sent(&mut self, seen: SeenAtLink, segment: &Segment, range: &Range<u64>) {
         let SeenAtLink { at, way, step } = seen;
         let sender = self.sender(way);
-        let is_new = range.1 > sender.sent;
-        let is_again = range.0 < sender.sent;
-        sender.sent = sender.sent.max(range.1);
+        let is_new = range.end > sender.sent;
+        let is_again = range.start < sender.sent;
+        sender.sent = sender.sent.max(range.end);
         let space = self.sequence_space(way, segment, range);
         self.sender(way).gaps.close(at, space);
         if segment.len > 0 {
@@ -130,7 +131,7 @@ impl FlowRecord {
                 Way::Down if is_again => self.push(at, range, SequenceStep::Retransmitted),
                 Way::Down => self.push(at, range, SequenceStep::Sent),
                 Way::Up if is_new => {
-                    self.requests.push(RequestData { from: range.0, sent: at, arrived: None });
+                    self.requests.push(RequestData { from: range.start, sent: at, arrived: None });
                 }
                 Way::Up => {}
             }
@@ -140,11 +141,11 @@ impl FlowRecord {
         }
     }
 
-    fn on_lost(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+    fn on_lost(&mut self, seen: SeenAtLink, segment: &Segment, range: &Range<u64>) {
         let space = self.sequence_space(seen.way, segment, range);
         let sender = self.sender(seen.way);
         // What had arrived is not missed.
-        if space.1 > sender.acked + 1 || space.0 == 0 {
+        if space.end > sender.acked + 1 || space.start == 0 {
             sender.gaps.open(seen.at, space);
         }
         if seen.way == Way::Down && segment.len > 0 {
@@ -152,7 +153,7 @@ impl FlowRecord {
         }
     }
 
-    fn on_arrived(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+    fn on_arrived(&mut self, seen: SeenAtLink, segment: &Segment, range: &Range<u64>) {
         let at = seen.at;
         match seen.way {
             Way::Down => {
@@ -166,8 +167,9 @@ impl FlowRecord {
                 }
             }
             Way::Up => {
-                let under_way = self.requests.iter_mut().rev().take_while(|r| r.from >= range.0);
-                for request in under_way.filter(|request| request.from < range.1) {
+                let under_way =
+                    self.requests.iter_mut().rev().take_while(|r| r.from >= range.start);
+                for request in under_way.filter(|request| request.from < range.end) {
                     request.arrived = request.arrived.or(Some(at));
                 }
                 if !segment.has(Flags::SYN) {
@@ -185,7 +187,7 @@ impl FlowRecord {
         let before = self.server.acked;
         if acked > before {
             self.server.on_acked(at, acked);
-            self.push(at, (before, acked), SequenceStep::Acked);
+            self.push(at, &(before..acked), SequenceStep::Acked);
         }
         self.on_offered(at, segment);
         if segment.has(Flags::ACK) {
@@ -215,13 +217,14 @@ impl FlowRecord {
             };
             // A block below the cumulative point reports a duplicate (RFC 2883).
             if from >= self.server.acked && from < to {
-                self.server.gaps.close(at, (from + 1, to + 1));
-                self.push(at, (from, to), SequenceStep::Sacked);
+                self.server.gaps.close(at, from + 1..to + 1);
+                self.push(at, &(from..to), SequenceStep::Sacked);
             }
         }
     }
 
-    fn push(&mut self, at: Instant, (from, to): (u64, u64), step: SequenceStep) {
+    fn push(&mut self, at: Instant, range: &Range<u64>, step: SequenceStep) {
+        let Range { start: from, end: to } = *range;
         self.events.push(SequenceEvent { at, from, to, step });
     }
 
@@ -229,7 +232,8 @@ impl FlowRecord {
     pub(super) fn complete(
         &self,
         transfer: &mut TransferRecord,
-        (start, next): (Instant, Option<Instant>),
+        start: Instant,
+        next: Option<Instant>,
     ) {
         let during = |at: Instant| at >= start && next.is_none_or(|next| at < next);
         transfer.sequence = self.events.iter().filter(|event| during(event.at)).copied().collect();
@@ -258,10 +262,10 @@ impl Stream {
     }
 
     /// The bytes that a segment of this stream carries.
-    fn range(&self, segment: &Segment) -> (u64, u64) {
+    fn range(&self, segment: &Segment) -> Range<u64> {
         let start = segment.seq + u32::from(segment.has(Flags::SYN));
         let from = self.offset(start).unwrap_or(0);
-        (from, from + u64::from(segment.len))
+        from..from + u64::from(segment.len)
     }
 
     /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before the first is known.
@@ -273,14 +277,14 @@ impl Stream {
 
     fn on_acked(&mut self, at: Instant, acked: u64) {
         self.acked = self.acked.max(acked);
-        self.gaps.close(at, (0, acked + 1));
+        self.gaps.close(at, 0..acked + 1);
     }
 }
 
 impl Delivered {
-    fn arrive(&mut self, at: Instant, (from, to): (u64, u64)) {
+    fn arrive(&mut self, at: Instant, range: &Range<u64>) {
         let before = self.next;
-        self.reassembly.arrive(&mut self.next, from, to);
+        self.reassembly.arrive(&mut self.next, range.start, range.end);
         if self.next > before {
             self.steps.push((at, self.next));
         }

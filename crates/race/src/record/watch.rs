@@ -73,14 +73,14 @@ impl LinkWatch {
         let start = recording.start;
         for transfer in &mut recording.transfers {
             if let Some(flow) = self.flow(transfer) {
-                flow.complete(transfer, (start, next));
+                flow.complete(transfer, start, next);
             }
         }
         let end = next.unwrap_or(Instant::from_nanos(u64::MAX));
         let busy = self.data.iter().flat_map(Busy::stretches);
         recording.busy = Stretch::union(busy.filter_map(|stretch| stretch.within(start, end)));
         if let Some([down, up]) = &self.queues {
-            let queues = [down.during("down", (start, next)), up.during("up", (start, next))];
+            let queues = [down.during("down", start, next), up.during("up", start, next)];
             recording.queues = queues.into();
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             };
             let mut transfer = TransferRecord::unwatched(connection, 40_000);
             let flow = watch.flow(&transfer).expect("it was seen");
-            flow.complete(&mut transfer, (at(0), None));
+            flow.complete(&mut transfer, at(0), None);
             let seen = |event: &SequenceEvent| (event.at, event.step);
             transfer.sequence.iter().map(seen).collect::<Vec<_>>()
         };

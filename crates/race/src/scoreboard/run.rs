@@ -58,7 +58,7 @@ pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome
         if scene.before != Before::Nothing {
             stage.simulation.wake(load, start, PageLoad::AGAIN);
         }
-        stage.measure(scene, (load, start))
+        stage.measure(scene, load, start)
     })
 }
 
@@ -104,7 +104,7 @@ impl Stage {
         let mut phases = Phases::of(seed);
         let phase = phases.draw();
         for (scheme, source) in flows.iter().zip(&access.servers[servers..]) {
-            let bulk = bulk(scheme, (*source, access.client));
+            let bulk = bulk(scheme, *source, access.client);
             simulation.add_background(Instant::ZERO + phases.draw(), bulk);
         }
         let head_start = match flows.is_empty() {
@@ -160,7 +160,7 @@ impl Stage {
         Some(tally)
     }
 
-    fn measure(mut self, scene: &Scene, (load, start): (AppId, Instant)) -> TransferOutcome {
+    fn measure(mut self, scene: &Scene, load: AppId, start: Instant) -> TransferOutcome {
         let tally = self.watch_background(scene, start);
         let before = self.end_counts(load);
         self.simulation.observe(Resends::new(&self.access.servers[..self.servers], start));
@@ -225,7 +225,7 @@ fn faster(slow: &PathSpec, times: u64) -> PathSpec {
     PathSpec::new(rate, slow.rtt(), slow.queue()).expect("a rate that can be")
 }
 
-fn bulk(scheme: &Scheme, (from, to): (HostId, HostId)) -> BulkTransfer {
+fn bulk(scheme: &Scheme, from: HostId, to: HostId) -> BulkTransfer {
     BulkTransfer::new(BulkSpec {
         from,
         to,

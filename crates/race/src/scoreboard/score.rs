@@ -149,7 +149,7 @@ impl Board {
     pub(super) fn new(plan: &ScoreboardPlan, runs: &BoardRuns) -> Self {
         let names = plan.schemes.iter().zip(&runs.outcomes);
         let mut schemes: Vec<Score> = names
-            .map(|(scheme, outcomes)| Score::of(scheme.name(), plan.set, (runs, outcomes)))
+            .map(|(scheme, outcomes)| Score::of(scheme.name(), plan.set, runs, outcomes))
             .collect();
         // Stable: equal scores stay in the order in which the schemes were named.
         schemes.sort_by(|a, b| a.time.over_linux.total_cmp(&b.time.over_linux));
@@ -238,7 +238,7 @@ impl HarmScore {
 
 impl Score {
     /// From a scheme's outcomes by cell and seed.
-    fn of(name: &str, set: Set, (runs, outcomes): (&BoardRuns, &[Vec<TransferOutcome>])) -> Self {
+    fn of(name: &str, set: Set, runs: &BoardRuns, outcomes: &[Vec<TransferOutcome>]) -> Self {
         let scores = runs.scores(outcomes);
         let all: Vec<Scored<'_>> = runs.cells.iter().zip(&scores).collect();
         Self {

@@ -76,11 +76,11 @@ impl Canvas {
         let (x, x_label) = &self.x;
         let mut axes = viewport("axes").add(upright_ticks(x));
         if let Some((y, y_label)) = &self.y {
-            axes = axes.add(level_ticks(y)).add(label(y_label, ("0", "0"), ("start", "-0.7em")));
+            axes = axes.add(level_ticks(y)).add(label(y_label, "0", "0", "start", "-0.7em"));
         }
         let frame = Line::new().set("class", "base").set("x2", "100%").set("y1", "100%");
         let frame = frame.set("y2", "100%");
-        axes.add(frame).add(label(x_label, ("100%", "100%"), ("end", "2.6em")))
+        axes.add(frame).add(label(x_label, "100%", "100%", "end", "2.6em"))
     }
 }
 
@@ -122,7 +122,7 @@ fn level_ticks(y: &Span) -> Group {
     })
 }
 
-fn label(text: &str, (x, y): (&str, &str), (anchor, dy): (&str, &str)) -> Text {
+fn label(text: &str, x: &str, y: &str, anchor: &str, dy: &str) -> Text {
     let text = Text::new(text::clean(text)).set("class", "label").set("x", x).set("y", y);
     text.set("text-anchor", anchor).set("dy", dy)
 }

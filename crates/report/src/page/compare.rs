@@ -52,7 +52,7 @@ impl Context<'_> {
                     h2 #compare { "Two schemes side by side" }
                     p.note #choice { "Each object under two schemes: above " (self.named(upper, "upper")) ", below " (self.named(lower, "lower")) "." }
                     figure {
-                        (self.comparison_canvas((upper, lower)).into_markup())
+                        (self.comparison_canvas(upper, lower).into_markup())
                         figcaption { (legend(&phase_entries(), self.detail.label)) }
                     }
                 }
@@ -65,12 +65,11 @@ impl Context<'_> {
         html! { b data-lane=(lane) data-at=(at) { (self.label(&scheme.title())) } }
     }
 
-    fn comparison_canvas(&self, (upper, lower): (usize, usize)) -> Canvas {
+    fn comparison_canvas(&self, upper: usize, lower: usize) -> Canvas {
         let schemes = &self.report.schemes;
         let x = self.time.span();
         let objects = self.shown_objects(&schemes[upper]);
-        let rows =
-            || objects.iter().enumerate().map(|(row, object)| ((row, objects.len()), object));
+        let rows = || objects.iter().enumerate();
         let limit = schemes[upper].limit.as_ref().unwrap_or(&self.report.limit);
         let own = LANES.iter().zip([upper, lower]).map(|(lane, at)| Milestone {
             lane: lane.class,
@@ -92,10 +91,14 @@ impl Context<'_> {
             y: None,
             link: None,
             curves: rows()
-                .map(|(place, object)| lanes(place, [upper, lower], colours, object).into())
+                .map(|(row, object)| {
+                    lanes(row, objects.len(), [upper, lower], colours, object).into()
+                })
                 .collect(),
             marks: upright_lines(&x, limit_lines(limit).into_iter().chain(own)),
-            gutter: rows().map(|(place, object)| self.row_label(place, object).into()).collect(),
+            gutter: rows()
+                .map(|(row, object)| self.row_label(row, objects.len(), object).into())
+                .collect(),
         }
     }
 
@@ -107,20 +110,21 @@ impl Context<'_> {
 
 /// Both schemes' bars of an object, each lane with an edge of its scheme's colour.
 fn lanes(
-    place: (usize, usize),
+    row: usize,
+    of: usize,
     at: [usize; 2],
     colours: [Colour; 2],
     object: &ObjectSpan,
 ) -> Group {
-    let row = LANES.iter().zip(at.into_iter().zip(colours));
-    let row = row.fold(Group::new(), |row, (lane, (at, colour))| {
-        let bars =
+    let bars = LANES.iter().zip(at.into_iter().zip(colours));
+    let bars = bars.fold(Group::new(), |bars, (lane, (at, colour))| {
+        let bar =
             Use::new().set("class", lane.class).set("href", format!("#{}", bar_id(at, object)));
         let edge = format!("M0 {}v{}", lane.top + lane.height * 0.1, lane.height * 0.8);
         let edge = Path::new()
             .set("class", format!("edge {} {}", lane.class, colour.class()))
             .set("d", edge);
-        row.add(bars.set("transform", lane.transform())).add(edge)
+        bars.add(bar.set("transform", lane.transform())).add(edge)
     });
-    in_row(place, row)
+    in_row(row, of, bars)
 }

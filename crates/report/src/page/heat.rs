@@ -71,13 +71,13 @@ impl HeatMap {
             tr {
                 th scope="row" { bdi { (label(&row.title, bounds.label)) } }
                 @for (at, (first, head)) in heads.iter().enumerate() {
-                    (self.cell(row.values.get(at).copied().flatten(), (*first, head)))
+                    (self.cell(row.values.get(at).copied().flatten(), *first, head))
                 }
             }
         }
     }
 
-    fn cell(&self, value: Option<f64>, (first, head): (bool, &str)) -> Markup {
+    fn cell(&self, value: Option<f64>, first: bool, head: &str) -> Markup {
         let shown =
             value.map_or_else(|| format::UNDEFINED.to_owned(), |v| written(v, self.quantity));
         let class = value.map_or("none".to_owned(), |v| self.scale.class(v));

@@ -95,14 +95,14 @@ impl Ranges {
         let rule: Box<dyn Node> = Path::new().set("class", "rule").set("d", rule).into();
         let lanes = row.values.iter().take(self.series.len()).enumerate();
         let lanes = lanes.filter_map(|(at, range)| {
-            let lane = match self.colours {
+            let (form, colour) = match self.colours {
                 RangeColours::Series => (FORMS[0], Colour::Hue(at)),
                 RangeColours::Schemes => {
                     (FORMS[at % FORMS.len()], shared.schemes.hue(&row.label).unwrap_or_default())
                 }
             };
             let y = top + LABEL + LANE * (at as f64 + 0.5);
-            Some(plot.lane(y, lane, range.as_ref()?).into())
+            Some(plot.lane(y, form, colour, range.as_ref()?).into())
         });
         [rule].into_iter().chain(lanes).collect()
     }
@@ -125,7 +125,7 @@ impl Plot {
     }
 
     /// Least to greatest as a bar, all as faint dots, the value as a strong mark of its series' form.
-    fn lane(&self, y: f64, (form, colour): (&str, Colour), range: &Range) -> Group {
+    fn lane(&self, y: f64, form: &str, colour: Colour, range: &Range) -> Group {
         let (left, right) = (self.x(range.min), self.x(range.max));
         let (top, bottom) = (self.y(y - HALF_BAR), self.y(y + HALF_BAR));
         let bar = format!("M{left} {top}H{right}V{bottom}H{left}z");

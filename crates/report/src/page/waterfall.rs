@@ -30,7 +30,7 @@ impl Context<'_> {
     pub(super) fn waterfall(&self, at: usize, link: &str) -> Markup {
         let scheme = &self.report.schemes[at];
         let shown = self.shown_objects(scheme);
-        let canvas = self.waterfall_canvas((at, scheme), shown, link);
+        let canvas = self.waterfall_canvas(at, shown, link);
         html! {
             @if !shown.is_empty() {
                 figure {
@@ -55,18 +55,14 @@ impl Context<'_> {
         &scheme.objects[..scheme.objects.len().min(self.detail.objects)]
     }
 
-    fn waterfall_canvas(
-        &self,
-        (at, scheme): (usize, &SchemeView),
-        shown: &[ObjectSpan],
-        link: &str,
-    ) -> Canvas {
+    fn waterfall_canvas(&self, at: usize, shown: &[ObjectSpan], link: &str) -> Canvas {
+        let scheme = &self.report.schemes[at];
         let x = self.time.span();
         let bars = shown.iter().enumerate().map(|(row, object)| {
-            in_row((row, shown.len()), self.bar(&x, object).set("id", bar_id(at, object))).into()
+            in_row(row, shown.len(), self.bar(&x, object).set("id", bar_id(at, object))).into()
         });
         let rows = shown.iter().enumerate();
-        let gutter = rows.map(|(row, object)| self.row_label((row, shown.len()), object).into());
+        let gutter = rows.map(|(row, object)| self.row_label(row, shown.len(), object).into());
         let objects = units::counted(scheme.objects.len(), "object");
         Canvas {
             class: "waterfall",
@@ -105,7 +101,7 @@ impl Context<'_> {
     }
 
     /// Name, kind and size of an object beside its row.
-    pub(super) fn row_label(&self, (row, of): (usize, usize), object: &ObjectSpan) -> Group {
+    pub(super) fn row_label(&self, row: usize, of: usize, object: &ObjectSpan) -> Group {
         let y = percent((row as f64 + 0.5) / of as f64);
         let text = |class: &str, text: String| {
             Text::new(text).set("class", class).set("y", y.as_str()).set("dy", "0.32em")
@@ -175,7 +171,7 @@ pub(super) fn bar_id(scheme: usize, object: &ObjectSpan) -> String {
 }
 
 /// What is drawn in hundredths of a row, in its place among so many.
-pub(super) fn in_row((row, of): (usize, usize), bar: impl Into<Box<dyn Node>>) -> Group {
+pub(super) fn in_row(row: usize, of: usize, bar: impl Into<Box<dyn Node>>) -> Group {
     let (top, height) = (GRID * row as f64 / of as f64, GRID / of as f64);
     let transform = format!("translate(0 {top:.1}) scale(1 {:.4})", height / 100.0);
     Group::new().set("class", "row").set("transform", transform).add(bar)

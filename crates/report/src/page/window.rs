@@ -207,8 +207,7 @@ fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
     for n in 0..max {
         let (from, to) = (first.from + n as f64 * width, first.from + (n + 1) as f64 * width);
         start += all[start..].iter().take_while(|s| s.to <= from).count();
-        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), (from, to))
-        else {
+        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), from, to) else {
             continue;
         };
         match drawn.last_mut() {
@@ -222,7 +221,8 @@ fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
 /// What took most of a slice; `None` if less than half of it is taken.
 fn most_of<'a>(
     stretches: impl Iterator<Item = &'a Stretch>,
-    (from, to): (f64, f64),
+    from: f64,
+    to: f64,
 ) -> Option<SenderBound> {
     let mut times = [0.0; SenderBound::ALL.len()];
     for stretch in stretches {

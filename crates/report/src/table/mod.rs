@@ -72,7 +72,7 @@ impl Table {
             Some(Cell::Number(value)) => format::estimate(*value, self.columns[at].quantity),
             Some(Cell::Median(median)) => format::median(*median, self.columns[at].quantity),
             Some(Cell::Extremes(least, most)) => {
-                format::extremes((*least, *most), self.columns[at].quantity)
+                format::extremes(*least, *most, self.columns[at].quantity)
             }
             Some(Cell::Undefined) | None => format::UNDEFINED.to_owned(),
         }

@@ -103,7 +103,10 @@ const COLUMNS: [RaceColumn; 13] = [
         "bound by",
         Quantity::Text,
         "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client or rounds",
-        |row| row.bound_by.as_ref().map_or(Cell::Undefined, most_bound),
+        |row| match &row.bound_by {
+            Some((cause, share)) => most_bound(cause, *share),
+            None => Cell::Undefined,
+        },
     ),
     column("retrans.", Quantity::Count, "Segments of the page sent more than once", |row| {
         without_interval(row.retransmissions)
@@ -147,6 +150,6 @@ fn without_interval(median: Option<Median>) -> Cell {
 }
 
 /// Whole per cents: what repeats differ in is more than a tenth of one.
-fn most_bound((cause, share): &(String, f64)) -> Cell {
+fn most_bound(cause: &str, share: f64) -> Cell {
     Cell::Text(format!("{cause} {:.0} %", share * 100.0))
 }

@@ -31,7 +31,7 @@ impl Table {
         let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
         let widths = self.widths(&lines);
         let bands = self.bands(&widths, terminal.width).into_iter();
-        let bands = bands.map(|band| self.band(&lines, (&band, &widths), terminal));
+        let bands = bands.map(|band| self.band(&lines, &band, &widths, terminal));
         bands.collect::<Vec<String>>().join("\n")
     }
 
@@ -39,17 +39,20 @@ impl Table {
     fn band(
         &self,
         lines: &[Vec<String>],
-        (columns, widths): (&[usize], &[usize]),
+        columns: &[usize],
+        widths: &[usize],
         terminal: Terminal,
     ) -> String {
         let mut out = String::new();
         for (i, line) in lines.iter().enumerate() {
-            let is_reference = i > 0 && self.rows[i - 1].is_reference;
-            let style = if i == 0 { BOLD } else { DIM };
-            let aligned = self.align(line, (columns, widths));
-            terminal.push(&mut out, &aligned, (i == 0 || is_reference, style));
+            let style = match i.checked_sub(1) {
+                None => Some(BOLD),
+                Some(row) => self.rows[row].is_reference.then_some(DIM),
+            };
+            let aligned = self.align(line, columns, widths);
+            terminal.push(&mut out, &aligned, style);
             if i == 0 {
-                terminal.push(&mut out, &terminal.rule((columns, widths)), (true, DIM));
+                terminal.push(&mut out, &terminal.rule(columns, widths), Some(DIM));
             }
         }
         out
@@ -90,7 +93,7 @@ impl Table {
         (0..self.columns.len()).map(widest).collect()
     }
 
-    fn align(&self, line: &[String], (columns, widths): (&[usize], &[usize])) -> String {
+    fn align(&self, line: &[String], columns: &[usize], widths: &[usize]) -> String {
         let cells = columns.iter().map(|&at| {
             let cell = &line[at];
             let pad = " ".repeat(widths[at] - cell.width());
@@ -109,14 +112,15 @@ impl Terminal {
         if self.ascii { to_ascii(&cell) } else { cell }
     }
 
-    fn rule(self, (columns, widths): (&[usize], &[usize])) -> String {
+    fn rule(self, columns: &[usize], widths: &[usize]) -> String {
         let dash = if self.ascii { "-" } else { "─" };
         let rules: Vec<String> = columns.iter().map(|&at| dash.repeat(widths[at])).collect();
         rules.join(GAP)
     }
 
-    fn push(self, out: &mut String, line: &str, (wanted, style): (bool, &str)) {
-        let (before, after) = if self.styled && wanted { (style, PLAIN) } else { ("", "") };
+    fn push(self, out: &mut String, line: &str, style: Option<&str>) {
+        let style = style.filter(|_| self.styled);
+        let (before, after) = style.map_or(("", ""), |style| (style, PLAIN));
         out.extend([before, line, after, "\n"]);
     }
 }

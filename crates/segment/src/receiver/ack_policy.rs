@@ -113,14 +113,15 @@ impl AckTimer {
         &mut self,
         now: Instant,
         data: InOrder<'_>,
-        (mss, window): (u64, u64),
+        mss: u64,
+        window: u64,
         rtt: impl FnOnce() -> SenderTiming,
     ) {
         self.unacked += data.bytes;
         self.then = None;
         match self.policy {
             AckPolicy::Immediate => self.demand(),
-            AckPolicy::Adaptive => self.on_data_as_linux(now, data, (window, rtt())),
+            AckPolicy::Adaptive => self.on_data_as_linux(now, data, window, rtt()),
             _ if data.fills_gap => self.demand(),
             AckPolicy::Delayed { timeout } => self.delay(now + timeout, 2 * mss),
         }
@@ -131,11 +132,12 @@ impl AckTimer {
         &mut self,
         now: Instant,
         data: InOrder<'_>,
-        (window, rtt): (u64, SenderTiming),
+        window: u64,
+        rtt: SenderTiming,
     ) {
         // What comes with a SYN does not count (`tcp_fastopen_add_skb`).
         if data.segment.len > 0 && !data.with_syn {
-            self.linux.on_data(now, data.segment, (window, rtt));
+            self.linux.on_data(now, data.segment, window, rtt);
         }
         if data.opens {
             self.linux.on_window_growth();

@@ -87,7 +87,8 @@ impl LinuxAcks {
         &mut self,
         now: Instant,
         segment: &Segment,
-        (window, rtt): (u64, SenderTiming),
+        window: u64,
+        rtt: SenderTiming,
     ) {
         self.on_arrival();
         self.measure(segment);

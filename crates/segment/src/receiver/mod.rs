@@ -109,7 +109,7 @@ impl Receiver {
     pub fn on_echo(&mut self, echo: u32, len: u64, age: impl FnOnce() -> Duration) {
         if self.sizing.is_news(echo) {
             let unread = self.backlog().unread;
-            self.sizing.on_echo((echo, age()), (len, self.largest), unread);
+            self.sizing.on_echo(echo, age(), len, self.largest, unread);
         }
     }
 
@@ -250,7 +250,7 @@ impl Receiver {
     /// Data that extends what is in order has been booked.
     #[inline]
     fn on_in_order(&mut self, now: Instant, data: InOrder<'_>, rtt: impl FnOnce() -> SenderTiming) {
-        self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+        self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
         let offered = self.window.edge().saturating_sub(self.last_ack_sent);
         self.sizing.on_in_order(now, self.rcv_nxt, offered);
     }
@@ -365,7 +365,7 @@ impl Receiver {
             let (fills_gap, gap, opens, ends) = (false, None, false, false);
             let with_syn = !self.is_open;
             let data = InOrder { segment, bytes: len, fills_gap, gap, opens, ends, with_syn };
-            self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+            self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());
         } else {

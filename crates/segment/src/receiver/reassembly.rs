@@ -96,17 +96,16 @@ impl Reassembly {
     }
 
     fn touch(&mut self, offset: u64) {
-        if let Some(&range) = self.ranges.get(self.after(offset)) {
-            self.note_change(range);
+        if let Some(&(left, right)) = self.ranges.get(self.after(offset)) {
+            self.note_change(left, right);
         }
     }
 
     /// A range changed; those it has swallowed are no more.
-    fn note_change(&mut self, range: (u64, u64)) {
-        let (left, right) = range;
+    fn note_change(&mut self, left: u64, right: u64) {
         self.latest.retain(|r| r.0 < left || r.0 >= right);
         self.latest.truncate(LATEST - 1);
-        self.latest.insert(0, range);
+        self.latest.insert(0, (left, right));
     }
 
     fn insert(&mut self, left: u64, right: u64) {
@@ -116,14 +115,14 @@ impl Reassembly {
             Some(last) if left <= last.1 => {
                 self.waiting += right.saturating_sub(last.1);
                 last.1 = last.1.max(right);
-                let range = *last;
-                return self.note_growth(range);
+                let (left, right) = *last;
+                return self.note_growth(left, right);
             }
             _ if full => return,
             _ => {
                 self.waiting += right - left;
                 self.ranges.push_back((left, right));
-                return self.note_change((left, right));
+                return self.note_change(left, right);
             }
         }
         let first = self.ranges.partition_point(|r| r.1 < left);
@@ -134,25 +133,25 @@ impl Reassembly {
             }
             self.waiting += right - left;
             self.ranges.insert(first, (left, right));
-            return self.note_change((left, right));
+            return self.note_change(left, right);
         }
-        let range = (left.min(self.ranges[first].0), right.max(self.ranges[last - 1].1));
+        let (left, right) = (left.min(self.ranges[first].0), right.max(self.ranges[last - 1].1));
         let met: u64 = self.ranges.range(first..last).map(|r| r.1 - r.0).sum();
-        self.waiting += range.1 - range.0 - met;
-        self.ranges[first] = range;
+        self.waiting += right - left - met;
+        self.ranges[first] = (left, right);
         if first + 1 < last {
             self.ranges.drain(first + 1..last);
-            self.note_change(range);
+            self.note_change(left, right);
         } else {
-            self.note_growth(range);
+            self.note_growth(left, right);
         }
     }
 
     /// A range changed that has swallowed no other: mostly the one that changed last.
-    fn note_growth(&mut self, range: (u64, u64)) {
+    fn note_growth(&mut self, left: u64, right: u64) {
         match self.latest.first_mut() {
-            Some(latest) if latest.0 == range.0 => *latest = range,
-            _ => self.note_change(range),
+            Some(latest) if latest.0 == left => latest.1 = right,
+            _ => self.note_change(left, right),
         }
     }
 

@@ -107,7 +107,7 @@ impl RightSizing {
 
     /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago, that is news. `full` is the
     /// size of the largest segment so far.
-    pub fn on_echo(&mut self, (echo, age): (u32, Duration), (len, full): (u64, u64), unread: u64) {
+    pub fn on_echo(&mut self, echo: u32, age: Duration, len: u64, full: u64, unread: u64) {
         self.last_echo = echo;
         // Of full segments alone, and of which size these are is not known at first.
         if len < full.max(MSS_DEFAULT) || age.is_zero() {
@@ -216,7 +216,7 @@ mod tests {
 
     fn echo(sizing: &mut RightSizing, echo: u32, age: u64, len: u64) {
         if sizing.is_news(echo) {
-            sizing.on_echo((echo, Duration::from_millis(age)), (len, MSS), 0);
+            sizing.on_echo(echo, Duration::from_millis(age), len, MSS, 0);
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
         echo(&mut sizing, 10, 160, MSS);
         assert_eq!(sizing.rtt, Duration::from_millis(90));
         // Unread data, short segments and repeated echoes do not count.
-        sizing.on_echo((11, Duration::from_millis(800)), (MSS, MSS), 1);
+        sizing.on_echo(11, Duration::from_millis(800), MSS, MSS, 1);
         echo(&mut sizing, 12, 10, MSS - 1);
         echo(&mut sizing, 12, 10, MSS);
         assert_eq!(sizing.rtt, Duration::from_millis(90));

@@ -56,11 +56,15 @@ impl Iterator for TableReader {
         };
         let fields: Vec<_> = row.get_column_iter().collect();
         let wanted = self.places.iter().zip(&self.kinds);
-        Some(wanted.map(|(place, kind)| value(fields[*place], *kind)).collect())
+        let read = wanted.map(|(place, kind)| {
+            let (name, field) = fields[*place];
+            value(name, field, *kind)
+        });
+        Some(read.collect())
     }
 }
 
-fn value((name, field): (&String, &Field), kind: ColumnKind) -> io::Result<TableValue> {
+fn value(name: &str, field: &Field, kind: ColumnKind) -> io::Result<TableValue> {
     let value = match (kind, field) {
         (_, Field::Null) => TableValue::Missing,
         (ColumnKind::Text, Field::Str(text)) => text.clone().into(),

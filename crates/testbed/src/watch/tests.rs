@@ -171,7 +171,8 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     };
     MeasuredLoad::settle_all(
         &mut [&mut load],
-        (&Page::single(BYTES), Some(&crossed.watched(false))),
+        &Page::single(BYTES),
+        Some(&crossed.watched(false)),
         false,
     );
     load.bounds.expect("an account of a load that has ended")

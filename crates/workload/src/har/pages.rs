@@ -52,8 +52,9 @@ impl<'a> Pages<'a> {
 
     /// `1 page_1 (title)` for each, at most twelve.
     fn listed(&self) -> Vec<String> {
+        let listed = (1..).zip(self.list.iter().take(MOST_LISTED));
         let mut lines: Vec<String> =
-            self.list.iter().take(MOST_LISTED).enumerate().map(line).collect();
+            listed.map(|(number, (id, title))| line(number, id, title)).collect();
         match self.list.len() {
             0 => lines.push("it names no pages, so leave the choice out".to_owned()),
             count if count > MOST_LISTED => lines.push(format!("… {count} in all")),
@@ -63,10 +64,10 @@ impl<'a> Pages<'a> {
     }
 }
 
-fn line((index, (id, title)): (usize, &(&str, &str))) -> String {
+fn line(number: usize, id: &str, title: &str) -> String {
     let shown: String = title.chars().take(LONGEST_TITLE).collect();
     match shown.is_empty() || title == id {
-        true => format!("{} {id}", index + 1),
-        false => format!("{} {id} ({shown})", index + 1),
+        true => format!("{number} {id}"),
+        false => format!("{number} {id} ({shown})"),
     }
 }

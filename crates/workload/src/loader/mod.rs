@@ -255,12 +255,12 @@ impl PageLoader {
                 self.connections[conn.index()].on_secured(now);
                 self.ask_on(now, conn);
             }
-            SpanContent::Response(object) => self.on_response(now, conn, (object, arrival.payload)),
+            SpanContent::Response(object) => self.on_response(now, conn, object, arrival.payload),
             _ => {}
         }
     }
 
-    fn on_response(&mut self, now: Instant, conn: LoadConnId, (id, payload): (ObjectId, u64)) {
+    fn on_response(&mut self, now: Instant, conn: LoadConnId, id: ObjectId, payload: u64) {
         let milestones = &mut self.milestones[id.index()];
         if payload == 0 || milestones.done.is_some() {
             return;

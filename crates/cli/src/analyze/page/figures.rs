@@ -91,7 +91,8 @@ fn losses(losses: &LossFindings) -> Vec<Option<Block>> {
         table(spared, of_spared),
         cumulative(
             "Figure 2: the largest window that clients offered, by connection",
-            ("window", AxisUnit::Bytes),
+            "window",
+            AxisUnit::Bytes,
             &[("connections", &losses.receive_window)],
         ),
     ]
@@ -151,7 +152,8 @@ fn warm(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
 pub(in crate::analyze) fn soon_again(requests: &SharingFindings) -> Option<Block> {
     cumulative(
         "TCP/SPAND Figure 6: time between requests of one network or host",
-        ("time", AxisUnit::Seconds),
+        "time",
+        AxisUnit::Seconds,
         &[("same network", &requests.since_network), ("same host", &requests.since_host)],
     )
 }
@@ -160,7 +162,8 @@ pub(in crate::analyze) fn soon_again(requests: &SharingFindings) -> Option<Block
 pub(in crate::analyze) fn networks_within(requests: &SharingFindings) -> Option<Block> {
     cumulative(
         "TCP/SPAND Figure 7: networks that asked within five minutes",
-        ("networks", AxisUnit::Count),
+        "networks",
+        AxisUnit::Count,
         &[("requests", &requests.networks_within)],
     )
 }
@@ -288,7 +291,8 @@ fn by_share(epochs: &EpochFindings) -> Option<Block> {
 /// Cumulative distributions over a logarithmic axis.
 fn cumulative(
     title: &str,
-    (label, unit): (&str, AxisUnit),
+    label: &str,
+    unit: AxisUnit,
     curves: &[(&str, &CumulativeDistribution)],
 ) -> Option<Block> {
     let values: Vec<f64> =

@@ -37,15 +37,17 @@ impl ReportSink {
         words: &str,
     ) -> Result<(), Failure> {
         let (worst, left_out) = self.worst.finish();
-        let page = document(found, (&worst, left_out), (counts, words)).to_html();
+        let page = document(found, &worst, left_out, counts, words).to_html();
         report_file::write(&self.path, &page)
     }
 }
 
 fn document(
     found: &TraceFindings,
-    (worst, left_out): (&[RecordedConnection], u64),
-    (counts, words): (&str, &str),
+    worst: &[RecordedConnection],
+    left_out: u64,
+    counts: &str,
+    words: &str,
 ) -> Document {
     let facts = [counts.to_owned(), installed::explained_in(&["docs/analyze.md"])];
     let said = Section {

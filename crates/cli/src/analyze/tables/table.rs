@@ -18,7 +18,8 @@ pub(super) struct RowColumn<R> {
 impl<R> RowColumn<R> {
     const fn of(
         kind: ColumnKind,
-        (name, unit): (&'static str, &'static str),
+        name: &'static str,
+        unit: &'static str,
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
@@ -30,7 +31,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Text, (name, ""), about, value)
+        Self::of(ColumnKind::Text, name, "", about, value)
     }
 
     /// A number of things.
@@ -39,7 +40,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Integer, (name, ""), about, value)
+        Self::of(ColumnKind::Integer, name, "", about, value)
     }
 
     pub(super) const fn bytes(
@@ -47,7 +48,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Integer, (name, "bytes"), about, value)
+        Self::of(ColumnKind::Integer, name, "bytes", about, value)
     }
 
     /// Bits per second.
@@ -56,7 +57,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Integer, (name, "bit/s"), about, value)
+        Self::of(ColumnKind::Integer, name, "bit/s", about, value)
     }
 
     /// A duration; its name ends with its unit.
@@ -65,7 +66,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Integer, (name, "ns"), about, value)
+        Self::of(ColumnKind::Integer, name, "ns", about, value)
     }
 
     /// A point of time.
@@ -74,7 +75,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Time, (name, "UTC"), about, value)
+        Self::of(ColumnKind::Time, name, "UTC", about, value)
     }
 
     pub(super) const fn truth(
@@ -82,7 +83,7 @@ impl<R> RowColumn<R> {
         about: &'static str,
         value: fn(&R) -> TableValue,
     ) -> Self {
-        Self::of(ColumnKind::Truth, (name, ""), about, value)
+        Self::of(ColumnKind::Truth, name, "", about, value)
     }
 
     fn described(&self) -> TableColumn {

@@ -8,10 +8,10 @@ use super::*;
 #[test]
 fn a_window_ages_by_its_smoothed_round_trip_and_counts_for_ten_minutes() {
     let mut lender = Lender::default();
-    lender.learn((at(0), peer(1)), &queued(0, 100), false, &TERMS);
+    lender.learn(at(0), peer(1), &queued(0, 100), false, &TERMS);
     let path = lender.path(peer(1)).unwrap();
     assert_eq!([0, 240_000, 480_000].map(|ms| path.aged_window(at(ms), &TERMS)), [100, 50, 25]);
-    let mut recall = |ms| lender.recall((at(ms), peer(1)), &request(1), &TERMS);
+    let mut recall = |ms| lender.recall(at(ms), peer(1), &request(1), &TERMS);
     assert_eq!([recall(600_000), recall(600_001)], [Ok(19), Err(ColdReason::Old)]);
 }
 
@@ -19,8 +19,8 @@ fn a_window_ages_by_its_smoothed_round_trip_and_counts_for_ten_minutes() {
 #[test]
 fn nothing_is_believed_of_a_window_of_the_future() {
     let mut lender = Lender::default();
-    lender.learn((at(1000), peer(1)), &sample(1000, 100), false, &TERMS);
-    let early = lender.recall((at(999), peer(1)), &request(1), &TERMS);
+    lender.learn(at(1000), peer(1), &sample(1000, 100), false, &TERMS);
+    let early = lender.recall(at(999), peer(1), &request(1), &TERMS);
     assert_eq!(early, Err(ColdReason::Old));
     assert_eq!(lender.path(peer(1)).unwrap().aged_window(at(999), &TERMS), 0);
 }
@@ -34,8 +34,8 @@ fn only_a_line_of_less_than_half_holds_its_network() {
         [(0, 69, false), (0, 68, true), (240_000, 60, false), (240_000, 33, true)]
     {
         let mut lender = knowing(138);
-        lender.learn((at(ms), peer(2)), &sample(ms, window), true, &TERMS);
-        lender.learn((at(ms), peer(1)), &sample(ms, 138), false, &TERMS);
+        lender.learn(at(ms), peer(2), &sample(ms, window), true, &TERMS);
+        lender.learn(at(ms), peer(1), &sample(ms, 138), false, &TERMS);
         let expected = if held { window } else { 138 };
         assert_eq!(lender.path(peer(3)).map(|path| path.window), Some(expected), "{window}");
     }
@@ -47,9 +47,9 @@ fn only_a_line_of_less_than_half_holds_its_network() {
 fn a_line_of_up_to_twice_the_window_holds_its_network_longer() {
     for (window, held) in [(26, true), (27, false)] {
         let mut lender = knowing(138);
-        lender.learn((at(1000), peer(2)), &sample(1000, 13), true, &TERMS);
-        lender.learn((at(500_000), peer(4)), &sample(500_000, window), true, &TERMS);
-        lender.learn((at(601_000), peer(1)), &sample(601_000, 138), false, &TERMS);
+        lender.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS);
+        lender.learn(at(500_000), peer(4), &sample(500_000, window), true, &TERMS);
+        lender.learn(at(601_000), peer(1), &sample(601_000, 138), false, &TERMS);
         let expected = if held { 13 } else { 138 };
         assert_eq!(lender.path(peer(3)).map(|path| path.window), Some(expected), "{window}");
     }
@@ -60,11 +60,11 @@ fn a_line_of_up_to_twice_the_window_holds_its_network_longer() {
 #[test]
 fn a_held_network_learns_of_lines_that_are_no_faster() {
     let mut lender = knowing(138);
-    lender.learn((at(1000), peer(2)), &sample(1000, 13), true, &TERMS);
+    lender.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS);
     let min_rtt = |lender: &mut Lender| lender.path(peer(3)).map(|path| path.min_rtt_us);
-    lender.learn((at(1000), peer(4)), &queued(1000, 14), true, &TERMS);
+    lender.learn(at(1000), peer(4), &queued(1000, 14), true, &TERMS);
     assert_eq!(min_rtt(&mut lender), Some(80_000));
-    lender.learn((at(1000), peer(5)), &queued(1000, 13), true, &TERMS);
+    lender.learn(at(1000), peer(5), &queued(1000, 13), true, &TERMS);
     assert_eq!(min_rtt(&mut lender), Some(40_000));
 }
 
@@ -81,7 +81,7 @@ fn a_start_that_failed_by_the_network_s_window_lowers_the_network() {
 fn a_sample_between_two_failures_leaves_them_in_a_row() {
     let mut lender = knowing(138);
     lender.fail(peer(1), false);
-    lender.learn((at(1000), peer(1)), &sample(1000, 100), true, &TERMS);
+    lender.learn(at(1000), peer(1), &sample(1000, 100), true, &TERMS);
     lender.fail(peer(1), false);
     assert_eq!(window_of(&mut lender, 1), 1);
 }
@@ -96,7 +96,7 @@ fn a_sample_without_a_round_trip_teaches_nothing() {
         PathSample { min_rtt_us: 0, ..whole },
     ] {
         let mut lender = Lender::default();
-        assert!(!lender.learn((at(0), peer(1)), &lacking, true, &TERMS), "{lacking:?}");
+        assert!(!lender.learn(at(0), peer(1), &lacking, true, &TERMS), "{lacking:?}");
         assert_eq!(lender.path(peer(1)), None);
     }
 }
@@ -106,7 +106,7 @@ fn a_sample_without_a_round_trip_teaches_nothing() {
 #[test]
 fn one_wide_start_in_a_round_trip() {
     let mut lender = Lender::default();
-    let wide = [0, 79, 80, 159, 160].map(|ms| lender.begin_wide((at(ms), peer(1)), SRTT_US));
+    let wide = [0, 79, 80, 159, 160].map(|ms| lender.begin_wide(at(ms), peer(1), SRTT_US));
     assert_eq!(wide, [true, false, true, false, true]);
 }
 
@@ -120,7 +120,7 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
         let says = Remembered { age: Duration::from_millis(age_ms), ..says };
         let mut lender = Lender::default();
         lender.join(shared(Oracle { says: Some(says), told: Rc::default() }));
-        lender.learn((at(0), peer(1)), &sample(0, 22), false, &TERMS);
+        lender.learn(at(0), peer(1), &sample(0, 22), false, &TERMS);
         lender.fail(peer(2), false);
         lender.begin_handshake(at(11_000), peer(3));
         lender
@@ -151,7 +151,7 @@ fn a_release_after_a_round_trip_returns_nothing() {
 #[test]
 fn a_reservation_returns_within_a_smoothed_round_trip() {
     let mut lender = Lender::default();
-    lender.learn((at(0), peer(1)), &queued(0, 100), false, &TERMS);
+    lender.learn(at(0), peer(1), &queued(0, 100), false, &TERMS);
     assert_eq!([0, 40].map(|ms| lent(&mut lender, ms, request(1))), [Some(100), Some(50)]);
 }
 

@@ -8,7 +8,7 @@ const RATE: u64 = 625_000;
 
 fn knowing_rate(window: u32, rate: u64) -> Lender {
     let mut lender = Lender::default();
-    lender.learn((at(0), peer(1)), &PathSample { rate, ..queued(0, window) }, false, &TERMS);
+    lender.learn(at(0), peer(1), &PathSample { rate, ..queued(0, window) }, false, &TERMS);
     lender
 }
 
@@ -18,12 +18,12 @@ fn knowing_rate(window: u32, rate: u64) -> Lender {
 #[test]
 fn a_path_holds_what_its_rate_carries_in_the_lowest_round_trip() {
     let mut lender = knowing_rate(50, 2_500_000);
-    assert_eq!(lender.recall((at(0), peer(1)), &request(1), &TERMS), Ok(72));
+    assert_eq!(lender.recall(at(0), peer(1), &request(1), &TERMS), Ok(72));
     assert_eq!(lent(&mut knowing_rate(12, 2_500_000), 0, request(3)), Some(23));
     // 625 kB/s over 40 ms are 25 kB: 17 segments, in which one that has proven 5 begins with ten.
     let mut lender = knowing(5);
-    lender.learn((at(0), peer(1)), &queued(0, 5), true, &TERMS);
-    let start = lender.share((at(0), peer(1)), (&request(1), RATE), &TERMS);
+    lender.learn(at(0), peer(1), &queued(0, 5), true, &TERMS);
+    let start = lender.share(at(0), peer(1), &request(1), RATE, &TERMS);
     assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 10, ssthresh: 17 }));
 }
 
@@ -31,8 +31,8 @@ fn a_path_holds_what_its_rate_carries_in_the_lowest_round_trip() {
 #[test]
 fn no_first_window_exceeds_the_cap() {
     let mut lender = knowing(400);
-    assert_eq!(lender.recall((at(0), peer(1)), &request(1), &TERMS), Ok(256));
-    let start = lender.share((at(0), peer(1)), (&request(1), 100 * RATE), &TERMS);
+    assert_eq!(lender.recall(at(0), peer(1), &request(1), &TERMS), Ok(256));
+    let start = lender.share(at(0), peer(1), &request(1), 100 * RATE, &TERMS);
     assert_eq!(start.map(|(start, _)| start.window), Some(256));
     assert_eq!(lent(&mut lender, 80, request(1)), Some(256));
 }
@@ -42,10 +42,10 @@ fn no_first_window_exceeds_the_cap() {
 #[test]
 fn a_rate_stays_until_another_is_measured_or_a_slower_line_comes() {
     let mut lender = knowing_rate(100, 2_500_000);
-    lender.learn((at(0), peer(1)), &queued(0, 120), false, &TERMS);
+    lender.learn(at(0), peer(1), &queued(0, 120), false, &TERMS);
     let rate = |lender: &mut Lender, last| lender.path(peer(last)).map(|path| path.rate);
     assert_eq!([1, 3].map(|last| rate(&mut lender, last)), [Some(2_500_000); 2]);
-    lender.learn((at(0), peer(2)), &queued(0, 13), true, &TERMS);
+    lender.learn(at(0), peer(2), &queued(0, 13), true, &TERMS);
     assert_eq!([1, 3].map(|last| rate(&mut lender, last)), [Some(2_500_000), Some(0)]);
 }
 
@@ -55,7 +55,7 @@ fn a_rate_stays_until_another_is_measured_or_a_slower_line_comes() {
 fn a_round_trip_later_earlier_sharers_do_not_count() {
     let mut lender = knowing(30);
     let mut share = |ms| {
-        let start = lender.share((at(ms), peer(1)), (&request(1), RATE), &TERMS);
+        let start = lender.share(at(ms), peer(1), &request(1), RATE, &TERMS);
         start.map(|(SharedStart { window, ssthresh }, _)| (window, ssthresh))
     };
     for ms in [0, 80] {
@@ -70,8 +70,8 @@ fn a_measured_loss_lowers_the_end_of_slow_start() {
     let ended = |ssthresh, window| PathSample { ssthresh, ..sample(0, window) };
     let end_after = |last: PathSample, is_measured| {
         let mut lender = Lender::default();
-        lender.learn((at(0), peer(1)), &ended(60, 40), false, &TERMS);
-        lender.learn((at(0), peer(1)), &last, is_measured, &TERMS);
+        lender.learn(at(0), peer(1), &ended(60, 40), false, &TERMS);
+        lender.learn(at(0), peer(1), &last, is_measured, &TERMS);
         lender.path(peer(1)).unwrap().ssthresh
     };
     assert_eq!(end_after(ended(super::super::END_UNKNOWN, 50), false), 60);
@@ -84,7 +84,7 @@ fn a_measured_loss_lowers_the_end_of_slow_start() {
 #[test]
 fn slow_start_ends_beyond_its_first_window() {
     let mut lender = Lender::default();
-    lender.learn((at(0), peer(1)), &PathSample { ssthresh: 60, ..sample(0, 40) }, false, &TERMS);
+    lender.learn(at(0), peer(1), &PathSample { ssthresh: 60, ..sample(0, 40) }, false, &TERMS);
     let path = lender.path(peer(1)).unwrap();
     assert_eq!([59, 60].map(|window| path.end_beyond(window)), [60, 0]);
 }
@@ -95,12 +95,12 @@ fn slow_start_ends_beyond_its_first_window() {
 fn only_an_end_of_slow_start_or_a_failure_shows_a_width() {
     let mut lender = knowing(22);
     let has_none = |lender: &mut Lender| lender.path(peer(1)).unwrap().has_shown_no_width();
-    lender.learn((at(0), peer(1)), &sample(0, 30), false, &TERMS);
+    lender.learn(at(0), peer(1), &sample(0, 30), false, &TERMS);
     assert!(has_none(&mut lender));
     lender.fail(peer(1), false);
     assert!(!has_none(&mut lender));
     let mut lender = knowing(22);
-    lender.learn((at(0), peer(1)), &sample(0, 22), true, &TERMS);
+    lender.learn(at(0), peer(1), &sample(0, 22), true, &TERMS);
     assert!(!has_none(&mut lender));
 }
 
@@ -129,8 +129,8 @@ fn the_site_receives_what_a_connection_has_shown() {
     let mut lender = Lender::default();
     lender.join(shared(Oracle { says: None, told: told.clone() }));
     let shown = PathSample { rate: 1_000_000, shown_rate: 500_000, ..queued(0, 22) };
-    lender.learn((at(0), peer(1)), &shown, true, &TERMS);
-    lender.learn((at(0), peer(1)), &PathSample { shown_rate: 0, ..shown }, false, &TERMS);
+    lender.learn(at(0), peer(1), &shown, true, &TERMS);
+    lender.learn(at(0), peer(1), &PathSample { shown_rate: 0, ..shown }, false, &TERMS);
     let loss = TransferSample {
         window: 31_856,
         rate: Some(Rate::from_mbps(4)),

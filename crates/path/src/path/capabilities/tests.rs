@@ -404,7 +404,7 @@ fn a_timer_waits_for_gaps_only_if_the_start_up_asks() {
         let mut case = Policies { startup, follows_kernel, ..Policies::default() }.on_path();
         let host = SharedAttendant::default();
         let arrive = |lender: &mut Lender, n: u64| {
-            lender.note_arrival((at(10 * n), peer), (MSS, Duration::from_millis(40)));
+            lender.note_arrival(at(10 * n), peer, MSS, Duration::from_millis(40));
         };
         (0_u64..13).for_each(|n| arrive(&mut host.borrow_mut().lender, n));
         (0..30).for_each(|_| host.borrow_mut().lender.count_sender(peer, true));

@@ -51,7 +51,7 @@ impl Warm {
     fn part_of_rate(&self, now: Instant) -> u64 {
         let max_age = self.options.terms.max_age;
         let part = |lender: &mut Lender, to| {
-            lender.carried((now, to), max_age) / u64::from(lender.senders(to))
+            lender.carried(now, to, max_age) / u64::from(lender.senders(to))
         };
         self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
     }

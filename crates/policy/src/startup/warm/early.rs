@@ -32,7 +32,7 @@ impl Warm {
         let request =
             LoanRequest { cold: 0, rtt_us: path.min_rtt_us, ..self.request(window, at, 1) };
         let terms = &self.options.terms;
-        attendance.lender(|lender, to| lender.recall((at.now, to), &request, terms)).ok()?;
+        attendance.lender(|lender, to| lender.recall(at.now, to, &request, terms)).ok()?;
         let mut rtt = *at.rtt;
         let took = Duration::from_micros(path.min_rtt_us.into());
         rtt.on_sample(Instant::ZERO, Instant::ZERO + took, 0, 0);

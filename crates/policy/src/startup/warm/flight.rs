@@ -49,7 +49,7 @@ impl Warm {
         let request = self.request(window, at, among);
         let terms = &self.options.terms;
         let lent =
-            attendance.lender(|lender, remote| lender.reserve((at.now, remote), &request, terms));
+            attendance.lender(|lender, remote| lender.reserve(at.now, remote, &request, terms));
         if let Some((first, path)) = lent {
             self.begin_warm(window, at, &path, first);
         }

@@ -128,7 +128,7 @@ impl MemberStart {
         let even = pacing_rate(grant.spread, mss as u32, rtt_us);
         let is_hurried = grant.is_in_slow_start && grant.is_proven;
         let rate = match self.warm_rate {
-            0 => burst_rate(even, grant.rate, (grant.spread, grant.window), is_hurried),
+            0 => burst_rate(even, grant.rate, grant.spread, grant.window, is_hurried),
             rate => rate,
         };
         let may_be_spaced = !grant.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
@@ -183,7 +183,7 @@ impl MemberStart {
         let now_ns = at.now.as_nanos();
         let grant = self.session(|session, member| {
             if session.weights == 0 {
-                session.start(whole, ssthresh, (is_warm, rate));
+                session.start(whole, ssthresh, is_warm, rate);
             }
             session.used_ns = now_ns;
             enter_active(session, member, joining)

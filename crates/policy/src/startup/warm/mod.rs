@@ -190,8 +190,8 @@ impl Warm {
         {
             let queued =
                 sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
-            let arrived = (sample.delivered, queued);
-            attendance.lender(|lender, to| lender.note_arrival((sample.now, to), arrived));
+            let (now, bytes) = (sample.now, sample.delivered);
+            attendance.lender(|lender, to| lender.note_arrival(now, to, bytes, queued));
         }
     }
 

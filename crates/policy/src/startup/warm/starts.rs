@@ -41,12 +41,12 @@ impl Warm {
         let mss = window.mss();
         let Some(attendance) = &self.attendance else { return };
         let is_alone =
-            attendance.lender(|lender, remote| lender.opens_alone((at.now, remote), at.srtt_us()));
+            attendance.lender(|lender, remote| lender.opens_alone(at.now, remote, at.srtt_us()));
         let most = if is_alone { u32::MAX } else { self.options.wide_among };
         let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
         let request = self.request(window, at, 1);
         let may_widen = |lender: &mut Lender, remote| {
-            let is_unknown = match lender.recall((at.now, remote), &request, &self.options.terms) {
+            let is_unknown = match lender.recall(at.now, remote, &request, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
                 // A tiny transfer has shown nothing of the path's width.
                 Err(ColdReason::Small) => {
@@ -54,7 +54,7 @@ impl Warm {
                 }
                 Err(ColdReason::RoundTrip) | Ok(_) => false,
             };
-            is_unknown && lender.begin_wide((at.now, remote), at.srtt_us())
+            is_unknown && lender.begin_wide(at.now, remote, at.srtt_us())
         };
         if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {
             return;

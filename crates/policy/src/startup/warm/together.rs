@@ -42,7 +42,7 @@ impl Warm {
     ) -> bool {
         let Some(attendance) = &self.attendance else { return false };
         let max_age = self.options.terms.max_age;
-        let rate = attendance.lender(|lender, to| lender.carried((at.now, to), max_age));
+        let rate = attendance.lender(|lender, to| lender.carried(at.now, to, max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
@@ -52,11 +52,11 @@ impl Warm {
         let terms = &self.options.terms;
         let share = |lender: &mut Lender, to| {
             // By itself it begins as wide as one connection has proven, or as anybody, unless such a start has met a queue.
-            let recalled = lender.recall((at.now, to), &request, terms);
+            let recalled = lender.recall(at.now, to, &request, terms);
             let is_narrow = recalled == Err(ColdReason::Small)
                 && lender.path(to).is_some_and(|path| !path.has_shown_no_width());
-            let begins = is_narrow || lender.has_company((at.now, to), among);
-            if begins { lender.share((at.now, to), (&request, rate), terms) } else { None }
+            let begins = is_narrow || lender.has_company(at.now, to, among);
+            if begins { lender.share(at.now, to, &request, rate, terms) } else { None }
         };
         let Some((start, _)) = attendance.lender(share) else { return false };
         self.cold = cold;
@@ -75,7 +75,7 @@ impl Warm {
             && let Some(attendance) = &self.attendance
         {
             let max_age = self.options.terms.max_age;
-            path.rate = attendance.lender(|lender, to| lender.carried((now, to), max_age));
+            path.rate = attendance.lender(|lender, to| lender.carried(now, to, max_age));
         }
         path
     }
@@ -95,7 +95,7 @@ impl Warm {
     pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
         let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
-        let book = |lender: &mut Lender, to| lender.book((now, to), (bytes, rate));
+        let book = |lender: &mut Lender, to| lender.book(now, to, bytes, rate);
         Some(*self.pace.booked.get_or_insert_with(|| attendance.lender(book)))
     }
 }

@@ -119,9 +119,9 @@ impl ServerCapture {
 
     fn observed(&self, at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
         let end = |host: HostId, port| TcpEnd { ip: self.address(host), port };
-        let ends =
-            (end(packet.from, transit.source_port), end(packet.to, transit.destination_port));
-        Observed::of_segment(at, ends, &transit.segment)
+        let source = end(packet.from, transit.source_port);
+        let destination = end(packet.to, transit.destination_port);
+        Observed::of_segment(at, source, destination, &transit.segment)
     }
 
     /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses of 106,669 networks.

@@ -353,6 +353,6 @@ impl<'a> World<'a> {
         let client = TcpEnd { ip: address(0), port: self.exchange.port };
         let server = TcpEnd { ip: address(1), port: PORT };
         let (source, destination) = if host == 0 { (client, server) } else { (server, client) };
-        Observed::of_segment(self.now, (source, destination), segment)
+        Observed::of_segment(self.now, source, destination, segment)
     }
 }

@@ -187,7 +187,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
     let (root, found) = contents(name)?;
     let embedded = in_order(found, model);
     let root_bytes = root.bytes(model).into_iter().sum();
-    let mut objects = vec![object(format!("{name}/html-0"), (ObjectKind::Html, root_bytes), model)];
+    let mut objects = vec![object(format!("{name}/html-0"), ObjectKind::Html, root_bytes, model)];
     for (index, Embedded { part, kind, bytes }) in embedded.iter().enumerate() {
         let in_part = |range: &[Embedded]| range.iter().filter(|e| e.part == *part).count();
         let place = Place {
@@ -198,7 +198,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         };
         let label = format!("{name}/{kind}-{}", index + 1);
         let discovery = place.discovery(model);
-        objects.push(Object { discovery, ..object(label, (*kind, *bytes), model) });
+        objects.push(Object { discovery, ..object(label, *kind, *bytes, model) });
     }
     let host = PageHost::plain(format!("{name}.example"), Http::Http10);
     Page::new(name, vec![host], objects).ok()
@@ -237,7 +237,7 @@ fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
     all
 }
 
-fn object(label: String, (kind, bytes): (ObjectKind, u64), model: RequestModel) -> Object {
+fn object(label: String, kind: ObjectKind, bytes: u64, model: RequestModel) -> Object {
     Object {
         request_bytes: if model.round_trip { REQUEST_BYTES } else { 0 },
         response_header_bytes: 0,

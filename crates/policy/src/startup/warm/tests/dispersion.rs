@@ -48,7 +48,7 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
         line.arrive(&mut warm, 170, arrived);
         line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
         let max_age = Duration::from_secs(600);
-        host.borrow_mut().lender.carried((at(170), PEER.into()), max_age) > 0
+        host.borrow_mut().lender.carried(at(170), PEER.into(), max_age) > 0
     };
     assert!(!carried_after_a_loss(79));
     assert!(carried_after_a_loss(80));
@@ -58,8 +58,8 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
 fn carrying() -> SharedAttendant {
     let host = SharedAttendant::default();
     for ms in 0..13 {
-        let arrived = (MSS, Duration::from_millis(9));
-        host.borrow_mut().lender.note_arrival((at(ms), PEER.into()), arrived);
+        let queued = Duration::from_millis(9);
+        host.borrow_mut().lender.note_arrival(at(ms), PEER.into(), MSS, queued);
     }
     host
 }

@@ -66,8 +66,8 @@ fn known(window: u32, rate: u64) -> PathSample {
 /// A host that remembers a path.
 fn host_knowing(sample: &PathSample) -> SharedAttendant {
     let host = SharedAttendant::default();
-    let to = (at(0), IpAddr::from(PEER));
-    host.borrow_mut().lender.learn(to, sample, false, &options().terms);
+    let to = IpAddr::from(PEER);
+    host.borrow_mut().lender.learn(at(0), to, sample, false, &options().terms);
     host
 }
 
@@ -250,8 +250,8 @@ fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
 fn where_slow_start_has_ended_before_it_need_not_end_again() {
     let host = SharedAttendant::default();
     let sample = PathSample { ssthresh: 30, ..known(30, 0) };
-    let to = (at(0), IpAddr::from(PEER));
-    host.borrow_mut().lender.learn(to, &sample, true, &options().terms);
+    let to = IpAddr::from(PEER);
+    host.borrow_mut().lender.learn(at(0), to, &sample, true, &options().terms);
     let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (30, u64::MAX));
 }

@@ -5,9 +5,9 @@ use super::*;
 /// Thirteen segments of 1000 bytes arrive 0.4 ms apart, the last of them queued: 2.5 MB/s.
 fn show_20_mbps(host: &SharedAttendant) {
     for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(4));
+        let queued = Duration::from_millis(4);
         let now = Instant::from_nanos(400_000 * n);
-        host.borrow_mut().lender.note_arrival((now, PEER.into()), arrived);
+        host.borrow_mut().lender.note_arrival(now, PEER.into(), MSS, queued);
     }
 }
 
@@ -20,8 +20,8 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let host = host(5, 0);
     let to = IpAddr::from(PEER);
     for ms in 0..13 {
-        let arrived = (MSS, Duration::from_millis(9));
-        host.borrow_mut().lender.note_arrival((at(ms), to), arrived);
+        let queued = Duration::from_millis(9);
+        host.borrow_mut().lender.note_arrival(at(ms), to, MSS, queued);
     }
     for _ in 0..2 {
         host.borrow_mut().lender.begin_handshake(at(1000), to);
@@ -48,7 +48,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     line.start(&mut third, 10);
     line.queue();
     line.tell(&mut third, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried((at(0), to), Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().lender.carried(at(0), to, Duration::from_secs(600)), 0);
 }
 
 /// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round
@@ -81,7 +81,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.arrive(&mut warm, 1081, 10);
     line.queue();
     line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried((at(0), PEER.into()), Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().lender.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
 }
 
 /// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over
@@ -125,8 +125,8 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     let host = host(5, 0);
     let to = IpAddr::from(PEER);
     for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(24));
-        host.borrow_mut().lender.note_arrival((at(8 * n), to), arrived);
+        let queued = Duration::from_millis(24);
+        host.borrow_mut().lender.note_arrival(at(8 * n), to, MSS, queued);
     }
     let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
     let begin = || {

@@ -111,7 +111,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
         let host = SharedAttendant::default();
         let known = PathSample { ssthresh, ..known(window, 0) };
         let lends = |lender: &mut memory::Lender| {
-            lender.learn((at(0), PEER.into()), &known, false, &options().terms);
+            lender.learn(at(0), PEER.into(), &known, false, &options().terms);
             if fails {
                 lender.fail(PEER.into(), true);
             }
@@ -146,8 +146,8 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     let host = host(5, 0);
     let to = IpAddr::from(PEER);
     for n in 0..13 {
-        let arrived = (MSS, Duration::from_millis(13));
-        host.borrow_mut().lender.note_arrival((at(4 * n), to), arrived);
+        let queued = Duration::from_millis(13);
+        host.borrow_mut().lender.note_arrival(at(4 * n), to, MSS, queued);
     }
     for _ in 0..5 {
         host.borrow_mut().lender.begin_handshake(at(1000), to);
