@@ -158,14 +158,16 @@ type Times = [Option<Duration>];
 impl ForecastRow {
     pub(crate) fn of(
         scheme: &str,
-        (subjects, baseline, taken): (&[Subject], &Times, &Times),
+        subjects: &[Subject],
+        baseline: &Times,
+        taken: &Times,
         replayed: &[Replayed],
     ) -> Self {
         Self {
             retransmissions: replayed.iter().map(|of| of.again).sum(),
             timeouts: replayed.iter().map(|of| of.timeouts).sum(),
             beyond: share_beyond(replayed),
-            ..Self::timed(scheme, (subjects, baseline, taken))
+            ..Self::timed(scheme, subjects, baseline, taken)
         }
     }
 
@@ -174,14 +176,14 @@ impl ForecastRow {
         Self {
             retransmissions: subjects.iter().map(|subject| u64::from(subject.again)).sum(),
             timeouts: subjects.iter().map(|subject| u64::from(subject.timeouts)).sum(),
-            ..Self::timed("captured", (subjects, baseline, &taken))
+            ..Self::timed("captured", subjects, baseline, &taken)
         }
     }
 
-    fn timed(scheme: &str, (subjects, baseline, taken): (&[Subject], &Times, &Times)) -> Self {
+    fn timed(scheme: &str, subjects: &[Subject], baseline: &Times, taken: &Times) -> Self {
         let mut seconds: Vec<f64> = taken.iter().flatten().map(|time| time.as_secs_f64()).collect();
         seconds.sort_by(f64::total_cmp);
-        let gain = |group| GroupGain::of(group, (subjects, baseline, taken));
+        let gain = |group| GroupGain::of(group, subjects, baseline, taken);
         Self {
             scheme: scheme.to_owned(),
             median_s: quantile(&seconds, 0.5),
@@ -205,7 +207,9 @@ impl ForecastRow {
 impl GroupGain {
     fn of(
         group: ForecastGroup,
-        (subjects, baseline, taken): (&[Subject], &Times, &Times),
+        subjects: &[Subject],
+        baseline: &Times,
+        taken: &Times,
     ) -> Option<Self> {
         let mut networks: Vec<(f64, f64)> = Vec::new();
         let mut last = None;
@@ -304,7 +308,7 @@ mod tests {
         let subjects =
             [subject(0, 1_000, true), subject(0, 20_000, false), subject(1, 20_000, false)];
         let (baseline, taken) = (seconds(&[2.0, 8.0, 1.0]), seconds(&[1.0, 1.0, 1.0]));
-        let row = ForecastRow::timed("x", (&subjects, &baseline, &taken));
+        let row = ForecastRow::timed("x", &subjects, &baseline, &taken);
         let ratio = |group| row.gain(group).map(|gain| (gain.ratio * 1e9).round() / 1e9);
         assert_eq!(ratio(ForecastGroup::All), Some(0.396_850_263));
         assert_eq!(ratio(ForecastGroup::First), Some(0.5));
@@ -326,12 +330,12 @@ mod tests {
     fn times_of_no_transfer_are_undefined() {
         let subjects = [subject(0, 1_000, true)];
         let (ended, not_ended) = (seconds(&[3.0]), vec![None]);
-        let row = ForecastRow::timed("x", (&subjects, &ended, &not_ended));
+        let row = ForecastRow::timed("x", &subjects, &ended, &not_ended);
         assert_eq!((row.median_s, row.mean_s, row.p95_s, row.unfinished), (None, None, None, 1));
         assert_eq!(row.gain(ForecastGroup::All), None);
         let fit = ModelFit::of(&subjects, &not_ended);
         assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (0, None, None));
-        let row = ForecastRow::timed("x", (&subjects, &ended, &ended));
+        let row = ForecastRow::timed("x", &subjects, &ended, &ended);
         assert_eq!((row.median_s, row.mean_s, row.p95_s), (Some(3.0), Some(3.0), Some(3.0)));
     }
 
@@ -342,7 +346,7 @@ mod tests {
         let interval = |networks: [usize; 2]| {
             let subjects = networks.map(|network| subject(network, 1_000, true));
             let (baseline, taken) = ([1.0, 1.0], [(-1.0_f64).exp(), (-3.0_f64).exp()]);
-            let row = ForecastRow::timed("x", (&subjects, &seconds(&baseline), &seconds(&taken)));
+            let row = ForecastRow::timed("x", &subjects, &seconds(&baseline), &seconds(&taken));
             row.gain(ForecastGroup::All).and_then(|gain| gain.interval)
         };
         let (low, high) = interval([0, 1]).expect("two networks");
@@ -355,7 +359,7 @@ mod tests {
     fn what_does_not_end_has_no_time() {
         let subjects = [subject(0, 1, true), subject(0, 1, true), subject(0, 1, true)];
         let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
-        let row = ForecastRow::timed("x", (&subjects, &taken, &taken));
+        let row = ForecastRow::timed("x", &subjects, &taken, &taken);
         assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, Some(1.5), Some(1.0)));
         let captured = ForecastRow::captured(&subjects, &taken);
         assert_eq!(

@@ -86,7 +86,7 @@ impl Forecast {
         };
         let baseline = taken(baseline);
         let rows = schemes.iter().zip(&replays).map(|(scheme, replays)| {
-            ForecastRow::of(scheme.name(), (&subjects, &baseline, &taken(replays)), replays)
+            ForecastRow::of(scheme.name(), &subjects, &baseline, &taken(replays), replays)
         });
         Ok(ForecastResult {
             fit: ModelFit::of(&subjects, &baseline),

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
             counted(manifest.runs, "run")
         )));
     }
-    let summary = write_tables(folder.path(), &plan, (&done, args.format.into()))?;
+    let summary = write_tables(folder.path(), &plan, &done, args.format.into())?;
     manifest.write(folder.path())?;
     match args.json {
         true => show::json(&plan, &summary, &manifest)?,

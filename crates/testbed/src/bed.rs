@@ -6,7 +6,7 @@ use crate::captures::Ends;
 use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
 use crate::exchange::Exchange;
 use crate::host::{ServerHost, ServerLine, Serves};
-use crate::kernel::{Attending, Service};
+use crate::kernel::{Attending, KernelServer, Service};
 use crate::real::Real;
 use crate::timer;
 use crate::tongue::Tongue;
@@ -31,7 +31,8 @@ use workload::LoaderConfig;
 pub(crate) fn visit(
     race: &Race,
     who: Who<'_>,
-    (seed, captures): (u64, &Ends),
+    seed: u64,
+    captures: &Ends,
 ) -> io::Result<Vec<MeasuredLoad>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
@@ -39,7 +40,7 @@ pub(crate) fn visit(
             // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
             // of which the link knows nothing. They sleep but for a few us per packet.
             ThreadScheduling::best();
-            Bed::new(race, who, (seed, captures))?.run(race, who)
+            Bed::new(race, who, seed, captures)?.run(race, who)
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -107,12 +108,13 @@ struct LinePlan<'a> {
     pairs: Range<u32>,
     /// The server whose second line it is.
     of: Option<&'a ServerHost>,
+    serves: Serves<'a>,
     seed: u64,
     captures: &'a Ends,
 }
 
 impl Bed {
-    fn new(race: &Race, who: Who<'_>, (seed, captures): (u64, &Ends)) -> io::Result<Self> {
+    fn new(race: &Race, who: Who<'_>, seed: u64, captures: &Ends) -> io::Result<Self> {
         let clock = Clock::start();
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
@@ -123,19 +125,20 @@ impl Bed {
         };
         let serves = match who.place {
             Real::Wire(scheme) => Serves::Wire(scheme),
-            Real::Kernel(control) => {
-                Serves::Kernel(control, who.service.server, attending.as_ref())
-            }
+            Real::Kernel(control) => Serves::Kernel(KernelServer {
+                control,
+                program: who.service.server,
+                attending: attending.as_ref(),
+            }),
         };
-        let all = (race, who, serves);
-        let plan = LinePlan { path: race.path, pairs: 0..site, of: None, seed, captures };
-        let first = Line::new(all, plan, (&client, clock))?;
+        let plan = LinePlan { path: race.path, pairs: 0..site, of: None, serves, seed, captures };
+        let first = Line::new(race, who, plan, &client, clock)?;
         let neighbour = match race.visits.neighbour() {
             None => None,
             Some(path) => {
                 let (pairs, of) = (site..site + 1, first.servers.first());
-                let plan = LinePlan { path, pairs, of, seed, captures: &Ends::NONE };
-                Some(Line::new(all, plan, (&client, clock))?)
+                let plan = LinePlan { path, pairs, of, serves, seed, captures: &Ends::NONE };
+                Some(Line::new(race, who, plan, &client, clock)?)
             }
         };
         let lines = [first].into_iter().chain(neighbour).collect();
@@ -147,7 +150,7 @@ impl Bed {
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let load = || {
-            let all = load_all(race, who, (&client, &lines, clock));
+            let all = load_all(race, who, &client, &lines, clock);
             LocalSet::new().block_on(&runtime, all)
         };
         let mut loads = match &attending {
@@ -165,9 +168,11 @@ impl Bed {
 
 impl Line {
     fn new(
-        (race, who, serves): (&Race, Who<'_>, Serves<'_>),
-        LinePlan { path, pairs, of, seed, captures }: LinePlan<'_>,
-        (client, clock): (&Namespace, Clock),
+        race: &Race,
+        who: Who<'_>,
+        LinePlan { path, pairs, of, serves, seed, captures }: LinePlan<'_>,
+        client: &Namespace,
+        clock: Clock,
     ) -> io::Result<Self> {
         let [near, _] = Addresses::numbered(pairs.start);
         let device = InterfaceConfig::new(near);
@@ -177,7 +182,7 @@ impl Line {
         let server = |n| {
             let [_, own] = Addresses::numbered(n);
             let line = ServerLine { visitor: near, own, of };
-            Ok((own, ServerHost::new(serves, line, (&race.page, who.loader))?))
+            Ok((own, ServerHost::new(serves, line, &race.page, who.loader)?))
         };
         let servers = pairs.map(server).collect::<io::Result<Vec<_>>>()?;
         let port = port_of(&servers)?;
@@ -219,16 +224,18 @@ fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
 async fn load_all(
     race: &Race,
     who: Who<'_>,
-    (namespace, lines, clock): (&Namespace, &[Line], Clock),
+    namespace: &Namespace,
+    lines: &[Line],
+    clock: Clock,
 ) -> io::Result<Vec<MeasuredLoad>> {
     let mut clients = Vec::new();
     for line in lines {
         let mut visitors = Vec::new();
         for server in &line.servers {
-            let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
+            let (exchange, openings) = Exchange::new(&race.page, who.loader, who.tongue(), clock);
             let servers = server.serve(&exchange).await?;
             let vantage = BrowserVantage { namespace, own: line.own, servers };
-            let visitor = who.browser.open((&exchange, openings), vantage);
+            let visitor = who.browser.open(&exchange, openings, vantage);
             visitors.push(SiteVisitor { visitor, was_here: Cell::new(false) });
         }
         clients.push((visitors, &line.emulation));

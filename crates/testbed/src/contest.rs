@@ -74,10 +74,9 @@ pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u6
 /// If the machine does not let it: see [`cannot_be_had`].
 pub fn run(race: &Race, how: ContestOptions<'_>) -> io::Result<RaceOutcome> {
     let mut entries = entries(how);
-    let folder = Folder::new(how.captures)?;
+    let mut turns = RealTurns { race, folder: Folder::new(how.captures)?, order: 0 };
     simulate(race, how, &mut entries);
     let service = Service { server: how.server, agent: how.agent };
-    let mut order = 0;
     for repeat in 0..race.repeats {
         for Entry { contender, contestant } in &mut entries {
             let Some(place) = Real::of(contender, contestant.world) else { continue };
@@ -85,7 +84,7 @@ pub fn run(race: &Race, how: ContestOptions<'_>) -> io::Result<RaceOutcome> {
                 let loader = &contender.loader(race);
                 let (client, browser, record) = (how.client, how.browser, how.record);
                 let who = Who { place, service, loader, client, browser, record };
-                let took = take_turn(contestant, race, (who, folder), (repeat, &mut order));
+                let took = turns.take(contestant, who, repeat);
                 contestant.left_out = reason_to_go_on_without(contender, took)?;
             }
             (how.on_run)();
@@ -140,27 +139,33 @@ pub fn cannot_be_had(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
 }
 
-/// A repeat, as often as packets are late, but not for ever.
-fn take_turn(
-    contestant: &mut Contestant,
-    race: &Race,
-    (who, folder): (Who<'_>, Folder<'_>),
-    (repeat, order): (u32, &mut u64),
-) -> io::Result<()> {
-    let seed = race.seed.wrapping_add(u64::from(repeat));
-    let who = Who { record: who.record && repeat == 0, ..who };
-    for patience in (0..=PATIENCE).rev() {
-        let captures = folder.of(&contestant.name, contestant.world, repeat);
-        let visits = bed::visit(race, who, (seed, &captures))?;
-        let is_late = visits.iter().any(|load| load.lateness > TOO_LATE);
-        let is_redone = is_late && patience > 0;
-        contestant.turns.push(ClientTurn { order: Some(*order), repeat, is_redone, visits });
-        *order += 1;
-        if !is_redone {
-            break;
+/// The turns of a race in real time.
+struct RealTurns<'a> {
+    race: &'a Race,
+    folder: Folder<'a>,
+    /// Turns so far, of all contestants.
+    order: u64,
+}
+
+impl RealTurns<'_> {
+    /// A repeat, as often as packets are late, but not for ever.
+    fn take(&mut self, contestant: &mut Contestant, who: Who<'_>, repeat: u32) -> io::Result<()> {
+        let seed = self.race.seed.wrapping_add(u64::from(repeat));
+        let who = Who { record: who.record && repeat == 0, ..who };
+        for patience in (0..=PATIENCE).rev() {
+            let captures = self.folder.of(&contestant.name, contestant.world, repeat);
+            let visits = bed::visit(self.race, who, seed, &captures)?;
+            let is_late = visits.iter().any(|load| load.lateness > TOO_LATE);
+            let is_redone = is_late && patience > 0;
+            let order = Some(self.order);
+            contestant.turns.push(ClientTurn { order, repeat, is_redone, visits });
+            self.order += 1;
+            if !is_redone {
+                break;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The turns of the simulation, all at once: they take no real time.

@@ -162,7 +162,8 @@ fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
 
 /// The body of an object, `bytes` long; other objects are at what `address` says. [`refusal`] has been asked.
 pub(crate) fn body(
-    (page, id): (&Page, ObjectId),
+    page: &Page,
+    id: ObjectId,
     bytes: u64,
     address: &dyn Fn(ObjectId) -> String,
 ) -> Vec<u8> {
@@ -248,7 +249,7 @@ mod tests {
 
     fn text(page: &Page, id: u32, bytes: u64) -> String {
         let address = |id: ObjectId| format!("http://h/{id}");
-        String::from_utf8(body((page, ObjectId(id)), bytes, &address)).unwrap()
+        String::from_utf8(body(page, ObjectId(id), bytes, &address)).unwrap()
     }
 
     #[test]
@@ -266,7 +267,7 @@ mod tests {
         assert!(style.len() == 400 && style.contains(".s1{background:url(http://h/3)}"), "{style}");
         let address = |_: ObjectId| String::new();
         for (id, bytes) in [(2, 50), (3, 60), (2, 7)] {
-            assert_eq!(body((&page, ObjectId(id)), bytes, &address).len() as u64, bytes);
+            assert_eq!(body(&page, ObjectId(id), bytes, &address).len() as u64, bytes);
         }
         // 400, 50 and 60 bytes.
         let resources = resources(&page, |object| object.body_bytes);
@@ -279,7 +280,7 @@ mod tests {
         let page = page();
         let address = |_: ObjectId| LONGEST_ADDRESS.to_owned();
         let least = least(&page, ObjectId(0));
-        let html = body((&page, ObjectId(0)), least, &address);
+        let html = body(&page, ObjectId(0), least, &address);
         assert_eq!(html.len() as u64, least);
         assert_eq!(String::from_utf8(html).unwrap().matches(LONGEST_ADDRESS).count(), 2);
     }

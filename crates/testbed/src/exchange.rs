@@ -87,7 +87,7 @@ struct Call {
 
 impl Call {
     /// What a span is to the server, and whether a response begins with it.
-    fn part(&mut self, span: Span, (page, protocol): (&Page, Protocol)) -> Part {
+    fn part(&mut self, span: Span, page: &Page, protocol: Protocol) -> Part {
         let kind = match span.content {
             SpanContent::Response(object) => Some(page.object(object).kind),
             _ => None,
@@ -123,7 +123,8 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// Nobody has asked for anything yet; who is to open connections hears of them.
     pub(crate) fn new(
-        (page, config): (&Arc<Page>, &LoaderConfig),
+        page: &Arc<Page>,
+        config: &LoaderConfig,
         tongue: Tongue,
         clock: Clock,
     ) -> (Self, mpsc::UnboundedReceiver<NewConnection>) {
@@ -182,7 +183,7 @@ impl Exchange {
 
     /// So much more has arrived at the client, of a server that nobody tells what to send: what it is
     /// is read from what it says.
-    pub(crate) fn on_told(&self, conn: LoadConnId, (content, bytes): (SpanContent, u64)) {
+    pub(crate) fn on_told(&self, conn: LoadConnId, content: SpanContent, bytes: u64) {
         let total = {
             let call = &mut self.inner.borrow_mut().calls[conn.index()];
             call.told += bytes;
@@ -228,7 +229,7 @@ impl Exchange {
         call.session.handle_timeout(now);
         if let Some(span) = call.session.poll_write(now, unsent) {
             loader.expect(conn, span);
-            return Next::Write(call.part(span, (page, protocol)));
+            return Next::Write(call.part(span, page, protocol));
         }
         match call.session.wants_close() || call.is_over {
             true => Next::Close,
@@ -289,7 +290,7 @@ impl Exchange {
             page: since(loader.page_done_at()),
             failure: loader.failures().first().map(name),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: Some(recording(inner, (start, self.tongue))),
+            recording: Some(recording(inner, start, self.tongue)),
             ..MeasuredLoad::default()
         }
     }
@@ -338,12 +339,12 @@ impl Exchange {
         let mut inner = self.inner.borrow_mut();
         what(&mut inner.loader, now);
         while let Some(action) = inner.loader.poll_action() {
-            self.act(&mut inner, (action, now));
+            self.act(&mut inner, action, now);
         }
         self.moved.notify_one();
     }
 
-    fn act(&self, inner: &mut Inner, (action, now): (LoaderAction, Instant)) {
+    fn act(&self, inner: &mut Inner, action: LoaderAction, now: Instant) {
         match action {
             LoaderAction::Open { conn, host } => {
                 let session = ServerSession::new(&inner.page, &inner.config, host);
@@ -375,7 +376,7 @@ impl Exchange {
 }
 
 /// What the loader knows of a load; what crossed the link is told when the link is taken down.
-fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> LoadRecording {
+fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
     let mut ports = vec![0; inner.calls.len()];
     for (port, conn) in &inner.callers {
         ports[conn.index()] = *port;
@@ -428,7 +429,7 @@ mod tests {
         call.session.handle_received(now, 100);
         let protocol = config.protocol(page.host(HostId(0)));
         let spans = std::iter::from_fn(|| call.session.poll_write(now, 0)).collect::<Vec<_>>();
-        let part = |span| call.part(span, (&page, protocol));
+        let part = |span| call.part(span, &page, protocol);
         spans.into_iter().map(part).map(|part| (part.bytes, part.begins)).collect()
     }
 

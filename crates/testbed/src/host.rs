@@ -1,7 +1,7 @@
 //! The servers' end of a bed, of whichever world.
 
 use crate::exchange::Exchange;
-use crate::kernel::{Attending, Control, Kernel, ServerPlace, ServerProgram};
+use crate::kernel::{Kernel, KernelServer, ServerPlace};
 use crate::wire::Wire;
 use emulator::{Addresses, Namespace, Port};
 use std::io;
@@ -27,7 +27,7 @@ enum Kind {
 #[derive(Clone, Copy)]
 pub(crate) enum Serves<'a> {
     Wire(&'a Scheme),
-    Kernel(Control<'a>, &'a ServerProgram, Option<&'a Attending>),
+    Kernel(KernelServer<'a>),
 }
 
 /// One line of a server, towards one visitor.
@@ -49,7 +49,8 @@ impl ServerHost {
     pub(crate) fn new(
         serves: Serves<'_>,
         ServerLine { visitor, own, of }: ServerLine<'_>,
-        (page, config): (&Page, &LoaderConfig),
+        page: &Page,
+        config: &LoaderConfig,
     ) -> io::Result<Self> {
         let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();
@@ -58,7 +59,7 @@ impl ServerHost {
                 return Err(io::Error::other("a server on the wire has one client"));
             }
             Serves::Wire(scheme) => Kind::Wire(Wire::new(own, scheme)?),
-            Serves::Kernel(control, server, attending) => {
+            Serves::Kernel(server) => {
                 let namespace = match of.map(|host| &host.kind) {
                     Some(Kind::Kernel(kernel)) => kernel.namespace().clone(),
                     _ => Namespace::new()?,
@@ -66,8 +67,7 @@ impl ServerHost {
                 let namespace = &namespace;
                 let listens_at = &addresses;
                 let place = ServerPlace { namespace, addresses: own, visitor, listens_at };
-                let by = (control, server, attending);
-                Kind::Kernel(Kernel::new(place, by, (page, config))?)
+                Kind::Kernel(Kernel::new(place, server, page, config)?)
             }
         };
         Ok(Self { addresses, kind })

@@ -44,7 +44,8 @@ fn make() -> io::Result<&'static Path> {
 /// Why it has ended, in its own words, or that it takes too long.
 pub(crate) fn wait_until_ready(
     told: &UnixDatagram,
-    (what, sandbox): (&str, &mut Sandbox),
+    what: &str,
+    sandbox: &mut Sandbox,
 ) -> io::Result<()> {
     told.set_read_timeout(Some(GLANCE))?;
     let mut message = [0; 4096];

@@ -67,12 +67,23 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
 /// part of a file back until its header has been acknowledged.
 const WHOLE: &str = "location = /flight { sendfile off; }";
 
-/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts. `ready`: where it is asked
-/// whether it serves. `has` tells whether a module is built in.
+/// The addresses at which nginx listens.
+#[derive(Clone, Copy)]
+pub(super) struct ListensAt<'a> {
+    /// Addresses of the page's hosts, in their order.
+    pub(super) hosts: &'a [SocketAddr],
+    /// Address of the check that nginx serves.
+    pub(super) ready: SocketAddr,
+}
+
+/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts. `has` tells whether a module is
+/// built in.
 pub(super) fn configuration(
     folder: &Path,
-    (page, config): (&Page, &LoaderConfig),
-    (addresses, ready, has): (&[SocketAddr], SocketAddr, impl Fn(&str) -> bool),
+    page: &Page,
+    config: &LoaderConfig,
+    listens_at: ListensAt<'_>,
+    has: impl Fn(&str) -> bool,
 ) -> String {
     let at = folder.display();
     let mut text = format!(
@@ -91,10 +102,10 @@ pub(super) fn configuration(
             let _ = writeln!(text, "  {module}_temp_path {at}/{module};");
         }
     }
-    for (address, host) in addresses.iter().zip(page.hosts()) {
+    for (address, host) in listens_at.hosts.iter().zip(page.hosts()) {
         let http2 = if config.protocol(host).http == Http::Http2 { " http2" } else { "" };
         let _ = writeln!(text, "  server {{ listen {address}{http2}; {WHOLE} }}");
     }
-    let _ = writeln!(text, "  server {{ listen {ready}; }}");
+    let _ = writeln!(text, "  server {{ listen {}; }}", listens_at.ready);
     text + "}\n"
 }

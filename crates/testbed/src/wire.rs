@@ -73,19 +73,19 @@ impl Wire {
         for (host, address) in addresses.iter().enumerate() {
             let listener = self.endpoint.listen(address.port(), &self.scheme).await?;
             let says_size = self.scheme.hears_sizes();
-            spawn_local(accept(exchange.clone(), (HostId(host as u32), listener), says_size));
+            spawn_local(accept(exchange.clone(), HostId(host as u32), listener, says_size));
         }
         Ok(())
     }
 }
 
-async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener), says_size: bool) {
+async fn accept(exchange: Exchange, host: HostId, mut listener: Listener, says_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let exchange = exchange.clone();
         spawn_local(async move {
             let knobs = Stream { handle: stream.handle(), says_size };
             // A connection that fails is one that the client sees end.
-            let _ = serve(&exchange, (host, peer), (stream, knobs)).await;
+            let _ = serve(&exchange, host, peer, stream, knobs).await;
         });
     }
 }

@@ -123,7 +123,7 @@ pub fn cases() -> Vec<GapCase> {
     let mut upper = 1.0;
     for case in 1..=5 {
         let lower = if case == 5 { 0.0 } else { border_below(case) };
-        cases.push(line(case, (lower, upper)));
+        cases.push(line(case, lower, upper));
         upper = lower;
     }
     cases
@@ -143,7 +143,7 @@ fn border_below(case: u32) -> f64 {
 
 /// A case within its borders. Rates are extreme at a border or where the rate's slope changes sign,
 /// which no closed form spares: a fine grid does.
-fn line(case: u32, (from, to): (f64, f64)) -> GapCase {
+fn line(case: u32, from: f64, to: f64) -> GapCase {
     const GRID: u32 = 4096;
     let place = |n: u32| from + (to - from) * f64::from(n) / f64::from(GRID);
     let rates: Vec<f64> =

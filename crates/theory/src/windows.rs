@@ -37,7 +37,7 @@ pub const fn rfc2414_window(mss: u64) -> u64 {
 
 /// The windows for every size and every share, sizes first; `per_ack` segments to an ACK, of `mss`
 /// bytes.
-pub fn windows(sizes: &[u64], capacities: &[u32], (per_ack, mss): (u32, u64)) -> Vec<WindowRow> {
+pub fn windows(sizes: &[u64], capacities: &[u32], per_ack: u32, mss: u64) -> Vec<WindowRow> {
     let pairs = sizes.iter().flat_map(|size| capacities.iter().map(move |c| (*size, *c)));
     pairs.map(|(size, capacity)| row(size, PathShare { capacity, per_ack }, mss)).collect()
 }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_worked_example_takes_two_round_trips_either_way() {
         // Wc = 10, F = 11: 9 + 2, and 5 + 6. RFC 2414 with 1000 bytes: 4, then 7.
-        let row = windows(&[11], &[10], (1, 1000))[0];
+        let row = windows(&[11], &[10], 1, 1000)[0];
         assert_eq!((row.unshifted, row.shifted), (9, 5));
         assert_eq!((row.round_trips_unshifted, row.round_trips), (2, 2));
         assert_eq!((row.rfc2414, row.round_trips_rfc2414), (4, 2));

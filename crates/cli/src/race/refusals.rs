@@ -37,7 +37,7 @@ fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure>
         };
         return Err(Failure::input(format!("{option} {way_out}")));
     }
-    match args.browser.refusal(race, (args.contenders(), &args.on)) {
+    match args.browser.refusal(race, args.contenders(), &args.on) {
         Some(why) => Err(Failure::input(format!("--client: {why}"))),
         None => Ok(()),
     }

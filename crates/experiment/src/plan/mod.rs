@@ -204,7 +204,7 @@ impl<'a> Plan<'a> {
         let scenario = resolved
             .map_err(|fault| RunError::Failed(fault.of_file(&self.file, self.text).to_string()))?;
         let seed = sweep::seed_of(self.seed, &self.coordinates(run.cell), run.repeat);
-        run::run(&scenario, (seed, run.repeat), (output, stop))
+        run::run(&scenario, seed, run.repeat, output, stop)
     }
 }
 

@@ -53,7 +53,8 @@ pub struct RunsOutcome {
 /// If a result cannot be written.
 pub fn make_runs(
     plan: &Plan<'_>,
-    (results, todo): (&Path, &[usize]),
+    results: &Path,
+    todo: &[usize],
     Workers { jobs, stop }: Workers<'_>,
     step: &mut dyn FnMut(),
 ) -> Result<RunsOutcome, ResultsError> {

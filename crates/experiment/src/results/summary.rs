@@ -24,13 +24,20 @@ pub struct SummaryEntry {
     pub n: usize,
 }
 
-/// By cell: names of workloads and metrics in order, each with its values.
-type Values = Vec<((String, &'static str), Vec<f64>)>;
+/// A metric of a workload in a cell, by run.
+#[derive(Clone, Debug)]
+struct MetricValues {
+    workload: String,
+    metric: &'static str,
+    /// Values of the runs that have the metric, in the metric's unit.
+    values: Vec<f64>,
+}
 
 /// Values of all cells that have results.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    cells: BTreeMap<usize, Values>,
+    /// Metrics by cell, in the order of workloads.
+    cells: BTreeMap<usize, Vec<MetricValues>>,
 }
 
 impl Summary {
@@ -49,7 +56,7 @@ impl Summary {
 
     /// Adds a run of a cell.
     pub(crate) fn add(&mut self, cell: usize, run: &RunSummary) {
-        let values = self.cells.entry(cell).or_default();
+        let metrics = self.cells.entry(cell).or_default();
         for (nth, workload) in run.workloads.iter().enumerate() {
             let links = LINK_METRICS.into_iter().zip(run.link_values()).filter(|_| nth == 0);
             let own = WorkloadMetric::ALL
@@ -57,20 +64,23 @@ impl Summary {
                 .into_iter()
                 .zip(workload.values.clone());
             for (metric, value) in links.chain(own) {
-                let key = (workload.workload.clone(), metric);
-                let at = values.iter().position(|(known, _)| *known == key);
-                let at = at.unwrap_or_else(|| {
-                    values.push((key, Vec::new()));
-                    values.len() - 1
+                let workload = &workload.workload;
+                let is_it = |m: &MetricValues| m.workload == *workload && m.metric == metric;
+                let at = metrics.iter().position(is_it).unwrap_or_else(|| {
+                    let workload = workload.clone();
+                    metrics.push(MetricValues { workload, metric, values: Vec::new() });
+                    metrics.len() - 1
                 });
-                values[at].1.extend(value);
+                metrics[at].values.extend(value);
             }
         }
     }
 
     /// The cells that have results, with their metrics.
     pub fn cells(&self) -> impl Iterator<Item = (usize, Vec<SummaryEntry>)> + '_ {
-        self.cells.iter().map(|(cell, values)| (*cell, values.iter().filter_map(entry).collect()))
+        let entries =
+            |metrics: &[MetricValues]| metrics.iter().filter_map(MetricValues::entry).collect();
+        self.cells.iter().map(move |(cell, metrics)| (*cell, entries(metrics)))
     }
 
     pub(crate) fn write(&self, path: &Path, plan: &Plan<'_>) -> io::Result<()> {
@@ -102,10 +112,11 @@ pub(crate) fn csv_number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn entry(
-    ((workload, metric), values): &((String, &'static str), Vec<f64>),
-) -> Option<SummaryEntry> {
-    let MeanEstimate { mean, standard_error } = MeanEstimate::of(values)?;
-    let workload = workload.clone();
-    Some(SummaryEntry { workload, metric, mean, standard_error, n: values.len() })
+impl MetricValues {
+    /// The mean; `None` if no run has the metric.
+    fn entry(&self) -> Option<SummaryEntry> {
+        let MeanEstimate { mean, standard_error } = MeanEstimate::of(&self.values)?;
+        let (workload, metric) = (self.workload.clone(), self.metric);
+        Some(SummaryEntry { workload, metric, mean, standard_error, n: self.values.len() })
+    }
 }

@@ -42,7 +42,8 @@ pub enum TableFormat {
 pub fn write_tables(
     results: &Path,
     plan: &Plan<'_>,
-    (done, format): (&[usize], TableFormat),
+    done: &[usize],
+    format: TableFormat,
 ) -> Result<Summary, ResultsError> {
     let written = |error: io::Error| {
         ResultsError::failed(format!("cannot write tables in {}: {error}", results.display()))

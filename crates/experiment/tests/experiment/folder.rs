@@ -40,13 +40,13 @@ fn sweep(text: &str, shard: Shard, (out, jobs): (&Path, usize)) -> Result<Summar
     let (_, todo) = folder.split(shard.runs(plan.run_count()));
     let stop = AtomicBool::new(false);
     let mut steps = 0;
-    make_runs(&plan, (out, &todo), Workers { jobs, stop: &stop }, &mut || steps += 1)?;
+    make_runs(&plan, out, &todo, Workers { jobs, stop: &stop }, &mut || steps += 1)?;
     assert_eq!(steps, todo.len(), "a step for each run");
     let (done, todo) = folder.split(shard.runs(plan.run_count()));
     assert!(todo.is_empty(), "all runs of the part have a result");
     manifest.done = done.len();
     manifest.write(out)?;
-    write_tables(out, &plan, (&done, TableFormat::Csv))
+    write_tables(out, &plan, &done, TableFormat::Csv)
 }
 
 fn merge(parts: &[PathBuf], out: &Path) -> Result<(), ResultsError> {
@@ -55,7 +55,7 @@ fn merge(parts: &[PathBuf], out: &Path) -> Result<(), ResultsError> {
     let plan = Plan::outline("plan.toml", &text).unwrap();
     let folder = Folder::open(out, merge.manifest(), false)?;
     let merged = merge.link_into(&folder)?;
-    write_tables(out, &plan, (&merged.done, TableFormat::Csv))?;
+    write_tables(out, &plan, &merged.done, TableFormat::Csv)?;
     merged.manifest.write(out)
 }
 
@@ -162,7 +162,7 @@ fn tables_are_there_in_one_format() {
     let plan = Plan::outline("plan.toml", &text).unwrap();
     let done: Vec<usize> = (0..plan.run_count()).collect();
     for (format, ending) in [(TableFormat::Parquet, "parquet"), (TableFormat::Csv, "csv")] {
-        write_tables(&out, &plan, (&done, format)).unwrap();
+        write_tables(&out, &plan, &done, format).unwrap();
         let entries = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
         let mut tables: Vec<_> = entries.filter(|path| path.is_file()).collect();
         tables.retain(|path| path.file_name().is_some_and(|name| name != "manifest.json"));

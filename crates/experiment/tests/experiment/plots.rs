@@ -43,7 +43,7 @@ fn summary(name: &str) -> Summary {
     let todo: Vec<usize> = (0..plan.run_count()).collect();
     let stop = AtomicBool::new(false);
     let workers = Workers { jobs: 2, stop: &stop };
-    make_runs(&plan, (&out, &todo), workers, &mut || {}).unwrap();
+    make_runs(&plan, &out, &todo, workers, &mut || {}).unwrap();
     drop(folder);
     // Read back as from a folder of an earlier day.
     let stored = StoredResults::open(&out).unwrap();

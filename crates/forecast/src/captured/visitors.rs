@@ -117,8 +117,8 @@ impl Visitors {
         &mut self.client(client).evidence
     }
 
-    /// An ACK tells of so many bytes between the one before it and now.
-    fn on_arrived(&mut self, sender: &TracedSender, (since, at): (Instant, Instant), bytes: u64) {
+    /// An ACK at `at` tells of so many bytes since the one before it, which was at `since`.
+    fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
         let address = sender.client.ip;
         self.evidence(address).on_arrived(sender.connection, since, at, bytes);
         let Some(begun) = self.begun.get(&sender.connection) else { return };
@@ -205,7 +205,7 @@ impl TraceSink for Visitors {
             acked => {
                 begun.acked = Some((point.at, point.una));
                 if let Some((since, una)) = acked {
-                    self.on_arrived(sender, (since, point.at), point.una - una);
+                    self.on_arrived(sender, since, point.at, point.una - una);
                 }
             }
         }

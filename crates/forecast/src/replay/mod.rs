@@ -181,7 +181,7 @@ impl Replay {
         connection.is_answering = false;
         connection.answered += 1;
         // More may have been asked meanwhile.
-        let received = received_by(context, (connection.spec.server, connection.server));
+        let received = connection.received(context);
         self.consider(context, index, received);
     }
 
@@ -198,8 +198,7 @@ impl Replay {
             connection.result.took[connection.acked] =
                 began.map(|began| now.saturating_since(began));
             connection.acked += 1;
-            let server = (connection.spec.server, connection.server);
-            if received_by(context, server) > requests {
+            if connection.received(context) > requests {
                 // The next request has come with this acknowledgement, or before it.
                 connection.began = Some(now);
             }
@@ -207,7 +206,7 @@ impl Replay {
         if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
         {
             // The server goes on by itself, after all that was before.
-            let received = received_by(context, (connection.spec.server, connection.server));
+            let received = connection.received(context);
             return self.consider(context, index, received);
         }
         let connection = &self.connections[index];
@@ -315,10 +314,13 @@ impl Replay {
     }
 }
 
-/// Payload that a server has received on a connection.
-fn received_by(context: &AppContext<'_>, (server, conn): (HostId, Option<ConnId>)) -> u64 {
-    let connection = conn.and_then(|conn| context.host(server).connection(conn));
-    connection.map_or(0, tcp::Connection::received)
+impl Running {
+    /// Payload that the server has received, bytes.
+    fn received(&self, context: &AppContext<'_>) -> u64 {
+        let host = context.host(self.spec.server);
+        let connection = self.server.and_then(|conn| host.connection(conn));
+        connection.map_or(0, tcp::Connection::received)
+    }
 }
 
 impl Application for Replay {

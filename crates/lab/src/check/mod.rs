@@ -150,7 +150,10 @@ constant-load or changed-load with a delay like 50ms.";
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
-        Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
+        Against::Ns2 { files, suite, quick, json } => {
+            let selection = Selection { suite: suite.clone(), quick: *quick };
+            against_ns2(files, &selection, *json)
+        }
         Against::Worlds(args) => worlds::run(args),
         Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
@@ -159,14 +162,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
 }
 
-fn against_ns2(
-    files: &[PathBuf],
-    (suite, quick): (&Option<String>, bool),
-    json: bool,
-) -> Result<(), Failure> {
-    let selection = Selection { suite: suite.clone(), quick };
+fn against_ns2(files: &[PathBuf], selection: &Selection, json: bool) -> Result<(), Failure> {
     let files = read(files)?;
-    let prepared = ns2::prepare(&files, &selection).map_err(Failure::input)?;
+    let prepared = ns2::prepare(&files, selection).map_err(Failure::input)?;
     say_what_is_left_out(&prepared);
     if prepared.is_empty() {
         let names: Vec<_> = files.iter().map(Measurements::name).collect();

@@ -6,7 +6,7 @@ use report::{
     Axis, AxisUnit, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point,
     Quantity, Role, Row, Section, Series, SeriesShape, Table,
 };
-use reproduction::papers::{Band, ClaimAnswer, ClaimVerdict, Curve, Plot};
+use reproduction::papers::{Band, ClaimAnswer, ClaimVerdict, Curve, Plot, PlotAxis};
 
 const HEIGHT: u32 = 300;
 
@@ -100,8 +100,8 @@ fn figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
     });
     Figure {
         title: plot.title.clone(),
-        x: axis(&plot.x),
-        y: axis(&plot.y),
+        x: axis(plot.x),
+        y: axis(plot.y),
         height: HEIGHT,
         series: bands.chain(ours).chain(ns2).collect(),
         ..Figure::default()
@@ -131,10 +131,10 @@ fn band(band: &Band) -> Series {
     }
 }
 
-fn axis((label, unit): &(String, reproduction::papers::PrintedUnit)) -> Axis {
-    let (label, unit) = match *unit {
-        "s" => (label.clone(), AxisUnit::Seconds),
-        "" => (label.clone(), AxisUnit::Number),
+fn axis(PlotAxis { label, unit }: PlotAxis) -> Axis {
+    let (label, unit) = match unit {
+        "s" => (label.to_owned(), AxisUnit::Seconds),
+        "" => (label.to_owned(), AxisUnit::Number),
         unit => (format!("{label}, {unit}"), AxisUnit::Number),
     };
     Axis { label, unit, ..Axis::default() }

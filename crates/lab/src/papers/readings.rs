@@ -30,7 +30,7 @@ pub(super) fn run(args: &PapersArgs, claims: &[&'static PaperClaim]) -> Result<(
     let mut log = Log::open(args.resume.as_deref())?;
     let mut reports = Vec::new();
     for table in tables {
-        reports.push(search((table, claims), args, &mut log)?);
+        reports.push(search(table, claims, args, &mut log)?);
     }
     match args.json {
         true => stdout::print_json(&reports),
@@ -46,13 +46,14 @@ fn own_table(path: &Path) -> Result<PaperTable, Failure> {
 }
 
 fn search(
-    (table, claims): (&PaperTable, &[&'static PaperClaim]),
+    table: &PaperTable,
+    claims: &[&'static PaperClaim],
     args: &PapersArgs,
     log: &mut Log<'_>,
 ) -> Result<ReadingsReport, Failure> {
     let threads = jobs::threads(args.jobs);
-    let course = (args.seed, args.budget, true);
-    let mut search = ReadingSearch::new((table, claims), log.known.clone(), course);
+    let known = log.known.clone();
+    let mut search = ReadingSearch::new(table, claims, known, args.seed, args.budget);
     while let Some(reading) = search.next_reading() {
         let new = search.run(&reading, threads).map_err(Failure::failed)?;
         log.add(&new)?;

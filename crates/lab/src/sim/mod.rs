@@ -68,13 +68,13 @@ fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
         true => show::json(&plan, &summary, &stored.manifest)?,
         false => show::table(&plan, &summary)?,
     }
-    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest), done))
+    page.map_or(Ok(()), |page| page.write(&plan, &summary, &stored.manifest, done))
 }
 
 /// The page that was asked for.
 fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportPage>, Failure> {
     let path = args.report.as_deref();
-    path.map(|path| ReportPage::new(plan, (path, source), &args.plot)).transpose()
+    path.map(|path| ReportPage::new(plan, path, source, &args.plot)).transpose()
 }
 
 /// The plan with this text; the files that it names lie beside it.
@@ -129,13 +129,13 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let stop = cmdline::interrupt::watch()?;
     let mut progress = SimProgress::begin(todo.len() as u64);
     let workers = Workers { jobs: jobs::threads(args.jobs), stop: stop.asked() };
-    let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
+    let outcome = make_runs(plan, results, &todo, workers, &mut || progress.step());
     progress.end();
     let outcome = outcome?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = write_tables(results, plan, (&done, args.format.unwrap_or_default().into()))?;
+    let summary = write_tables(results, plan, &done, args.format.unwrap_or_default().into())?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,
@@ -143,7 +143,7 @@ fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     }
     remark(&format!("results: {}", results.display()));
     if let Some(page) = page {
-        page.write(plan, (&summary, &manifest), done.len())?;
+        page.write(plan, &summary, &manifest, done.len())?;
     }
     let all = done.len() + todo.len();
     if outcome.stopped {

@@ -20,7 +20,8 @@ impl ReportPage {
     /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
     pub(super) fn new(
         plan: &Plan<'_>,
-        (path, source): (&Path, &Path),
+        path: &Path,
+        source: &Path,
         requests: &[PlotRequest],
     ) -> Result<Self, Failure> {
         let plots =
@@ -43,7 +44,8 @@ impl ReportPage {
     pub(super) fn write(
         &self,
         plan: &Plan<'_>,
-        (summary, manifest): (&Summary, &Manifest),
+        summary: &Summary,
+        manifest: &Manifest,
         done: usize,
     ) -> Result<(), Failure> {
         let table = Section {

@@ -38,14 +38,15 @@ fn axis(label: &str, unit: AxisUnit, scale: Scale) -> Axis {
 
 fn series(
     name: &str,
-    (shape, colour): (SeriesShape, Colour),
+    shape: SeriesShape,
+    colour: Colour,
     points: impl Iterator<Item = (f64, f64)>,
 ) -> Series {
     let points = points.map(|(x, y)| Point::new(x, y)).collect();
     Series { name: name.to_owned(), shape, colour, points }
 }
 
-fn figure(title: &str, (x, y): (Axis, Axis), series: Vec<Series>) -> Figure {
+fn figure(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
     Figure { title: title.to_owned(), x, y, height: HEIGHT, series, ..Figure::default() }
 }
 
@@ -64,17 +65,17 @@ fn windows(rows: &[WindowRow]) -> Section {
             of(*size).map(move |row| (f64::from(row.capacity), value(row) as f64))
         };
         let named = |what: &str| format!("{}, {what}", counted(*size, "segment"));
-        lines.push(series(&named("cwnd_opt"), (SeriesShape::Step, hue), over(|r| r.shifted)));
-        let dashed = (SeriesShape::DashedStep, hue);
-        lines.push(series(&named("unshifted"), dashed, over(|r| r.unshifted)));
-        trips.push(series(&named("cwnd_opt"), (SeriesShape::Step, hue), over(|r| r.round_trips)));
-        trips.push(series(&named("RFC 2414"), dashed, over(|r| r.round_trips_rfc2414)));
+        lines.push(series(&named("cwnd_opt"), SeriesShape::Step, hue, over(|r| r.shifted)));
+        let dashed = SeriesShape::DashedStep;
+        lines.push(series(&named("unshifted"), dashed, hue, over(|r| r.unshifted)));
+        trips.push(series(&named("cwnd_opt"), SeriesShape::Step, hue, over(|r| r.round_trips)));
+        trips.push(series(&named("RFC 2414"), dashed, hue, over(|r| r.round_trips_rfc2414)));
     }
     let first = sizes.first().copied().unwrap_or_default();
     let share = of(first).map(|row| (f64::from(row.capacity), f64::from(row.capacity)));
-    lines.push(series("Wc itself", (SeriesShape::Line, Colour::Muted), share));
+    lines.push(series("Wc itself", SeriesShape::Line, Colour::Muted, share));
     let rfc2414 = of(first).map(|row| (f64::from(row.capacity), row.rfc2414 as f64));
-    lines.push(series("RFC 2414", (SeriesShape::Dashed, Colour::Ink), rfc2414));
+    lines.push(series("RFC 2414", SeriesShape::Dashed, Colour::Ink, rfc2414));
     let x = || axis("Wc, segments", AxisUnit::Count, Scale::Linear);
     let y = |label| axis(label, AxisUnit::Count, Scale::Linear);
     let trips_axis = axis("round trips", AxisUnit::Number, Scale::Log);
@@ -83,32 +84,32 @@ fn windows(rows: &[WindowRow]) -> Section {
     Section {
         heading: "SPAND: the window that ends a transfer with an epoch".to_owned(),
         blocks: vec![
-            Block::Figure(figure(chosen, (x(), y("segments")), lines)),
-            Block::Figure(figure(counted, (x(), trips_axis), trips)),
+            Block::Figure(figure(chosen, x(), y("segments"), lines)),
+            Block::Figure(figure(counted, x(), trips_axis, trips)),
         ],
     }
 }
 
 fn gaps(gaps: &Gaps) -> Section {
     let over = |value: fn(&Exit) -> f64| gaps.exits.iter().map(move |e| (e.alpha, value(e)));
-    let closed = series("closed form", (SeriesShape::Line, Colour::Hue(0)), over(|e| e.gap));
+    let closed = series("closed form", SeriesShape::Line, Colour::Hue(0), over(|e| e.gap));
     let every_fifth = over(|e| e.gap_by_search).step_by(5);
-    let search = series("search", (SeriesShape::Dots, Colour::Hue(1)), every_fifth);
-    let ideal = series("ideal", (SeriesShape::Dashed, Colour::Ink), over(|e| e.ideal));
+    let search = series("search", SeriesShape::Dots, Colour::Hue(1), every_fifth);
+    let ideal = series("ideal", SeriesShape::Dashed, Colour::Ink, over(|e| e.ideal));
     let x = || axis("alpha, share available", AxisUnit::Share, Scale::Linear);
     let y = axis("gaps of the capacity", AxisUnit::Number, Scale::Log);
-    let exits = figure("Gap at the exit", (x(), y), vec![closed, search, ideal]);
+    let exits = figure("Gap at the exit", x(), y, vec![closed, search, ideal]);
     // 1000 bytes at 100 Mbit/s: 80 µs.
     let difference = over(|e| (e.gap - e.ideal) * 80e-6).filter(|(alpha, _)| *alpha >= 0.02);
-    let difference = series("exit − ideal", (SeriesShape::Line, Colour::Hue(2)), difference);
+    let difference = series("exit − ideal", SeriesShape::Line, Colour::Hue(2), difference);
     let y = axis("difference", AxisUnit::Seconds, Scale::Linear);
     let title =
         "Gap at the exit less the ideal one at 100 Mbit/s, packets of 1000 bytes (Figure 6)";
-    let difference = figure(title, (x(), y), vec![difference]);
+    let difference = figure(title, x(), y, vec![difference]);
     let rate = over(|e| e.rate_over_available).filter(|(alpha, _)| *alpha >= 0.02);
-    let rate = series("rate / available", (SeriesShape::Line, Colour::Hue(3)), rate);
+    let rate = series("rate / available", SeriesShape::Line, Colour::Hue(3), rate);
     let y = axis("rate / available", AxisUnit::Number, Scale::Linear);
-    let mut rate = figure("Rate at the exit over what is available", (x(), y), vec![rate]);
+    let mut rate = figure("Rate at the exit over what is available", x(), y, vec![rate]);
     rate.references = [1.0, 2.0].map(|at| level(at, &format!("{at}"))).to_vec();
     let figures = [exits, difference, rate].map(Block::Figure);
     Section {
@@ -123,27 +124,23 @@ fn level(at: f64, label: &str) -> Reference {
 
 fn losses(losses: &Losses) -> Section {
     let factor = losses.parallel.iter().map(|p| (f64::from(p.connections), p.factor));
-    let factor = series("m = 0.50 n + 0.1", (SeriesShape::Line, Colour::Hue(0)), factor);
+    let factor = series("m = 0.50 n + 0.1", SeriesShape::Line, Colour::Hue(0), factor);
     let one = losses.parallel.iter().map(|p| (f64::from(p.connections), p.factor_one_hit));
-    let one = series("one hit", (SeriesShape::Dashed, Colour::Hue(1)), one);
-    let axes = (
-        axis("connections", AxisUnit::Count, Scale::Linear),
-        Axis { range: Some((0.0, 1.0)), ..axis("factor", AxisUnit::Number, Scale::Linear) },
-    );
-    let mut decrease = figure("What is left of the common window", axes, vec![factor, one]);
+    let one = series("one hit", SeriesShape::Dashed, Colour::Hue(1), one);
+    let x = axis("connections", AxisUnit::Count, Scale::Linear);
+    let y = Axis { range: Some((0.0, 1.0)), ..axis("factor", AxisUnit::Number, Scale::Linear) };
+    let mut decrease = figure("What is left of the common window", x, y, vec![factor, one]);
     decrease.references = vec![level(0.5, "a single connection: 0.5")];
     let mut kinds: Vec<u32> = losses.shares.iter().map(|s| s.losses).collect();
     kinds.dedup();
     let curves = kinds.iter().enumerate().map(|(at, k)| {
         let of = losses.shares.iter().filter(|s| s.losses == *k);
         let points = of.map(|s| (s.share, s.probability));
-        series(&format!("{k} lost"), (SeriesShape::Line, Colour::Hue(2 + at)), points)
+        series(&format!("{k} lost"), SeriesShape::Line, Colour::Hue(2 + at), points)
     });
-    let axes = (
-        axis("share of all windows", AxisUnit::Share, Scale::Linear),
-        axis("chance to be hit", AxisUnit::Share, Scale::Linear),
-    );
-    let chance = figure("Chance to be hit, without favour", axes, curves.collect());
+    let x = axis("share of all windows", AxisUnit::Share, Scale::Linear);
+    let y = axis("chance to be hit", AxisUnit::Share, Scale::Linear);
+    let chance = figure("Chance to be hit, without favour", x, y, curves.collect());
     let blocks = tables_of(tables::losses(losses)).take(2);
     Section {
         heading: "Parallel connections and a loss".to_owned(),
@@ -187,15 +184,16 @@ const fn curve(
     SizeCurve { name, shape, value }
 }
 
-fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[SizeCurve]) -> Figure {
+fn of_size(time: &Time, title: &str, y: Axis, curves: &[SizeCurve]) -> Figure {
     let sizes = sizes(time);
     let over = |value: fn(&WindowComparison) -> f64| {
         sizes.iter().map(move |c| (c.bytes as f64, value(c))).collect::<Vec<_>>()
     };
     let curves = curves.iter().enumerate().map(|(at, curve)| {
-        series(curve.name, (curve.shape, Colour::Hue(at)), over(curve.value).into_iter())
+        series(curve.name, curve.shape, Colour::Hue(at), over(curve.value).into_iter())
     });
-    figure(title, (axis("size", AxisUnit::Bytes, Scale::Log), y), curves.collect())
+    let x = axis("size", AxisUnit::Bytes, Scale::Log);
+    figure(title, x, y, curves.collect())
 }
 
 fn over_size(time: &Time) -> Figure {
@@ -203,7 +201,8 @@ fn over_size(time: &Time) -> Figure {
     let title = format!("Time over size, {}", time.path);
     from_one(of_size(
         time,
-        (&title, y),
+        &title,
+        y,
         &[
             curve("fastest", SeriesShape::Line, |c| c.fastest_s / c.bound_s),
             curve("cwnd_opt", SeriesShape::Line, |c| c.shifted_s / c.bound_s),
@@ -225,7 +224,8 @@ fn windows_over_size(time: &Time) -> Figure {
     let title = format!("First windows over size, {}", time.path);
     let mut figure = of_size(
         time,
-        (&title, y),
+        &title,
+        y,
         &[
             curve("fastest", SeriesShape::Step, |c| c.fastest as f64),
             curve("cwnd_opt", SeriesShape::Step, |c| c.shifted as f64),
@@ -246,14 +246,12 @@ fn over_window(time: &Time) -> Figure {
             let taken = time.line.completion(c.segments, first).as_secs_f64();
             (first as f64, taken / c.bound_s)
         });
-        series(&tables::size(c.bytes), (SeriesShape::Line, Colour::Hue(at)), points)
+        series(&tables::size(c.bytes), SeriesShape::Line, Colour::Hue(at), points)
     });
-    let axes = (
-        axis("first window, segments", AxisUnit::Count, Scale::Log),
-        axis("time / a link that never idles", AxisUnit::Number, Scale::Linear),
-    );
+    let x = axis("first window, segments", AxisUnit::Count, Scale::Log);
+    let y = axis("time / a link that never idles", AxisUnit::Number, Scale::Linear);
     let title = format!("Time over the first window, {}", time.path);
-    from_one(figure(&title, axes, curves.collect()))
+    from_one(figure(&title, x, y, curves.collect()))
 }
 
 /// None in the middle; below it is nothing.

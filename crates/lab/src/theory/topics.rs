@@ -68,7 +68,7 @@ impl Topics {
         let per_ack = if args.delayed_acks { 2 } else { 1 };
         let wanted = |topic| args.topics.is_empty() || args.topics.contains(&topic);
         let capacities: Vec<u32> = (1..=MOST_CAPACITY).collect();
-        let windows = || theory::windows(&args.segments, &capacities, (per_ack, PAPERS_SEGMENT));
+        let windows = || theory::windows(&args.segments, &capacities, per_ack, PAPERS_SEGMENT);
         let gaps = || Gaps { cases: theory::cases(), exits: theory::exits(GAP_STEPS) };
         let losses = || Losses {
             parallel: theory::parallel(MOST_CONNECTIONS),

@@ -63,7 +63,8 @@ pub struct ClaimByDefault {
 impl ClaimAnswer {
     pub(super) fn new(
         claim: &'static PaperClaim,
-        (mut findings, by_default): (Findings, Option<Findings>),
+        mut findings: Findings,
+        by_default: Option<Findings>,
         book: &Book,
     ) -> Self {
         if let Some(by_default) = &by_default {

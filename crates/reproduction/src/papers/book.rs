@@ -55,7 +55,7 @@ impl ExperimentRecord {
     }
 
     fn cells_at(&self, at: &[(&str, &str)]) -> impl Iterator<Item = &RecordCell> {
-        self.cells.iter().filter(move |cell| at.iter().all(|place| cell.has(*place)))
+        self.cells.iter().filter(move |cell| at.iter().all(|(key, value)| cell.has(key, value)))
     }
 
     /// The value of a swept key with which the first cell at these coordinates was run.
@@ -80,7 +80,7 @@ impl ExperimentRecord {
 }
 
 impl RecordCell {
-    fn has(&self, (key, value): (&str, &str)) -> bool {
+    fn has(&self, key: &str, value: &str) -> bool {
         self.coordinates.iter().any(|c| c.key == key && c.value == value)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::sample::Measured;
 use super::unit::PrintedUnit;
+use std::ops::Range;
 
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,15 +31,31 @@ pub struct Band {
     pub points: Vec<(f64, (f64, f64))>,
 }
 
+/// The quantity along an axis of a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlotAxis {
+    /// The quantity, without its unit if `unit` has it.
+    pub label: &'static str,
+    /// The quantity's unit.
+    pub unit: PrintedUnit,
+}
+
+impl PlotAxis {
+    /// An axis of a quantity in a unit.
+    pub const fn new(label: &'static str, unit: PrintedUnit) -> Self {
+        Self { label, unit }
+    }
+}
+
 /// One figure of a paper, with our curves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
     /// What it shows, in one sentence.
     pub title: String,
-    /// What is varied, and its unit.
-    pub x: (String, PrintedUnit),
-    /// What is measured, and its unit.
-    pub y: (String, PrintedUnit),
+    /// The horizontal axis: the quantity that is varied.
+    pub x: PlotAxis,
+    /// The vertical axis: the quantity that is measured.
+    pub y: PlotAxis,
     /// Our curves.
     pub ours: Vec<Curve>,
     /// ns-2's points.
@@ -51,9 +68,8 @@ pub struct Plot {
 
 impl Plot {
     /// A figure without curves yet.
-    pub fn new(title: impl Into<String>, x: (&str, PrintedUnit), y: (&str, PrintedUnit)) -> Self {
-        let owned = |(label, unit): (&str, PrintedUnit)| (label.to_owned(), unit);
-        Self { title: title.into(), x: owned(x), y: owned(y), ..Self::default() }
+    pub fn new(title: impl Into<String>, x: PlotAxis, y: PlotAxis) -> Self {
+        Self { title: title.into(), x, y, ..Self::default() }
     }
 
     /// With a curve of ours.
@@ -85,10 +101,12 @@ impl Plot {
         self.ns2.retain(|curve| !curve.points.is_empty());
     }
 
-    /// With an interval of the paper's between two places of the axis.
+    /// With an interval of the paper's, `y`, between two places of the axis, `x`.
     #[must_use]
-    pub fn band(mut self, name: &str, (from, to): (f64, f64), values: (f64, f64)) -> Self {
-        self.bands.push(Band { name: name.to_owned(), points: vec![(from, values), (to, values)] });
+    pub fn band(mut self, name: &str, x: Range<f64>, y: Range<f64>) -> Self {
+        let values = (y.start, y.end);
+        let points = vec![(x.start, values), (x.end, values)];
+        self.bands.push(Band { name: name.to_owned(), points });
         self
     }
 }
@@ -117,7 +135,7 @@ mod tests {
     /// one; a curve that we do not have stays as it is.
     #[test]
     fn ns2_stands_beside_what_it_was_run_on() {
-        let plot = || Plot::new("t", ("x", PLAIN), ("y", PLAIN));
+        let plot = || Plot::new("t", PlotAxis::new("x", PLAIN), PlotAxis::new("y", PLAIN));
         let plain = plot().ours("a", curve(&[(1.0, 5.0), (2.0, 6.0), (8.0, 7.0), (9.0, 8.0)]));
         let read = curve(&[(1.0, 5.0), (2.0, 6.5), (8.0, 7.0), (8.0, 7.0)]);
         let theirs = curve(&[(1.0, 4.0), (2.0, 4.0), (8.0, 4.0), (9.0, 4.0), (10.0, 4.0)]);

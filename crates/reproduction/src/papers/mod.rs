@@ -38,7 +38,7 @@ pub use choices::{
     ChoiceLevel, ClaimStanding, EditedPlan, OpenChoice, PaperReading, PaperTable, tables,
 };
 pub use claim::{Experiment, How, PaperClaim, Quick};
-pub use curve::{Band, Curve, CurvePoint, Plot};
+pub use curve::{Band, Curve, CurvePoint, Plot, PlotAxis};
 pub use error::PapersError;
 pub use finding::{Bearing, ClaimInterval, FigureLine, Findings, Paper, furthest_out};
 pub(crate) use fs::stall_of_bulk;
@@ -96,7 +96,7 @@ pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
     let one = |claim: &&'static PaperClaim| {
         let changed = claim.experiments().iter().any(|e| book.has_chosen(e.name));
         let former = changed.then(|| find(claim, book));
-        ClaimAnswer::new(claim, (find(claim, &under), former), book)
+        ClaimAnswer::new(claim, find(claim, &under), former, book)
     };
     claims.iter().map(one).collect()
 }

@@ -17,7 +17,8 @@ impl Ns2 {
     /// A column of the first row with these values, with the standard error beside it if the column
     /// is called `<what>_mean`.
     pub(super) fn measured(&self, at: &[(&str, &str)], what: &str) -> Option<Measured> {
-        let row = self.0.iter().find(|row| at.iter().all(|place| has(row, *place)))?;
+        let row =
+            self.0.iter().find(|row| at.iter().all(|(column, value)| has(row, column, value)))?;
         let number = |column: &str| row.get(column)?.parse::<f64>().ok();
         let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
         Some(Measured { mean, standard_error: number(&format!("{what}_se")).unwrap_or(0.0) })
@@ -25,7 +26,8 @@ impl Ns2 {
 
     /// A column over another, of all rows with these values.
     pub(super) fn points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<CurvePoint> {
-        let rows = self.0.iter().filter(|row| at.iter().all(|place| has(row, *place)));
+        let rows =
+            self.0.iter().filter(|row| at.iter().all(|(column, value)| has(row, column, value)));
         let point = |row: &BTreeMap<String, String>| {
             let number = |column: &str| row.get(column)?.parse::<f64>().ok();
             let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
@@ -36,6 +38,6 @@ impl Ns2 {
     }
 }
 
-fn has(row: &BTreeMap<String, String>, (column, value): (&str, &str)) -> bool {
+fn has(row: &BTreeMap<String, String>, column: &str, value: &str) -> bool {
     row.get(column).is_some_and(|found| found == value)
 }

@@ -4,7 +4,7 @@
 
 use super::book::{Book, ExperimentRecord};
 use super::claim::{Experiment, How, PaperClaim, Quick};
-use super::curve::Plot;
+use super::curve::{Plot, PlotAxis};
 use super::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use super::ns2::Ns2;
 use super::reading::{Flow, Readings, RunRecords};
@@ -90,7 +90,11 @@ impl<'a> Pages<'a> {
 
     fn curves(self, ns2: &Ns2) -> Plot {
         let title = "Time of a page of four transfers of 10 KB";
-        let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("page", SECONDS));
+        let mut plot = Plot::new(
+            title,
+            PlotAxis::new("pairs of hosts", PLAIN),
+            PlotAxis::new("page", SECONDS),
+        );
         let schemes =
             [("newreno", "indep"), ("phttp", "phttp"), ("session", "session"), (ONCE, ONCE)];
         for (scheme, name) in schemes {
@@ -197,7 +201,8 @@ fn ses_2(book: &Book) -> Findings {
 
 fn loss_curves(record: &ExperimentRecord) -> Plot {
     let title = "Share of packets that the bottleneck drops, bulk transfers";
-    let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("dropped", PERCENT));
+    let mut plot =
+        Plot::new(title, PlotAxis::new("pairs of hosts", PLAIN), PlotAxis::new("dropped", PERCENT));
     for (scheme, name) in [("newreno", "indep"), ("session", "session")] {
         let at = [(TICK, COARSE), ("scheme", scheme)];
         plot = plot.ours(name, record.curve(BULK_PAIRS, &at, "loss"));

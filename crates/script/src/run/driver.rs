@@ -153,7 +153,7 @@ impl Driver {
         for connection in 0..self.connections.len() {
             let Some(id) = self.live(connection) else { continue };
             if let (Some(of), Some(path)) = (self.host.connection(id), self.host.path_of(id)) {
-                self.connections[connection].last.note((of, path), self.now);
+                self.connections[connection].last.note(of, path, self.now);
             }
         }
     }
@@ -315,7 +315,7 @@ impl Subject for Driver {
         let entry = self.connections.get(connection).filter(|entry| entry.id.is_some())?;
         let of = live.and_then(|id| self.host.connection(id).zip(self.host.path_of(id)));
         match of {
-            Some(of) => info::value(info, of, &entry.last, self.now),
+            Some((of, path)) => info::value(info, of, path, &entry.last, self.now),
             None => entry.last.value(info, self.now),
         }
     }

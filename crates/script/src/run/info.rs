@@ -31,12 +31,12 @@ pub(super) struct LastWords {
 }
 
 impl LastWords {
-    pub(super) fn note(&mut self, of: (&Connection, &Path), now: Instant) {
-        if of.0.state().is_synchronized() {
+    pub(super) fn note(&mut self, connection: &Connection, path: &Path, now: Instant) {
+        if connection.state().is_synchronized() {
             self.data_at.get_or_insert(now);
         }
-        let values = TcpInfoField::ALL.iter().map(|(_, info)| value(*info, of, self, now));
-        self.values = values.collect();
+        let fields = TcpInfoField::ALL.iter();
+        self.values = fields.map(|(_, info)| value(*info, connection, path, self, now)).collect();
     }
 
     /// Data came.
@@ -93,7 +93,8 @@ fn options(connection: &Connection, last: &LastWords) -> u64 {
 /// One of them; `None` of what is not kept here.
 pub(super) fn value(
     info: TcpInfoField,
-    (connection, path): (&Connection, &Path),
+    connection: &Connection,
+    path: &Path,
     last: &LastWords,
     now: Instant,
 ) -> Option<u64> {

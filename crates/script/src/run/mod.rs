@@ -69,7 +69,7 @@ pub fn play(
 ) -> Result<RunReport, Mismatch> {
     let scheme = scheme.or(script.settings.scheme.as_ref()).cloned();
     let scheme = scheme.unwrap_or_else(default_scheme).recorded();
-    let mut run = Run::new((script, &scheme), subject);
+    let mut run = Run::new(script, &scheme, subject);
     for event in &script.events {
         run.event(event).map_err(|failure| failure.at(script, event))?;
     }
@@ -131,7 +131,7 @@ struct Run<'a, S> {
 }
 
 impl<'a, S: Subject> Run<'a, S> {
-    fn new((script, scheme): (&'a Script, &Scheme), subject: S) -> Self {
+    fn new(script: &'a Script, scheme: &Scheme, subject: S) -> Self {
         Self {
             script,
             subject,

@@ -2,7 +2,7 @@
 
 use super::shares::same_courses;
 use race::World;
-use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample};
+use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitSample};
 use serde::Serialize;
 
 /// How far the simulated time may be from the median of a real world, as a share of the latter.
@@ -71,19 +71,17 @@ impl AgreementCell {
     /// The cells of `load`, one for each scheme, visit and real world.
     pub(super) fn of(load: &str, result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
-        let of = |row: &SchemeResult| {
-            BOUNDS.map(|bounds| Self::new((load, result), (&row.name, row.visit), bounds))
-        };
+        let of = |row| BOUNDS.map(|bounds| Self::new(load, result, row, bounds));
         sim.flat_map(of).flatten().collect()
     }
 
     fn new(
-        (load, result): (&str, &RaceResult),
-        (scheme, visit): (&str, VisitKind),
+        load: &str,
+        result: &RaceResult,
+        sim: &SchemeResult,
         AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
-        let row = |world| result.row(scheme, world, visit);
-        let (sim, real) = (row(World::Sim)?, row(world)?);
+        let real = result.row(&sim.name, world, sim.visit)?;
         let (sim_s, real_s) =
             (sim.spread(RaceMetric::PageSeconds), real.spread(RaceMetric::PageSeconds));
         let median = sim_s.map(|spread| spread.median);
@@ -93,7 +91,7 @@ impl AgreementCell {
         };
         let verdict = match difference {
             Some(_) if real_s.is_some_and(is_among) => AgreementVerdict::Inside,
-            Some(_) if same_courses((sim, real), inner) => AgreementVerdict::Inside,
+            Some(_) if same_courses(sim, real, inner) => AgreementVerdict::Inside,
             Some(by) if by.abs() <= inner => AgreementVerdict::Inside,
             Some(by) if by.abs() <= outer => AgreementVerdict::Near,
             _ => AgreementVerdict::Outside,
@@ -101,9 +99,9 @@ impl AgreementCell {
         Some(Self {
             load: load.to_owned(),
             over: if result.visits.reconnects { "new" } else { "kept" },
-            visit: visit.name(),
+            visit: sim.visit.name(),
             path: result.path.to_string(),
-            scheme: scheme.to_owned(),
+            scheme: sim.name.clone(),
             world: world.name(),
             sim_s,
             real_s,

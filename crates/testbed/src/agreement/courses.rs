@@ -30,7 +30,7 @@ pub(super) fn load_more_often(races: &mut [CellRace], jobs: usize) -> io::Result
 fn has_several(cell: &CellRace) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..cell.race.clone() };
     let simulated = CellRace { load: cell.load.clone(), captures: None, race };
-    let outcome = loaded(&simulated, (&[World::Sim], (&ServerProgram::Builtin, None)), &|| ())?;
+    let outcome = loaded(&simulated, &[World::Sim], &ServerProgram::Builtin, None, &|| ())?;
     let result = RaceResult::new(&simulated.race, &outcome);
     let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))

@@ -328,8 +328,8 @@ mod tests {
             return;
         }
         let cell = Grid::quick(vec![Scheme::parse("hs-cubic").unwrap()]).races().swap_remove(0);
-        let program = (&ServerProgram::Builtin, None);
-        match plan::loaded(&cell, (&[World::Kernel], program), &|| ()) {
+        let server = &ServerProgram::Builtin;
+        match plan::loaded(&cell, &[World::Kernel], server, None, &|| ()) {
             Err(error) => assert!(error.to_string().starts_with("hs-cubic on kernel: "), "{error}"),
             Ok(outcome) => panic!("{outcome:?}"),
         }
@@ -341,8 +341,7 @@ mod tests {
         let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };
         let cell = cell.races().swap_remove(0);
         let run = |cell: &CellRace| {
-            let program = (&ServerProgram::Builtin, None);
-            plan::loaded(cell, (&[World::Sim], program), &|| ()).unwrap()
+            plan::loaded(cell, &[World::Sim], &ServerProgram::Builtin, None, &|| ()).unwrap()
         };
         let mut outcome = run(&cell);
         outcome.add(run(&cell.again(6)), 1);

@@ -43,16 +43,17 @@ impl AgreementPlan<'_> {
         let worlds = self.worlds();
         let measure = |cell: &CellRace| {
             let grid = self.grid;
-            let by = (&grid.server, grid.agent.as_ref());
+            let (server, agent) = (&grid.server, grid.agent.as_ref());
             let cells_of = |outcome: &RaceOutcome| {
                 AgreementCell::of(&cell.load, &RaceResult::new(&cell.race, outcome))
             };
-            let mut outcome = loaded(cell, (&worlds, by), on_run)?;
+            let mut outcome = loaded(cell, &worlds, server, agent, on_run)?;
             let mut cells = cells_of(&outcome);
             let is_inside = |cell: &AgreementCell| cell.verdict == AgreementVerdict::Inside;
             if grid.more > 0 && !cells.iter().all(is_inside) {
                 let again = cell.again(grid.more);
-                outcome.add(loaded(&again, (&worlds, by), &|| ())?, cell.race.repeats);
+                let more = loaded(&again, &worlds, server, agent, &|| ())?;
+                outcome.add(more, cell.race.repeats);
                 cells = cells_of(&outcome);
             }
             Ok(cells)
@@ -69,7 +70,9 @@ impl AgreementPlan<'_> {
 /// If the machine does not let it, or a contestant was left out: a cell without times says nothing of agreement.
 pub(super) fn loaded(
     CellRace { captures: folder, race, .. }: &CellRace,
-    (worlds, (server, agent)): (&[World], (&ServerProgram, Option<&Agent>)),
+    worlds: &[World],
+    server: &ServerProgram,
+    agent: Option<&Agent>,
     on_run: &(dyn Fn() + Sync),
 ) -> io::Result<RaceOutcome> {
     let how = ContestOptions {

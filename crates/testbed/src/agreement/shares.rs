@@ -12,7 +12,7 @@ const ENOUGH: u32 = 7;
 const APART: f64 = 0.5;
 
 /// Each load of either world is as long as one of the other, within `bound`, and their shares are not far apart.
-pub(super) fn same_courses((sim, real): (&SchemeResult, &SchemeResult), bound: f64) -> bool {
+pub(super) fn same_courses(sim: &SchemeResult, real: &SchemeResult, bound: f64) -> bool {
     let (Some(one), Some(other)) = (Times::of(sim), Times::of(real)) else { return false };
     one.clients.min(other.clients) >= ENOUGH
         && one.has_all_of(&other, bound)

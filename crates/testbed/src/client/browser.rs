@@ -48,7 +48,8 @@ impl Browser {
     pub fn refusal(
         &self,
         race: &Race,
-        (contenders, worlds): (&[Contender], &[World]),
+        contenders: &[Contender],
+        worlds: &[World],
     ) -> Option<String> {
         let refusal = match self {
             Self::Loader => return None,
@@ -79,19 +80,20 @@ impl Browser {
     /// Made ready for visits.
     pub(crate) fn open(
         &self,
-        (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<NewConnection>),
+        exchange: &Exchange,
+        openings: mpsc::UnboundedReceiver<NewConnection>,
         BrowserVantage { namespace, own, servers }: BrowserVantage<'_>,
     ) -> Visitor {
         match self {
             Self::Loader => {
-                spawn_local(run(exchange.clone(), openings, (own, servers)));
+                spawn_local(run(exchange.clone(), openings, own, servers));
                 Visitor::Loader(exchange.clone())
             }
             Self::Curl(curl) => {
-                Visitor::Curl(CurlVisitor::new(curl, (exchange, namespace), &servers))
+                Visitor::Curl(CurlVisitor::new(curl, exchange, namespace, &servers))
             }
             Self::Chromium(chromium) => {
-                let visitor = ChromiumVisitor::new(chromium, (exchange, namespace), &servers);
+                let visitor = ChromiumVisitor::new(chromium, exchange, namespace, &servers);
                 Visitor::Chromium(visitor)
             }
         }

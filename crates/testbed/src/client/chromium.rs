@@ -117,7 +117,8 @@ impl ChromiumVisitor {
     /// Of a page, from the servers of its hosts.
     pub(super) fn new(
         chromium: &Chromium,
-        (exchange, namespace): (&Exchange, &Namespace),
+        exchange: &Exchange,
+        namespace: &Namespace,
         servers: &[SocketAddr],
     ) -> Self {
         exchange.place(servers);

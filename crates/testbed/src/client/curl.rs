@@ -86,7 +86,8 @@ impl CurlVisitor {
     /// Of the page's one object, from the servers of its hosts.
     pub(super) fn new(
         curl: &Curl,
-        (exchange, namespace): (&Exchange, &Namespace),
+        exchange: &Exchange,
+        namespace: &Namespace,
         servers: &[SocketAddr],
     ) -> Self {
         let object = exchange.object(ObjectId::ROOT);

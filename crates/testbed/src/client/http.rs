@@ -137,15 +137,15 @@ struct Line {
 impl Line {
     /// Asks by a request as long as the span, and tells the loader of the answer as it arrives.
     async fn ask(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
-        let (path, payload) = match span.content {
+        let (path, content, payload) = match span.content {
             SpanContent::Request(id) => {
                 let object = self.exchange.object(id);
                 let begin = self.exchange.clock().now() + object.server_wait;
                 timer::sleep_until(self.exchange.clock(), Some(begin)).await;
                 let payload = object.response_header_bytes.saturating_add(object.body_bytes);
-                (site::path(id), (SpanContent::Response(id), payload))
+                (site::path(id), SpanContent::Response(id), payload)
             }
-            _ => (FLIGHT.to_owned(), (SpanContent::ServerFlight, self.protocol.tls_server_flight)),
+            _ => (FLIGHT.to_owned(), SpanContent::ServerFlight, self.protocol.tls_server_flight),
         };
         let request = self.request(&path, span.bytes)?;
         let sent = by.send(request, &self.arrivals).await;
@@ -153,7 +153,7 @@ impl Line {
         if !answer.status().is_success() {
             return Err(io::Error::other(format!("{path}: {}", answer.status())));
         }
-        self.receive((answer.into_body(), stream), payload).await
+        self.receive(answer.into_body(), stream, content, payload).await
     }
 
     fn request(&self, path: &str, bytes: u64) -> io::Result<Request<NoBody>> {
@@ -180,8 +180,10 @@ impl Line {
     /// The answer's bytes stand for as many of the modelled ones as the same share of all.
     async fn receive(
         &self,
-        (mut body, stream): (Incoming, Option<u32>),
-        (content, payload): (SpanContent, u64),
+        mut body: Incoming,
+        stream: Option<u32>,
+        content: SpanContent,
+        payload: u64,
     ) -> io::Result<()> {
         let size = Body::size_hint(&body).exact().unwrap_or(0);
         let head = site::head_bytes(self.protocol);
@@ -191,7 +193,7 @@ impl Line {
             // A server's part of TLS says nothing before it is whole, not even that it has begun: a span of no bytes is whole.
             if content != SpanContent::ServerFlight || got == size {
                 let arrived = (arrived as u64).min(payload);
-                self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
+                self.exchange.on_told(self.conn, content, arrived.saturating_sub(told));
                 told = told.max(arrived);
             }
             tokio::select! {

@@ -83,14 +83,15 @@ const AT_ONCE: usize = 1024;
 async fn run(
     exchange: Exchange,
     mut openings: mpsc::UnboundedReceiver<NewConnection>,
-    (own, servers): (SocketAddr, Vec<SocketAddr>),
+    own: SocketAddr,
+    servers: Vec<SocketAddr>,
 ) {
     while let Some(opening) = openings.recv().await {
         let (exchange, server) = (exchange.clone(), servers[opening.host.index()]);
         spawn_local(async move {
             let conn = opening.conn;
             // What went wrong is what the loader says of the object then.
-            let _ = converse(&exchange, opening, (own, server)).await;
+            let _ = converse(&exchange, opening, own, server).await;
             exchange.on_closed(conn);
         });
     }
@@ -100,9 +101,10 @@ async fn run(
 async fn converse(
     exchange: &Exchange,
     opening: NewConnection,
-    (own, server): (SocketAddr, SocketAddr),
+    own: SocketAddr,
+    server: SocketAddr,
 ) -> io::Result<()> {
-    let stream = connect(exchange, opening.conn, (own, server)).await?;
+    let stream = connect(exchange, opening.conn, own, server).await?;
     if exchange.tongue() != Tongue::Counts {
         return http::converse(exchange, opening, stream).await;
     }
@@ -115,7 +117,8 @@ async fn converse(
 async fn connect(
     exchange: &Exchange,
     conn: LoadConnId,
-    (own, server): (SocketAddr, SocketAddr),
+    own: SocketAddr,
+    server: SocketAddr,
 ) -> io::Result<TcpStream> {
     // Another world of this process may have its server's sockets made for an agent right now.
     let socket = Cgroup::run_outside(|| match own {

@@ -93,17 +93,17 @@ impl Beside {
 pub(super) fn full() -> Vec<GainCase> {
     let (main, cubic) = (paths()[0], &ALL[..1]);
     let mut cases = vec![
-        object(30_000, ClientTcp::default(), (main, &ALL)),
-        object(200_000, ClientTcp::default(), (main, cubic)),
-        object(200_000, wide(), (main, &ALL)),
+        object(30_000, ClientTcp::default(), main, &ALL),
+        object(200_000, ClientTcp::default(), main, cubic),
+        object(200_000, wide(), main, &ALL),
         after_idle(main),
         whole_page(Http::Http11, main),
         whole_page(Http::Http2, main),
     ];
     for path in paths().into_iter().skip(1) {
-        cases.push(object(30_000, ClientTcp::default(), (path, cubic)));
-        cases.push(object(200_000, ClientTcp::default(), (path, cubic)));
-        cases.push(object(200_000, wide(), (path, cubic)));
+        cases.push(object(30_000, ClientTcp::default(), path, cubic));
+        cases.push(object(200_000, ClientTcp::default(), path, cubic));
+        cases.push(object(200_000, wide(), path, cubic));
         cases.push(after_idle(path));
     }
     cases
@@ -118,9 +118,9 @@ pub(crate) fn paths() -> Vec<PathSpec> {
 pub(super) fn quick() -> Vec<GainCase> {
     let (main, cubic) = (path(20, 80), &ALL[..1]);
     vec![
-        object(30_000, ClientTcp::default(), (main, cubic)),
-        object(200_000, ClientTcp::default(), (main, cubic)),
-        object(200_000, wide(), (main, cubic)),
+        object(30_000, ClientTcp::default(), main, cubic),
+        object(200_000, ClientTcp::default(), main, cubic),
+        object(200_000, wide(), main, cubic),
         after_idle(main),
     ]
 }
@@ -204,7 +204,7 @@ pub(super) fn path(mbps: u64, millis: u64) -> PathSpec {
 }
 
 /// One object over a connection of its own.
-fn object(bytes: u64, client: ClientTcp, (path, warm): (PathSpec, &[&'static str])) -> GainCase {
+fn object(bytes: u64, client: ClientTcp, path: PathSpec, warm: &[&'static str]) -> GainCase {
     let page = Page::single(bytes);
     let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
     let name = format!("{}{offers}", page.name());

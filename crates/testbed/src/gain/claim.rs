@@ -69,7 +69,7 @@ impl GainClaim {
             ratio: over_other(measured),
             at_most: bound.at_most,
             limit_ratio,
-            verdict: GainVerdict::of((measured, other), limit_ratio, bound.at_most),
+            verdict: GainVerdict::of(measured, other, limit_ratio, bound.at_most),
         }
     }
 }
@@ -87,7 +87,8 @@ impl GainMeasure {
 
 impl GainVerdict {
     fn of(
-        (measured, other): (Option<f64>, Option<f64>),
+        measured: Option<f64>,
+        other: Option<f64>,
         limit_ratio: Option<f64>,
         at_most: f64,
     ) -> Self {
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn only_the_limit_excuses() {
-        let of = |measured, limit| GainVerdict::of((measured, Some(2.0)), limit, 0.5);
+        let of = |measured, limit| GainVerdict::of(measured, Some(2.0), limit, 0.5);
         // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
         assert_eq!(of(Some(1.0), Some(0.4)), GainVerdict::Holds);
         assert_eq!(of(Some(1.02), Some(0.4)), GainVerdict::Fails);
@@ -117,11 +118,11 @@ mod tests {
 
     #[test]
     fn beside_who_dropped_nothing_nothing_may_be_dropped() {
-        let of = |measured| GainVerdict::of((Some(measured), Some(0.0)), None, 1.0);
+        let of = |measured| GainVerdict::of(Some(measured), Some(0.0), None, 1.0);
         assert_eq!(of(0.0), GainVerdict::Holds);
         assert_eq!(of(1.0), GainVerdict::Fails);
         // As many as the other are allowed, one more is not.
-        let beside = |measured| GainVerdict::of((Some(measured), Some(7.0)), None, 1.0);
+        let beside = |measured| GainVerdict::of(Some(measured), Some(7.0), None, 1.0);
         assert_eq!((beside(7.0), beside(8.0)), (GainVerdict::Holds, GainVerdict::Fails));
     }
 }

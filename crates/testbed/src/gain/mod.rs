@@ -52,8 +52,7 @@ impl GainPlan {
     #[must_use]
     pub fn asked_by(mut self, browser: &Browser) -> (Self, Vec<(String, String)>) {
         let why = |case: &GainCase| {
-            let by = (case.contenders.as_slice(), &[World::Kernel][..]);
-            browser.refusal(&case.race(self.repeats), by)
+            browser.refusal(&case.race(self.repeats), &case.contenders, &[World::Kernel])
         };
         let left_out = self.cases.iter().filter_map(|case| Some((case.name.clone(), why(case)?)));
         let left_out = left_out.collect();

@@ -27,11 +27,11 @@ pub enum BoundCheck {
 }
 
 impl BoundCheck {
-    fn of(estimate: &RatioEstimate, (bound, trusted): (f64, f64)) -> Self {
+    fn of(estimate: &RatioEstimate, bound: f64, trusted_half_width: f64) -> Self {
         if estimate.value <= bound {
             return Self::Within;
         }
-        let half_width = estimate.half_width.filter(|half| *half <= trusted);
+        let half_width = estimate.half_width.filter(|half| *half <= trusted_half_width);
         match half_width {
             Some(half) if estimate.value - half <= bound => Self::Unsure,
             _ => Self::Above,
@@ -52,12 +52,15 @@ pub struct HarmVerdict {
 
 impl HarmVerdict {
     pub(super) fn of(time: &RatioEstimate, extra: &RatioEstimate) -> Self {
-        let of_time = |bound| BoundCheck::of(time, (bound, TRUSTED_TIME_HALF_WIDTH));
-        let of_extra = (RETRANSMISSION_BOUND, TRUSTED_RETRANSMISSION_HALF_WIDTH);
+        let of_time = |bound| BoundCheck::of(time, bound, TRUSTED_TIME_HALF_WIDTH);
         Self {
             time: of_time(TIME_BOUND),
             time_of_all: of_time(TIME_BOUND_OF_ALL),
-            retransmissions: BoundCheck::of(extra, of_extra),
+            retransmissions: BoundCheck::of(
+                extra,
+                RETRANSMISSION_BOUND,
+                TRUSTED_RETRANSMISSION_HALF_WIDTH,
+            ),
         }
     }
 
@@ -79,7 +82,7 @@ mod tests {
     /// includes everything excuses nothing.
     #[test]
     fn an_interval_decides_if_it_is_narrow() {
-        let check = |value, half| BoundCheck::of(&estimate(value, half), (1.05, 0.2));
+        let check = |value, half| BoundCheck::of(&estimate(value, half), 1.05, 0.2);
         assert_eq!(check(1.05, None), BoundCheck::Within);
         assert_eq!(check(1.04, Some(0.5)), BoundCheck::Within);
         assert_eq!(check(1.08, Some(0.02)), BoundCheck::Above);

@@ -140,7 +140,7 @@ impl AgentStart<'_> {
         command.env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(self.namespace, command)?;
-        private::wait_until_ready(&told, ("the agent", &mut sandbox))?;
+        private::wait_until_ready(&told, "the agent", &mut sandbox)?;
         Ok(sandbox)
     }
 }

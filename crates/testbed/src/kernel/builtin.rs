@@ -36,34 +36,36 @@ pub(super) fn serve(
 ) -> io::Result<()> {
     for (host, listener) in listeners.iter().enumerate() {
         let listener = TcpListener::from_std(listener.try_clone()?)?;
-        spawn_local(accept(exchange.clone(), (HostId(host as u32), listener), says_size));
+        spawn_local(accept(exchange.clone(), HostId(host as u32), listener, says_size));
     }
     Ok(())
 }
 
-async fn accept(exchange: Exchange, (host, listener): (HostId, TcpListener), says_size: bool) {
+async fn accept(exchange: Exchange, host: HostId, listener: TcpListener, says_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let exchange = exchange.clone();
         spawn_local(async move {
             // A connection that fails is one that the client sees end.
-            let _ = one(&exchange, (host, peer), (stream, says_size)).await;
+            let _ = one(&exchange, host, peer, stream, says_size).await;
         });
     }
 }
 
 async fn one(
     exchange: &Exchange,
-    caller: (HostId, SocketAddr),
-    (stream, says_size): (TcpStream, bool),
+    host: HostId,
+    peer: SocketAddr,
+    stream: TcpStream,
+    says_size: bool,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = Socket::from(stream.as_fd().try_clone_to_owned()?);
-    if let Some(low) = exchange.low_water(caller.0) {
+    if let Some(low) = exchange.low_water(host) {
         // Who waits is woken when half of it is unsent (`__tcp_stream_memory_free`).
         socket.set_tcp_notsent_lowat(u32::try_from(2 * low).unwrap_or(u32::MAX))?;
     }
     let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
-    serve_one(exchange, caller, (stream, socketry)).await
+    serve_one(exchange, host, peer, stream, socketry).await
 }
 
 sockopt_impl!(

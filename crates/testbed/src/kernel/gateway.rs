@@ -45,7 +45,7 @@ impl SiteGateway {
         command.arg("--config").arg(&config).env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(namespace, command)?;
-        private::wait_until_ready(&told, ("the gateway", &mut sandbox))?;
+        private::wait_until_ready(&told, "the gateway", &mut sandbox)?;
         Ok(Self { _sandbox: sandbox, options: options(&files) })
     }
 

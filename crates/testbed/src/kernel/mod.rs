@@ -139,6 +139,17 @@ impl Service<'_> {
     }
 }
 
+/// A Linux host's server: its program, and how its connections are controlled.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelServer<'a> {
+    /// The congestion control of its connections.
+    pub(crate) control: Control<'a>,
+    /// The program that serves.
+    pub(crate) program: &'a ServerProgram,
+    /// The agent that [`Service::attend`] has started, if the congestion control takes one.
+    pub(crate) attending: Option<&'a Attending>,
+}
+
 /// Where a server is.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerPlace<'a> {
@@ -163,14 +174,15 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Listens for the page's hosts. `attending`: what [`Service::attend`] has returned.
+    /// Listens for the page's hosts.
     ///
     /// # Errors
     /// If the machine does not let it, or the kernel has no such congestion control.
     pub(crate) fn new(
         ServerPlace { namespace, addresses, visitor, listens_at }: ServerPlace<'_>,
-        (control, server, attending): (Control<'_>, &ServerProgram, Option<&Attending>),
-        (page, config): (&Page, &LoaderConfig),
+        KernelServer { control, program, attending }: KernelServer<'_>,
+        page: &Page,
+        config: &LoaderConfig,
     ) -> io::Result<Self> {
         let device = InterfaceConfig::new(addresses).towards(visitor);
         let (device, stock) = match control {
@@ -181,17 +193,15 @@ impl Kernel {
         let hosts = listens_at.iter().zip(page.hosts());
         let all = || -> io::Result<Vec<_>> {
             let low_water = |host| low_water(config.protocol(host));
-            hosts.map(|(address, host)| listen(*address, (stock, low_water(host)))).collect()
+            hosts.map(|(address, host)| listen(*address, stock, low_water(host))).collect()
         };
         let listeners = match attending {
             None => Cgroup::run_outside(|| namespace.run(all))?,
             Some(attending) => attending.cgroup().run(|| namespace.run(all))??,
         }?;
-        let nginx = match server {
+        let nginx = match program {
             ServerProgram::Builtin => None,
-            ServerProgram::Nginx(nginx) => {
-                Some(nginx.serve(namespace, (page, config), &listeners)?)
-            }
+            ServerProgram::Nginx(nginx) => Some(nginx.serve(namespace, page, config, &listeners)?),
         };
         let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
         Ok(Self { device, listeners, says_size, nginx })
@@ -220,7 +230,8 @@ impl Kernel {
 /// while less than the low water is unsent.
 fn listen(
     address: SocketAddr,
-    (control, low_water): (Option<&str>, Option<u64>),
+    control: Option<&str>,
+    low_water: Option<u64>,
 ) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if let Some(control) = control {

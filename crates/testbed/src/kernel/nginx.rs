@@ -7,7 +7,7 @@
 
 use crate::private;
 use crate::programs;
-use crate::site;
+use crate::site::{self, ListensAt};
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -81,7 +81,8 @@ impl Nginx {
     pub(super) fn serve(
         &self,
         namespace: &Namespace,
-        (page, config): (&Page, &LoaderConfig),
+        page: &Page,
+        config: &LoaderConfig,
         listeners: &[TcpListener],
     ) -> io::Result<Serving> {
         let addresses: Vec<SocketAddr> =
@@ -92,7 +93,8 @@ impl Nginx {
         ready.set_nonblocking(true)?;
         let text = |folder: &Path| {
             let has = |module: &str| self.has(module);
-            site::configuration(folder, (page, config), (&addresses, ready_at, has))
+            let listens_at = ListensAt { hosts: &addresses, ready: ready_at };
+            site::configuration(folder, page, config, listens_at, has)
         };
         let start = |folder: &Path| {
             let objects = folder.join("objects");

@@ -34,7 +34,8 @@ static PADDING: [u8; 256] = [b'X'; 256];
 pub(super) async fn serve<S>(
     exchange: &Exchange,
     host: HostId,
-    (stream, knobs): (S, impl Knobs + 'static),
+    stream: S,
+    knobs: impl Knobs + 'static,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
@@ -46,7 +47,7 @@ where
             let (exchange, knobs) = &*served;
             let path = request.uri().path();
             think(exchange, path).await;
-            Ok::<_, Infallible>(answer(exchange, (host, path), knobs))
+            Ok::<_, Infallible>(answer(exchange, host, path, knobs))
         }
     };
     let stream = TokioIo::new(stream);
@@ -71,11 +72,7 @@ async fn think(exchange: &Exchange, path: &str) {
 }
 
 /// The object at a path; whoever has the connection is told of it.
-fn answer(
-    exchange: &Exchange,
-    (host, path): (HostId, &str),
-    knobs: &impl Knobs,
-) -> Response<Filling> {
+fn answer(exchange: &Exchange, host: HostId, path: &str, knobs: &impl Knobs) -> Response<Filling> {
     let protocol = exchange.protocol(host);
     let head = site::head_bytes(protocol);
     let Some(object) = exchange.object_at(path).filter(|object| object.host == host) else {
@@ -108,7 +105,7 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let page = exchange.page();
     let id = page.ids().find(|id| site::path(*id) == path).unwrap_or(ObjectId::ROOT);
     let kind = page.object(id).kind;
-    let body = documents::body((&page, id), bytes, &|id| exchange.address(id));
+    let body = documents::body(&page, id, bytes, &|id| exchange.address(id));
     let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));

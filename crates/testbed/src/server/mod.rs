@@ -26,17 +26,19 @@ pub(crate) trait Knobs {
 /// Serves a peer's connection to a host to its end, in what is spoken.
 pub(crate) async fn serve<S>(
     exchange: &Exchange,
-    (host, peer): (HostId, SocketAddr),
-    (stream, knobs): (S, impl Knobs + 'static),
+    host: HostId,
+    peer: SocketAddr,
+    stream: S,
+    knobs: impl Knobs + 'static,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     if exchange.tongue() != Tongue::Counts {
-        return http::serve(exchange, host, (stream, knobs)).await;
+        return http::serve(exchange, host, stream, knobs).await;
     }
     match exchange.caller(peer.port()) {
-        Some(conn) => count(exchange, conn, exchange.low_water(host), (stream, knobs)).await,
+        Some(conn) => count(exchange, conn, exchange.low_water(host), stream, knobs).await,
         None => Ok(()),
     }
 }
@@ -46,7 +48,8 @@ where
 /// How much it is.
 fn announce_all(
     exchange: &Exchange,
-    (conn, unsent): (LoadConnId, u64),
+    conn: LoadConnId,
+    unsent: u64,
     mut part: Part,
     knobs: &impl Knobs,
 ) -> u64 {
@@ -67,7 +70,8 @@ async fn count<S>(
     exchange: &Exchange,
     conn: LoadConnId,
     low_water: Option<u64>,
-    (stream, knobs): (S, impl Knobs),
+    stream: S,
+    knobs: impl Knobs,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -93,7 +97,7 @@ where
             };
             match exchange.poll_write(conn, unsent) {
                 Next::Write(part) => {
-                    let bytes = announce_all(exchange, (conn, unsent), part, &knobs);
+                    let bytes = announce_all(exchange, conn, unsent, part, &knobs);
                     knobs.cork();
                     filler::write(&mut write, bytes).await?;
                 }

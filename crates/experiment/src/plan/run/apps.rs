@@ -1,6 +1,7 @@
 //! Workloads as applications: adding them, and reading off what became of them.
 
-use super::flows::{FlowId, SharedFlows};
+use super::flows::SharedFlows;
+use super::rows::FlowId;
 use crate::plan::document::Pairing;
 use crate::plan::scenario::{Activity, Begin, Distances, Group, Net, RoundsPlan, UserPlan};
 use netsim::{
@@ -40,11 +41,12 @@ pub(super) struct Surroundings<'a> {
 /// Adds a workload's applications; `index` is its number.
 pub(super) fn add(
     simulation: &mut Simulation,
-    (index, group): (usize, &Group),
+    index: usize,
+    group: &Group,
     &Surroundings { net, seed, flows }: &Surroundings<'_>,
 ) -> Vec<Actor> {
     let mut distances = net.distances();
-    let members = (0..group.members).map(|n| Member::new(group, n, (&mut distances, seed)));
+    let members = (0..group.members).map(|n| Member::new(group, n, &mut distances, seed));
     let members: Vec<Member<'_>> = members.collect();
     let actor = |first: usize, app| {
         let start = members[first].begin;
@@ -54,7 +56,7 @@ pub(super) fn add(
         Activity::Rounds(plan) => {
             let count = members.len();
             let all = members.first().map(|first| {
-                let app = seat(simulation, group, (first.begin, rounds(plan, group, &members)));
+                let app = seat(simulation, group, first.begin, rounds(plan, group, &members));
                 Actor { members: count, ..actor(0, app) }
             });
             all.into_iter().collect()
@@ -69,7 +71,7 @@ pub(super) fn add(
                     if let Some(&weight) = weight {
                         app = app.with_weight(Duration::ZERO, weight);
                     }
-                    let app = seat(simulation, group, (member.begin, app));
+                    let app = seat(simulation, group, member.begin, app);
                     Actor { part, ..actor(first, app) }
                 });
                 parts.collect::<Vec<_>>()
@@ -78,17 +80,17 @@ pub(super) fn add(
         }
         Activity::Poisson { .. } => {
             let each = members.iter().enumerate().map(|(first, member)| {
-                let sink = sink(flows, (index, first));
+                let sink = sink(flows, index, first);
                 let app =
                     PoissonFlows::with_sink(poisson(group, &member.name, &mut distances), sink);
-                actor(first, seat(simulation, group, (member.begin, app)))
+                actor(first, seat(simulation, group, member.begin, app))
             });
             each.collect()
         }
         Activity::User(plan) => {
             let each = members.iter().enumerate().map(|(first, member)| {
-                let app = User::with_sink(member.user(plan), sink(flows, (index, first)));
-                actor(first, seat(simulation, group, (member.begin, app)))
+                let app = User::with_sink(member.user(plan), sink(flows, index, first));
+                actor(first, seat(simulation, group, member.begin, app))
             });
             each.collect()
         }
@@ -110,9 +112,9 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(group: &'a Group, number: u32, (distances, seed): (&mut Distances<'_>, u64)) -> Self {
+    fn new(group: &'a Group, number: u32, distances: &mut Distances<'_>, seed: u64) -> Self {
         let name = format!("{}/{number}", group.name);
-        let (from, to) = hosts(group, number, (distances, seed));
+        let (from, to) = hosts(group, number, distances, seed);
         let begin = begin(group, number, seed);
         Self { group, name, from, to, begin }
     }
@@ -162,29 +164,29 @@ impl<'a> Member<'a> {
             Activity::Page { page, config, visits, think, one_way } => {
                 let spec = BrowsingSpec {
                     name: self.name.clone(),
-                    pages: vec![page_spec(self, (page, config))],
+                    pages: vec![page_spec(self, page, config)],
                     think: think.clone(),
                     visits: Some(*visits),
                     one_way: *one_way,
                 };
-                seat(simulation, group, (begin, Browsing::new(spec)))
+                seat(simulation, group, begin, Browsing::new(spec))
             }
             Activity::Telnet { gaps, bytes, count } => {
                 let (name, gaps) = (self.name.clone(), gaps.clone());
                 let (bytes, count) = (*bytes, *count);
                 let spec = TelnetSpec { name, from, to, gaps, bytes, count, scheme, receiver };
-                seat(simulation, group, (begin, Telnet::new(spec)))
+                seat(simulation, group, begin, Telnet::new(spec))
             }
             Activity::Cbr { interval, wire_bytes, count } => {
                 let (wire_bytes, interval, count) = (*wire_bytes, *interval, *count);
                 let spec = CbrSpec { from, to, wire_bytes, interval, count };
-                seat(simulation, group, (begin, Cbr::new(spec)))
+                seat(simulation, group, begin, Cbr::new(spec))
             }
             Activity::OnOff { rate, wire_bytes, on, off } => {
                 let (name, rate, wire_bytes) = (self.name.clone(), *rate, *wire_bytes);
                 let (on, off) = (on.clone(), off.clone());
                 let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
-                seat(simulation, group, (begin, OnOff::new(spec)))
+                seat(simulation, group, begin, OnOff::new(spec))
             }
             Activity::Bulk { .. }
             | Activity::Rounds(_)
@@ -197,7 +199,7 @@ impl<'a> Member<'a> {
 }
 
 /// A page on the workload's servers, in turn, for the member's browser.
-fn page_spec(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -> PageSpec {
+fn page_spec(member: &Member<'_>, page: &Arc<Page>, config: &LoaderConfig) -> PageSpec {
     let group = member.group;
     let first = group.from.iter().position(|host| *host == member.from).unwrap_or(0);
     let servers = (first..first + page.hosts().len()).map(|n| nth(&group.from, n as u64));
@@ -263,7 +265,7 @@ fn pairs_apart(group: &Group, distances: &mut Distances<'_>) -> Vec<(HostId, Hos
 }
 
 /// Takes a member's transfers as they are over, and numbers them.
-fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&FlowRecord) + 'static {
+fn sink(flows: &SharedFlows, group: usize, member: usize) -> impl FnMut(&FlowRecord) + 'static {
     let flows = Rc::clone(flows);
     let mut number = 0;
     move |flow| {
@@ -280,7 +282,8 @@ fn nth(hosts: &[HostId], n: u64) -> HostId {
 fn seat(
     simulation: &mut Simulation,
     group: &Group,
-    (begin, app): (Instant, impl Application),
+    begin: Instant,
+    app: impl Application,
 ) -> AppId {
     match group.background {
         true => simulation.add_background(begin, app),
@@ -289,11 +292,7 @@ fn seat(
 }
 
 /// The hosts of a member; drawn from a stream of its own if they are random.
-fn hosts(
-    group: &Group,
-    number: u32,
-    (distances, seed): (&mut Distances<'_>, u64),
-) -> (HostId, HostId) {
+fn hosts(group: &Group, number: u32, distances: &mut Distances<'_>, seed: u64) -> (HostId, HostId) {
     if group.pairing == Pairing::Parallel {
         return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
     }
@@ -324,7 +323,7 @@ impl Actor {
     /// The actor received `received` bytes in the measured interval.
     pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
-        let own = |flows: &[FlowRecord]| self.handed(flows.iter(), (0, Some(received)));
+        let own = |flows: &[FlowRecord]| self.handed(flows.iter(), 0, Some(received));
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
             return own(bulk.flows());
         }
@@ -336,7 +335,7 @@ impl Actor {
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
             // What is not received of a round that has ended was reset.
-            let mut all = self.handed(rounds.flows().iter(), (0, Some(0)));
+            let mut all = self.handed(rounds.flows().iter(), 0, Some(0));
             let round = rounds.flows().len();
             let begun = rounds.under_way();
             all.extend(begun.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
@@ -345,11 +344,11 @@ impl Actor {
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
             let mut flows: Vec<&FlowRecord> = poisson.under_way().collect();
             flows.sort_by_key(|flow| flow.started_at);
-            return self.handed(flows.into_iter(), (poisson.totals().flows, None));
+            return self.handed(flows.into_iter(), poisson.totals().flows, None);
         }
         let user = simulation.application::<User>(app);
         user.map_or_else(Vec::new, |user| {
-            self.handed(user.under_way().into_iter(), (user.totals().flows, None))
+            self.handed(user.under_way().into_iter(), user.totals().flows, None)
         })
     }
 
@@ -357,7 +356,8 @@ impl Actor {
     fn handed<'f>(
         &self,
         flows: impl Iterator<Item = &'f FlowRecord>,
-        (first, received): (u64, Option<u64>),
+        first: u64,
+        received: Option<u64>,
     ) -> Vec<Handed> {
         let flows = (first as usize..).zip(flows);
         flows.map(|(nth, flow)| Handed::new(self.id_of(nth), flow, received)).collect()

@@ -2,7 +2,7 @@
 //!
 //! Workloads of many short transfers hand each on when it is over; nothing keeps them.
 
-use super::rows::{FlowRow, Output};
+use super::rows::{FlowId, FlowRow, Output};
 use crate::plan::metrics::{Tallies, WorkloadResult};
 use crate::plan::scenario::{MeasuredInterval, Scenario};
 use netsim::{FlowRecord, HostId};
@@ -22,17 +22,6 @@ pub(super) struct Flows {
     hosts: Vec<String>,
     out: Option<csv::Writer<Box<dyn Write>>>,
     failure: Option<csv::Error>,
-}
-
-/// Which transfer of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FlowId {
-    /// Number of its workload.
-    pub(super) group: usize,
-    /// Number of the workload's member.
-    pub(super) member: usize,
-    /// Number of the member's transfer.
-    pub(super) number: usize,
 }
 
 /// Shared among the applications that hand transfers on.
@@ -65,7 +54,7 @@ impl Flows {
         if let Some(out) = &mut self.out
             && self.failure.is_none()
         {
-            let row = FlowRow::new((name, scheme), (id.member, id.number), flow, &self.hosts);
+            let row = FlowRow::new(name, scheme, id, flow, &self.hosts);
             self.failure = out.serialize(row).err();
         }
     }

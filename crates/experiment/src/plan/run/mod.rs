@@ -79,8 +79,10 @@ impl From<io::Error> for RunError {
 /// Runs a scenario with the random numbers of `seed`.
 pub(super) fn run(
     scenario: &Scenario,
-    (seed, repeat): (u64, u32),
-    (output, stop): (Output<'_>, &AtomicBool),
+    seed: u64,
+    repeat: u32,
+    output: Output<'_>,
+    stop: &AtomicBool,
 ) -> Result<RunResult, RunError> {
     let mut stage = Stage::new(scenario, seed, Flows::begin(scenario, output)?);
     if repeat < scenario.records.repeats {
@@ -99,7 +101,7 @@ pub(super) fn run(
     let name = |id: LinkId| scenario.net.topology.links()[id.index()].name.clone();
     Ok(RunResult {
         end: stage.simulation.now().as_secs_f64(),
-        workloads: stage.read_flows((&before, &after))?,
+        workloads: stage.read_flows(&before, &after)?,
         links: after.links.since(&before.links, &stage.simulation),
         bottleneck: scenario.bottleneck.map(name),
     })
@@ -130,7 +132,7 @@ impl<'a> Stage<'a> {
         let mut actors = Vec::new();
         for (index, group) in scenario.groups.iter().enumerate() {
             let surroundings = Surroundings { net: &scenario.net, seed, flows: &flows };
-            actors.extend(apps::add(&mut simulation, (index, group), &surroundings));
+            actors.extend(apps::add(&mut simulation, index, group, &surroundings));
         }
         Self { scenario, simulation, actors, flows, finished: false }
     }
@@ -174,10 +176,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Hands on the transfers that applications have kept, and sums all up by workload.
-    fn read_flows(
-        &self,
-        (before, after): (&Snapshot, &Snapshot),
-    ) -> io::Result<Vec<WorkloadResult>> {
+    fn read_flows(&self, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<WorkloadResult>> {
         let interval = MeasuredInterval { from: before.links.at, until: after.links.at };
         let mut flows = self.flows.borrow_mut();
         flows.tallies().set_interval(interval);

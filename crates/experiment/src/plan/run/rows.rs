@@ -9,6 +9,17 @@ use units::Instant;
 /// Takes what a run has to tell: creates a file of the run by its name, to be written meanwhile.
 pub type Output<'a> = &'a mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;
 
+/// Names a transfer of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FlowId {
+    /// Number of its workload.
+    pub(super) group: usize,
+    /// Number of the workload's member.
+    pub(super) member: usize,
+    /// Number of the member's transfer.
+    pub(super) number: usize,
+}
+
 /// One transfer. Times are seconds since the origin of the run.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct FlowRow<'a> {
@@ -66,8 +77,9 @@ pub(super) struct FlowRow<'a> {
 impl<'a> FlowRow<'a> {
     /// The row of a transfer of a workload under a scheme; `hosts` are the names of all hosts.
     pub(super) fn new(
-        (workload, scheme): (&'a str, &'a str),
-        (member, flow): (usize, usize),
+        workload: &'a str,
+        scheme: &'a str,
+        id: FlowId,
         record: &FlowRecord,
         hosts: &'a [String],
     ) -> Self {
@@ -75,8 +87,8 @@ impl<'a> FlowRow<'a> {
         let seconds = |at: Option<Instant>| at.map(Instant::as_secs_f64);
         Self {
             workload,
-            member,
-            flow,
+            member: id.member,
+            flow: id.number,
             scheme,
             from: &hosts[record.from.index()],
             to: &hosts[record.to.index()],

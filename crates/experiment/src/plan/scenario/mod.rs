@@ -121,7 +121,7 @@ impl Scenario {
         }
         let maker = SchemeMaker { swept: scheme, parameters: document.parameters.as_ref() };
         let workloads = document.workload.iter();
-        let groups = workloads.map(|(name, plan)| group((name, plan), maker, (&net, files)));
+        let groups = workloads.map(|(name, plan)| group(name, plan, maker, &net, files));
         let bottleneck = match &document.measure.link {
             Some(name) => Some(net.link_named(name)?),
             None => net.bottleneck,
@@ -214,9 +214,11 @@ impl SchemeMaker<'_> {
 }
 
 fn group(
-    (name, plan): (&At<String>, &Workload),
+    name: &At<String>,
+    plan: &Workload,
     schemes: SchemeMaker<'_>,
-    (net, files): (&Net, &Files),
+    net: &Net,
+    files: &Files,
 ) -> Result<Group, Fault> {
     if !is_plain(name) {
         let why = format!("workload {:?}: use letters, digits, - and _", **name);
@@ -232,7 +234,7 @@ fn group(
         return Err(Fault::new(plan.from.span(), why));
     }
     if plan.pairing == Pairing::Parallel {
-        refuse_own_ends(plan, (&from, &to))?;
+        refuse_own_ends(plan, &from, &to)?;
     }
     let sender = schemes.make(plan, plan.scheme.as_ref())?;
     let receiver = match &plan.receiver {
@@ -260,7 +262,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Refuses members that would send from a host to itself.
-fn refuse_own_ends(plan: &Workload, (from, to): (&[HostId], &[HostId])) -> Result<(), Fault> {
+fn refuse_own_ends(plan: &Workload, from: &[HostId], to: &[HostId]) -> Result<(), Fault> {
     let pairs = from.iter().cycle().zip(to.iter().cycle()).take(members(plan)? as usize);
     match pairs.enumerate().find(|(_, (from, to))| from == to) {
         None => Ok(()),

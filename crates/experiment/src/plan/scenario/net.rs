@@ -26,13 +26,20 @@ pub(super) struct Builder<'a> {
     pub(super) maker: LinkMaker<'a>,
 }
 
+/// A router, and the wire between it and its hosts.
+#[derive(Clone, Copy)]
+pub(super) struct HostPlace<'a> {
+    pub(super) router: NodeId,
+    /// The wire from a host to the router; without one the host is at the router.
+    pub(super) side: Option<&'a At<WireSpec>>,
+}
+
 impl Builder<'_> {
-    /// A host of its own name behind a wire to `router`, or at it.
+    /// A host of its own name.
     pub(super) fn host(
         &mut self,
         name: &str,
-        router: NodeId,
-        side: Option<&At<WireSpec>>,
+        HostPlace { router, side }: HostPlace<'_>,
     ) -> Result<HostId, Fault> {
         let topology = &mut self.net.topology;
         let host = match side {
@@ -41,8 +48,8 @@ impl Builder<'_> {
                 let host = topology.add_host(name);
                 let node = topology.node(host);
                 let links = self.maker.both(wire, wire.span())?;
-                let out = self.link(&format!("{name}-out"), (node, router), links.forward);
-                let back = self.link(&format!("{name}-in"), (router, node), links.reverse);
+                let out = self.link(&format!("{name}-out"), node, router, links.forward);
+                let back = self.link(&format!("{name}-in"), router, node, links.reverse);
                 self.net.side.extend([out, back]);
                 host
             }
@@ -54,12 +61,13 @@ impl Builder<'_> {
     /// `count` hosts `<prefix>0`, `<prefix>1`, … in the group `group`.
     pub(super) fn hosts(
         &mut self,
-        (group, prefix): (&str, &str),
+        group: &str,
+        prefix: &str,
         count: u32,
-        (router, side): (NodeId, Option<&At<WireSpec>>),
+        place: HostPlace<'_>,
     ) -> Result<Vec<HostId>, Fault> {
         for n in 0..count {
-            let host = self.host(&format!("{prefix}{n}"), router, side)?;
+            let host = self.host(&format!("{prefix}{n}"), place)?;
             self.join(group, host);
         }
         Ok(self.net.groups.get(group).cloned().unwrap_or_default())
@@ -74,12 +82,13 @@ impl Builder<'_> {
     pub(super) fn wire(
         &mut self,
         name: &str,
-        (from, to): (NodeId, NodeId),
+        from: NodeId,
+        to: NodeId,
         wire: &At<WireSpec>,
     ) -> Result<LinkId, Fault> {
         let links = self.maker.both(wire, wire.span())?;
-        let id = self.link(name, (from, to), links.forward);
-        self.link(&format!("{name}-back"), (to, from), links.reverse);
+        let id = self.link(name, from, to, links.forward);
+        self.link(&format!("{name}-back"), to, from, links.reverse);
         Ok(id)
     }
 
@@ -87,17 +96,19 @@ impl Builder<'_> {
     pub(super) fn one_way(
         &mut self,
         name: &str,
-        ends: (NodeId, NodeId),
+        from: NodeId,
+        to: NodeId,
         plan: &At<OneWay>,
     ) -> Result<LinkId, Fault> {
         let config = self.maker.one(plan, plan.span())?;
-        Ok(self.link(name, ends, config))
+        Ok(self.link(name, from, to, config))
     }
 
     pub(super) fn link(
         &mut self,
         name: &str,
-        (from, to): (NodeId, NodeId),
+        from: NodeId,
+        to: NodeId,
         config: LinkConfig,
     ) -> LinkId {
         let id = self.net.topology.add_link(name, from, to, config);

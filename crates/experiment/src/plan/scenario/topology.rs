@@ -1,7 +1,7 @@
 //! The plan's topology as a network.
 
 use super::is_plain;
-use super::net::{Builder, Net, dangling};
+use super::net::{Builder, HostPlace, Net, dangling};
 use super::wire::LinkMaker;
 use crate::plan::document::{
     Asymmetric, At, DumbbellTopology, GraphLink, GraphTopology, RowTopology, TopologySpec,
@@ -33,10 +33,11 @@ pub(super) fn build(
 
 fn dumbbell(mut to: Builder<'_>, plan: &DumbbellTopology, pairs: u32) -> Result<Net, Fault> {
     let (left, right) = (to.net.topology.add_router(), to.net.topology.add_router());
-    to.net.bottleneck = Some(to.wire("bottleneck", (left, right), &plan.bottleneck)?);
+    to.net.bottleneck = Some(to.wire("bottleneck", left, right, &plan.bottleneck)?);
+    let [left, right] = [left, right].map(|router| HostPlace { router, side: plan.side.as_ref() });
     for n in 0..plan.pairs.map_or(pairs, |pairs| pairs.0) {
-        let source = to.host(&format!("s{n}"), left, plan.side.as_ref())?;
-        let sink = to.host(&format!("d{n}"), right, plan.side.as_ref())?;
+        let source = to.host(&format!("s{n}"), left)?;
+        let sink = to.host(&format!("d{n}"), right)?;
         to.join("sources", source);
         to.join("sinks", sink);
     }
@@ -77,12 +78,12 @@ impl<'a> RowOfLinks<'a> {
         }
         let routers: Vec<NodeId> = (0..=hops).map(|_| to.net.topology.add_router()).collect();
         for (n, ends) in routers.windows(2).enumerate() {
-            let link = to.wire(&format!("hop{n}"), (ends[0], ends[1]), hop)?;
+            let link = to.wire(&format!("hop{n}"), ends[0], ends[1], hop)?;
             to.net.bottleneck.get_or_insert(link);
         }
         let (first, last) = (routers[0], routers[hops as usize]);
-        to.hosts(("sources", "s"), self.pairs, (first, side))?;
-        to.hosts(("sinks", "d"), self.pairs, (last, side))?;
+        to.hosts("sources", "s", self.pairs, HostPlace { router: first, side })?;
+        to.hosts("sinks", "d", self.pairs, HostPlace { router: last, side })?;
         self.cross(&mut to, &routers)?;
         Ok(to.net)
     }
@@ -94,12 +95,11 @@ impl<'a> RowOfLinks<'a> {
         let places = routers.len() - step;
         let mut hosts = Vec::new();
         for n in 0..places {
-            let out = routers[n + step];
-            let (name_in, name_out) = (format!("in{n}"), format!("out{n}"));
-            let prefixes = (format!("in{n}-"), format!("out{n}-"));
-            let inner = (routers[n], side);
-            let ins = to.hosts((&name_in, &prefixes.0), self.cross, inner)?;
-            let outs = to.hosts((&name_out, &prefixes.1), self.cross, (out, side))?;
+            let mut hosts_at = |name: String, router| {
+                to.hosts(&name, &format!("{name}-"), self.cross, HostPlace { router, side })
+            };
+            let ins = hosts_at(format!("in{n}"), routers[n])?;
+            let outs = hosts_at(format!("out{n}"), routers[n + step])?;
             hosts.push((ins, outs));
         }
         for nth in 0..self.cross as usize {
@@ -114,12 +114,13 @@ impl<'a> RowOfLinks<'a> {
 
 fn asymmetric(mut to: Builder<'_>, plan: &Asymmetric, pairs: u32) -> Result<Net, Fault> {
     let (router, home) = (to.net.topology.add_router(), to.net.topology.add_router());
-    to.net.bottleneck = Some(to.one_way("down", (router, home), &plan.down)?);
-    to.one_way("up", (home, router), &plan.up)?;
+    to.net.bottleneck = Some(to.one_way("down", router, home, &plan.down)?);
+    to.one_way("up", home, router, &plan.up)?;
     let servers = plan.servers.map_or(pairs, |servers| servers.0);
-    to.hosts(("servers", "server"), servers, (router, plan.side.as_ref()))?;
+    let place = HostPlace { router, side: plan.side.as_ref() };
+    to.hosts("servers", "server", servers, place)?;
     let clients = plan.clients.map_or(1, |clients| clients.0);
-    to.hosts(("clients", "client"), clients, (home, None))?;
+    to.hosts("clients", "client", clients, HostPlace { router: home, side: None })?;
     Ok(to.net)
 }
 
@@ -132,10 +133,10 @@ fn graph(mut to: Builder<'_>, plan: &GraphTopology) -> Result<Net, Fault> {
         }
     }
     for name in &plan.hosts {
-        to.host(name, nodes[&**name], None)?;
+        to.host(name, HostPlace { router: nodes[&**name], side: None })?;
     }
     for (name, link) in &plan.link {
-        graph_link(&mut to, &nodes, (name, link))?;
+        graph_link(&mut to, &nodes, name, link)?;
     }
     for (group, hosts) in &plan.group {
         for name in hosts {
@@ -151,7 +152,8 @@ fn graph(mut to: Builder<'_>, plan: &GraphTopology) -> Result<Net, Fault> {
 fn graph_link(
     to: &mut Builder<'_>,
     nodes: &BTreeMap<String, NodeId>,
-    (name, link): (&str, &GraphLink),
+    name: &str,
+    link: &GraphLink,
 ) -> Result<(), Fault> {
     let node = |end: &At<String>| {
         let known: Vec<&String> = nodes.keys().collect();
@@ -162,16 +164,16 @@ fn graph_link(
         let why = format!("link {name:?}: use letters, digits, - and _");
         return Err(Fault::new(link.from.span(), why));
     }
-    let ends = (node(&link.from)?, node(&link.to)?);
+    let (from_node, to_node) = (node(&link.from)?, node(&link.to)?);
     if link.one_way {
         if link.wire.back.is_some() {
             let why = "a one-way link has no way back: leave back out, or one_way";
             return Err(Fault::new(link.wire.span(), why));
         }
         let config = to.maker.one(&link.wire.there(), link.wire.span())?;
-        to.link(name, ends, config);
+        to.link(name, from_node, to_node, config);
     } else {
-        to.wire(name, ends, &link.wire)?;
+        to.wire(name, from_node, to_node, &link.wire)?;
     }
     Ok(())
 }

@@ -29,7 +29,8 @@ struct Drawing<'a> {
 
 /// The figures of `measure` over `axis`; `values` are those of the cells.
 pub(super) fn blocks(
-    (measure, axis): (&'static Measure, &str),
+    measure: &'static Measure,
+    axis: &str,
     cells: &Cells,
     values: &[Option<Estimate>],
 ) -> Vec<Block> {

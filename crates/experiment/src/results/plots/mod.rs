@@ -125,7 +125,7 @@ impl Plot {
         let heading = format!("{}{of}, by {}", self.measure.label, self.axis);
         let mut blocks = vec![Block::Text(format!("{}.", self.measure.help))];
         match values.iter().any(Option::is_some) {
-            true => blocks.extend(draw::blocks((self.measure, &self.axis), cells, &values)),
+            true => blocks.extend(draw::blocks(self.measure, &self.axis, cells, &values)),
             false => blocks.push(Block::Text("No run has a value of it.".to_owned())),
         }
         Some(Section { heading, blocks })

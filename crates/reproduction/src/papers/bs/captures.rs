@@ -1,7 +1,7 @@
 //! What rests on captures: how well ACKs alone tell of a sender (§2.3), and the paper's analysis (§3).
 
 use super::super::book::Book;
-use super::super::curve::{CurvePoint, Plot};
+use super::super::curve::{CurvePoint, Plot, PlotAxis};
 use super::super::finding::{ClaimInterval, FigureLine, Findings};
 use super::super::sample::{Measured, Samples};
 use super::super::site::SiteFound;
@@ -292,22 +292,22 @@ fn plots(book: &Book) -> Vec<Plot> {
     let shares = |of: fn(&findings::ShareStep) -> f64| {
         epochs.by_share.iter().map(|step| point(step.share, of(step))).collect::<Vec<_>>()
     };
-    let ratio = ("doublings of the ACK bandwidth", PLAIN);
-    let probability = ("probability of a loss in the next window", PLAIN);
+    let ratio = PlotAxis::new("doublings of the ACK bandwidth", PLAIN);
+    let probability = PlotAxis::new("probability of a loss in the next window", PLAIN);
     let [median, flight] = [by_median(site), by_flight(site)];
-    let open = ("open connections", PLAIN);
-    let share = ("share of the outstanding window", PLAIN);
+    let open = PlotAxis::new("open connections", PLAIN);
+    let share = PlotAxis::new("share of the outstanding window", PLAIN);
     vec![
         Plot::new(
             "Figure 2: windows that receivers offer",
-            ("bytes", PLAIN),
-            ("share of connections", PLAIN),
+            PlotAxis::new("bytes", PLAIN),
+            PlotAxis::new("share of connections", PLAIN),
         )
         .ours("windows", cumulative(&site.found.losses.receive_window)),
         Plot::new(
             "Figure 3: ACK bandwidth over the connection's median",
             ratio,
-            ("windows", PLAIN),
+            PlotAxis::new("windows", PLAIN),
         )
         .ours("method 1", steps(median, |step| Some(step.windows as f64))),
         Plot::new("Figure 4: loss by ACK bandwidth over the median", ratio, probability)
@@ -316,24 +316,36 @@ fn plots(book: &Book) -> Vec<Plot> {
             .ours("method 2", steps(flight, RatioStep::loss)),
         Plot::new(
             "Figure 6: throughput and the number of connections",
-            ("correlation", PLAIN),
-            ("share of hosts", PLAIN),
+            PlotAxis::new("correlation", PLAIN),
+            PlotAxis::new("share of hosts", PLAIN),
         )
         .ours("hosts", cumulative(&site.found.parallel.throughput.correlation)),
-        Plot::new("Figure 7: connections that lose in an epoch", open, ("connections", PLAIN))
-            .ours("lost", rows(|row| row.hit)),
-        Plot::new("Figure 8: outstanding window after an epoch", open, ("share left", PLAIN))
-            .ours("parallel fast recovery", rows(|row| row.left_by_fast_recovery))
-            .ours("parallel timeouts", rows(|row| row.left_by_timeout))
-            .ours("one TCP, fast recovery", rows(|row| row.one_by_fast_recovery))
-            .ours("one TCP, timeout", rows(|row| row.one_by_timeout)),
-        Plot::new("Figure 9: shares of the outstanding window", share, ("connections", PLAIN))
-            .ours("all", shares(|step| step.connections as f64))
-            .ours("lost", shares(|step| step.hit as f64)),
+        Plot::new(
+            "Figure 7: connections that lose in an epoch",
+            open,
+            PlotAxis::new("connections", PLAIN),
+        )
+        .ours("lost", rows(|row| row.hit)),
+        Plot::new(
+            "Figure 8: outstanding window after an epoch",
+            open,
+            PlotAxis::new("share left", PLAIN),
+        )
+        .ours("parallel fast recovery", rows(|row| row.left_by_fast_recovery))
+        .ours("parallel timeouts", rows(|row| row.left_by_timeout))
+        .ours("one TCP, fast recovery", rows(|row| row.one_by_fast_recovery))
+        .ours("one TCP, timeout", rows(|row| row.one_by_timeout)),
+        Plot::new(
+            "Figure 9: shares of the outstanding window",
+            share,
+            PlotAxis::new("connections", PLAIN),
+        )
+        .ours("all", shares(|step| step.connections as f64))
+        .ours("lost", shares(|step| step.hit as f64)),
         Plot::new(
             "Figure 10: connections that lose, by their share",
             share,
-            ("connections", PLAIN),
+            PlotAxis::new("connections", PLAIN),
         )
         .ours("lost", shares(|step| step.hit as f64))
         .ours("ideal", shares(|step| step.ideal)),

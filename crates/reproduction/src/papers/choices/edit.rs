@@ -78,7 +78,7 @@ fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2
     // Values are told apart by what the plan says, not by what earlier edits have made of them.
     let rows = judged_rows(&plan, judged);
     for edit in edits {
-        apply(&mut plan, (&rows, &schemes), edit).map_err(|why| format!("{}: {why}", edit.key))?;
+        apply(&mut plan, &rows, &schemes, edit).map_err(|why| format!("{}: {why}", edit.key))?;
     }
     Ok([plain, toml::to_string(&plan).map_err(|error| error.to_string())?])
 }
@@ -126,7 +126,8 @@ fn shown(value: &Value) -> String {
 
 fn apply(
     plan: &mut Table,
-    (rows, schemes): (&[Vec<usize>], &[String]),
+    rows: &[Vec<usize>],
+    schemes: &[String],
     edit: &PlanEdit,
 ) -> Result<(), String> {
     if edit.key == "schemes" {

@@ -136,11 +136,11 @@ impl Setting<'_> {
 pub(super) fn et_5(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("ET-5"), Findings::default());
     for ranges in &RANGES {
-        accesses(&mut findings, record, (ranges, AS_CHOSEN), FigureLine::must);
+        accesses(&mut findings, record, ranges, AS_CHOSEN, FigureLine::must);
     }
     for comparison in OTHERWISE {
         for ranges in &RANGES {
-            accesses(&mut findings, record, (ranges, comparison), FigureLine::also);
+            accesses(&mut findings, record, ranges, comparison, FigureLine::also);
         }
     }
     connections(&mut findings, book.of("ET-5-connection"));
@@ -151,7 +151,8 @@ pub(super) fn et_5(book: &Book) -> Findings {
 fn accesses(
     findings: &mut Findings,
     record: &ExperimentRecord,
-    (ranges, comparison): (&Ranges, Comparison),
+    ranges: &Ranges,
+    comparison: Comparison,
     bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     let scenario = ranges.scenario;

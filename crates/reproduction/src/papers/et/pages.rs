@@ -122,11 +122,26 @@ impl<'a> Pages<'a> {
         let before = before.samples(scheme, page, reading);
         self.samples(scheme, page, reading).excess_over(&before)
     }
+
+    /// The changes from another scenario of both readings, with what they are.
+    fn changes(
+        self,
+        before: Self,
+        schemes: &[&str],
+        pages: &[&str],
+    ) -> [(String, Vec<(String, Measured)>); 2] {
+        [HTML, TOTAL].map(|reading| {
+            let what = format!("{reading} above that of scenario {:?}", before.scenario.name);
+            let change = |scheme: &str, page: &str| self.change(before, scheme, page, reading);
+            (what, each(schemes, pages, change))
+        })
+    }
 }
 
 /// The figures of several schedulers on several pages.
 fn each<'s>(
-    (schemes, pages): (&'s [&'s str], &'s [&'s str]),
+    schemes: &'s [&'s str],
+    pages: &'s [&'s str],
     figure: impl Fn(&str, &str) -> Measured,
 ) -> Vec<(String, Measured)> {
     let figure = &figure;
@@ -140,7 +155,8 @@ fn each<'s>(
 fn deciding(
     findings: &mut Findings,
     what: &str,
-    (figures, within): (Vec<(String, Measured)>, ClaimInterval),
+    figures: Vec<(String, Measured)>,
+    within: ClaimInterval,
     bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     if let Some((at, ours)) = furthest_out(within, figures) {
@@ -221,16 +237,22 @@ pub(super) fn et_1(book: &Book) -> Findings {
     let apart = |scheme: &str, page: &str| {
         pages.samples(scheme, page, TOTAL).excess_over(&pages.samples(HTML_PRE, page, TOTAL))
     };
-    let apart = (each((&OTHERS, &PAGES), apart), SAME);
-    deciding(&mut findings, "total against html-pre's", apart, FigureLine::must);
+    let apart = each(&OTHERS, &PAGES, apart);
+    deciding(&mut findings, "total against html-pre's", apart, SAME, FigureLine::must);
     let (graphics, slower): (Vec<_>, Vec<_>) =
-        each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
+        each(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "graphics, etcp-content");
-    let slower = (slower, ClaimInterval::between(2.0, 60.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
-    let faster = (graphics, ClaimInterval::between(-3.5, -2.5));
-    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
+    let within = ClaimInterval::between(2.0, 60.0);
+    deciding(
+        &mut findings,
+        "HTML of the other three slower than Reno's",
+        slower,
+        within,
+        FigureLine::also,
+    );
+    let within = ClaimInterval::between(-3.5, -2.5);
+    deciding(&mut findings, "HTML slower than Reno's", graphics, within, FigureLine::also);
     let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(-26.0, -2.0));
     shown(&mut findings, pages, [html, total]);
     findings
@@ -243,45 +265,35 @@ pub(super) fn et_2(book: &Book) -> Findings {
     let total = ClaimedGain::total(&MANY[..], ClaimInterval::between(8.0, 29.0));
     gains(&mut findings, pages, html);
     for page in MANY {
-        let totals = each((&ALL, &[page]), |scheme, page| pages.gain(scheme, page, TOTAL));
-        let totals = (totals, total.within);
-        deciding(&mut findings, "total faster than Reno's", totals, FigureLine::must);
+        let totals = each(&ALL, &[page], |scheme, page| pages.gain(scheme, page, TOTAL));
+        deciding(&mut findings, "total faster than Reno's", totals, total.within, FigureLine::must);
     }
     let (frames, slower): (Vec<_>, Vec<_>) =
-        each((&OTHERS, &MANY), |scheme, page| pages.excess(scheme, page, HTML))
+        each(&OTHERS, &MANY, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "frames, etcp-content");
-    let slower = (slower, ClaimInterval::between(2.0, 27.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
-    let faster = (frames, ClaimInterval::between(-4.5, -3.5));
-    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
-    let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
-    let reno = (each((&[RENO], &MANY), change), ClaimInterval::between(22.0, 80.0));
-    deciding(&mut findings, "Reno's total above the model's", reno, FigureLine::also);
-    let ensembles = (each((&ALL, &MANY), change), ClaimInterval::at_most(10.0));
-    deciding(&mut findings, "total above the model's", ensembles, FigureLine::also);
-    as_before(
+    let within = ClaimInterval::between(2.0, 27.0);
+    deciding(
         &mut findings,
-        (pages, model),
-        (&["text", "map"], &[RENO, HTML_PRE]),
+        "HTML of the other three slower than Reno's",
+        slower,
+        within,
         FigureLine::also,
     );
+    let within = ClaimInterval::between(-4.5, -3.5);
+    deciding(&mut findings, "HTML slower than Reno's", frames, within, FigureLine::also);
+    let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
+    let reno = each(&[RENO], &MANY, change);
+    let within = ClaimInterval::between(22.0, 80.0);
+    deciding(&mut findings, "Reno's total above the model's", reno, within, FigureLine::also);
+    let ensembles = each(&ALL, &MANY, change);
+    let within = ClaimInterval::at_most(10.0);
+    deciding(&mut findings, "total above the model's", ensembles, within, FigureLine::also);
+    for (what, figures) in pages.changes(model, &[RENO, HTML_PRE], &["text", "map"]) {
+        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+    }
     shown(&mut findings, pages, [html, total]);
     findings
-}
-
-/// Adds that times are as under another scenario.
-fn as_before(
-    findings: &mut Findings,
-    (pages, before): (Pages<'_>, Pages<'_>),
-    (of, schemes): (&[&str], &[&str]),
-    bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine + Copy,
-) {
-    for reading in [HTML, TOTAL] {
-        let what = format!("{reading} above that of scenario {:?}", before.scenario.name);
-        let change = |scheme: &str, page: &str| pages.change(before, scheme, page, reading);
-        deciding(findings, &what, (each((schemes, of), change), SAME), bear);
-    }
 }
 
 pub(super) fn et_3(book: &Book) -> Findings {
@@ -296,8 +308,12 @@ pub(super) fn et_3(book: &Book) -> Findings {
             FigureLine::new(label, PLAIN).ours(times).must(ClaimInterval::between(2.5, 20.0)),
         );
     }
-    as_before(&mut findings, (pages, model), (&PAGES, &ALL), FigureLine::must);
-    as_before(&mut findings, (pages, model), (&["map"], &[RENO]), FigureLine::also);
+    for (what, figures) in pages.changes(model, &ALL, &PAGES) {
+        deciding(&mut findings, &what, figures, SAME, FigureLine::must);
+    }
+    for (what, figures) in pages.changes(model, &[RENO], &["map"]) {
+        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+    }
     let text = pages.samples(RENO, "text", TOTAL).over(&model.samples(RENO, "text", TOTAL));
     let line = FigureLine::new("Reno's text over the model's (almost 3)", PLAIN).ours(text);
     findings.line(line.also(ClaimInterval::between(2.5, 3.0)));
@@ -307,9 +323,15 @@ pub(super) fn et_3(book: &Book) -> Findings {
     findings.line(line.also(ClaimInterval::between(13.5, 14.5)));
     findings
         .line(FigureLine::new("Reno's segments sent again, java", PERCENT).ours(share("again")));
-    let others = each((&OTHERS, &ALL_BUT_MAP), |scheme, page| pages.gain(scheme, page, HTML));
-    let others = (others, ClaimInterval::between(-27.0, 65.0));
-    deciding(&mut findings, "HTML of the other three faster than Reno's", others, FigureLine::also);
+    let others = each(&OTHERS, &ALL_BUT_MAP, |scheme, page| pages.gain(scheme, page, HTML));
+    let within = ClaimInterval::between(-27.0, 65.0);
+    deciding(
+        &mut findings,
+        "HTML of the other three faster than Reno's",
+        others,
+        within,
+        FigureLine::also,
+    );
     // Reno 2.5 to 20 times longer: 1 - 1 / 2.5 and 1 - 1 / 20.
     let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(60.0, 95.0));
     shown(&mut findings, pages, [html, total]);
@@ -323,15 +345,23 @@ pub(super) fn et_4(book: &Book) -> Findings {
     gains(&mut findings, pages, html);
     gains(&mut findings, pages, total);
     let (text, slower): (Vec<_>, Vec<_>) =
-        each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
+        each(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at.starts_with("text"));
-    let slower = (slower, ClaimInterval::between(2.0, 27.0));
-    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, FigureLine::also);
-    let faster = (text, ClaimInterval::between(-65.0, -61.0));
-    deciding(&mut findings, "HTML slower than Reno's", faster, FigureLine::also);
+    let within = ClaimInterval::between(2.0, 27.0);
+    deciding(
+        &mut findings,
+        "HTML of the other three slower than Reno's",
+        slower,
+        within,
+        FigureLine::also,
+    );
+    let within = ClaimInterval::between(-65.0, -61.0);
+    deciding(&mut findings, "HTML slower than Reno's", text, within, FigureLine::also);
     let network = pages.under(NETWORK);
-    as_before(&mut findings, (pages, network), (&["text"], &[RENO]), FigureLine::also);
+    for (what, figures) in pages.changes(network, &[RENO], &["text"]) {
+        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+    }
     let frames = pages.change(pages.under(CLIENT), RENO, "frames", HTML);
     let line =
         FigureLine::new("Reno's HTML of frames above scenario \"client\"'s", PERCENT).ours(frames);

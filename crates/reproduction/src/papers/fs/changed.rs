@@ -38,9 +38,9 @@ pub(super) fn fs_4(book: &Book) -> Findings {
     }
     let title = "Second burst after load has appeared, 50 ms";
     let time = bursts.time("newreno", "0").mean().mean;
-    let band = (time * (1.0 - GAIN.most / 100.0), time * (1.0 - GAIN.least / 100.0));
+    let band = time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0);
     let plot = bursts.curves(title, &ALL, Some(&ns2));
-    findings.plot(plot.band("Fast Start, by the paper", (0.0, 2.0), band));
+    findings.plot(plot.band("Fast Start, by the paper", 0.0..2.0, band));
     findings
 }
 

@@ -5,6 +5,7 @@ use crate::papers::book::Book;
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
 use crate::papers::unit::{PERCENT, SECONDS};
+use std::ops::Range;
 
 /// The paper's interval for the gain at low load.
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);
@@ -29,7 +30,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     }
     other_choices(&mut findings, bursts);
     let plot = bursts.curves("Second burst, constant load, 50 ms", &SHOWN, Some(&ns2));
-    findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(bursts)));
+    findings.plot(plot.band("fs-pdrop, by the paper", 0.0..2.0, of_newreno(bursts)));
     findings
 }
 
@@ -56,9 +57,9 @@ fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
 }
 
 /// What the paper's gain leaves of newreno's time without load.
-fn of_newreno(bursts: Bursts<'_>) -> (f64, f64) {
+fn of_newreno(bursts: Bursts<'_>) -> Range<f64> {
     let time = bursts.time("newreno", LOW[0]).mean().mean;
-    (time * (1.0 - GAIN.most / 100.0), time * (1.0 - GAIN.least / 100.0))
+    time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0)
 }
 
 pub(super) fn fs_2(book: &Book) -> Findings {
@@ -79,7 +80,7 @@ pub(super) fn fs_2(book: &Book) -> Findings {
     }
     other_choices(&mut findings, far);
     let plot = far.curves("Second burst, constant load, 200 ms", &SHOWN, None);
-    findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(far)));
+    findings.plot(plot.band("fs-pdrop, by the paper", 0.0..2.0, of_newreno(far)));
     findings
 }
 

@@ -3,7 +3,7 @@
 use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::ExperimentRecord;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::Plot;
+use crate::papers::curve::{Plot, PlotAxis};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
@@ -136,7 +136,11 @@ impl<'a> Bursts<'a> {
 
     /// Time over load, of each scheme, beside ns-2's.
     pub(super) fn curves(self, title: &str, schemes: &[&str], ns2: Option<&Ns2>) -> Plot {
-        let mut plot = Plot::new(title, ("bulk transfers", PLAIN), ("second burst", SECONDS));
+        let mut plot = Plot::new(
+            title,
+            PlotAxis::new("bulk transfers", PLAIN),
+            PlotAxis::new("second burst", SECONDS),
+        );
         for scheme in schemes {
             plot = plot.ours(*scheme, self.record.curve(LOAD, &self.place(scheme), "second"));
             if let Some(ns2) = ns2 {

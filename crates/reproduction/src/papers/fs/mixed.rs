@@ -59,20 +59,20 @@ pub(super) fn fs_8(book: &Book) -> Findings {
         ns2.measured(&[("proto", scheme)], &column).map(|time| time.mean)
     };
     let mut findings = Findings::default();
-    checks(&mut findings, record, (COARSE, ""));
+    checks(&mut findings, record, COARSE, "");
     for PaperTime { scheme, group, seconds } in TABLE {
         let line = FigureLine::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
         findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
     }
-    for other in OTHERS {
-        checks(&mut findings, record, other);
+    for (tick, what) in OTHERS {
+        checks(&mut findings, record, tick, what);
     }
     findings
 }
 
 /// What the paper says of its table, at a tick.
-fn checks(findings: &mut Findings, record: &ExperimentRecord, (tick, what): (&str, &str)) {
+fn checks(findings: &mut Findings, record: &ExperimentRecord, tick: &str, what: &str) {
     let time = |scheme, group| time(record, tick, scheme, group);
     let mut check = |label: &str, ours, within| {
         findings.line(match tick {

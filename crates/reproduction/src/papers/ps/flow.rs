@@ -4,7 +4,7 @@ use super::{PAST, SACK};
 use crate::papers::book::Book;
 use crate::papers::cases::Case;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
@@ -71,7 +71,8 @@ const fn require(what: &str, unit: PrintedUnit, within: ClaimInterval) -> Requir
 fn deciding<'c>(
     findings: &mut Findings,
     Requirement { what, unit, within }: Requirement<'_>,
-    (cases, figure): (impl Iterator<Item = &'c Case<'c>>, impl Fn(&Case<'c>) -> Measured),
+    cases: impl Iterator<Item = &'c Case<'c>>,
+    figure: impl Fn(&Case<'c>) -> Measured,
     bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     let figures = cases.map(|case| (mbps(case), figure(case)));
@@ -95,15 +96,16 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
     let lost = require("Paced Start's start-up loss", PERCENT, ClaimInterval::at_most(0.5));
-    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, PAST)), FigureLine::must);
+    deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, PAST), FigureLine::must);
     let lost = require("Sack's start-up loss", PERCENT, ClaimInterval::at_least(5.0));
-    deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, SACK)), FigureLine::must);
+    deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, SACK), FigureLine::must);
     findings.line(spread(&cases).must(ClaimInterval::at_most(1.5)));
     let shorter = require("start-up time over Sack's", PLAIN, ClaimInterval::at_most(0.5));
     deciding(
         &mut findings,
         shorter,
-        (all(), |case: &Case<'_>| over_sack(case, TIME)),
+        all(),
+        |case: &Case<'_>| over_sack(case, TIME),
         FigureLine::must,
     );
     let alike =
@@ -111,12 +113,13 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     let above = |case: &Case<'_>| {
         case.samples(PAST, THROUGHPUT).excess_over(&case.samples(SACK, THROUGHPUT))
     };
-    deciding(&mut findings, alike, (all(), above), FigureLine::must);
+    deciding(&mut findings, alike, all(), above, FigureLine::must);
     let less = require("throughput in start-up over Sack's", PLAIN, ClaimInterval::at_most(1.0));
     deciding(
         &mut findings,
         less,
-        (all(), |case: &Case<'_>| over_sack(case, EARLY)),
+        all(),
+        |case: &Case<'_>| over_sack(case, EARLY),
         FigureLine::also,
     );
     if let Some((first, last)) = cases.first().zip(cases.last()) {
@@ -132,7 +135,13 @@ pub(super) fn ps_2(book: &Book) -> Findings {
         ("Loss in start-up", LOSS, PLAIN),
         ("Start-up time", TIME, SECONDS),
     ] {
-        findings.plot(curves(&cases, (title, "Figure 8"), (reading, unit), &[SACK, PAST]));
+        findings.plot(curves(
+            &cases,
+            "Figure 8",
+            PlotAxis::new(title, unit),
+            reading,
+            &[SACK, PAST],
+        ));
     }
     findings
 }
@@ -168,14 +177,9 @@ fn beside_ns2(findings: &mut Findings, cases: &[Case<'_>], variants: &[(&str, &s
     }
 }
 
-fn curves(
-    cases: &[Case<'_>],
-    (title, figure): (&str, &str),
-    (reading, unit): (&str, PrintedUnit),
-    schemes: &[&str],
-) -> Plot {
-    let mut plot =
-        Plot::new(format!("{title} ({figure})"), ("cross traffic, Mbit/s", PLAIN), (title, unit));
+fn curves(cases: &[Case<'_>], figure: &str, y: PlotAxis, reading: &str, schemes: &[&str]) -> Plot {
+    let title = format!("{} ({figure})", y.label);
+    let mut plot = Plot::new(title, PlotAxis::new("cross traffic, Mbit/s", PLAIN), y);
     for scheme in schemes {
         let point =
             |case: &Case<'_>| CurvePoint { x: mbps(case), y: case.samples(scheme, reading).mean() };
@@ -190,22 +194,23 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let below = cases.iter().filter(|case| mbps(case) < 60.0);
     let none = require("Hoe's start-up loss below 60 Mbit/s", PERCENT, ClaimInterval::at_most(0.0));
-    deciding(&mut findings, none, (below, |case: &Case<'_>| loss(case, HOE)), FigureLine::must);
+    deciding(&mut findings, none, below, |case: &Case<'_>| loss(case, HOE), FigureLine::must);
     let heavier = || cases.iter().filter(|case| mbps(case) > 60.0);
     let much =
         require("Hoe's start-up loss above 60 Mbit/s", PERCENT, ClaimInterval::at_least(1.0));
-    deciding(&mut findings, much, (heavier(), |case: &Case<'_>| loss(case, HOE)), FigureLine::must);
+    deciding(&mut findings, much, heavier(), |case: &Case<'_>| loss(case, HOE), FigureLine::must);
     let label = "Hoe's loss in start-up and after, of start-up's segments, above 60 Mbit/s";
     let much = require(label, PERCENT, ClaimInterval::at_least(1.0));
     let later = |case: &Case<'_>| case.samples(HOE, LATER).map(|share| 100.0 * share).mean();
-    deciding(&mut findings, much, (heavier(), later), FigureLine::also);
+    deciding(&mut findings, much, heavier(), later, FigureLine::also);
     for (name, scheme) in [("Vegas", VEGAS), ("Paced Start", PAST)] {
         let what = format!("{name}'s start-up loss");
         let none = require(&what, PERCENT, ClaimInterval::at_most(0.0));
         deciding(
             &mut findings,
             none,
-            (cases.iter(), |case: &Case<'_>| loss(case, scheme)),
+            cases.iter(),
+            |case: &Case<'_>| loss(case, scheme),
             FigureLine::must,
         );
     }
@@ -213,7 +218,7 @@ pub(super) fn ps_3(book: &Book) -> Findings {
         let what = format!("Vegas's start-up time over {name}'s");
         let longest = require(&what, PLAIN, ClaimInterval::at_least(1.0));
         let ratio = |case: &Case<'_>| case.samples(VEGAS, TIME).over(&case.samples(scheme, TIME));
-        deciding(&mut findings, longest, (cases.iter(), ratio), FigureLine::must);
+        deciding(&mut findings, longest, cases.iter(), ratio, FigureLine::must);
     }
     beside_ns2(&mut findings, &cases, &[(HOE, "newreno_hoe"), (VEGAS, "vegas")]);
     for (title, reading, unit) in [
@@ -221,7 +226,7 @@ pub(super) fn ps_3(book: &Book) -> Findings {
         ("Start-up time", TIME, SECONDS),
         ("Throughput over 50 s", THROUGHPUT, "bit/s"),
     ] {
-        findings.plot(curves(&cases, (title, "Figure 9"), (reading, unit), &SCHEMES));
+        findings.plot(curves(&cases, "Figure 9", PlotAxis::new(title, unit), reading, &SCHEMES));
     }
     findings
 }
@@ -294,8 +299,8 @@ pub(super) fn over_time_lines(findings: &mut Findings, book: &Book) {
     };
     let mut plot = Plot::new(
         "Throughput of one flow beside 40 Mbit/s (Figure 15)",
-        ("time", SECONDS),
-        ("throughput", "Mbit/s"),
+        PlotAxis::new("time", SECONDS),
+        PlotAxis::new("throughput", "Mbit/s"),
     );
     plot.smooth = true;
     findings.plot(plot.ours(SACK, of(SACK)).ours(PAST, of(PAST)));

@@ -8,7 +8,7 @@ use super::keys::{ACKS, DELAYED, FIFO, IMMEDIATE, QUEUE};
 use super::{PAST, SACK};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
@@ -90,12 +90,16 @@ fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<
 }
 
 fn throughputs(kind: &str, flows: &[&Flow], readings: &mut Readings) {
-    ENDS.iter().for_each(|end| throughputs_until(*end, (kind, flows), readings));
+    for (variant, time) in ENDS {
+        throughputs_until(variant, time, kind, flows, readings);
+    }
 }
 
 fn throughputs_until(
-    (variant, time): (&str, FlowTime),
-    (kind, flows): (&str, &[&Flow]),
+    variant: &str,
+    time: FlowTime,
+    kind: &str,
+    flows: &[&Flow],
     readings: &mut Readings,
 ) {
     let all = sorted(flows.iter().copied(), time);
@@ -210,7 +214,7 @@ impl<'a> Network<'a> {
         all.into_iter().filter(|(_, network)| was_run(network)).collect()
     }
 
-    fn half(self, (mix, kind): ([&str; 2], &str), what: &str) -> Samples {
+    fn half(self, mix: [&str; 2], kind: &str, what: &str) -> Samples {
         let mut at = vec![(self.keys[0], mix[0]), (self.keys[1], mix[1])];
         at.extend(self.acks.map(|acks| (ACKS, acks)));
         at.extend(self.queue.map(|queue| (QUEUE, queue)));
@@ -218,7 +222,7 @@ impl<'a> Network<'a> {
     }
 
     pub(super) fn samples(self, who: Who, what: &str) -> Samples {
-        Samples::mean_of(&who.halves().map(|half| self.half(half, what)))
+        Samples::mean_of(&who.halves().map(|(mix, kind)| self.half(mix, kind, what)))
     }
 
     /// A figure over another's.
@@ -231,11 +235,7 @@ impl<'a> Network<'a> {
     }
 
     /// The percentile that decides whether throughput lies in an interval around another's.
-    fn distribution(
-        self,
-        what: &str,
-        (pair, within): ([Who; 2], ClaimInterval),
-    ) -> Option<FigureLine> {
+    fn distribution(self, what: &str, pair: [Who; 2], within: ClaimInterval) -> Option<FigureLine> {
         let excess =
             PERCENTILES.map(|percent| (percent, self.excess(pair, &format!("p{percent}"))));
         let (percent, excess) = furthest_out(within, excess)?;
@@ -263,7 +263,7 @@ impl<'a> Network<'a> {
                 ClaimInterval::between(-5.0, 5.0),
             ),
         ] {
-            if let Some(line) = self.distribution(what, (pair, within)) {
+            if let Some(line) = self.distribution(what, pair, within) {
                 findings.line(line.must(within));
             }
         }
@@ -304,7 +304,7 @@ impl<'a> Network<'a> {
             }
         }
         for (choice, network) in self.choices() {
-            let active = network.half(([SACK, SACK], "all"), "active").mean();
+            let active = network.half([SACK, SACK], "all", "active").mean();
             let label = format!("{}: flows under way, Sack only, {choice}", self.name);
             let line = FigureLine::new(label, PLAIN).ours(active);
             findings.line(match paper_active {
@@ -333,7 +333,11 @@ impl<'a> Network<'a> {
     /// The distribution of throughput.
     fn plot(self, figure: &str) -> Plot {
         let title = format!("Distribution of throughput, {} ({figure})", self.name);
-        let mut plot = Plot::new(title, ("flows", PERCENT), ("throughput at most", "Mbit/s"));
+        let mut plot = Plot::new(
+            title,
+            PlotAxis::new("flows", PERCENT),
+            PlotAxis::new("throughput at most", "Mbit/s"),
+        );
         for (name, who) in Who::EACH {
             let point = |percent: u32| {
                 let y = self.samples(who, &format!("p{percent}")).mean();
@@ -369,7 +373,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-ps4-dumbbell.csv"));
     let row = [("variant", "sack1"), ("bidir", "1"), ("seed", "1")];
     for percent in PERCENTILES {
-        let ours = short.half(([SACK, SACK], "all"), &format!("p{percent}"));
+        let ours = short.half([SACK, SACK], "all", &format!("p{percent}"));
         if ours.values().is_empty() {
             continue;
         }
@@ -391,7 +395,7 @@ pub(super) fn ps_5(book: &Book) -> Findings {
         let network = Network::dumbbell(book.of("PS-5"), "threshold of 20");
         Network { acks: Some(acks), queue: None, ..network }
     };
-    let level = |network: Network<'_>, mix| network.half((mix, "all"), "p90").mean();
+    let level = |network: Network<'_>, mix| network.half(mix, "all", "p90").mean();
     let sack = level(limited(DELAYED_20), [SACK, SACK]);
     let line = FigureLine::new("90th percentile of Sack's throughput", "Mbit/s").ours(sack);
     let near = ClaimInterval::between(3.6, 4.4);
@@ -461,8 +465,8 @@ pub(super) fn ps_7(book: &Book) -> Findings {
     };
     let plot = Plot::new(
         "Throughput of the middle half of lengths (Figure 16(b))",
-        ("mean size, packets", PLAIN),
-        ("throughput", "Mbit/s"),
+        PlotAxis::new("mean size, packets", PLAIN),
+        PlotAxis::new("throughput", "Mbit/s"),
     );
     findings.plot(plot.ours(SACK, of(SACK)).ours(PAST, of(PAST)));
     findings
@@ -473,7 +477,7 @@ fn by_class(findings: &mut Findings, network: Network<'_>) {
     for number in 0..=CLASSES.len() {
         let reading = format!("class{number}");
         let [past, sack] =
-            [[PAST, PAST], [SACK, SACK]].map(|mix| network.half((mix, "all"), &reading));
+            [[PAST, PAST], [SACK, SACK]].map(|mix| network.half(mix, "all", &reading));
         let (what, within) = match number {
             0 => ("below 50".to_owned(), ClaimInterval::between(-5.0, 5.0)),
             1 => ("of 50 to 100".to_owned(), ClaimInterval::at_least(-5.0)),

@@ -1,6 +1,6 @@
 //! Exits of the search over the share of the capacity that is available.
 
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::sample::Measured;
 use crate::papers::unit::{PERCENT, PLAIN};
@@ -101,7 +101,7 @@ pub(super) fn ps_1() -> Findings {
         let label = format!("case {case}: alpha up to");
         let within = ClaimInterval::between(row.below - digit, row.below + digit);
         findings.line(FigureLine::new(label, PLAIN).ours(Measured::exact(border)).must(within));
-        overshoots(&mut findings, case, (&of_row, row));
+        overshoots(&mut findings, case, &of_row, row);
     }
     let trains = exits.iter().map(|exit| exit.trains);
     let (least, most) = (trains.clone().min().unwrap_or(0), trains.max().unwrap_or(0));
@@ -119,7 +119,7 @@ pub(super) fn ps_1() -> Findings {
 }
 
 /// Adds the overshoots of a row that are nearest to its bounds, to the table's digit.
-fn overshoots(findings: &mut Findings, case: usize, (exits, row): (&[Exit], &Row)) {
+fn overshoots(findings: &mut Findings, case: usize, exits: &[Exit], row: &Row) {
     let overshoots = exits.iter().map(|exit| exit.overshoot());
     let rounded = |value: f64| Measured::exact((10.0 * value).round() / 10.0);
     let least = rounded(overshoots.clone().fold(f64::INFINITY, f64::min));
@@ -143,8 +143,8 @@ fn figure_6(exits: &[Exit]) -> Plot {
     let points = exits.iter().filter(|exit| exit.alpha >= 0.02).map(point).collect();
     let mut plot = Plot::new(
         "Gap of Paced Start less the ideal gap (Figure 6)",
-        ("available", PERCENT),
-        ("difference, microseconds", PLAIN),
+        PlotAxis::new("available", PERCENT),
+        PlotAxis::new("difference, microseconds", PLAIN),
     );
     plot.smooth = true;
     plot.ours("100 Mbit/s, 1000 bytes", points)

@@ -58,15 +58,17 @@ pub struct ReadingSearch<'t> {
 
 impl<'t> ReadingSearch<'t> {
     /// A search with a seed and a budget of combinations beyond the levels alone. Results in `known` are not run
-    /// again. Quick runs make a part of each experiment. Of `wanted` claims those of the paper are run: what is found
+    /// again. Runs are quick: they make a part of each experiment. Of `wanted` claims those of the paper are run: what is found
     /// for one does not depend on the others, but the course of the search does.
     pub fn new(
-        (table, wanted): (&'t PaperTable, &[&'static PaperClaim]),
+        table: &'t PaperTable,
+        wanted: &[&'static PaperClaim],
         known: KnownResults,
-        (seed, budget, quick): (u64, usize, bool),
+        seed: u64,
+        budget: usize,
     ) -> Self {
         let claims = wanted.iter().copied().filter(|claim| table.is_of(claim)).collect();
-        Self { table, claims, quick, seed, budget, known, tried: Vec::new() }
+        Self { table, claims, quick: true, seed, budget, known, tried: Vec::new() }
     }
 
     /// The same with all repeats and points of the experiments, before anything was tried.

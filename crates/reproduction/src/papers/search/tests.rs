@@ -9,7 +9,7 @@ use crate::papers::{EditedPlan, PaperClaim, PaperTable, PreparedRuns, claims, ta
 fn every_level_makes_plans_that_can_be_run() {
     for table in tables().unwrap() {
         let own: Vec<&'static PaperClaim> = claims().filter(|claim| table.is_of(claim)).collect();
-        let search = ReadingSearch::new((table, &own), KnownResults::default(), (1, 0, true));
+        let search = ReadingSearch::new(table, &own, KnownResults::default(), 1, 0);
         for reading in search.alone() {
             let mut plans: Vec<EditedPlan> = Vec::new();
             for experiment in own.iter().flat_map(|claim| claim.experiments()) {
@@ -86,7 +86,7 @@ level = [
 /// The readings tried, in their order, and all that was found, as lines.
 fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
     let all: Vec<&'static PaperClaim> = claims().collect();
-    let mut search = ReadingSearch::new((table, &all), known, (7, 2, true));
+    let mut search = ReadingSearch::new(table, &all, known, 7, 2);
     let (mut tried, mut lines) = (Vec::new(), String::new());
     while let Some(reading) = search.next_reading() {
         for new in search.run(&reading, 1).unwrap() {
@@ -125,8 +125,7 @@ fn a_search_over_one_claim_runs_that_claim_alone() {
     let (all, one): (Vec<&'static PaperClaim>, Vec<&'static PaperClaim>) =
         (claims().collect(), claims().filter(|claim| claim.id == "ET-6").collect());
     let found = |wanted: &[&'static PaperClaim]| {
-        let mut search =
-            ReadingSearch::new((&table, wanted), KnownResults::default(), (7, 0, true));
+        let mut search = ReadingSearch::new(&table, wanted, KnownResults::default(), 7, 0);
         let reading = search.next_reading().unwrap();
         search.run(&reading, 1).unwrap()
     };
@@ -146,7 +145,7 @@ fn a_change_of_what_is_judged_is_run_again() {
     let [all, named] = [of("{}"), of("{ scheme = ['etcp-fair'] }")];
     let own: Vec<&'static PaperClaim> = claims().filter(|claim| claim.id == "ET-6").collect();
     let new = |table: &PaperTable, known: KnownResults| {
-        let mut search = ReadingSearch::new((table, &own), known, (7, 0, true));
+        let mut search = ReadingSearch::new(table, &own, known, 7, 0);
         let reading = search.next_reading().unwrap();
         search.run(&reading, 1).unwrap()
     };

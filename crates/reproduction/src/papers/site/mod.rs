@@ -119,7 +119,7 @@ pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
     let shared = Shared::default();
     simulation.observe(ServerCapture::new(&links, server, shared.clone()));
     for (n, (client, kind)) in clients.into_iter().enumerate() {
-        let spec = browsing(n, (server, client), kind, size.visits)?;
+        let spec = browsing(n, server, client, kind, size.visits)?;
         simulation.add(Instant::ZERO + START_EVERY * n as u64, Browsing::new(spec));
     }
     let limit = Instant::ZERO + Duration::from_secs(100_000);
@@ -140,7 +140,8 @@ fn wire(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
 
 fn browsing(
     n: usize,
-    (server, client): (HostId, HostId),
+    server: HostId,
+    client: HostId,
     kind: &ClientKind,
     visits: u64,
 ) -> Result<BrowsingSpec, String> {

@@ -3,7 +3,7 @@
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{MOST, share_line};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
@@ -106,19 +106,12 @@ pub(super) fn sp_8(book: &Book) -> Findings {
         let label = format!("reno-ssr slower beside SPAND, 200 ms, the most ({})", label(*place));
         findings.line(FigureLine::new(label, PERCENT).ours(slowdown));
     }
-    ahead(
-        &mut findings,
-        (fine, "50 ms, scenario 1"),
-        (&all, "50ms"),
-        ClaimInterval::between(-10.0, 10.0),
-    );
-    ahead(
-        &mut findings,
-        (fine, "50 ms, scenario 2"),
-        (&all, "200ms"),
-        ClaimInterval::at_least(20.0),
-    );
-    ahead(&mut findings, (coarse, "200 ms"), (&all, ""), ClaimInterval::at_least(0.0));
+    let at = |delay: &'static str| all.iter().filter(move |place| place[0] == delay);
+    let alike = ClaimInterval::between(-10.0, 10.0);
+    let faster = ClaimInterval::at_least(20.0);
+    ahead(&mut findings, fine, "50 ms, scenario 1", at("50ms"), alike);
+    ahead(&mut findings, fine, "50 ms, scenario 2", at("200ms"), faster);
+    ahead(&mut findings, coarse, "200 ms", all.iter(), ClaimInterval::at_least(0.0));
     for (clock, figure) in [(fine, "Figure 20"), (coarse, "Figure 21")] {
         for first in all.iter().filter(|place| place[2] == all[0][2]) {
             findings.plot(curves(clock, figure, *first));
@@ -127,14 +120,14 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, SPAND's gain over the reno-ssr beside it at one delay, or at all.
-fn ahead(
+/// Adds, outside the verdict, SPAND's gain over the reno-ssr beside it: the case that decides.
+fn ahead<'p>(
     findings: &mut Findings,
-    (clock, what): (Clock<'_>, &str),
-    (all, delay): (&[Place<'_>], &str),
+    clock: Clock<'_>,
+    what: &str,
+    places: impl Iterator<Item = &'p Place<'p>>,
     within: ClaimInterval,
 ) {
-    let places = all.iter().filter(|place| delay.is_empty() || place[0] == delay);
     if let Some((place, gain)) = furthest_out(within, places.map(|p| (p, clock.gain(*p)))) {
         let at = label(*place);
         let label =
@@ -154,7 +147,7 @@ fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: Place<'_>) -> Plot {
         };
         counts.iter().filter_map(point).collect()
     };
-    Plot::new(title, ("connections", PLAIN), ("completion", SECONDS))
+    Plot::new(title, PlotAxis::new("connections", PLAIN), PlotAxis::new("completion", SECONDS))
         .ours("spand", of("a", SPAND))
         .ours("reno-ssr beside spand", of("b", SPAND))
         .ours("reno-ssr among its own", of("b", clock.reno))

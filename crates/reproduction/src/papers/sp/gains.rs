@@ -23,9 +23,10 @@ pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
 pub(super) fn mostly(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, ClaimInterval),
+    baseline: &str,
+    within: ClaimInterval,
 ) {
-    findings.line(share_of_cases("", cases, (baseline, within)).must(MOST));
+    findings.line(share_of_cases("", cases, baseline, within).must(MOST));
     extremes(findings, cases, baseline);
 }
 
@@ -33,7 +34,8 @@ pub(super) fn mostly(
 pub(super) fn share_of_cases(
     with: &str,
     cases: &[Case<'_>],
-    (baseline, within): (&str, ClaimInterval),
+    baseline: &str,
+    within: ClaimInterval,
 ) -> FigureLine {
     let gains: Vec<Measured> = cases.iter().map(|case| gain(case, baseline)).collect();
     let bounds = match within.most.is_finite() {
@@ -66,21 +68,24 @@ fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
 pub(super) fn always(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, ClaimInterval),
+    baseline: &str,
+    within: ClaimInterval,
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
-    deciding(findings, ("", baseline), furthest_out(within, gains), |line| line.must(within));
+    deciding(findings, "", baseline, furthest_out(within, gains), |line| line.must(within));
     extremes(findings, cases, baseline);
 }
 
 /// Adds, outside the verdict, the same under another open choice.
 pub(super) fn always_with(
     findings: &mut Findings,
-    (with, cases): (&str, &[Case<'_>]),
-    (baseline, within): (&str, ClaimInterval),
+    with: &str,
+    cases: &[Case<'_>],
+    baseline: &str,
+    within: ClaimInterval,
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
-    deciding(findings, (with, baseline), furthest_out(within, gains), |line| line.also(within));
+    deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
 /// Adds, outside the verdict, the same with a gateway that knows better: each case with the best of
@@ -88,11 +93,12 @@ pub(super) fn always_with(
 pub(super) fn always_told(
     findings: &mut Findings,
     cases: &[Case<'_>],
-    (baseline, within): (&str, ClaimInterval),
+    baseline: &str,
+    within: ClaimInterval,
 ) {
     let gains = cases.iter().filter_map(|case| Some((case.label(), told_gain(case, baseline)?)));
     let with = "the share known (the best of 6, 12, 18, 31): ";
-    deciding(findings, (with, baseline), furthest_out(within, gains), |line| line.also(within));
+    deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
 /// The gain with that of the shares with which SPAND is fastest; none if they were not run.
@@ -105,7 +111,8 @@ fn told_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
 
 fn deciding(
     findings: &mut Findings,
-    (with, baseline): (&str, &str),
+    with: &str,
+    baseline: &str,
     found: Option<(String, Measured)>,
     bear: impl Fn(FigureLine) -> FigureLine,
 ) {

@@ -1,7 +1,7 @@
 //! What a busy site's log says of sharing by network (§5.2.1, §5.2.3).
 
 use super::super::book::Book;
-use super::super::curve::{CurvePoint, Plot};
+use super::super::curve::{CurvePoint, Plot, PlotAxis};
 use super::super::finding::{ClaimInterval, FigureLine, Findings};
 use super::super::sample::{Measured, Samples};
 use super::super::site::{LogFound, NamedNetworks, THINK};
@@ -45,12 +45,12 @@ pub(super) fn sp_9(book: &Book) -> Findings {
     if let Some(log) = book.logs().iter().find(|log| base(log)) {
         findings.plot(plot(
             "Figure 6: time since the last request of the same network",
-            ("time", SECONDS),
+            PlotAxis::new("time", SECONDS),
             &log.found.since_network,
         ));
         findings.plot(plot(
             "Figure 7: networks seen in 5 minutes",
-            ("networks", PLAIN),
+            PlotAxis::new("networks", PLAIN),
             &log.found.networks_within,
         ));
     }
@@ -74,15 +74,11 @@ fn others(book: &Book) -> Vec<f64> {
     thinks
 }
 
-fn plot(
-    title: &str,
-    x: (&str, super::super::unit::PrintedUnit),
-    distribution: &CumulativeDistribution,
-) -> Plot {
+fn plot(title: &str, x: PlotAxis, distribution: &CumulativeDistribution) -> Plot {
     let point = |step: &findings::CumulativeStep| CurvePoint {
         x: step.value,
         y: Measured::exact(step.share),
     };
-    Plot::new(title, x, ("share of requests", PLAIN))
+    Plot::new(title, x, PlotAxis::new("share of requests", PLAIN))
         .ours("log", distribution.steps.iter().map(point).collect())
 }

@@ -8,7 +8,7 @@ use super::{NSSR, SSR};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{Case, MOST, SCHEME, share_line, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
@@ -73,11 +73,12 @@ fn delay_key(record: &ExperimentRecord) -> &'static str {
 pub(super) fn sp_2(book: &Book) -> Findings {
     let record = book.of("SP-2");
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, ClaimInterval::at_least(50.0))));
-    NSSR.iter()
-        .for_each(|b| mostly(&mut findings, &cases, (b, ClaimInterval::between(15.0, 25.0))));
+    SSR.iter().for_each(|b| mostly(&mut findings, &cases, b, ClaimInterval::at_least(50.0)));
+    NSSR.iter().for_each(|b| mostly(&mut findings, &cases, b, ClaimInterval::between(15.0, 25.0)));
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp2-30kb.csv"));
-    SSR.into_iter().zip(NSSR).for_each(|pair| room_for_both(&mut findings, &cases, (pair, &ns2)));
+    for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
+        room_for_both(&mut findings, &cases, ssr, nssr, &ns2);
+    }
     with_delayed_acks(&mut findings, book.of("SP-2-delayed"));
     for case in cases.iter().filter(|case| case.value(COUNT) == "10") {
         for scheme in [SSR, NSSR].concat() {
@@ -88,17 +89,13 @@ pub(super) fn sp_2(book: &Book) -> Findings {
             findings.line(FigureLine::new(label, SECONDS).ns2(ns2).ours(ours));
         }
     }
-    by_number(&mut findings, record, ("Figure 10", Some(&ns2)));
+    by_number(&mut findings, record, "Figure 10", Some(&ns2));
     findings
 }
 
 /// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 % over
 /// -nssr, need an -nssr a third below -ssr or more.
-fn room_for_both(
-    findings: &mut Findings,
-    cases: &[Case<'_>],
-    ((ssr, nssr), ns2): ((&str, &str), &Ns2),
-) {
+fn room_for_both(findings: &mut Findings, cases: &[Case<'_>], ssr: &str, nssr: &str, ns2: &Ns2) {
     let a_third = ClaimInterval::at_least(100.0 / 3.0);
     let ours: Vec<Measured> = cases.iter().map(|case| case.gain([nssr, ssr], TIME)).collect();
     let time = |case: &Case<'_>, variant| {
@@ -118,7 +115,7 @@ fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     let bounds = [(SSR, ClaimInterval::at_least(50.0)), (NSSR, ClaimInterval::between(15.0, 25.0))];
     for (baselines, within) in bounds {
         for baseline in baselines {
-            let line = share_of_cases("with delayed ACKs, ", &cases, (baseline, within));
+            let line = share_of_cases("with delayed ACKs, ", &cases, baseline, within);
             findings.line(line.also(MOST));
         }
     }
@@ -137,7 +134,7 @@ pub(super) fn sp_3(book: &Book) -> Findings {
     let record = book.of("SP-3");
     let (cases, mut findings) = (Case::all(record), Findings::default());
     for baseline in [SSR, NSSR].concat() {
-        always(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
+        always(&mut findings, &cases, baseline, ClaimInterval::at_least(0.0));
     }
     for baseline in SSR {
         falls_with_size(&mut findings, record, baseline);
@@ -193,16 +190,15 @@ fn falls_with_size(findings: &mut Findings, record: &ExperimentRecord, baseline:
 pub(super) fn sp_4(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-4"), book.of("SP-4-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(35.0, 65.0))));
-    NSSR.iter()
-        .for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(25.0, 50.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(35.0, 65.0)));
+    NSSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(25.0, 50.0)));
     SSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(35.0, 65.0))));
+        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(35.0, 65.0)));
     NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(25.0, 50.0))));
+        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(25.0, 50.0)));
     with_larger_pipes(&mut findings, sizes);
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp4-udp.csv"));
-    by_number(&mut findings, record, ("Figure 12", Some(&ns2)));
+    by_number(&mut findings, record, "Figure 12", Some(&ns2));
     by_size(&mut findings, sizes, "Figure 13");
     findings
 }
@@ -226,7 +222,7 @@ fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
 pub(super) fn sp_5(book: &Book) -> Findings {
     let (record, t3) = (book.of("SP-5"), book.of("SP-5-t3"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(35.0, 50.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(35.0, 50.0)));
     for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
         let less = mean_gain_more(&cases, [ssr, nssr]);
         let label = format!("mean gain less over {nssr} than over {ssr}, points");
@@ -236,8 +232,9 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     }
     let unheard = Case::all(book.of("SP-5-unheard"));
     for baseline in SSR {
-        let with = ("the gateway hearing nothing from FTP: ", &unheard[..]);
-        always_with(&mut findings, with, (baseline, ClaimInterval::between(35.0, 50.0)));
+        let with = "the gateway hearing nothing from FTP: ";
+        let within = ClaimInterval::between(35.0, 50.0);
+        always_with(&mut findings, with, &unheard, baseline, within);
     }
     let all = Case::all(t3);
     let (few, many): (Vec<_>, Vec<_>) = all.into_iter().partition(|case| case.value(BULK) == "2");
@@ -249,8 +246,8 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     }
     on_t3(&mut findings, &few, |line, within| line.must(within));
     on_t3(&mut findings, &many, |line, within| line.also(within));
-    by_number(&mut findings, record, ("Figure 14(a)", None));
-    by_number(&mut findings, t3, ("Figure 14(b)", None));
+    by_number(&mut findings, record, "Figure 14(a)", None);
+    by_number(&mut findings, t3, "Figure 14(b)", None);
     findings
 }
 
@@ -283,15 +280,14 @@ fn on_t3(
 pub(super) fn sp_6(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-6"), book.of("SP-6-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(30.0, 65.0))));
-    NSSR.iter()
-        .for_each(|b| always(&mut findings, &cases, (b, ClaimInterval::between(25.0, 55.0))));
+    SSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(30.0, 65.0)));
+    NSSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(25.0, 55.0)));
     SSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(30.0, 65.0))));
+        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(30.0, 65.0)));
     NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, (b, ClaimInterval::between(25.0, 55.0))));
+        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(25.0, 55.0)));
     with_larger_pipes(&mut findings, sizes);
-    by_number(&mut findings, record, ("Figure 16", None));
+    by_number(&mut findings, record, "Figure 16", None);
     by_size(&mut findings, sizes, "Figure 17");
     findings
 }
@@ -301,22 +297,28 @@ pub(super) fn sp_7(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     let of_lighter = Case::all(lighter);
     for baseline in [SSR, NSSR].concat() {
-        always(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
+        always(&mut findings, &cases, baseline, ClaimInterval::at_least(0.0));
         let less = mean_gain(&of_lighter, baseline).less(mean_gain(&cases, baseline));
         let label = format!("mean gain over {baseline} less than with 12 kbit/s, points");
         findings
             .line(FigureLine::new(label, PERCENT).ours(less).must(ClaimInterval::at_least(0.0)));
-        always_told(&mut findings, &cases, (baseline, ClaimInterval::at_least(0.0)));
+        always_told(&mut findings, &cases, baseline, ClaimInterval::at_least(0.0));
     }
-    by_number(&mut findings, record, ("Figure 18", None));
+    by_number(&mut findings, record, "Figure 18", None);
     findings
 }
 
-/// Draws times over the number of connections, a figure for each delay and number of FTPs.
-fn by_number(findings: &mut Findings, record: &ExperimentRecord, figure: (&str, Option<&Ns2>)) {
+/// Draws times over the number of connections, a figure for each delay and number of FTPs, with
+/// ns-2's times where it has them.
+fn by_number(findings: &mut Findings, record: &ExperimentRecord, figure: &str, ns2: Option<&Ns2>) {
     let counts = record.values(COUNT);
     for first in Case::all(record).into_iter().filter(|case| case.value(COUNT) == counts[0]) {
-        findings.plot(curves(&first, (COUNT, "connections"), (&counts, figure)));
+        let mut plot = curves(&first, COUNT, "connections", &counts, figure);
+        for (scheme, ns2) in schemes().filter_map(|scheme| Some((scheme, ns2?))) {
+            let row = [("scenario", scenario(&first)), ("variant", scheme)];
+            plot = plot.ns2(scheme, ns2.points(&row, "n", "mean_s"));
+        }
+        findings.plot(plot);
     }
 }
 
@@ -324,26 +326,32 @@ fn by_number(findings: &mut Findings, record: &ExperimentRecord, figure: (&str, 
 fn by_size(findings: &mut Findings, record: &ExperimentRecord, figure: &str) {
     let sizes = record.values(SIZE);
     for first in Case::all(record).into_iter().filter(|case| case.value(SIZE) == sizes[0]) {
-        findings.plot(curves(&first, (SIZE, "KB"), (&sizes, (figure, None))));
+        findings.plot(curves(&first, SIZE, "KB", &sizes, figure));
     }
 }
 
-/// Times of all schemes along one axis from a case on; ns-2's where it has them.
+/// The schemes of the figures.
+fn schemes() -> impl Iterator<Item = &'static str> {
+    SSR.into_iter().chain(NSSR).chain([SPAND])
+}
+
+/// Times of all schemes along one axis from a case on.
 fn curves(
     first: &Case<'_>,
-    (key, axis): (&'static str, &str),
-    (values, (figure, ns2)): (&[String], (&str, Option<&Ns2>)),
+    key: &'static str,
+    axis: &'static str,
+    values: &[String],
+    figure: &str,
 ) -> Plot {
     let title = format!("Mean completion ({figure}; from {} on)", first.label());
-    let mut plot = Plot::new(title, (axis, PLAIN), ("completion", SECONDS));
-    for scheme in [SSR, NSSR].concat().into_iter().chain([SPAND]) {
+    let mut plot =
+        Plot::new(title, PlotAxis::new(axis, PLAIN), PlotAxis::new("completion", SECONDS));
+    for scheme in schemes() {
         let point = |value: &String| {
             let case = first.at(key, value)?;
             Some(CurvePoint { x: case.number(key), y: case.samples(scheme, TIME).mean() })
         };
         plot = plot.ours(scheme, values.iter().filter_map(point).collect());
-        let row = [("scenario", scenario(first)), ("variant", scheme)];
-        plot = plot.ns2(scheme, ns2.map_or(Vec::new(), |ns2| ns2.points(&row, "n", "mean_s")));
     }
     plot
 }

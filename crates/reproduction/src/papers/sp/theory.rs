@@ -1,7 +1,7 @@
 //! The optimal first window with and without the shift, over the share and the size.
 
 use crate::papers::cases::{MOST, share_meeting};
-use crate::papers::curve::{CurvePoint, Plot};
+use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::sample::Measured;
 use crate::papers::unit::{PERCENT, PLAIN};
@@ -17,14 +17,19 @@ const FIGURE_SHARES: u32 = 100;
 /// RFC 2414's first window with segments of 1 KB.
 const RFC_2414: u32 = 4;
 
-fn window((capacity, per_ack): (u32, u32), segments: u64, shift: bool) -> u64 {
-    let choice = WindowChoice { shift, not_below_bottom: false };
-    PathShare { capacity, per_ack }.initial_window(segments, choice)
+/// A share of `capacity` segments, of a path whose receiver acknowledges each segment.
+const fn share(capacity: u32) -> PathShare {
+    PathShare { capacity, per_ack: 1 }
+}
+
+fn window(share: PathShare, segments: u64, shift: bool) -> u64 {
+    share.initial_window(segments, WindowChoice { shift, not_below_bottom: false })
 }
 
 /// Every share with one and two segments per ACK.
-fn shares() -> impl Iterator<Item = (u32, u32)> {
-    (1..=MOST_SHARE).flat_map(|capacity| [(capacity, 1), (capacity, 2)])
+fn shares() -> impl Iterator<Item = PathShare> {
+    let of = |capacity| [1, 2].map(|per_ack| PathShare { capacity, per_ack });
+    (1..=MOST_SHARE).flat_map(of)
 }
 
 fn largest(values: impl Iterator<Item = u64>) -> Measured {
@@ -35,7 +40,7 @@ pub(super) fn sp_1() -> Findings {
     let mut findings = Findings::default();
     let sizes = || 1..=MOST_SEGMENTS;
     let excess = shares().flat_map(|share| {
-        sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.0)))
+        sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.capacity)))
     });
     let line = FigureLine::new("segments above Wc, at most", PLAIN);
     findings.line(line.ours(largest(excess)).must(ClaimInterval::at_most(0.0)));
@@ -47,7 +52,7 @@ pub(super) fn sp_1() -> Findings {
         findings.line(FigureLine::new(label, PLAIN).ours(slope(size)));
     }
     let below = (1..RFC_2414)
-        .flat_map(|capacity| sizes().map(move |size| window((capacity, 1), size, true)));
+        .flat_map(|capacity| sizes().map(move |size| window(share(capacity), size, true)));
     let label = "first window where Wc is below RFC 2414's 4 segments, at most";
     findings
         .line(FigureLine::new(label, PLAIN).ours(largest(below)).also(ClaimInterval::at_most(3.0)));
@@ -65,7 +70,7 @@ pub(super) fn sp_1() -> Findings {
 /// How many per cent of steps of the share by one segment leave the window as it was.
 fn unchanged(size: u64) -> Measured {
     let step = |capacity| {
-        let [before, after] = [capacity, capacity + 1].map(|c| window((c, 1), size, true));
+        let [before, after] = [capacity, capacity + 1].map(|c| window(share(c), size, true));
         Measured::exact(after.abs_diff(before) as f64)
     };
     let steps: Vec<Measured> = (1..FIGURE_SHARES).map(step).collect();
@@ -75,18 +80,17 @@ fn unchanged(size: u64) -> Measured {
 /// Change of the window for each segment of the share, from the share whose one epoch takes the
 /// whole transfer to the figure's largest.
 fn slope(size: u64) -> Measured {
-    let takes_all =
-        |capacity: &u32| PathShare { capacity: *capacity, per_ack: 1 }.epoch_size() >= size;
+    let takes_all = |capacity: &u32| share(*capacity).epoch_size() >= size;
     let Some(first) = (1..FIGURE_SHARES).find(takes_all) else { return Measured::NOTHING };
-    let [from, to] = [first, FIGURE_SHARES].map(|capacity| window((capacity, 1), size, true));
+    let [from, to] = [first, FIGURE_SHARES].map(|capacity| window(share(capacity), size, true));
     Measured::exact((to as f64 - from as f64) / f64::from(FIGURE_SHARES - first))
 }
 
 /// Most round trips that a transfer of less than an epoch takes longer with the shift.
 fn cost(per_ack: u32) -> Measured {
     let of_share = move |capacity: u32| {
-        let share = (capacity, per_ack);
-        let epoch = PathShare { capacity, per_ack }.epoch_size();
+        let share = PathShare { capacity, per_ack };
+        let epoch = share.epoch_size();
         let extra = move |size| {
             let [without, with] =
                 [false, true].map(|s| round_trips(window(share, size, s), size, per_ack));
@@ -113,12 +117,16 @@ fn curves(size: u64) -> Plot {
     let title = format!("First window over the share, {size} segments (Figure 5)");
     let of = |shift| {
         let point = |capacity: u32| {
-            let y = Measured::exact(window((capacity, 1), size, shift) as f64);
+            let y = Measured::exact(window(share(capacity), size, shift) as f64);
             CurvePoint { x: f64::from(capacity), y }
         };
         (1..=FIGURE_SHARES).map(point).collect()
     };
-    let mut plot = Plot::new(title, ("Wc, segments", PLAIN), ("first window, segments", PLAIN));
+    let mut plot = Plot::new(
+        title,
+        PlotAxis::new("Wc, segments", PLAIN),
+        PlotAxis::new("first window, segments", PLAIN),
+    );
     plot.smooth = true;
     plot.ours("with the shift", of(true)).ours("without", of(false))
 }
@@ -130,7 +138,7 @@ mod tests {
     #[test]
     fn the_papers_example_takes_two_round_trips_either_way() {
         // 11 segments, Wc 10: from 9 two windows (9 + 10), with the shift from 5 (5 + 6).
-        let [without, with] = [false, true].map(|shift| window((10, 1), 11, shift));
+        let [without, with] = [false, true].map(|shift| window(share(10), 11, shift));
         assert_eq!((without, with), (9, 5));
         assert_eq!([without, with].map(|w| round_trips(w, 11, 1)), [2, 2]);
     }

@@ -58,7 +58,7 @@ impl Suite for FourTransfersSuite {
         Cases::of_rows(tables, |file, row: Row| {
             let tick = named_tick(file).map_err(Refusal::Impossible)?;
             let set_up = row.set_up(tick)?;
-            Ok(case(file, row, (set_up, tick)))
+            Ok(case(file, row, set_up, tick))
         })
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
     })
 }
 
-fn case(file: &str, row: Row, (set_up, tick): (SetUp, Option<Duration>)) -> Ns2Case {
+fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case {
     let mut key = Fields::default()
         .with("delay", row.delay.clone())
         .with("limit", row.limit)

@@ -57,7 +57,7 @@ impl Suite for BurstsSuite {
         Cases::of_rows(tables, |file, row: Row| {
             let tick = tick_of(file).map_err(Refusal::Impossible)?;
             let set_up = row.set_up(tick)?;
-            Ok(case(file, row, (set_up, tick)))
+            Ok(case(file, row, set_up, tick))
         })
     }
 }
@@ -92,7 +92,7 @@ impl Row {
     }
 }
 
-fn case(file: &str, row: Row, (set_up, tick): (SetUp, Duration)) -> Ns2Case {
+fn case(file: &str, row: Row, set_up: SetUp, tick: Duration) -> Ns2Case {
     let key = Fields::default()
         .with("delay", row.delay.clone())
         .with("cross", row.cross.clone())

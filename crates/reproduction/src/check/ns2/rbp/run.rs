@@ -105,7 +105,7 @@ pub(super) fn run_case(setup: &Setup, scheme: &str) -> Result<Outcome, String> {
     let config = SimulationConfig { wire_sizes, ..SimulationConfig::default() };
     let mut simulation = Simulation::new(bell.topology, config);
     let bytes = setup.packets.map(|packets| packets * PACKET);
-    let id = simulation.add(Instant::ZERO, TwoBursts::new((from, to), scheme, bytes));
+    let id = simulation.add(Instant::ZERO, TwoBursts::new(from, to, scheme, bytes));
     // A burst that never ends has no time to show.
     let _ended = simulation.run(Instant::ZERO + LIMIT).is_ok();
     let Some(app) = simulation.application::<TwoBursts>(id) else {
@@ -132,7 +132,7 @@ struct TwoBursts {
 }
 
 impl TwoBursts {
-    fn new((from, to): (HostId, HostId), scheme: Scheme, bytes: [u64; 2]) -> Self {
+    fn new(from: HostId, to: HostId, scheme: Scheme, bytes: [u64; 2]) -> Self {
         let (started_at, times) = (Instant::ZERO, [None; 2]);
         Self { from, to, scheme, bytes, conn: None, started_at, times }
     }

@@ -60,7 +60,7 @@ impl Suite for SessionPagesSuite {
         Cases::of_rows(tables, |file, row: Row| {
             let tick = named_tick(file).map_err(Refusal::Impossible)?;
             let set_up = row.set_up(tick)?;
-            Ok(case(file, row, (set_up, tick)))
+            Ok(case(file, row, set_up, tick))
         })
     }
 }
@@ -132,7 +132,7 @@ fn profile_of(variant: &str) -> Option<&'static str> {
     })
 }
 
-fn case(file: &str, row: Row, (set_up, tick): (SetUp, Option<Duration>)) -> Ns2Case {
+fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case {
     let mut key = Fields::default();
     if let Some(jitter) = row.jitter {
         key = key.with("jitter", jitter);
