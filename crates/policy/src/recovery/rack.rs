@@ -14,8 +14,8 @@
 //! and `congestion`, the undo came first. Every transmission must be told by
 //! [`LossRecovery::on_sent`]: that nothing was sent again is proof enough for an undo.
 //!
-//! The timer of [`RecoveryState::timeout`] is to be served before a retransmission timer that is due
-//! at the same instant: a probe goes out in place of the first timeout.
+//! The timer of [`RecoveryState::timeout`] is to be served before a retransmission timer that is
+//! due at the same instant: a probe goes out in place of the first timeout.
 
 mod detect;
 mod frto;
