@@ -1,12 +1,11 @@
 //! A new agent takes over while connections run, on every kernel.
 
 use super::hosts::{Hosts, Mode, ask, begin, finish};
-use crate::bed::binary;
+use crate::bed::{binary, timed};
 use agent::kernel::facts::Facts;
 use socket2::Domain;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
 
 /// Visits from another thread. They end with this, also where an upgrade fails: the test would wait
 /// for them.
@@ -42,11 +41,10 @@ fn assert_taken_over(mode: Mode) {
         let opening = scope.spawn(|| {
             let (mut opened, mut unattended) = (0_u64, 0);
             while !is_over.load(Ordering::Relaxed) {
-                let begin = Instant::now();
-                let visit = ask(&mut hosts.open(server), 1000);
+                let (time, visit) = timed(|| ask(&mut hosts.open(server), 1000));
                 // The running agent waits 30 s for the new one, which needs most of a processor for
                 // that where it is emulated.
-                thread::sleep(begin.elapsed() * 4);
+                thread::sleep(time * 4);
                 opened += 1;
                 unattended += u64::from(mode != Mode::Window && !visit.control.starts_with("hs_"));
             }
