@@ -9,7 +9,6 @@
 //!
 //! Read in this order: [`config`], [`SiteObserver`], then `live`.
 
-mod clock;
 pub mod config;
 mod counts;
 mod live;

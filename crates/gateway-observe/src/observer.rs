@@ -4,7 +4,7 @@ use crate::config::ObserveConfig;
 use crate::counts::ObserverCounts;
 use crate::live::RunningCapture;
 use crate::log::{LogPriority, say};
-use crate::reporting::Findings;
+use crate::reporting::GatewayReporter;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// An observer that reads packets.
 #[derive(Debug)]
 pub struct SiteObserver {
-    findings: Arc<Findings>,
+    reporter: Arc<GatewayReporter>,
     capture: RunningCapture,
     metrics: Option<TcpListener>,
 }
@@ -30,19 +30,19 @@ impl SiteObserver {
     /// the observer tries again.
     pub fn start(config: &ObserveConfig) -> Result<Self, String> {
         let metrics = config.metrics.map(bind).transpose()?;
-        let findings = Arc::new(Findings::new(config)?);
-        let capture = RunningCapture::start(config.capture.clone(), Arc::clone(&findings))?;
-        Ok(Self { findings, capture, metrics })
+        let reporter = Arc::new(GatewayReporter::new(config)?);
+        let capture = RunningCapture::start(config.capture.clone(), Arc::clone(&reporter))?;
+        Ok(Self { reporter, capture, metrics })
     }
 
     /// Counters of the capture.
     pub fn counts(&self) -> &ObserverCounts {
-        &self.findings.counts
+        &self.reporter.counts
     }
 
     /// True while gateways take its reports.
     pub fn is_connected(&self) -> bool {
-        self.findings.is_connected()
+        self.reporter.is_connected()
     }
 
     /// Runs until a signal ends the observer, or the capture ends by itself.
@@ -68,7 +68,7 @@ impl SiteObserver {
             _ = terminate.recv() => Ok(()),
             _ = interrupt.recv() => Ok(()),
             () = self.capture.ended() => Ok(()),
-            served = serve(self.metrics.take(), Arc::clone(&self.findings)) => served,
+            served = serve(self.metrics.take(), Arc::clone(&self.reporter)) => served,
         }
     }
 
@@ -81,7 +81,7 @@ impl SiteObserver {
     pub fn end(self) -> Result<(), String> {
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
         let read = self.capture.end();
-        let sent = self.findings.flush();
+        let sent = self.reporter.flush();
         read?;
         let lost = || "no gateway has acknowledged the last reports; they are lost".to_owned();
         sent.then_some(()).ok_or_else(lost)
@@ -101,12 +101,15 @@ fn bind(address: SocketAddr) -> Result<TcpListener, String> {
 }
 
 /// Serves `/metrics`; without a listener, waits for ever.
-async fn serve(listener: Option<TcpListener>, findings: Arc<Findings>) -> Result<(), String> {
+async fn serve(
+    listener: Option<TcpListener>,
+    reporter: Arc<GatewayReporter>,
+) -> Result<(), String> {
     const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let Some(listener) = listener else { return std::future::pending().await };
     let failed = |error| format!("metrics: {error}");
     let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-    let metrics = async move || ([(CONTENT_TYPE, TYPE)], findings.metrics());
+    let metrics = async move || ([(CONTENT_TYPE, TYPE)], reporter.metrics());
     let router = Router::new().route("/metrics", get(metrics));
     axum::serve(listener, router).await.map_err(failed)
 }

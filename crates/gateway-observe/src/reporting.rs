@@ -1,6 +1,5 @@
 //! Findings of the capture go to the gateway: transfers and options as reports, SYNs as visitors.
 
-use crate::clock::wall;
 use crate::config::{CapturePlace, ObserveConfig, ReportedPrefix};
 use crate::counts::ObserverCounts;
 use crate::log::{LogPriority, say};
@@ -10,6 +9,7 @@ use gateway_proto::v1::{Arrival, Collector, Network};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use support::clock::wall;
 
 /// Longest wait for a gateway that does not acknowledge, at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,9 +33,9 @@ pub(crate) enum Found {
     },
 }
 
-/// Sends findings to the gateways without waiting for them.
+/// Reports findings to the gateways without waiting for them.
 #[derive(Debug)]
-pub(crate) struct Findings {
+pub(crate) struct GatewayReporter {
     /// Transfers and visitors.
     passive: SiteClient<()>,
     /// TCP options, whose batches have numbers of their own; `None`: no options are believed.
@@ -46,7 +46,7 @@ pub(crate) struct Findings {
     pub(crate) counts: ObserverCounts,
 }
 
-impl Findings {
+impl GatewayReporter {
     /// Connects to the gateways.
     ///
     /// # Errors

@@ -42,8 +42,8 @@ impl Sender {
         let mut info = self.ack_info(now);
         let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
         let is_once = ack.una > una_before && self.advance(ack.una, path, &mut info);
-        // Nearly all ACKs only advance, with nothing retransmitted: such an ACK repeats nothing and
-        // echoes nothing old.
+        // Nearly all ACKs only advance, with nothing retransmitted. They repeat nothing and echo
+        // nothing old.
         let only_advances =
             ack.una > una_before && ack.sack.is_empty() && self.retransmit_stamp.is_none();
         if !only_advances {
@@ -78,7 +78,7 @@ impl Sender {
             AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
         } else {
             let reading = AckReading { info: &info, sample: &sample, lowest };
-            self.hear_recovery(path, ack, reading, &mut outcome)
+            self.judge(path, ack, reading, &mut outcome)
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         if path.is_metered() {

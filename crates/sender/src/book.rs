@@ -74,7 +74,7 @@ impl Sender {
         let is_again = leaving.index.is_some();
         if is_again {
             self.end_burst(path);
-            self.recovery.void_promises();
+            self.recovery.void_stance();
         }
         if is_again || self.recovery.capabilities().follows_new_data {
             self.recovery.on_sent(&SentInfo {

@@ -22,8 +22,7 @@ impl Sender {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
     }
 
-    /// Splits off what a recovery policy works on, to tell it something or to ask. What it has
-    /// promised is void then.
+    /// Splits off what a recovery policy works on, to notify or to ask it. Its stance is void then.
     #[inline(always)]
     pub(crate) fn recovery_parts<'a>(
         &'a mut self,
@@ -31,7 +30,7 @@ impl Sender {
         may_send: bool,
     ) -> (&'a mut Repairs, RecoveryContext<'a>) {
         self.end_burst(path);
-        self.recovery.void_promises();
+        self.recovery.void_stance();
         let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),

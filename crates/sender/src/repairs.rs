@@ -1,10 +1,10 @@
 //! A sender's recovery policy, with its state beside it.
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most
-//! answers take to find. So its state is read once after each change, and what it has promised until
-//! its next event ([`Stance`]) is kept. A connection that loses nothing then sends by comparing
+//! answers take to find. So its state is read once after each change. Its last [`Stance`], which
+//! holds until its next event, is kept, too. A connection that loses nothing then sends by comparing
 //! numbers of its own. Where assertions are on, which is in every test, the policy is asked all the
-//! same, and has to keep its promises.
+//! same, and has to agree.
 
 use crate::Sender;
 use crate::burst::Burst;
@@ -15,12 +15,12 @@ use policy::recovery::{
     Report, SentInfo, Stance,
 };
 
-/// A recovery policy, its state, and its promises.
+/// A recovery policy, its state, and its stance.
 pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
     can: RecoveryCapabilities,
     state: RecoveryState,
-    /// The last promise of the policy. Any event but an ACK takes it back.
+    /// [`Report::stance`] of the last ACK. Any other event makes it void.
     stance: Stance,
     /// New data that the policy was not notified of.
     pub(crate) burst: Burst,
@@ -53,9 +53,9 @@ impl Repairs {
         self.stance
     }
 
-    /// Takes back what the policy has promised.
+    /// Makes the stance void: the policy is asked again.
     #[inline]
-    pub(crate) fn void_promises(&mut self) {
+    pub(crate) fn void_stance(&mut self) {
         self.stance = Stance::Ask;
         self.burst = Burst::default();
     }
@@ -142,8 +142,8 @@ impl Sender {
         !recovery.state().wants_new_data
     }
 
-    /// [`Stance::Open`] is true of a piece of new data.
-    pub fn open_promise_holds(&mut self, path: &Path, promised: u64) -> bool {
+    /// The policy agrees with [`Stance::Open`] for a piece of new data.
+    pub fn is_open_for(&mut self, path: &Path, promised: u64) -> bool {
         self.end_burst(path);
         let (stance, burst) = (self.recovery.stance, self.recovery.burst);
         let (recovery, mut cx) = self.recovery_parts(path, true);
@@ -153,13 +153,8 @@ impl Sender {
         allowance == promised && again.is_none()
     }
 
-    /// [`Stance::Idle`] is true of an ACK.
-    pub(crate) fn idle_promise_holds(
-        &mut self,
-        path: &Path,
-        info: &AckInfo,
-        may_send: bool,
-    ) -> bool {
+    /// The policy agrees with [`Stance::Idle`] for an ACK.
+    pub(crate) fn is_idle_for(&mut self, path: &Path, info: &AckInfo, may_send: bool) -> bool {
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         recovery.on_ack(&mut cx, info) == Report::PROGRESS
     }

@@ -1,8 +1,7 @@
-//! An ACK's verdict by loss recovery, and by the members of a shared path, and what of it reaches the
-//! path.
+//! Loss recovery, and the members of a shared path, judge an ACK, and the path gets the result.
 //!
-//! A timeout's report takes the same way ([`Sender::apply_report`]). An ECN echo is answered as a loss
-//! (RFC 3168 §6.1.2).
+//! The report on a timeout takes the same way ([`Sender::apply_report`]). An ECN echo is answered as
+//! a loss (RFC 3168 §6.1.2).
 
 use crate::Sender;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
@@ -22,7 +21,7 @@ pub(crate) struct AckReading<'a> {
     pub(crate) lowest: Option<u64>,
 }
 
-/// An ACK's verdict by recovery, and by the members of a shared path.
+/// The verdict of recovery, and of the members of a shared path, on an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckVerdict {
     /// The window may grow if it acknowledges data.
@@ -34,7 +33,7 @@ pub(crate) struct AckVerdict {
 
 impl Sender {
     /// Asks recovery, and on a shared path the other members, what this ACK means.
-    pub(crate) fn hear_recovery(
+    pub(crate) fn judge(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,
@@ -44,7 +43,8 @@ impl Sender {
         let AckReading { info, sample, lowest } = reading;
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
         let old = arrived.is_some_and(|order| path.is_before_reduction(self.origin.client, order));
-        let report = self.ask_recovery(path, info, ack.may_send);
+        let (recovery, mut cx) = self.recovery_parts(path, ack.may_send);
+        let report = recovery.on_ack(&mut cx, info);
         if self.retransmit_stamp.is_some() && !self.recovery.state().may_be_needless {
             self.retransmit_stamp = None;
         }
@@ -60,16 +60,6 @@ impl Sender {
         AckVerdict { grow, old, timer: report.timer }
     }
 
-    #[inline]
-    fn ask_recovery(&mut self, path: &Path, info: &AckInfo, may_send: bool) -> Report {
-        if self.is_idle_for(info) {
-            debug_assert!(self.idle_promise_holds(path, info, may_send));
-            return Report::PROGRESS;
-        }
-        let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        recovery.on_ack(&mut cx, info)
-    }
-
     /// True if recovery is at rest, and stays so by a plain ACK on a path of its own. Recovery is
     /// notified, unless it needs nothing. `is_once`: all that the ACK acknowledges was sent once,
     /// and the ACK is the first to report it.
@@ -83,12 +73,11 @@ impl Sender {
     ) -> bool {
         match self.recovery.stance() {
             Stance::Idle => {
-                debug_assert!(self.is_idle_for(info));
-                debug_assert!(self.idle_promise_holds(path, info, may_send));
+                debug_assert!(self.is_idle_for(path, info, may_send));
                 true
             }
             Stance::AtRest if is_once && self.board.sacked_ranges().is_empty() => {
-                self.tell_plain_ack(path, info);
+                self.notify_plain_ack(path, info);
                 true
             }
             _ => false,
@@ -96,10 +85,10 @@ impl Sender {
     }
 
     #[inline]
-    fn tell_plain_ack(&mut self, path: &Path, info: &AckInfo) {
+    fn notify_plain_ack(&mut self, path: &Path, info: &AckInfo) {
         debug_assert!(info.progress.partial == 0 && !info.progress.again);
         let (now, newest) = (info.now, info.progress.newest);
-        let told = PlainAck {
+        let plain = PlainAck {
             now,
             newest: newest.map_or((now, info.una), |newest| (newest.sent_at, newest.end)),
             head_sent_at: self.board.segment(0).map(|head| head.sent_at),
@@ -107,17 +96,7 @@ impl Sender {
             srtt: path.rtt.srtt(),
             rto: path.rto(self.timer.backoff),
         };
-        self.recovery.on_plain_ack(&told);
-    }
-
-    /// The recovery policy is at [`Stance::Idle`], and this ACK is plain.
-    pub(crate) fn is_idle_for(&self, info: &AckInfo) -> bool {
-        self.recovery.stance() == Stance::Idle
-            && info.advanced()
-            && self.board.is_clean()
-            && info.dsack.is_none()
-            && !info.duplicate
-            && !info.echoes_original
+        self.recovery.on_plain_ack(&plain);
     }
 
     /// Carries a recovery report to the path and the counters.

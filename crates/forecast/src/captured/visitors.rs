@@ -117,7 +117,7 @@ impl Visitors {
         &mut self.client(client).evidence
     }
 
-    /// An ACK at `at` tells of so many bytes since the one before it, which was at `since`.
+    /// An ACK at `at` acknowledges `bytes` more than the one before it, which was at `since`.
     fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
         let address = sender.client.ip;
         self.evidence(address).on_arrived(sender.connection, since, at, bytes);

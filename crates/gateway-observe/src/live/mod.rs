@@ -1,5 +1,5 @@
 //! The capture: a thread reads packets and rebuilds their senders by crate `trace` (`reading`). It
-//! hands findings to [`crate::reporting`], whose queues are bounded, and waits for nobody.
+//! hands findings to [`crate::reporting`], whose queues are bounded, and never waits.
 
 mod idle;
 mod packets;
@@ -9,7 +9,7 @@ mod reading;
 pub(crate) use path_options::PathOptionReader;
 
 use crate::config::{CaptureConfig, CapturePlace};
-use crate::reporting::Findings;
+use crate::reporting::GatewayReporter;
 use capture::ReadAhead;
 use capture::{CaptureError, CaptureFiles, CaptureTrouble, LiveCapture, LiveOptions, PortRange};
 use packets::PacketSource;
@@ -31,19 +31,22 @@ pub(crate) struct RunningCapture {
 }
 
 impl RunningCapture {
-    /// Captures on a thread of its own, and hands what it finds to `findings`.
+    /// Captures on a thread of its own, and hands what it finds to `reporter`.
     ///
     /// # Errors
     /// If an interface is unknown, the right to capture is missing, or there is no thread to be
     /// had: with the way out.
-    pub(crate) fn start(config: CaptureConfig, findings: Arc<Findings>) -> Result<Self, String> {
+    pub(crate) fn start(
+        config: CaptureConfig,
+        reporter: Arc<GatewayReporter>,
+    ) -> Result<Self, String> {
         let (source, stop) = open(&config)?;
         let (ends_soon, of_thread) = (config.place.is_live(), Arc::clone(&stop));
         let (end, ended) = oneshot::channel();
         let read = move || {
             // It goes with the thread, also if the thread panics.
             let _end: oneshot::Sender<()> = end;
-            reading::read(source, &config, &findings, &of_thread);
+            reading::read(source, &config, &reporter, &of_thread);
         };
         let thread = std::thread::Builder::new().name("capture".to_owned()).spawn(read);
         Ok(Self { stop, thread: Some(thread.map_err(no_thread)?), ended, ends_soon })
@@ -55,8 +58,8 @@ impl RunningCapture {
         self.ends_soon = true;
     }
 
-    /// Ends the capture. Of interfaces, waits until the transfers under way are reported. Nobody
-    /// waits for a file: it may be a pipe that nobody writes into.
+    /// Ends the capture. For interfaces, waits until the transfers under way are reported. For a
+    /// file it does not wait: the file may be a pipe without a writer.
     ///
     /// # Errors
     /// If the thread has failed.
@@ -99,7 +102,7 @@ impl Drop for RunningCapture {
     }
 }
 
-/// Why it cannot capture, and the way out.
+/// The reason that it cannot capture, and the way out.
 fn refusal(error: &CaptureError) -> String {
     match error.trouble {
         CaptureTrouble::NotPermitted => {

@@ -3,14 +3,14 @@
 use super::idle::IdleConnections;
 use super::packets::{PacketSource, SourceHealth};
 use super::path_options::PathOptionReader;
-use crate::clock::wall;
 use crate::config::{CaptureConfig, CapturePlace};
 use crate::log::{LogPriority, say};
 use crate::passive::PassiveSink;
-use crate::reporting::{Findings, Found};
+use crate::reporting::{Found, GatewayReporter};
 use capture::Observed;
 use segment::Flags;
 use std::sync::atomic::{AtomicBool, Ordering};
+use support::clock::wall;
 use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
 use units::{Duration, Instant};
 
@@ -26,7 +26,7 @@ const LATE: Duration = Duration::from_millis(500);
 /// It is looked so often whether something has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Says, however a capture ends by itself, that nobody reads its packets any more.
+/// Says, however a capture ends by itself, that its packets are no longer read.
 struct EndWarning<'a> {
     place: &'a CapturePlace,
     /// True if the observer has ended the capture.
@@ -51,14 +51,14 @@ fn ending(place: &CapturePlace) -> String {
 pub(super) fn read(
     mut source: PacketSource,
     config: &CaptureConfig,
-    findings: &Findings,
+    reporter: &GatewayReporter,
     stop: &AtomicBool,
 ) {
     let _warning = EndWarning { place: &config.place, stop };
-    let counts = &findings.counts;
-    let sink = PassiveSink::new(|report| findings.send(Found::Report(report)));
+    let counts = &reporter.counts;
+    let sink = PassiveSink::new(|report| reporter.send(Found::Report(report)));
     let mut engine = config.passive.then(|| TraceEngine::new(engine(config), sink));
-    let (mut eye, mut health) = (SegmentEye::new(config, findings), SourceHealth::default());
+    let (mut eye, mut health) = (SegmentEye::new(config, reporter), SourceHealth::default());
     let (mut batch, mut lost, mut looked) = (Vec::new(), 0, Instant::ZERO);
     while !stop.load(Ordering::Relaxed) {
         match source.next_batch(&mut batch) {
@@ -74,7 +74,7 @@ pub(super) fn read(
             batch.iter().for_each(|segment| engine.on_segment(segment));
             pass_time(engine, config, &mut looked);
         }
-        findings.pace(&config.place);
+        reporter.pace(&config.place);
         counts.segments.inc_by(batch.len() as u64);
         let now_lost = source.lost();
         counts.lost.inc_by(now_lost - std::mem::replace(&mut lost, now_lost));
@@ -99,24 +99,24 @@ fn pass_time(
 /// Finds in single segments visitors and options.
 struct SegmentEye<'a> {
     config: &'a CaptureConfig,
-    findings: &'a Findings,
+    reporter: &'a GatewayReporter,
     options: PathOptionReader,
     idle: IdleConnections,
 }
 
 impl<'a> SegmentEye<'a> {
-    fn new(config: &'a CaptureConfig, findings: &'a Findings) -> Self {
+    fn new(config: &'a CaptureConfig, reporter: &'a GatewayReporter) -> Self {
         let (options, idle) = (PathOptionReader::new(config), IdleConnections::default());
-        Self { config, findings, options, idle }
+        Self { config, reporter, options, idle }
     }
 
     fn see(&mut self, segment: &Observed) {
         if self.config.push && wants_a_start(segment, &self.config.ports, &mut self.idle) {
             let (server, visitor) = (segment.destination.ip, segment.source.ip);
-            self.findings.send(Found::Arrival { server, visitor });
+            self.reporter.send(Found::Arrival { server, visitor });
         }
-        if let Some(found) = self.options.read(segment, &self.findings.counts) {
-            self.findings.send(found);
+        if let Some(found) = self.options.read(segment, &self.reporter.counts) {
+            self.reporter.send(found);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What an observer sees: transfers of a capture count as its reports, and servers hear of visitors
-//! as their SYNs come. The gateway itself reads no packet.
+//! Packets that an observer sees: transfers of a capture count as its reports, and servers learn of
+//! visitors as their SYNs come. The gateway itself reads no packet.
 
 use crate::bed::{Bed, Running, batch, get, network, query, report, send};
 use gateway::config::options::CollectorName;
@@ -117,7 +117,7 @@ async fn a_server_hears_of_a_visitor_whose_syn_an_observer_sees() {
     end(observer, running).await;
 }
 
-/// Where no more than 18 bits of a network may be told, the observer tells no more.
+/// Where at most 18 bits of a network may be reported, the observer reports no more.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_seen_is_told_of_networks_as_short_as_the_operator_wants() {
     let bed = Bed::new("");

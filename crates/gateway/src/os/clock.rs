@@ -1,7 +1,9 @@
 //! What time it is: nanoseconds since 1970 when the gateway started, from then on by the monotonic clock, so that a wall clock
 //! that is set moves no age while the gateway runs.
 
-use std::time::{self, SystemTime};
+use std::time;
+pub use support::clock::system_time;
+use support::clock::wall;
 use units::{Duration, Instant};
 
 /// Clocks of gateways may differ by so much, in steps of 2^30 ns: what seems to be of a later time is of none.
@@ -45,15 +47,4 @@ pub(crate) fn ticks(now: Instant) -> u32 {
 #[expect(clippy::disallowed_methods, reason = "a service lives in real time")]
 fn monotonic() -> time::Instant {
     time::Instant::now()
-}
-
-/// The wall clock, for certificates and for what outlives the process.
-#[expect(clippy::disallowed_methods, reason = "a service lives in real time")]
-pub fn system_time() -> SystemTime {
-    SystemTime::now()
-}
-
-fn wall() -> Instant {
-    let since = system_time().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Instant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -132,9 +132,9 @@ pub enum Stance {
     /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
     /// [`LossRecovery::next_retransmission`].
     Open,
-    /// Beyond that, while nothing is SACKed: an ACK that advances over segments that were sent once,
-    /// and tells nothing else, may be told by [`LossRecovery::on_plain_ack`]. It would be answered
-    /// with [`Report::PROGRESS`], but for its stance, which stays.
+    /// The same, and while nothing is SACKed, the policy needs only [`LossRecovery::on_plain_ack`] for
+    /// an ACK that advances over segments that were sent once, and reports nothing else. Its answer
+    /// would be [`Report::PROGRESS`], and the stance stays.
     AtRest,
     /// Beyond that, while nothing is SACKed: an ACK that advances, of which [`AckInfo`] tells nothing
     /// else, changes nothing and would be answered with [`Report::PROGRESS`].
@@ -225,7 +225,7 @@ pub struct RecoveryState {
     pub is_busy: bool,
     /// It waits for what new data will show. Nagle's algorithm does not hold that back.
     pub wants_new_data: bool,
-    /// A retransmission may still turn out needless. The time of the first such transmission is
+    /// A retransmission may still turn out needless. The time of the first retransmission is
     /// compared with what ACKs echo ([`AckInfo::echoes_original`]; Linux `retrans_stamp`).
     pub may_be_needless: bool,
     /// A tail-loss probe is out, whose fate an ACK may show with nothing outstanding.

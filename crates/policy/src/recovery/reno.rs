@@ -158,7 +158,7 @@ impl RenoRecovery {
     }
 
     fn left_network(&self) -> u64 {
-        // What others' segments overtook has not left, for all that is known.
+        // Segments that those of others overtook may not have left.
         let own = self.dup.left_network_but(self.overtaken);
         self.fast.as_ref().map_or(own, |fast| fast.left_network)
     }

@@ -113,7 +113,7 @@ impl Sack {
         self.forced = false;
         self.dup.begin_episode(cx.snd_nxt);
         if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
-            // RFC 2018 §8: the receiver has reneged; the left edge goes again in any case.
+            // RFC 2018 §8: the receiver has reneged; the left edge is retransmitted in any case.
             cx.board.forget_sacks();
         }
         cx.board.mark_all_lost();

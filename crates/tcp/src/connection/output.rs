@@ -48,7 +48,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         if let Some(piece) = self.ordinary_piece(path) {
-            debug_assert!(self.sender.open_promise_holds(path, piece.allowance));
+            debug_assert!(self.sender.is_open_for(path, piece.allowance));
             return Some(self.send_ordinary(now, path, piece, out));
         }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {

@@ -117,7 +117,7 @@ impl TracedConnection {
         let window = self.offered_window(side, segment);
         let (sender, clock) = self.halves[server].observed_sender()?;
         if sender.outstanding() == 0 {
-            // Where all is acknowledged an ACK may tell of nothing but a window.
+            // Where all is acknowledged, an ACK may report nothing but a window.
             return None;
         }
         let window = (una >= sender.una()).then_some(window);

@@ -4,7 +4,7 @@ use super::RebuiltSender;
 use sender::{Acknowledgement, SackOffsets, SenderTerms, StampClock};
 use units::{Instant, SeqNum};
 
-/// What the core's sender has made of an ACK.
+/// The outcome of an ACK at the core's sender.
 pub(crate) use sender::AckOutcome as AckDigest;
 
 /// Returns the offsets of `blocks`, of which there are few enough for a segment.
@@ -23,7 +23,7 @@ pub(crate) fn sack_offsets(
 /// An ACK that waits for its sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SenderAck {
-    /// When it reaches the sender.
+    /// Instant at which it reaches the sender.
     pub(crate) at: Instant,
     /// All below is acknowledged.
     pub(crate) una: u64,
@@ -57,13 +57,13 @@ impl SenderAck {
         }
     }
 
-    /// The byte at `offset` has arrived.
+    /// The byte at `offset` is delivered.
     pub(crate) fn covers(&self, offset: u64) -> bool {
         let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
         self.una > offset || self.sack.as_slice().iter().any(inside)
     }
 
-    /// One past the highest byte that has arrived.
+    /// Returns one past the highest byte that is delivered.
     pub(crate) fn highest(&self) -> u64 {
         self.sack.as_slice().iter().fold(self.una, |highest, block| highest.max(block.1))
     }
@@ -97,7 +97,8 @@ impl RebuiltSender {
         digest
     }
 
-    /// No SYN has told whether the receiver has SACK: blocks do, and so does a duplicate without any.
+    /// No SYN has shown whether the receiver has SACK: blocks show it, and so does a duplicate
+    /// without any.
     #[cold]
     fn learn_sack(&mut self, ack: &Acknowledgement<'_>) {
         let terms = *self.core.terms();

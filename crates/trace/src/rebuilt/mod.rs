@@ -1,9 +1,9 @@
-//! A sender rebuilt from what passes a capture: the core's own sender on a path of its own, with what
-//! packets alone say of it.
+//! A sender rebuilt from a capture: the core's own sender on a path of its own, with the evidence of
+//! packets alone.
 //!
-//! `acks` reads ACKs, `sends` books what leaves, `timers` runs out what runs out. Two drivers use
-//! it: `observed` books what a capture shows, `predicted` sends by itself. Offsets are the core's: 0
-//! is the SYN, 1 the first byte of payload, the FIN follows the last.
+//! `acks` reads ACKs, `sends` books segments that leave, `timers` lets timers run out. Two drivers
+//! use it: `observed` books the segments that a capture shows, `predicted` sends by itself. Offsets
+//! are the core's: 0 is the SYN, 1 the first byte of payload, the FIN follows the last.
 
 mod acks;
 mod evidence;
@@ -33,15 +33,15 @@ use policy::config::ConnectionConfig;
 use sender::{Sender, SenderTerms};
 use units::{Duration, Instant};
 
-/// What the SYNs agreed on, as far as it is known.
+/// The options that the SYNs agreed on, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// Payload of a full segment.
     pub(crate) mss: u64,
     pub(crate) sack: bool,
-    /// No SYN was captured, so that this is a guess until an ACK tells.
+    /// No SYN was captured, so this is a guess until an ACK shows it.
     pub(crate) sack_is_guess: bool,
-    /// Nothing tells how the windows that the peer offers are scaled.
+    /// The scale of the windows that the peer offers is unknown.
     pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
     /// Marks are echoed, and answered like a loss (RFC 3168).
@@ -51,14 +51,14 @@ pub(crate) struct Terms {
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
 
-/// A clock that ticks so often tells the round trips of most paths.
+/// The longest tick of a clock that can measure the round trips of most paths.
 const FINE_TICK: Duration = Duration::from_millis(10);
 
 /// A sender.
 pub(crate) struct RebuiltSender {
     path: Path,
     core: Sender,
-    /// [`Terms::sack_is_guess`], until an ACK tells.
+    /// [`Terms::sack_is_guess`], until an ACK shows it.
     sack_is_guess: bool,
     window_is_guess: bool,
     nagle: Nagle,
@@ -67,13 +67,13 @@ pub(crate) struct RebuiltSender {
     has_fine_clock: bool,
     /// An ACK of its data was captured.
     is_answered: bool,
-    /// Where one of the next segments of a predicted sender ends.
+    /// The end of one of the next segments of a predicted sender.
     edge: Option<u64>,
     evidence: Evidence,
     fit: Fit,
 }
 
-/// What holds a small segment back (RFC 9293 §3.7.4).
+/// The reason to hold a small segment back (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, Debug)]
 enum Nagle {
     Off,
@@ -138,7 +138,7 @@ impl RebuiltSender {
     }
 
     /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`. What
-    /// the timer has not sent again has answered a SYN that came again.
+    /// the timer has not retransmitted has answered a repeated SYN.
     pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..again {
@@ -218,7 +218,7 @@ impl RebuiltSender {
         self.path.rtt.rto(self.core.backoff())
     }
 
-    /// What it is doing.
+    /// Returns the phase that it is in.
     #[inline]
     pub(crate) fn phase(&self) -> SenderPhase {
         self.phase_at(self.core.una())
@@ -240,7 +240,7 @@ impl RebuiltSender {
         }
     }
 
-    /// What is told of new data that left at `at` and ends at `end`.
+    /// Describes new data that left at `at` and ends at `end`.
     pub(crate) fn sent(&self, at: Instant, end: u64, bytes: u64) -> SentData {
         let mss = self.core.mss();
         // Few are longer, and divisions are slow.
@@ -248,7 +248,7 @@ impl RebuiltSender {
         SentData { at, end, bytes, segments, phase: self.phase() }
     }
 
-    /// What it is after an ACK that came at `at`.
+    /// Returns its state after an ACK that came at `at`.
     #[inline(always)]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
@@ -281,7 +281,7 @@ impl RebuiltSender {
         self.core.una() > 0
     }
 
-    /// Data waits that the peer's window admits. Of an observed sender that is a guess: it has more
+    /// Data waits that the peer's window admits. For an observed sender that is a guess: it has more
     /// unless its last segment looked like an end.
     #[inline]
     fn new_data_waits(&self) -> bool {

@@ -1,7 +1,6 @@
-//! What most packets of a sender are: new data that follows what it sent before.
+//! Most packets of a sender: new data that follows the data before.
 //!
-//! Here is what `observed` does with that, and nothing else. Whatever may be something else is its
-//! own.
+//! This does the same as `observed`, which takes all other packets.
 
 use super::RebuiltSender;
 use super::observed::MOST_UNANSWERED;
@@ -9,7 +8,8 @@ use sender::LeavingSegment;
 use units::Instant;
 
 impl RebuiltSender {
-    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if they are not simply the next ones.
+    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if they
+    /// are not simply the next ones.
     #[inline]
     pub(crate) fn on_next_data(
         &mut self,
@@ -39,7 +39,7 @@ impl RebuiltSender {
         if payload < mss {
             self.core.note_small(end);
         }
-        self.tell_path(at, payload as u32, payload);
+        self.notify_path(at, payload as u32, payload);
         self.core.note_left_lazily(&mut self.path, &leaving);
         self.check_outstanding();
         true

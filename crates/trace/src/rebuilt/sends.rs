@@ -1,4 +1,4 @@
-//! What leaves: new data and retransmissions, booked as the core books them.
+//! Segments that leave: new data and retransmissions, booked as the core books them.
 
 use super::RebuiltSender;
 use policy::startup::PendingData;
@@ -18,7 +18,7 @@ impl RebuiltSender {
         if payload > 0 && len < self.core.mss() {
             self.core.note_small(self.core.nxt());
         }
-        self.tell_path(now, payload as u32, payload);
+        self.notify_path(now, payload as u32, payload);
         self.core.note_left(&mut self.path, &leaving, None);
     }
 
@@ -39,14 +39,14 @@ impl RebuiltSender {
         let (start, len) = (segment.start, u64::from(segment.len));
         let leaving = LeavingSegment { now, start, len, index: Some(index) };
         self.core.book(&mut self.path, &leaving);
-        self.tell_path(now, segment.len, 0);
+        self.notify_path(now, segment.len, 0);
         let clock = stamp.map(|value| StampClock { value, at: now });
         self.core.note_left(&mut self.path, &leaving, clock);
     }
 
-    /// Tells the path of a segment with so many bytes of payload, of which some are new.
+    /// Notifies the path of a segment with `bytes` of payload, `fresh` of them new.
     #[inline(always)]
-    pub(super) fn tell_path(&mut self, now: Instant, bytes: u32, fresh: u64) {
+    pub(super) fn notify_path(&mut self, now: Instant, bytes: u32, fresh: u64) {
         let wire_bytes = || Segment { len: bytes, ..Segment::default() }.wire_bytes();
         self.path.on_payload_sent(now, bytes, fresh, wire_bytes);
     }

@@ -1,4 +1,4 @@
-//! What runs out: the retransmission timer (RFC 6298 §5.4–5.7) and the timer of recovery.
+//! Timers that run out: the retransmission timer (RFC 6298 §5.4–5.7) and the timer of recovery.
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;

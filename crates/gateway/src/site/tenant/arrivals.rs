@@ -1,4 +1,4 @@
-//! Visitors whose SYNs or requests an observer has seen, told to whoever serves at the address that they go to.
+//! Visitors whose SYNs or requests an observer has seen. The server at the address that they go to is notified.
 
 use super::judge::reported_network;
 use super::{Speaker, Tenant, messages};

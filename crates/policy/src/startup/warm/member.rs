@@ -348,7 +348,7 @@ impl StartUp for MemberStart {
         self.warm.observe_arrival(window, sample);
     }
 
-    /// What follows an ACK needs more of the path: see [`KernelEvents::acked`].
+    /// [`KernelEvents::acked`] does this: it needs more of the path.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if self.is_in { Phase::Continue } else { SlowStart.on_ack(window, sample) }
     }
