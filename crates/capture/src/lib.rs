@@ -36,6 +36,7 @@ mod source;
 mod tally;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod tls;
 mod write;
 
 pub use ahead::ReadAhead;
@@ -49,4 +50,5 @@ pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::CapturedOptions;
 pub use source::{InputProgress, SegmentSource};
 pub use tally::{NotASegment, Tally};
+pub use tls::{TlsContent, TlsHead};
 pub use write::{CaptureWriter, Rotation};

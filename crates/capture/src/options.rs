@@ -1,4 +1,4 @@
-//! TCP options as a capture shows them, in 48 bytes.
+//! TCP options as a capture shows them, in 36 bytes.
 
 use segment::{RawOptions, SackBlocks, TcpOptions, Timestamps, option_kind as kind};
 use std::fmt;
@@ -10,25 +10,36 @@ const HAS_SCALE: u8 = 2;
 const SACK_PERMITTED: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
-const HAS_EXPERIMENT: u8 = 32;
+/// The upper three bits count the SACK blocks, of which there are four at most, or say that the words hold an experiment instead.
+const ONE_BLOCK: u8 = 32;
+const BLOCKS: u8 = 7 * ONE_BLOCK;
+const HAS_EXPERIMENT: u8 = 5 * ONE_BLOCK;
 
 /// How the options of nearly every segment begin: two of no operation, and timestamps (RFC 7323 appendix A).
 pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10];
 /// Bytes of an experiment that is told: its identifier and what follows.
 const EXPERIMENT: usize = 14;
-/// In the place of SACK blocks that are none.
-static NO_BLOCKS: SackBlocks = SackBlocks::NONE;
+/// Two sequence numbers: a SACK block, or two words of something else.
+type Pair = (SeqNum, SeqNum);
+/// Where timestamps are kept. With them, a header of 60 bytes has room for three SACK blocks (RFC 2018 §3).
+const STAMPS_AT: usize = SackBlocks::MAX - 1;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct CapturedOptions {
-    /// Or, with its bit of what is present, an experiment in the words of two blocks: no segment has to be larger for it.
-    sack: SackBlocks,
-    /// These three mean nothing without their bit of what is present.
-    timestamps: Timestamps,
+    /// SACK blocks, or an experiment in the first two, and behind them timestamps. Beyond what is present, whatever was there before.
+    pairs: [Pair; SackBlocks::MAX],
+    /// These two mean nothing without their bit of what is present.
     mss: u16,
     scale: u8,
     present: u8,
+}
+
+impl Default for CapturedOptions {
+    fn default() -> Self {
+        let pairs = [(SeqNum(0), SeqNum(0)); SackBlocks::MAX];
+        Self { pairs, mss: 0, scale: 0, present: 0 }
+    }
 }
 
 impl CapturedOptions {
@@ -49,21 +60,26 @@ impl CapturedOptions {
 
     /// Timestamps (RFC 7323 §3).
     pub const fn timestamps(&self) -> Option<Timestamps> {
-        if self.has(HAS_TIMESTAMPS) { Some(self.timestamps) } else { None }
+        let (value, echo) = self.pairs[STAMPS_AT];
+        if self.has(HAS_TIMESTAMPS) { Some(Timestamps { value: value.0, echo: echo.0 }) } else { None }
     }
 
     /// Selective acknowledgements in the order of the wire, which has a D-SACK first (RFC 2883 §4).
-    pub const fn sack(&self) -> &SackBlocks {
-        if self.has(HAS_EXPERIMENT) { &NO_BLOCKS } else { &self.sack }
+    #[inline]
+    pub fn sack(&self) -> &[(SeqNum, SeqNum)] {
+        match self.present & BLOCKS {
+            HAS_EXPERIMENT => &[],
+            blocks => self.pairs.get(..usize::from(blocks / ONE_BLOCK)).unwrap_or_default(),
+        }
     }
 
     /// An experiment of kind 254 and 16 bytes (RFC 6994): its identifier, and the 12 bytes that follow. SACK blocks in the same
     /// header are told in its place; of several experiments the first is.
     pub fn experiment(&self) -> Option<(u16, [u8; 12])> {
-        let &[(a, b), (c, d)] = self.sack.as_slice() else { return None };
-        if !self.has(HAS_EXPERIMENT) {
+        if self.present & BLOCKS != HAS_EXPERIMENT {
             return None;
         }
+        let [(a, b), (c, d), ..] = self.pairs;
         let mut value = [0; 12];
         for (to, word) in value.as_chunks_mut::<4>().0.iter_mut().zip([b, c, d]) {
             *to = word.0.to_be_bytes();
@@ -88,7 +104,6 @@ impl CapturedOptions {
             self.set_timestamps(value, echo);
         } else {
             self.present = 0;
-            self.sack.clear();
             if !bytes.is_empty() {
                 self.take_all(bytes);
             }
@@ -100,8 +115,12 @@ impl CapturedOptions {
     #[inline]
     pub(crate) fn set_timestamps(&mut self, value: u32, echo: u32) {
         self.present = HAS_TIMESTAMPS;
-        self.sack.clear();
-        self.timestamps = Timestamps { value, echo };
+        self.keep_timestamps(value, echo);
+    }
+
+    #[inline]
+    fn keep_timestamps(&mut self, value: u32, echo: u32) {
+        self.pairs[STAMPS_AT] = (SeqNum(value), SeqNum(echo));
     }
 
     // Out of line: most segments have what is read before this is called.
@@ -123,13 +142,12 @@ impl CapturedOptions {
             [kind::TIMESTAMPS, _, a, b, c, d, e, f, g, h] => {
                 let (value, echo) =
                     (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-                self.timestamps = Timestamps { value, echo };
+                self.keep_timestamps(value, echo);
                 self.present |= HAS_TIMESTAMPS;
             }
             [kind::SACK, _, ref ranges @ ..] if ranges.len().is_multiple_of(8) => {
-                if self.has(HAS_EXPERIMENT) {
-                    self.present &= !HAS_EXPERIMENT;
-                    self.sack.clear();
+                if self.present & BLOCKS == HAS_EXPERIMENT {
+                    self.present &= !BLOCKS;
                 }
                 self.take_sack(ranges);
             }
@@ -158,21 +176,31 @@ impl CapturedOptions {
     fn take_sack(&mut self, ranges: &[u8]) {
         for [a, b, c, d, e, f, g, h] in ranges.as_chunks::<8>().0 {
             let left = u32::from_be_bytes([*a, *b, *c, *d]);
-            self.sack.push(SeqNum(left), SeqNum(u32::from_be_bytes([*e, *f, *g, *h])));
+            self.push_block(SeqNum(left), SeqNum(u32::from_be_bytes([*e, *f, *g, *h])));
+        }
+    }
+
+    /// Appends a block if there is room: a fifth is dropped, and a fourth beside timestamps.
+    fn push_block(&mut self, left: SeqNum, right: SeqNum) {
+        let room = if self.has(HAS_TIMESTAMPS) { STAMPS_AT } else { SackBlocks::MAX };
+        let next = usize::from((self.present & BLOCKS) / ONE_BLOCK);
+        if next < room {
+            self.pairs[next] = (left, right);
+            self.present += ONE_BLOCK;
         }
     }
 
     /// What has another length is somebody else's.
     fn take_experiment(&mut self, value: &[u8]) {
-        if !self.sack.is_empty() || value.len() != EXPERIMENT {
+        if self.present & BLOCKS != 0 || value.len() != EXPERIMENT {
             return;
         }
         let (id, words) = value.split_at(2);
         let mut words = words.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word));
         let mut next = || SeqNum(words.next().unwrap_or_default());
         let id = SeqNum(id.iter().fold(0, |id, byte| id << 8 | u32::from(*byte)));
-        self.sack.push(id, next());
-        self.sack.push(next(), next());
+        self.pairs[0] = (id, next());
+        self.pairs[1] = (next(), next());
         self.present |= HAS_EXPERIMENT;
     }
 
@@ -184,7 +212,8 @@ impl CapturedOptions {
 impl PartialEq for CapturedOptions {
     fn eq(&self, other: &Self) -> bool {
         self.present == other.present
-            && self.sack == other.sack
+            && self.sack() == other.sack()
+            && self.experiment() == other.experiment()
             && self.timestamps() == other.timestamps()
             && self.mss() == other.mss()
             && self.window_scale() == other.window_scale()
@@ -200,13 +229,19 @@ impl From<&TcpOptions> for CapturedOptions {
             | bit(options.window_scale.is_some(), HAS_SCALE)
             | bit(options.sack_permitted, SACK_PERMITTED)
             | bit(options.timestamps.is_some(), HAS_TIMESTAMPS);
-        Self {
-            sack: options.sack,
-            timestamps: options.timestamps.unwrap_or_default(),
+        let mut captured = Self {
             mss: options.mss.unwrap_or_default(),
             scale: options.window_scale.unwrap_or_default(),
             present,
+            ..Self::default()
+        };
+        if let Some(Timestamps { value, echo }) = options.timestamps {
+            captured.keep_timestamps(value, echo);
         }
+        for (left, right) in options.sack.as_slice() {
+            captured.push_block(*left, *right);
+        }
+        captured
     }
 }
 
@@ -221,7 +256,7 @@ impl fmt::Debug for CapturedOptions {
             map.entry(&"sack_permitted", &true);
         }
         if !self.sack().is_empty() {
-            map.entry(&"sack", &self.sack);
+            map.entry(&"sack", &self.sack());
         }
         self.experiment().map(|experiment| map.entry(&"experiment", &experiment));
         if self.cut() {
@@ -265,11 +300,28 @@ mod tests {
         let pads = [1, 1];
         for bytes in [[&EXPERIMENT[..], &pads, &SACK].concat(), [&SACK[..], &EXPERIMENT].concat()] {
             let options = read(&bytes);
-            assert_eq!(options.sack().as_slice(), [(SeqNum(100), SeqNum(200))]);
+            assert_eq!(*options.sack(), [(SeqNum(100), SeqNum(200))]);
             assert_eq!(options.experiment(), None);
         }
         // Two blocks alone are no experiment.
         let two = [&[5, 18][..], &SACK[2..], &SACK[2..]].concat();
         assert_eq!(read(&two).experiment(), None);
+    }
+
+    /// 2 + 4 × 8 bytes of blocks alone; 10 bytes of timestamps and 2 + 3 × 8 of blocks, in either order.
+    #[test]
+    fn blocks_and_timestamps_share_their_room() {
+        let block = |n: u8| [0, 0, n, 0, 0, 0, n, 9];
+        let pair = |n: u32| (SeqNum(n << 8), SeqNum(n << 8 | 9));
+        let four = [&[5, 34][..], &[1, 2, 3, 4].map(block).concat()].concat();
+        assert_eq!(*read(&four).sack(), [1, 2, 3, 4].map(pair));
+        assert_eq!(read(&four).timestamps(), None);
+        let three = [&[5, 26][..], &[1, 2, 3].map(block).concat()].concat();
+        let stamps = [8, 10, 0, 0, 0, 7, 0, 0, 0, 8];
+        for bytes in [[&three[..], &stamps].concat(), [&stamps[..], &three].concat()] {
+            let options = read(&bytes);
+            assert_eq!(*options.sack(), [1, 2, 3].map(pair));
+            assert_eq!(options.timestamps(), Some(Timestamps { value: 7, echo: 8 }));
+        }
     }
 }

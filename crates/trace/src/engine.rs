@@ -235,7 +235,8 @@ impl EnginePart {
         match self.ends_before(found, segment) {
             Some(end) => {
                 self.finish(found.place, end, told.sink);
-                self.begin(ends, segment, told)
+                let elsewhere = self.table.find_elsewhere(ends, segment);
+                elsewhere.unwrap_or_else(|| self.begin(ends, segment, told))
             }
             None => found,
         }

@@ -402,7 +402,7 @@ impl Half {
             return SackOffsets::NONE;
         };
         let offset = |seq: SeqNum| near(self.high, seq.0.wrapping_sub(origin.0));
-        sack_offsets(segment.options.sack().as_slice(), offset)
+        sack_offsets(segment.options.sack(), offset)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What is between a frame and its IP header in the networks of providers: labels of MPLS, sessions of PPPoE.
+//! What is between a frame and its IP header in the networks of providers: labels of MPLS, sessions of PPPoE. And what tells such
+//! networks and tunnels apart, since two of them may use the same addresses.
 
 use super::Rest;
 use super::protocol::NetworkProtocol;
@@ -7,12 +8,52 @@ use crate::tally::NotASegment;
 /// Labels on a packet; more than a few are rare.
 const MOST_LABELS: usize = 8;
 
+/// Something that has several networks in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Carrier {
+    /// A VLAN; 0 is none, only a priority (IEEE 802.1Q).
+    Vlan(u16),
+    Mpls(u32),
+    PppoeSession(u16),
+    /// A network of VXLAN or Geneve.
+    VirtualNetwork(u32),
+    GreKey(u32),
+    Gtp(u32),
+    ErspanSession(u16),
+    /// A tunnel between two addresses, whichever of them sends.
+    Tunnel(u32),
+}
+
+impl Carrier {
+    /// The label of what this carries; `outer` is that of what carries this.
+    pub(super) fn within(self, outer: u16) -> u16 {
+        /// Numbers of VLANs are lower, which keeps a single VLAN apart from all hashes.
+        const HASHED: u16 = 0x1000;
+        let (kind, number) = match self {
+            Self::Vlan(0) => return outer,
+            Self::Vlan(number) if outer == 0 => return number,
+            Self::Vlan(number) => (0, number.into()),
+            Self::Mpls(number) => (1, number),
+            Self::PppoeSession(number) => (2, number.into()),
+            Self::VirtualNetwork(number) => (3, number),
+            Self::GreKey(number) => (4, number),
+            Self::Gtp(number) => (5, number),
+            Self::ErspanSession(number) => (6, number.into()),
+            Self::Tunnel(number) => (7, number),
+        };
+        let all = u64::from(outer) << 40 | kind << 32 | u64::from(number);
+        // The golden ratio, an odd number without a pattern: the upper bits of the product depend on all.
+        (all.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as u16 | HASHED
+    }
+}
+
 /// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is. It is IP if its
 /// version and its length are those of IP (RFC 4928 §3); else it may be a frame, which is not looked into.
 pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const LAST: u8 = 1;
     for _ in 0..MOST_LABELS {
         let label: &[u8; 4] = rest.take()?;
+        rest.enter(Carrier::Mpls(u32::from_be_bytes(*label) >> 12));
         if label[2] & LAST != 0 {
             return version_of(rest).ok_or(NotASegment::Tunnelled);
         }
@@ -38,6 +79,7 @@ pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     /// Version 1, type 1, and code 0: data.
     const DATA: [u8; 2] = [0x11, 0];
     let head: &[u8; 8] = rest.take()?;
+    rest.enter(Carrier::PppoeSession(u16::from_be_bytes([head[2], head[3]])));
     match (head[..2] == DATA, u16::from_be_bytes([head[6], head[7]])) {
         (true, 0x0021) => Ok(NetworkProtocol::V4),
         (true, 0x0057) => Ok(NetworkProtocol::V6),

@@ -1,7 +1,8 @@
 //! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
 
 use super::protocol::NetworkProtocol;
-use super::{Rest, label};
+use super::label::{self, Carrier};
+use super::Rest;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
@@ -71,6 +72,7 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
             tag if VLAN.contains(&tag) => {
                 let head: &[u8; 4] = rest.head()?;
                 ethertype = u16::from_be_bytes([head[2], head[3]]);
+                rest.enter(Carrier::Vlan(u16::from_be_bytes([head[0], head[1]]) & 0x0fff));
                 rest.skip(4)?;
             }
             PPPOE => return label::in_pppoe(rest),

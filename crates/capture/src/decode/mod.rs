@@ -45,9 +45,22 @@ struct Rest<'a> {
     length: u32,
     /// A layer has said that this is the first of several fragments.
     is_fragment: bool,
+    /// [`Observed::label`].
+    label: u16,
 }
 
 impl<'a> Rest<'a> {
+    #[inline]
+    const fn of(bytes: &'a [u8], length: u32) -> Self {
+        Self { bytes, length, is_fragment: false, label: 0 }
+    }
+
+    /// Notes what carries the rest of the packet.
+    #[cold]
+    fn enter(&mut self, carrier: label::Carrier) {
+        self.label = carrier.within(self.label);
+    }
+
     /// Moves on by `n` bytes.
     #[inline]
     fn skip(&mut self, n: usize) -> Result<(), NotASegment> {
@@ -98,7 +111,7 @@ pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) 
 /// Reads the headers of a segment into `slot`, and answers whether it is the first of several fragments.
 #[inline]
 fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
-    let mut rest = Rest { bytes: frame.bytes, length: frame.length, is_fragment: false };
+    let mut rest = Rest::of(frame.bytes, frame.length);
     slot.interface = frame.interface;
     slot.direction = frame.direction;
     let protocol = link::skip(frame.link, &mut rest, slot)?;
@@ -107,13 +120,14 @@ fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
     }
     ip::read(protocol, &mut rest, slot)?;
     tcp::read(rest, slot)?;
+    slot.label = rest.label;
     Ok(rest.is_fragment)
 }
 
 /// Where the TCP header begins in a packet that begins with its IP header; `None` if there is none, or it is in a
 /// tunnel.
 pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
-    let mut rest = Rest { bytes: packet, length, is_fragment: false };
+    let mut rest = Rest::of(packet, length);
     let slot = &mut Observed::default();
     let carried = ip::header(protocol::NetworkProtocol::Ip, &mut rest, slot).ok()?;
     (carried == ip::TCP).then(|| packet.len() - rest.bytes.len())

@@ -8,6 +8,7 @@ use super::ip::TCP;
 use super::protocol::NetworkProtocol;
 use super::tcp;
 use crate::observed::Observed;
+use crate::tls::TlsHead;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Bytes of an IPv4 header without options.
@@ -45,5 +46,7 @@ pub(super) fn read(protocol: NetworkProtocol, rest: &Rest<'_>, slot: &mut Observ
     let options = header - (BOTH - IP);
     let captured = behind.len().min(options);
     slot.options.read(&behind[..captured], captured < options);
+    slot.tls = TlsHead::of(&behind[captured..], slot.payload);
+    slot.label = rest.label;
     true
 }

@@ -3,6 +3,7 @@
 use super::Rest;
 use crate::observed::Observed;
 use crate::tally::NotASegment;
+use crate::tls::TlsHead;
 use segment::{Flags, TCP_HEADER};
 use units::SeqNum;
 
@@ -18,6 +19,7 @@ pub(super) fn read(rest: Rest<'_>, slot: &mut Observed) -> Result<(), NotASegmen
     read_fixed(head, slot);
     let captured = rest.bytes.len().min(header);
     slot.options.read(&rest.bytes[SHORTEST..captured], captured < header);
+    slot.tls = TlsHead::of(&rest.bytes[captured..], slot.payload);
     Ok(())
 }
 
@@ -31,6 +33,7 @@ pub(super) fn read_fixed(head: &[u8; SHORTEST], slot: &mut Observed) {
     slot.seq = SeqNum(word(4));
     slot.ack = SeqNum(word(8));
     slot.window = half(14);
+    slot.tcp_checksum = half(16);
     slot.flags = Flags(head[13]);
 }
 

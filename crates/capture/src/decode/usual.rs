@@ -6,6 +6,7 @@ use super::tcp;
 use crate::observed::{Observed, PacketDirection};
 use crate::options::STAMPED;
 use crate::tally::Tally;
+use crate::tls::TlsHead;
 use std::net::{IpAddr, Ipv4Addr};
 use units::Instant;
 
@@ -63,21 +64,23 @@ impl<'a> UsualPacket<'a> {
         ]))
     }
 
-    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does.
+    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does;
+    /// `behind`: what is captured behind its headers.
     #[inline]
     pub(crate) fn decode(
         &self,
         at: Instant,
-        captured: u32,
+        behind: &[u8],
         length: u32,
         tally: &mut Tally,
         slot: &mut Observed,
     ) {
-        tally.count(at, captured as usize, length);
+        tally.count(at, USUAL_HEADERS + behind.len(), length);
         tally.segments += 1;
         slot.number = tally.packets;
         slot.at = at;
         slot.interface = 0;
+        slot.label = 0;
         slot.direction = PacketDirection::Unknown;
         slot.source.ip = self.address(IP_AT + 12);
         slot.destination.ip = self.address(IP_AT + 16);
@@ -88,6 +91,7 @@ impl<'a> UsualPacket<'a> {
         if let Some(head) = self.0[TCP_AT..].first_chunk() {
             tcp::read_fixed(head, slot);
         }
+        slot.tls = TlsHead::of(behind, slot.payload);
         slot.options.set_timestamps(self.word(TCP_AT + 24), self.word(TCP_AT + 28));
     }
 }

@@ -263,7 +263,7 @@ fn take_usual<'a>(
         while let Some(record) = UsualRecord::of(pcap, bytes)
             && times.takes(record.at, until)
         {
-            bytes = &bytes[record.bytes()..];
+            bytes = record.left;
             if taker.take_usual(&record).is_break() {
                 return (bytes, ControlFlow::Break(()));
             }

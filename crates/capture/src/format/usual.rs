@@ -18,20 +18,16 @@ const VERSIONS: [u32; 2] = [0x0004_0002, 0x0400_0200];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualRecord<'a> {
     pub(crate) at: Instant,
-    /// Bytes of the packet that are there.
-    pub(crate) captured: u32,
+    /// What is there of the packet behind its headers.
+    pub(crate) behind: &'a [u8],
     /// Bytes on the wire.
     pub(crate) length: u32,
     pub(crate) packet: UsualPacket<'a>,
+    /// What follows the record.
+    pub(crate) left: &'a [u8],
 }
 
 impl<'a> UsualRecord<'a> {
-    /// Bytes of the whole record.
-    #[inline]
-    pub(crate) const fn bytes(&self) -> usize {
-        RECORD + self.captured as usize
-    }
-
     /// The record that `bytes` begin with; `None` if it may be another one, or is not all there.
     #[inline]
     pub(crate) fn of(pcap: &Pcap, bytes: &'a [u8]) -> Option<Self> {
@@ -39,18 +35,17 @@ impl<'a> UsualRecord<'a> {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let [seconds, fraction, captured, length] = [word(0), word(4), word(8), word(12)];
-        let is_whole = USUAL_HEADERS as u32 <= captured
-            && captured <= LONGEST_PACKET
-            && RECORD + captured as usize <= bytes.len();
         let is_time = fraction < pcap.units && !VERSIONS.contains(&fraction);
-        if !is_whole || !is_time {
+        if captured < USUAL_HEADERS as u32 || captured > LONGEST_PACKET || !is_time {
             return None;
         }
+        let (record, left) = bytes.split_at_checked(RECORD + captured as usize)?;
+        let behind = record.get(ALL..)?;
         let (_, packet) = head.split_at(RECORD);
         let packet = UsualPacket::of(packet.first_chunk()?)?;
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction * pcap.unit);
         let at = Instant::from_nanos(nanos);
-        Some(Self { at, captured, length: length.max(captured), packet })
+        Some(Self { at, behind, length: length.max(captured), packet, left })
     }
 
     /// A file has records that may be of this kind.
@@ -102,8 +97,8 @@ mod tests {
     fn at_once(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
         let record = UsualRecord::of(&pcap(), bytes)?;
         let (mut slot, mut tally) = (Observed::default(), Tally::default());
-        record.packet.decode(record.at, record.captured, record.length, &mut tally, &mut slot);
-        Some((record.bytes(), slot, tally))
+        record.packet.decode(record.at, record.behind, record.length, &mut tally, &mut slot);
+        Some((bytes.len() - record.left.len(), slot, tally))
     }
 
     /// 192.0.2.1:80 to 198.51.100.7:40000; 152 - 52 = 100 bytes of payload; 16 + 76 bytes of record.

@@ -4,6 +4,7 @@
 //! is not captured.
 
 mod data;
+mod numbers;
 mod ordinary;
 mod predicted;
 

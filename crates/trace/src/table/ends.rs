@@ -5,11 +5,13 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The two ends of a connection of IPv6, the lower one first.
-pub(super) type EndsV6 = (TcpEnd, TcpEnd);
+/// Bits of an end in its word: an address of IPv4, and a port.
+const END_BITS: u32 = 48;
+const END: u64 = (1 << END_BITS) - 1;
 
 /// The two ends of a connection in a word each, the lower one first. Of IPv4 the words are the ends, since every segment is looked
-/// up; those of IPv6 tell little more than the shard.
+/// up; those of IPv6 tell little more than the shard. Above the lower one is the label of the network ([`Observed::label`]), since
+/// two networks may use the same addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndWords {
     low: u64,
@@ -20,11 +22,11 @@ impl EndWords {
     /// Nobody's: both ends are one, at port 0.
     pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
 
-    /// What the table of IPv4 finds them by, and what tells the shard.
+    /// What the table finds them by, and what tells the shard. The label is not in it: all connections of two ends have one hash.
     #[inline]
     pub(crate) fn hash(self) -> u64 {
         let mut hasher = FxHasher::default();
-        hasher.write_u64(self.low);
+        hasher.write_u64(self.low & END);
         hasher.write_u64(self.high);
         hasher.finish()
     }
@@ -45,38 +47,29 @@ impl SegmentEnds {
     /// Those of a segment.
     #[inline]
     pub(crate) fn of(segment: &Observed) -> Self {
-        Self::between(&segment.source, &segment.destination)
-    }
-
-    #[inline]
-    pub(super) fn between(source: &TcpEnd, destination: &TcpEnd) -> Self {
+        let Observed { source, destination, .. } = segment;
         match (source.ip, destination.ip) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
                 let word =
                     |ip: Ipv4Addr, port: u16| u64::from(u32::from(ip)) << 16 | u64::from(port);
-                Self::of_words(word(from, source.port), word(to, destination.port), true)
+                let [from, to] = [word(from, source.port), word(to, destination.port)];
+                Self { is_v4: true, ..Self::between(from, to, segment.label) }
             }
-            _ => Self::between_any(source, destination),
+            _ => Self::of_any(segment),
         }
     }
 
     #[inline(never)]
-    fn between_any(source: &TcpEnd, destination: &TcpEnd) -> Self {
-        Self::of_words(word_of(source), word_of(destination), false)
+    fn of_any(segment: &Observed) -> Self {
+        Self::between(word_of(&segment.source), word_of(&segment.destination), segment.label)
     }
 
     #[inline]
-    fn of_words(from: u64, to: u64, is_v4: bool) -> Self {
-        let words = EndWords { low: from.min(to), high: from.max(to) };
-        Self { words, hash: words.hash(), swapped: from > to, is_v4 }
+    fn between(from: u64, to: u64, label: u16) -> Self {
+        let bare = EndWords { low: from.min(to), high: from.max(to) };
+        let words = EndWords { low: bare.low | u64::from(label) << END_BITS, ..bare };
+        Self { words, hash: bare.hash(), swapped: from > to, is_v4: false }
     }
-}
-
-/// The ends of a segment of IPv6, and whether its sender is the higher one.
-pub(super) fn ordered(source: &TcpEnd, destination: &TcpEnd) -> (EndsV6, bool) {
-    let swapped = source > destination;
-    let ends = if swapped { (*destination, *source) } else { (*source, *destination) };
-    (ends, swapped)
 }
 
 /// An end in a word.
@@ -85,7 +78,8 @@ fn word_of(end: &TcpEnd) -> u64 {
         IpAddr::V4(ip) => u64::from(u32::from(ip)) << 16 | u64::from(end.port),
         IpAddr::V6(ip) => {
             let bits = u128::from(ip);
-            (bits as u64 ^ (bits >> 64) as u64).rotate_left(16) ^ u64::from(end.port)
+            let word = bits as u64 ^ (bits >> 64) as u64;
+            (word ^ word.rotate_left(24) ^ u64::from(end.port)) & END
         }
     }
 }

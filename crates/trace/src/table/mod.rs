@@ -1,5 +1,7 @@
-//! The connections under way, by their addresses and ports, in the order of their last packets.
+//! The connections under way, by their addresses, ports and networks, in the order of their last packets.
 //!
+//! Packets of two VLANs or tunnels with the same addresses and ports are of two connections, unless their sequence numbers are those of
+//! one: a mirror captures a routed packet in both VLANs, and each direction of a connection may have a VLAN or tunnel of its own.
 //! A connection has one key for both directions. The least recently used one is the first to be idle and
 //! the first to be evicted, so neither needs a search.
 
@@ -10,10 +12,9 @@ use crate::connection::{Digesting, Side, TracedConnection};
 use crate::sink::TraceSink;
 use capture::Observed;
 pub(crate) use ends::SegmentEnds;
-use ends::{EndWords, EndsV6, ordered};
+use ends::EndWords;
 use hashbrown::HashTable;
 use place::{Link, List, ListEnds, NONE, Place};
-use rustc_hash::FxHashMap;
 use units::{Duration, Instant};
 
 /// Where a segment's connection is, and which side of it has sent the segment.
@@ -25,9 +26,9 @@ pub(crate) struct FoundPlace {
 
 /// The connections under way.
 pub(crate) struct ConnectionTable {
-    /// Places of connections of IPv4, by the words of their ends.
+    /// Places of connections of IPv4, by the words of their ends, and those of IPv6.
     by_v4: HashTable<u32>,
-    by_v6: FxHashMap<EndsV6, u32>,
+    by_v6: HashTable<u32>,
     places: Vec<Place>,
     free: Vec<u32>,
     lists: [ListEnds; List::COUNT],
@@ -46,7 +47,7 @@ impl ConnectionTable {
         let none = ListEnds { oldest: NONE, newest: NONE };
         Self {
             by_v4: HashTable::new(),
-            by_v6: FxHashMap::default(),
+            by_v6: HashTable::new(),
             places: Vec::new(),
             free: Vec::new(),
             lists: [none; List::COUNT],
@@ -63,10 +64,13 @@ impl ConnectionTable {
     #[inline(always)]
     pub(crate) fn find(&mut self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         if !ends.is_v4 {
-            return self.find_v6(segment);
+            return self.find_v6(ends, segment);
         }
         if ends.words != self.last.0 {
-            self.last = (ends.words, self.search(ends)?);
+            match self.search(ends) {
+                Some(place) => self.last = (ends.words, place),
+                None => return self.find_elsewhere(ends, segment),
+            }
         }
         let place = self.last.1;
         let swapped = self.places.get(place as usize)?.swapped;
@@ -80,11 +84,42 @@ impl ConnectionTable {
     }
 
     #[inline(never)]
-    fn find_v6(&self, segment: &Observed) -> Option<FoundPlace> {
-        let (ends, swapped) = ordered(&segment.source, &segment.destination);
-        let place = *self.by_v6.get(&ends)?;
-        let side = usize::from(self.places.get(place as usize)?.swapped != swapped);
-        Some(FoundPlace { place, side })
+    fn find_v6(&self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
+        let is_here = |&place: &u32| {
+            self.places[place as usize].words == ends.words && self.side_at(place, segment).is_some()
+        };
+        match self.by_v6.find(ends.hash, is_here) {
+            Some(&place) => Some(FoundPlace { place, side: self.side_at(place, segment)? }),
+            None => self.find_elsewhere(ends, segment),
+        }
+    }
+
+    /// The place of a connection of the same ends that began in another network, if the numbers of the segment are those of it.
+    #[cold]
+    pub(crate) fn find_elsewhere(
+        &self,
+        ends: &SegmentEnds,
+        segment: &Observed,
+    ) -> Option<FoundPlace> {
+        let side_here = |place: u32| {
+            let side = self.side_at(place, segment)?;
+            let Place { words, connection, .. } = &self.places[place as usize];
+            let is_here = connection.as_ref()?.has_numbers_of(side, segment);
+            (*words != ends.words && is_here).then_some(side)
+        };
+        let places = if ends.is_v4 { &self.by_v4 } else { &self.by_v6 };
+        let place = *places.find(ends.hash, |&place| side_here(place).is_some())?;
+        Some(FoundPlace { place, side: side_here(place)? })
+    }
+
+    /// Which side of the connection at a place has sent a segment, if it is between the same ends.
+    fn side_at(&self, place: u32, segment: &Observed) -> Option<Side> {
+        let [one, other] = self.places[place as usize].connection.as_ref()?.ends;
+        match (segment.source, segment.destination) {
+            between if between == (one, other) => Some(0),
+            between if between == (other, one) => Some(1),
+            _ => None,
+        }
     }
 
     /// The connection at a place if it need not be moved to become the latest of the active ones.
@@ -152,13 +187,12 @@ impl ConnectionTable {
         segment: &Observed,
         connection: TracedConnection,
     ) -> u32 {
-        let (ends_v6, swapped_v6) = ordered(&segment.source, &segment.destination);
         let fresh = Place {
             connection: Some(Box::new(connection)),
             words: ends.words,
             link: Link::ALONE,
             list: List::Active,
-            swapped: if ends.is_v4 { ends.swapped } else { swapped_v6 },
+            swapped: ends.swapped,
             touched: segment.at,
         };
         let place = match self.free.pop() {
@@ -171,12 +205,9 @@ impl ConnectionTable {
                 (self.places.len() - 1) as u32
             }
         };
-        if ends.is_v4 {
-            let Self { by_v4, places, .. } = self;
-            by_v4.insert_unique(ends.hash, place, |&of| places[of as usize].words.hash());
-        } else {
-            self.by_v6.insert(ends_v6, place);
-        }
+        let Self { by_v4, by_v6, places, .. } = self;
+        let by_ends = if ends.is_v4 { by_v4 } else { by_v6 };
+        by_ends.insert_unique(ends.hash, place, |&of| places[of as usize].words.hash());
         self.link_newest(place, List::Active);
         place
     }
@@ -186,12 +217,11 @@ impl ConnectionTable {
         self.unlink(place, self.places[place as usize].list);
         self.last = NOBODY;
         self.free.push(place);
-        let connection = self.places[place as usize].connection.take()?;
-        let [one, other] = &connection.ends;
-        let ends = SegmentEnds::between(one, other);
-        if !ends.is_v4 {
-            self.by_v6.remove(&ordered(one, other).0);
-        } else if let Ok(found) = self.by_v4.find_entry(ends.hash, |&of| of == place) {
+        let Place { connection, words, .. } = &mut self.places[place as usize];
+        let connection = connection.take()?;
+        let is_v4 = connection.ends.iter().all(|end| end.ip.is_ipv4());
+        let by_ends = if is_v4 { &mut self.by_v4 } else { &mut self.by_v6 };
+        if let Ok(found) = by_ends.find_entry(words.hash(), |&of| of == place) {
             found.remove();
         }
         Some(connection)

@@ -45,7 +45,7 @@ pub(super) struct Place {
     /// In the order of last packets.
     pub(super) link: Link,
     pub(super) list: List,
-    /// The side of the first packet is the higher end.
+    /// The side of the first packet is the higher end, by words, which are the ends of IPv4 alone.
     pub(super) swapped: bool,
     /// When it became the latest of its list.
     pub(super) touched: Instant,

@@ -10,6 +10,7 @@ use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use segment::SackBlocks;
 use tcp::{Scheme, Segment, TcpOptions};
 use test_support::Need;
 use trace::{
@@ -128,12 +129,14 @@ fn written(scenario: &Scenario, path: &Path) {
 
 fn packet(segment: &Observed) -> TcpPacket {
     let options = &segment.options;
+    let mut sack = SackBlocks::NONE;
+    options.sack().iter().for_each(|(left, right)| sack.push(*left, *right));
     let options = TcpOptions {
         mss: options.mss(),
         window_scale: options.window_scale(),
         sack_permitted: options.sack_permitted(),
         timestamps: options.timestamps(),
-        sack: *options.sack(),
+        sack,
         ..TcpOptions::default()
     };
     let inner = Segment {

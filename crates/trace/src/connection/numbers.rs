@@ -1,0 +1,34 @@
+//! Whether a segment that was captured in another network than a connection's first one belongs to that connection.
+
+use super::{Side, TracedConnection};
+use crate::half::Half;
+use capture::Observed;
+use segment::Flags;
+use units::SeqNum;
+
+/// Numbers of one connection are no further from the newest ones: windows of 4 MiB. That two connections are as near by chance has a
+/// probability of one in 500 a direction.
+const NEAR: u32 = 4 << 20;
+
+impl TracedConnection {
+    /// True if a segment from `side` has numbers of this connection: the same ones if it is a SYN, else near the newest ones of all
+    /// directions that are known.
+    pub(crate) fn has_numbers_of(&self, side: Side, segment: &Observed) -> bool {
+        let (own, peer) = (&self.halves[side & 1], &self.halves[1 - (side & 1)]);
+        if segment.has(Flags::SYN) && !segment.has(Flags::ACK) {
+            return own.origin() == Some(segment.seq);
+        }
+        let sent = is_near(own, segment.seq);
+        let acknowledged = segment.acknowledged().and_then(|ack| is_near(peer, ack));
+        match (sent, acknowledged) {
+            (None, None) => false,
+            (sent, acknowledged) => sent.unwrap_or(true) && acknowledged.unwrap_or(true),
+        }
+    }
+}
+
+/// True if a number is near the newest one of a direction; `None` if nothing is known of that.
+fn is_near(half: &Half, number: SeqNum) -> Option<bool> {
+    let newest = half.origin()?.0.wrapping_add(half.high() as u32);
+    Some(number.0.wrapping_sub(newest).wrapping_add(NEAR) <= 2 * NEAR)
+}
