@@ -215,7 +215,8 @@ impl EnginePart {
         segment: &Observed,
         told: &mut Telling<'_, S>,
     ) {
-        let FoundPlace { place, side } = match found {
+        let FoundPlace { place, side } =
+            match found.or_else(|| self.table.find_elsewhere(ends, segment)) {
             Some(found) => self.make_ready(found, ends, segment, told),
             None => self.begin(ends, segment, told),
         };

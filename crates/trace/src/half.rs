@@ -183,9 +183,9 @@ impl Half {
     }
 
     /// True if one of the packets before was the same; `place`: what the handshake told of the path.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_copy(&mut self, segment: &Observed, place: &Place) -> bool {
-        self.recent.is_copy(segment, place)
+        self.recent.is_copy(segment, place, self.stamp)
     }
 
     /// Notes the sender's clock.
@@ -315,6 +315,7 @@ impl Half {
     /// Parks the sender if it is idle. Answers its misfit.
     pub(crate) fn park(&mut self) -> Option<Misfit> {
         self.forget_said();
+        self.recent.park();
         if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
             return None;
         }

@@ -20,7 +20,7 @@ use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::{NotASegment, Tally};
 use units::Instant;
-pub(crate) use usual::{USUAL_HEADERS, UsualPacket};
+pub(crate) use usual::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 
 /// A packet as a capture has it.
 #[derive(Clone, Copy, Debug)]

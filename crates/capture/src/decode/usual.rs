@@ -6,7 +6,7 @@ use super::tcp;
 use crate::observed::{Observed, PacketDirection};
 use crate::options::STAMPED;
 use crate::tally::Tally;
-use crate::tls::TlsHead;
+use crate::tls::{TlsHead, may_begin_record};
 use std::net::{IpAddr, Ipv4Addr};
 use units::Instant;
 
@@ -27,21 +27,25 @@ const TCP_WORDS: u8 = 8;
 /// Bytes of all headers.
 pub(crate) const USUAL_HEADERS: usize = IP_AT + LENGTH as usize;
 
+/// The same with the two bytes behind them that may begin a record of TLS, which is for the layers one by one.
+pub(crate) const USUAL_LOOK: usize = USUAL_HEADERS + 2;
+
 /// Such headers, Ethernet's included.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UsualPacket<'a>(&'a [u8; USUAL_HEADERS]);
+pub(crate) struct UsualPacket<'a>(&'a [u8; USUAL_LOOK]);
 
 impl<'a> UsualPacket<'a> {
     /// The packet that begins so, if it is such a one.
     #[inline]
-    pub(crate) fn of(head: &'a [u8; USUAL_HEADERS]) -> Option<Self> {
+    pub(crate) fn of(head: &'a [u8; USUAL_LOOK]) -> Option<Self> {
         let packet = Self(head);
         let is_ip =
             head[12..14] == IPV4 && head[IP_AT] == VERSION_AND_WORDS && head[IP_AT + 9] == TCP;
         let is_whole = packet.half(IP_AT + 6) & FRAGMENT == 0 && packet.half(IP_AT + 2) >= LENGTH;
         let is_tcp = head[TCP_AT + 12] >> 4 == TCP_WORDS;
         let is_stamped = head[TCP_AT + 20..TCP_AT + 24] == STAMPED;
-        (is_ip && is_whole && is_tcp && is_stamped).then_some(packet)
+        let is_tls = head.last_chunk().is_some_and(|first| may_begin_record(*first));
+        (is_ip && is_whole && is_tcp && is_stamped && !is_tls).then_some(packet)
     }
 
     #[inline]
@@ -64,18 +68,17 @@ impl<'a> UsualPacket<'a> {
         ]))
     }
 
-    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does;
-    /// `behind`: what is captured behind its headers.
+    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does.
     #[inline]
     pub(crate) fn decode(
         &self,
         at: Instant,
-        behind: &[u8],
+        captured: u32,
         length: u32,
         tally: &mut Tally,
         slot: &mut Observed,
     ) {
-        tally.count(at, USUAL_HEADERS + behind.len(), length);
+        tally.count(at, captured as usize, length);
         tally.segments += 1;
         slot.number = tally.packets;
         slot.at = at;
@@ -91,7 +94,7 @@ impl<'a> UsualPacket<'a> {
         if let Some(head) = self.0[TCP_AT..].first_chunk() {
             tcp::read_fixed(head, slot);
         }
-        slot.tls = TlsHead::of(behind, slot.payload);
+        slot.tls = TlsHead::NONE;
         slot.options.set_timestamps(self.word(TCP_AT + 24), self.word(TCP_AT + 28));
     }
 }

@@ -263,7 +263,7 @@ fn take_usual<'a>(
         while let Some(record) = UsualRecord::of(pcap, bytes)
             && times.takes(record.at, until)
         {
-            bytes = record.left;
+            bytes = &bytes[record.bytes()..];
             if taker.take_usual(&record).is_break() {
                 return (bytes, ControlFlow::Break(()));
             }

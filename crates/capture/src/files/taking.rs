@@ -51,8 +51,8 @@ impl TakesPackets for Filling<'_, '_> {
 
     #[inline]
     fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()> {
-        let UsualRecord { at, behind, length, packet, .. } = record;
-        packet.decode(*at, behind, *length, self.tally, self.batch.slot());
+        let UsualRecord { at, captured, length, packet } = record;
+        packet.decode(*at, *captured, *length, self.tally, self.batch.slot());
         self.batch.keep();
         self.goes_on()
     }

@@ -1,16 +1,17 @@
-//! The record of nearly all segments: classic pcap, Ethernet, IPv4 without options and not fragmented, TCP with timestamps alone.
+//! The record of nearly all segments: classic pcap, Ethernet, IPv4 without options and not fragmented, TCP with timestamps alone, whose payload does not
+//! begin with a record of TLS.
 //!
 //! One look at a length does for everything that is read of it, and what may be wrong is asked for at once. Whatever differs is for
 //! the steps one by one ([`super::pcap`], [`crate::decode`]), which have to read such a record alike.
 
 use super::LONGEST_PACKET;
 use super::pcap::{Pcap, RECORD};
-use crate::decode::{USUAL_HEADERS, UsualPacket};
+use crate::decode::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 use crate::link_type::LinkType;
 use units::Instant;
 
-/// Bytes of a record up to the end of its headers.
-const ALL: usize = RECORD + USUAL_HEADERS;
+/// The same with the bytes that are looked at behind the headers. Without payload they are of the next record.
+const LOOKED_AT: usize = RECORD + USUAL_LOOK;
 /// What might be the version in the header of a file that was appended, as the fraction of a second.
 const VERSIONS: [u32; 2] = [0x0004_0002, 0x0400_0200];
 
@@ -18,34 +19,39 @@ const VERSIONS: [u32; 2] = [0x0004_0002, 0x0400_0200];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualRecord<'a> {
     pub(crate) at: Instant,
-    /// What is there of the packet behind its headers.
-    pub(crate) behind: &'a [u8],
+    /// Bytes of the packet that are there.
+    pub(crate) captured: u32,
     /// Bytes on the wire.
     pub(crate) length: u32,
     pub(crate) packet: UsualPacket<'a>,
-    /// What follows the record.
-    pub(crate) left: &'a [u8],
 }
 
 impl<'a> UsualRecord<'a> {
+    /// Bytes of the whole record.
+    #[inline]
+    pub(crate) const fn bytes(&self) -> usize {
+        RECORD + self.captured as usize
+    }
+
     /// The record that `bytes` begin with; `None` if it may be another one, or is not all there.
     #[inline]
     pub(crate) fn of(pcap: &Pcap, bytes: &'a [u8]) -> Option<Self> {
-        let head: &[u8; ALL] = bytes.first_chunk()?;
+        let head: &[u8; LOOKED_AT] = bytes.first_chunk()?;
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let [seconds, fraction, captured, length] = [word(0), word(4), word(8), word(12)];
+        let is_whole = USUAL_HEADERS as u32 <= captured
+            && captured <= LONGEST_PACKET
+            && RECORD + captured as usize <= bytes.len();
         let is_time = fraction < pcap.units && !VERSIONS.contains(&fraction);
-        if captured < USUAL_HEADERS as u32 || captured > LONGEST_PACKET || !is_time {
+        if !is_whole || !is_time {
             return None;
         }
-        let (record, left) = bytes.split_at_checked(RECORD + captured as usize)?;
-        let behind = record.get(ALL..)?;
         let (_, packet) = head.split_at(RECORD);
         let packet = UsualPacket::of(packet.first_chunk()?)?;
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction * pcap.unit);
         let at = Instant::from_nanos(nanos);
-        Some(Self { at, behind, length: length.max(captured), packet, left })
+        Some(Self { at, captured, length: length.max(captured), packet })
     }
 
     /// A file has records that may be of this kind.
@@ -97,8 +103,8 @@ mod tests {
     fn at_once(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
         let record = UsualRecord::of(&pcap(), bytes)?;
         let (mut slot, mut tally) = (Observed::default(), Tally::default());
-        record.packet.decode(record.at, record.behind, record.length, &mut tally, &mut slot);
-        Some((bytes.len() - record.left.len(), slot, tally))
+        record.packet.decode(record.at, record.captured, record.length, &mut tally, &mut slot);
+        Some((record.bytes(), slot, tally))
     }
 
     /// 192.0.2.1:80 to 198.51.100.7:40000; 152 - 52 = 100 bytes of payload; 16 + 76 bytes of record.

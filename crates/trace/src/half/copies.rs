@@ -1,7 +1,13 @@
 //! Packets that a capture holds twice: a mirror port copies what enters and what leaves, and `-i any` sees a packet on each interface.
+//!
+//! Of every connection the latest few packets are remembered, which tells copies that follow at once. Where a handshake comes twice, or
+//! none is captured, more packets are remembered for a while (`ring`): those tell copies that follow later.
+
+mod ring;
 
 use crate::vantage::Place;
 use capture::Observed;
+use ring::PrintRing;
 use segment::Flags;
 use units::{Duration, Instant};
 
@@ -16,39 +22,107 @@ const UNNUMBERED_WITHIN: Duration = Duration::from_micros(100);
 const UNNUMBERED_PART: u64 = 4;
 /// Copies of such packets may be that far apart on any path.
 const UNNUMBERED_LEAST: Duration = Duration::from_micros(3);
+/// A SYN that comes again so soon is a copy, whatever sends it: timers of SYNs take longer, a second by RFC 6298 §2.1.
+const SYN_COPIED_WITHIN: Duration = Duration::from_millis(100);
+
+/// Whether more than the latest few packets are remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Watch {
+    /// No packet has come.
+    #[default]
+    Begins,
+    /// The connection has shown no copies that follow late.
+    Off,
+    /// It has, or may: the ring remembers more packets.
+    On,
+}
 
 /// What tells the latest packets from their copies.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Prints {
     hashes: [u32; RECENT],
     /// Low bits of their times in nanoseconds.
     nanos: [u32; RECENT],
     /// The place of the next one.
     next: u8,
+    watch: Watch,
+    /// Time between a packet and its copy, microseconds; 0 before one was found that followed late.
+    gap: u32,
+    /// More packets, while that is of use.
+    ring: Option<Box<PrintRing>>,
 }
 
 impl Prints {
-    /// True if one of the packets before was the same; `place`: what the handshake told of the path.
-    #[inline]
-    pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place) -> bool {
+    /// True if one of the packets before was the same; `place`: what the handshake told of the path; `stamp`: the newest timestamp that the
+    /// sender has sent, 0 before the first.
+    #[inline(always)]
+    pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place, stamp: u32) -> bool {
         let hash = print_of(segment);
-        if self.has(hash) && self.is_copied(segment, hash, place) {
+        // One branch for both.
+        let may_be = self.has(hash) | (self.watch != Watch::Off);
+        if may_be && self.is_any_copy(segment, hash, place, stamp) {
             return true;
         }
         self.keep(hash, segment.at);
         false
     }
 
-    /// The packet is like one before: whether it is the same.
+    /// Nothing comes for a while: remembers only how far apart copies are.
+    pub(super) fn park(&mut self) {
+        self.ring = None;
+        if self.gap == 0 {
+            self.watch = Watch::Off;
+        }
+    }
+
+    /// The packet is like one before, or more packets are remembered than the latest few.
     #[cold]
-    fn is_copied(&self, segment: &Observed, hash: u32, place: &Place) -> bool {
-        let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
+    #[inline(never)]
+    fn is_any_copy(&mut self, segment: &Observed, hash: u32, place: &Place, stamp: u32) -> bool {
+        (self.has(hash) && self.is_copied(segment, hash, place))
+            || (self.watch != Watch::Off && self.is_late_copy(segment, hash, stamp))
+    }
+
+    /// The packet is like one before: whether it is the same.
+    fn is_copied(&mut self, segment: &Observed, hash: u32, place: &Place) -> bool {
+        let numbered = is_numbered(segment);
         // Nobody sends a SYN or a FIN again so soon.
         let is_control = segment.has(Flags::SYN) || segment.has(Flags::FIN);
         let within = if numbered || is_control { COPIED_WITHIN } else { unnumbered_within(place) };
         // Others are told from duplicate ACKs by nothing.
         let is_told = numbered || segment.sequence_len() > 0;
-        is_told && self.has_within(hash, segment.at, within)
+        if is_told && self.since(hash, segment.at).is_some_and(|since| since <= within) {
+            return true;
+        }
+        self.is_late_syn(segment, hash)
+    }
+
+    /// A SYN that comes again before any timer: a mirror shows each packet twice, and that far apart.
+    fn is_late_syn(&mut self, segment: &Observed, hash: u32) -> bool {
+        let since = self.since(hash, segment.at).filter(|_| segment.has(Flags::SYN));
+        let Some(since) = since.filter(|&since| since <= SYN_COPIED_WITHIN) else { return false };
+        self.watch = Watch::On;
+        self.gap = since.as_micros() as u32;
+        true
+    }
+
+    /// Looks for a packet that came long before; or begins to remember more packets, or ends that.
+    fn is_late_copy(&mut self, segment: &Observed, hash: u32, stamp: u32) -> bool {
+        if self.watch == Watch::Begins && segment.has(Flags::SYN) {
+            // It will tell by coming twice.
+            self.watch = Watch::Off;
+            return false;
+        }
+        self.watch = Watch::On;
+        let ring = self.ring.get_or_insert_with(|| Box::new(PrintRing::new(segment)));
+        if let Some(gap) = ring.gap_to_original(segment, hash, self.gap, stamp) {
+            self.gap = gap;
+            return true;
+        }
+        if !ring.keep(segment, hash) {
+            (self.watch, self.gap, self.ring) = (Watch::Off, 0, None);
+        }
+        false
     }
 
     #[inline]
@@ -58,15 +132,12 @@ impl Prints {
         alike.into_iter().fold(0, |found, one| found | one) != 0
     }
 
-    /// The packet is like one before: whether one of those was within so much before `at`.
-    #[cold]
-    fn has_within(&self, hash: u32, at: Instant, within: Duration) -> bool {
-        let micros = |nanos: u32| nanos / 1000;
-        let soon = |known: u32| {
-            let since = micros(at.as_nanos() as u32).wrapping_sub(micros(known));
-            u64::from(since) <= within.as_micros()
-        };
-        self.hashes.iter().zip(&self.nanos).any(|(&known, &at)| known == hash && soon(at))
+    /// How long before `at` the latest of the packets was that are alike, as far as the bits of the times tell.
+    fn since(&self, hash: u32, at: Instant) -> Option<Duration> {
+        let since = |known: u32| (at.as_nanos() as u32).wrapping_sub(known) / 1_000;
+        let alike = self.hashes.iter().zip(&self.nanos).filter(|(known, _)| **known == hash);
+        let least = alike.map(|(_, &known)| since(known)).min()?;
+        Some(Duration::from_micros(least.into()))
     }
 
     #[inline]
@@ -76,6 +147,11 @@ impl Prints {
         self.nanos[next] = at.as_nanos() as u32;
         self.next = self.next.wrapping_add(1);
     }
+}
+
+/// The packet has an IP ID, which no other packet of its sender has had for a while.
+fn is_numbered(segment: &Observed) -> bool {
+    segment.source.ip.is_ipv4() && segment.ip_id != 0
 }
 
 /// How far apart copies of data without an IP ID are at most.

@@ -60,17 +60,15 @@ impl ConnectionTable {
         self.by_v4.len() + self.by_v6.len()
     }
 
-    /// The place of the connection of a segment, and its sender's side.
+    /// The place of the connection of a segment, and its sender's side. Nothing if it began in another network
+    /// ([`Self::find_elsewhere`]).
     #[inline(always)]
     pub(crate) fn find(&mut self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         if !ends.is_v4 {
             return self.find_v6(ends, segment);
         }
         if ends.words != self.last.0 {
-            match self.search(ends) {
-                Some(place) => self.last = (ends.words, place),
-                None => return self.find_elsewhere(ends, segment),
-            }
+            self.last = (ends.words, self.search(ends)?);
         }
         let place = self.last.1;
         let swapped = self.places.get(place as usize)?.swapped;
@@ -88,10 +86,8 @@ impl ConnectionTable {
         let is_here = |&place: &u32| {
             self.places[place as usize].words == ends.words && self.side_at(place, segment).is_some()
         };
-        match self.by_v6.find(ends.hash, is_here) {
-            Some(&place) => Some(FoundPlace { place, side: self.side_at(place, segment)? }),
-            None => self.find_elsewhere(ends, segment),
-        }
+        let place = *self.by_v6.find(ends.hash, is_here)?;
+        Some(FoundPlace { place, side: self.side_at(place, segment)? })
     }
 
     /// The place of a connection of the same ends that began in another network, if the numbers of the segment are those of it.

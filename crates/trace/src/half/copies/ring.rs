@@ -1,0 +1,92 @@
+//! The latest packets of one direction where copies may follow late: many packets pass between a packet and its copy.
+
+use super::is_numbered;
+use capture::Observed;
+use units::{Duration, Instant};
+
+/// Packets that are remembered: those of 5 ms at a gigabit a second.
+const MOST: usize = 512;
+/// A copy never follows later.
+const LATEST: Duration = Duration::from_secs(1);
+/// Where nothing but the time tells copies, their gaps differ from the one before by no more than this part of it, and this.
+const GAP_PART: u32 = 4;
+const GAP_SPARE: u32 = 100;
+
+/// A packet that has come.
+#[derive(Clone, Copy, Debug)]
+struct Print {
+    /// 0 of one whose copy has been found, and which has no other.
+    hash: u32,
+    /// Low bits of its time in microseconds.
+    micros: u32,
+}
+
+/// The latest packets.
+#[derive(Debug)]
+pub(super) struct PrintRing {
+    prints: Vec<Print>,
+    /// The place of the oldest one once there are as many as may be.
+    next: usize,
+    /// Packets since the last copy.
+    since_copy: usize,
+    ip_id: u32,
+    /// Not all packets have the same IP ID.
+    ids_vary: bool,
+}
+
+impl PrintRing {
+    /// A ring whose first packet will be `segment`, or a copy of the one before.
+    pub(super) fn new(segment: &Observed) -> Self {
+        Self { prints: Vec::new(), next: 0, since_copy: 0, ip_id: segment.ip_id, ids_vary: false }
+    }
+
+    /// Microseconds between a packet and the one that it is a copy of, if it is a copy. `known_gap`: between the last such two, 0 if there
+    /// are none; `stamp`: the newest timestamp of the sender, 0 if it sends none.
+    ///
+    /// A packet that is sent again gets another IP ID and a new timestamp. So one with the old ID, or with a timestamp of which newer
+    /// ones have been seen, is a copy. Where there is neither, only the gap tells: that of copies hardly changes.
+    pub(super) fn gap_to_original(
+        &mut self,
+        segment: &Observed,
+        hash: u32,
+        known_gap: u32,
+        stamp: u32,
+    ) -> Option<u32> {
+        let now = micros(segment.at);
+        let newer_seen = |value: u32| stamp != 0 && (value.wrapping_sub(stamp) as i32) < 0;
+        let is_sure = (is_numbered(segment) && self.ids_vary)
+            || segment.options.timestamps().is_some_and(|stamps| newer_seen(stamps.value));
+        let is_gap = |gap: u32| {
+            let is_known = gap.abs_diff(known_gap) <= known_gap / GAP_PART + GAP_SPARE;
+            let is_within = u64::from(gap) <= LATEST.as_micros();
+            is_within && (is_sure || (known_gap > 0 && is_known))
+        };
+        let mut alike = self.prints.iter_mut().filter(|print| print.hash == hash);
+        let original = alike.find(|print| is_gap(now.wrapping_sub(print.micros)))?;
+        let gap = now.wrapping_sub(original.micros);
+        if segment.sequence_len() == 0 && !is_sure {
+            // Duplicate ACKs are alike: each has one copy.
+            original.hash = 0;
+        }
+        self.since_copy = 0;
+        Some(gap)
+    }
+
+    /// Keeps a packet that is no copy. False if so many have come without a copy that none is expected.
+    pub(super) fn keep(&mut self, segment: &Observed, hash: u32) -> bool {
+        self.ids_vary |= segment.ip_id != self.ip_id;
+        self.since_copy += 1;
+        let print = Print { hash, micros: micros(segment.at) };
+        if self.prints.len() < MOST {
+            self.prints.push(print);
+        } else {
+            self.prints[self.next] = print;
+            self.next = (self.next + 1) % MOST;
+        }
+        self.since_copy <= MOST
+    }
+}
+
+fn micros(at: Instant) -> u32 {
+    (at.as_nanos() / 1_000) as u32
+}
