@@ -9,6 +9,9 @@ use std::net::IpAddr;
 use trace::{EngineTally, ProfileSurvey, SenderProfile};
 use units::counted;
 
+/// Copies among the segments, as a share, that are not worth a warning.
+const FEW_COPIES: f64 = 0.01;
+
 /// What was read, and what of it is not usual. Names of fields are keys of the JSON, which `docs/analyze.md` lists.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ReadingAccount {
@@ -99,7 +102,20 @@ impl ReadingAccount {
                 counted(connections, "connection")
             );
         }
-        text
+        text + &self.warning_of_copies()
+    }
+
+    /// The share of copies, if it is more than a few, which any network has.
+    fn warning_of_copies(&self) -> String {
+        let share = self.copies as f64 / self.segments.max(1) as f64;
+        if share <= FEW_COPIES {
+            return String::new();
+        }
+        format!(
+            "Warning: {:.0} % of the segments are copies of others: the capture shows packets twice, as a mirror port or `-i any` does. \
+             The copies are left out. If many of them follow later than packets are remembered, some count as retransmissions.\n",
+            100.0 * share
+        )
     }
 }
 
@@ -135,6 +151,17 @@ mod tests {
         let (tally, read) =
             (EngineTally { connections: 1, ..EngineTally::default() }, Tally::default());
         ReadingAccount::of(&summary, &tally, 0, &read, survey).warnings()
+    }
+
+    /// 376 of 752 are half of them; 10 of 1,000 are no more than 1 %.
+    #[test]
+    fn many_copies_are_warned_of() {
+        let warned =
+            |segments, copies| ReadingAccount { segments, copies, ..Default::default() }.warnings();
+        assert!(warned(752, 376).contains("50 % of the segments are copies"));
+        assert_eq!(warned(1_000, 10), "");
+        assert!(warned(1_000, 11).contains("1 % of the segments"));
+        assert_eq!(warned(0, 0), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Packets that a capture holds twice: a mirror port copies what enters and what leaves, and `-i any` sees a packet on each interface.
 //!
-//! Of every connection the latest few packets are remembered, which tells copies that follow at once. Where a handshake comes twice, or
-//! none is captured, more packets are remembered for a while (`ring`): those tell copies that follow later.
+//! Of every connection the latest few packets are remembered, which tells copies that follow at once. Where one is found, as that of a
+//! SYN, or no handshake is captured, more packets are remembered for a while (`ring`): those tell copies that follow later.
 
 mod ring;
 
@@ -46,7 +46,7 @@ pub(super) struct Prints {
     /// The place of the next one.
     next: u8,
     watch: Watch,
-    /// Time between a packet and its copy, microseconds; 0 before one was found that followed late.
+    /// Time between a packet and its copy, microseconds; 0 where none was found.
     gap: u32,
     /// More packets, while that is of use.
     ring: Option<Box<PrintRing>>,
@@ -79,31 +79,37 @@ impl Prints {
     #[cold]
     #[inline(never)]
     fn is_any_copy(&mut self, segment: &Observed, hash: u32, place: &Place, stamp: u32) -> bool {
-        (self.has(hash) && self.is_copied(segment, hash, place))
-            || (self.watch != Watch::Off && self.is_late_copy(segment, hash, stamp))
+        let gap = if self.has(hash) { self.gap_of_recent(segment, hash, place) } else { None };
+        match gap {
+            Some(gap) => self.note_gap(gap.as_micros() as u32),
+            None if self.watch == Watch::Off => return false,
+            None => return self.is_late_copy(segment, hash, stamp),
+        }
+        true
     }
 
-    /// The packet is like one before: whether it is the same.
-    fn is_copied(&mut self, segment: &Observed, hash: u32, place: &Place) -> bool {
+    /// A copy followed after so many microseconds: others may follow when more packets have passed.
+    fn note_gap(&mut self, gap: u32) {
+        (self.watch, self.gap) = (Watch::On, gap);
+        if let Some(ring) = &mut self.ring {
+            ring.note_copy();
+        }
+    }
+
+    /// The packet is like one of the latest: how long that was before, if it is the same.
+    fn gap_of_recent(&self, segment: &Observed, hash: u32, place: &Place) -> Option<Duration> {
         let numbered = is_numbered(segment);
-        // Nobody sends a SYN or a FIN again so soon.
-        let is_control = segment.has(Flags::SYN) || segment.has(Flags::FIN);
-        let within = if numbered || is_control { COPIED_WITHIN } else { unnumbered_within(place) };
+        let within = if segment.has(Flags::SYN) {
+            SYN_COPIED_WITHIN
+        } else if numbered || segment.has(Flags::FIN) {
+            // Nobody sends a FIN again so soon.
+            COPIED_WITHIN
+        } else {
+            unnumbered_within(place)
+        };
         // Others are told from duplicate ACKs by nothing.
         let is_told = numbered || segment.sequence_len() > 0;
-        if is_told && self.since(hash, segment.at).is_some_and(|since| since <= within) {
-            return true;
-        }
-        self.is_late_syn(segment, hash)
-    }
-
-    /// A SYN that comes again before any timer: a mirror shows each packet twice, and that far apart.
-    fn is_late_syn(&mut self, segment: &Observed, hash: u32) -> bool {
-        let since = self.since(hash, segment.at).filter(|_| segment.has(Flags::SYN));
-        let Some(since) = since.filter(|&since| since <= SYN_COPIED_WITHIN) else { return false };
-        self.watch = Watch::On;
-        self.gap = since.as_micros() as u32;
-        true
+        self.since(hash, segment.at).filter(|&since| is_told && since <= within)
     }
 
     /// Looks for a packet that came long before; or begins to remember more packets, or ends that.
@@ -116,7 +122,7 @@ impl Prints {
         self.watch = Watch::On;
         let ring = self.ring.get_or_insert_with(|| Box::new(PrintRing::new(segment)));
         if let Some(gap) = ring.gap_to_original(segment, hash, self.gap, stamp) {
-            self.gap = gap;
+            self.note_gap(gap);
             return true;
         }
         if !ring.keep(segment, hash) {

@@ -10,7 +10,7 @@ const MOST: usize = 512;
 const LATEST: Duration = Duration::from_secs(1);
 /// Where nothing but the time tells copies, their gaps differ from the one before by no more than this part of it, and this.
 const GAP_PART: u32 = 4;
-const GAP_SPARE: u32 = 100;
+const GAP_SPARE: u32 = 20;
 
 /// A packet that has come.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +68,12 @@ impl PrintRing {
             // Duplicate ACKs are alike: each has one copy.
             original.hash = 0;
         }
-        self.since_copy = 0;
         Some(gap)
+    }
+
+    /// A copy was found, here or elsewhere.
+    pub(super) const fn note_copy(&mut self) {
+        self.since_copy = 0;
     }
 
     /// Keeps a packet that is no copy. False if so many have come without a copy that none is expected.

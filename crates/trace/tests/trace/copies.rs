@@ -1,0 +1,210 @@
+//! Packets that are captured twice, and networks that share addresses: captures with known answers, and changes of them.
+
+use crate::common::collect::Collected;
+use capture::{CaptureFiles, Observed, SegmentSource};
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+use trace::{EngineConfig, TraceEngine};
+use units::{Duration, Instant};
+
+/// Packets of the capture with losses, and retransmissions by the kernel's counters.
+const PACKETS: u64 = 376;
+const RETRANSMISSIONS: u64 = 6;
+
+/// What the engine counts.
+#[derive(Debug, PartialEq, Eq)]
+struct Counted {
+    connections: usize,
+    retransmissions: u64,
+    copies: u64,
+}
+
+impl Counted {
+    /// One connection with the retransmissions of the kernel.
+    const fn of_loss(copies: u64) -> Self {
+        Self { connections: 1, retransmissions: RETRANSMISSIONS, copies }
+    }
+}
+
+fn segments_of(name: &str) -> Vec<Observed> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
+    let mut source = CaptureFiles::new([file]);
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while source.next_batch(&mut batch).expect("a capture") {
+        all.append(&mut batch);
+    }
+    all
+}
+
+fn collected(segments: &[Observed]) -> Collected {
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0
+}
+
+fn counted(segments: &[Observed]) -> Counted {
+    let connections = collected(segments).connections;
+    let again =
+        connections.iter().map(|one| one.server_sent.retransmitted() + one.client_sent.retransmitted());
+    Counted {
+        connections: connections.len(),
+        retransmissions: again.sum(),
+        copies: connections.iter().map(|one| one.copies).sum(),
+    }
+}
+
+fn in_order(mut segments: Vec<Observed>) -> Vec<Observed> {
+    segments.sort_by_key(|segment| segment.at);
+    segments
+}
+
+/// Each segment again so many microseconds later, with a change.
+fn mirrored(
+    segments: &[Observed],
+    micros: u64,
+    change: impl Fn(&mut Observed),
+) -> Vec<Observed> {
+    let copy = |segment: &Observed| {
+        let mut copy = Observed { at: segment.at + Duration::from_micros(micros), ..*segment };
+        change(&mut copy);
+        copy
+    };
+    in_order(segments.iter().flat_map(|segment| [*segment, copy(segment)]).collect())
+}
+
+/// All segments with a change.
+fn changed(segments: &[Observed], change: impl Fn(&mut Observed)) -> Vec<Observed> {
+    let mut segments = segments.to_vec();
+    segments.iter_mut().for_each(change);
+    segments
+}
+
+/// Without the first packets, which are the handshake and the request.
+fn middle_of(segments: &[Observed]) -> &[Observed] {
+    &segments[6..]
+}
+
+#[test]
+fn copies_that_follow_late_are_told_from_retransmissions() {
+    for name in ["copies-500us", "copies-5ms", "copies-5ms-ipv6"] {
+        let found = counted(&segments_of(&format!("{name}.pcap.zst")));
+        assert_eq!(found, Counted::of_loss(PACKETS), "{name}");
+    }
+    for name in ["loss", "loss-id-zero"] {
+        let found = counted(&segments_of(&format!("{name}.pcap.zst")));
+        assert_eq!(found, Counted::of_loss(0), "{name}");
+    }
+}
+
+/// Without IP ID and timestamps only the gap tells copies, that of the handshake's.
+#[test]
+fn without_id_and_timestamps_copies_follow_at_one_gap() {
+    let segments = segments_of("loss-id-zero.pcap.zst");
+    for micros in [300, 5_000, 8_000] {
+        let found = counted(&mirrored(&segments, micros, |_| ()));
+        assert_eq!(found, Counted::of_loss(PACKETS), "{micros}");
+    }
+    // One SYN that comes twice makes no copy of a retransmission.
+    let mut with_syn = segments.clone();
+    with_syn.push(Observed { at: segments[0].at + Duration::from_millis(5), ..segments[0] });
+    assert_eq!(counted(&in_order(with_syn)), Counted::of_loss(1));
+}
+
+/// Where the handshake is not in the capture, IP IDs and timestamps tell copies.
+#[test]
+fn copies_are_told_in_the_middle_of_a_connection() {
+    let segments = segments_of("loss.pcap.zst");
+    let numbered = middle_of(&segments);
+    let copies = numbered.len() as u64;
+    assert_eq!(counted(numbered), Counted::of_loss(0));
+    assert_eq!(counted(&mirrored(numbered, 5_000, |_| ())), Counted::of_loss(copies));
+    let unnumbered = changed(numbered, |segment| segment.ip_id = 0);
+    // Only timestamps tell these, once newer ones have been seen: of the first ones nothing does.
+    let found = counted(&mirrored(&unnumbered, 5_000, |_| ()));
+    assert!(found.copies > copies - 20, "{found:?}");
+    assert!(found.retransmissions < RETRANSMISSIONS + 20, "{found:?}");
+}
+
+/// A sender with one IP ID for all of its packets repeats it in retransmissions.
+#[test]
+fn one_id_for_all_packets_tells_nothing() {
+    let segments = changed(&segments_of("loss-id-zero.pcap.zst"), |segment| segment.ip_id = 7);
+    assert_eq!(counted(&segments).retransmissions, RETRANSMISSIONS);
+    assert_eq!(counted(middle_of(&segments)).retransmissions, RETRANSMISSIONS);
+}
+
+/// A router between VLANs 10 and 20 shows each packet in both, with a lower TTL in the second. A tunnel may show it inside and outside.
+#[test]
+fn a_packet_in_two_networks_is_one() {
+    let segments = changed(&segments_of("loss.pcap.zst"), |segment| segment.label = 10);
+    for (label, micros) in [(20, 20), (20, 3_000), (0, 20)] {
+        let routed = mirrored(&segments, micros, |copy| {
+            copy.label = label;
+            copy.ttl -= 1;
+        });
+        assert_eq!(counted(&routed), Counted::of_loss(PACKETS), "{label} {micros}");
+    }
+}
+
+/// Tunnels may have another number in each direction.
+#[test]
+fn each_direction_may_have_a_network_of_its_own() {
+    for name in ["loss.pcap.zst", "copies-5ms-ipv6.pcap.zst"] {
+        let segments = segments_of(name);
+        let apart = changed(&segments, |segment| {
+            segment.label = if segment.source.port < segment.destination.port { 0x1234 } else { 0x4321 };
+        });
+        assert_eq!(counted(&apart), counted(&segments), "{name}");
+        assert_eq!(counted(middle_of(&apart)).connections, 1, "{name}");
+    }
+}
+
+/// Answers of 4,344, 8,688 and 13,032 bytes, also if the addresses were of IPv6.
+#[test]
+fn networks_may_share_addresses() {
+    let segments = segments_of("three-vlans.pcap.zst");
+    let with_v6 = changed(&segments, |segment| {
+        for end in [&mut segment.source, &mut segment.destination] {
+            let IpAddr::V4(ip) = end.ip else { continue };
+            end.ip = IpAddr::V6(Ipv6Addr::from(u128::from(ip.to_bits()) | 0x2001_0db8 << 96));
+        }
+    });
+    for segments in [segments, with_v6] {
+        let expected = Counted { connections: 3, retransmissions: 0, copies: 0 };
+        assert_eq!(counted(&segments), expected);
+        let connections = collected(&segments).connections;
+        let mut sent: Vec<u64> = connections.iter().map(|one| one.server_sent.bytes).collect();
+        sent.sort_unstable();
+        assert_eq!(sent, [4_344, 8_688, 13_032]);
+    }
+}
+
+/// The ends of a connection in one network open another, of which the packets come from a second network first.
+#[test]
+fn ends_that_are_used_again_are_another_connection_in_all_networks() {
+    const NUMBERS: u32 = 1 << 30;
+    let segments = segments_of("loss.pcap.zst");
+    let minute = Duration::from_secs(60);
+    let later = changed(&segments, |segment| {
+        segment.at = segment.at + minute;
+        segment.seq = segment.seq + NUMBERS;
+        segment.ack = segment.ack + NUMBERS;
+        segment.label = 10;
+    });
+    let later = mirrored(&later, 5, |copy| copy.label = 0);
+    let found = counted(&[segments, later].concat());
+    let expected =
+        Counted { connections: 2, retransmissions: 2 * RETRANSMISSIONS, copies: PACKETS };
+    assert_eq!(found, expected);
+}
+
+/// A clock's first instants are no gap.
+#[test]
+fn a_capture_may_begin_at_time_zero() {
+    let segments = segments_of("copies-5ms.pcap.zst");
+    let first = segments[0].at;
+    let early = changed(&segments, |segment| {
+        segment.at = Instant::ZERO + segment.at.saturating_since(first);
+    });
+    assert_eq!(counted(&early), Counted::of_loss(PACKETS));
+}
