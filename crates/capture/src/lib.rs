@@ -49,6 +49,6 @@ pub use live::{InterfaceChange, LiveCapture, LiveOptions, LivePacket, PortRange}
 pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::CapturedOptions;
 pub use source::{InputProgress, SegmentSource};
-pub use tally::{NotASegment, Tally};
+pub use tally::{NotASegment, Tally, UdpUse};
 pub use tls::{TlsContent, TlsHead};
 pub use write::{CaptureWriter, Rotation};

@@ -13,6 +13,18 @@ pub enum LinkType {
     LinuxSll,
     /// Linux cooked capture, version 2 (276).
     LinuxSll2,
+    /// PPP, with or without address and control bytes (9), or in frames like those of HDLC (50).
+    Ppp,
+    /// Sessions of PPPoE without Ethernet (51).
+    Pppoe,
+    /// Frames of wireless networks (105).
+    Wireless,
+    /// The same behind a radiotap header (127).
+    Radiotap,
+    /// Packets that Linux' netfilter has logged (239).
+    Nflog,
+    /// Packets of macOS with the process that they belong to (258).
+    Pktap,
     /// One that is not understood.
     Unknown(u16),
 }
@@ -24,7 +36,13 @@ impl LinkType {
             1 => Self::Ethernet,
             0 | 108 => Self::Loopback,
             12 | 14 | 101 | 228 | 229 => Self::Raw,
+            9 | 50 => Self::Ppp,
+            51 => Self::Pppoe,
+            105 => Self::Wireless,
             113 => Self::LinuxSll,
+            127 => Self::Radiotap,
+            239 => Self::Nflog,
+            258 => Self::Pktap,
             276 => Self::LinuxSll2,
             _ => Self::Unknown(number),
         }

@@ -1,7 +1,11 @@
 //! Counts of what a capture holds beside TCP segments.
 
+mod udp_use;
+
 use crate::link_type::LinkType;
 use std::fmt;
+pub(crate) use udp_use::UdpDatagram;
+pub use udp_use::UdpUse;
 use units::Instant;
 
 /// Why a packet is not handed over as a TCP segment.
@@ -23,17 +27,21 @@ pub enum NotASegment {
     Tunnelled,
     /// Encrypted by IPsec (ESP).
     Encrypted,
+    /// Encrypted by a wireless network.
+    WirelessEncrypted,
     /// The snap length has cut it before the end of the TCP header without its options.
     Cut,
     /// Headers that contradict themselves.
     Malformed,
     /// A link type that is not understood.
     UnknownLink,
+    /// A time that is none, as of more than a second's microseconds.
+    ImpossibleTime,
 }
 
 impl NotASegment {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Arp,
         Self::NotIp,
         Self::Udp,
@@ -42,9 +50,11 @@ impl NotASegment {
         Self::LaterFragment,
         Self::Tunnelled,
         Self::Encrypted,
+        Self::WirelessEncrypted,
         Self::Cut,
         Self::Malformed,
         Self::UnknownLink,
+        Self::ImpossibleTime,
     ];
 }
 
@@ -59,9 +69,11 @@ impl fmt::Display for NotASegment {
             Self::LaterFragment => "later fragments",
             Self::Tunnelled => "in tunnels",
             Self::Encrypted => "encrypted (ESP)",
+            Self::WirelessEncrypted => "encrypted (Wi-Fi)",
             Self::Cut => "cut within the headers",
             Self::Malformed => "malformed",
             Self::UnknownLink => "of unknown link types",
+            Self::ImpossibleTime => "with an impossible time",
         })
     }
 }
@@ -91,7 +103,10 @@ pub struct Tally {
     pub captured_bytes: u64,
     /// The first link type that is not understood.
     pub unknown_link: Option<u16>,
+    /// Number of the first packet with an impossible time; 0 if there is none.
+    pub first_impossible: u64,
     previous: Instant,
+    udp: [u64; UdpUse::ALL.len() + 1],
     not_segments: [u64; NotASegment::ALL.len()],
 }
 
@@ -99,6 +114,11 @@ impl Tally {
     /// Packets that are no segments for this reason.
     pub const fn of(&self, why: NotASegment) -> u64 {
         self.not_segments[why as usize]
+    }
+
+    /// Packets that are no segments, and that use UDP for this.
+    pub const fn of_udp(&self, used_for: UdpUse) -> u64 {
+        self.udp[used_for as usize]
     }
 
     /// Counts a packet, whatever it is.
@@ -113,10 +133,23 @@ impl Tally {
         self.captured_bytes += captured as u64;
     }
 
-    /// Counts why it is not a segment.
+    /// Counts a packet that is left out because of its time.
     #[cold]
-    pub(crate) const fn count_other(&mut self, why: NotASegment, link: LinkType) {
+    pub(crate) const fn count_impossible(&mut self, captured: usize, length: u32) {
+        self.packets += 1;
+        if self.first_impossible == 0 {
+            self.first_impossible = self.packets;
+        }
+        self.wire_bytes += length as u64;
+        self.captured_bytes += captured as u64;
+        self.not_segments[NotASegment::ImpossibleTime as usize] += 1;
+    }
+
+    /// Counts why it is not a segment, and what it uses UDP for.
+    #[cold]
+    pub(crate) const fn count_other(&mut self, why: NotASegment, link: LinkType, udp: UdpUse) {
         self.not_segments[why as usize] += 1;
+        self.udp[udp as usize] += 1;
         if let (LinkType::Unknown(number), None) = (link, self.unknown_link) {
             self.unknown_link = Some(number);
         }

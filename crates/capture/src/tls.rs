@@ -4,6 +4,9 @@
 
 mod read;
 
+#[cfg(test)]
+mod tests;
+
 /// The lowest content type and the highest (RFC 8446 §5.1).
 const CONTENT_TYPES: [u8; 2] = [20, 23];
 /// The first byte of the version in every record header (RFC 8446 §5.1).

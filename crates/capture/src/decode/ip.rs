@@ -1,6 +1,7 @@
 //! IPv4 and IPv6 with their extension headers, and what IP carries in tunnels.
 
 use super::protocol::NetworkProtocol;
+use super::label::Carrier;
 use super::{Rest, tunnel};
 use crate::observed::Observed;
 use crate::tally::NotASegment;
@@ -54,6 +55,7 @@ fn through_tunnels(
     slot: &mut Observed,
 ) -> Result<(), NotASegment> {
     for _ in 0..MOST_TUNNELS {
+        rest.enter(Carrier::Tunnel(ends_of(slot)));
         let protocol = match carried {
             UDP => tunnel::in_udp(rest)?,
             ICMP | ICMPV6 => return Err(NotASegment::Icmp),
@@ -69,6 +71,17 @@ fn through_tunnels(
         }
     }
     Err(NotASegment::Tunnelled)
+}
+
+/// A number of both addresses of a packet, the same in either direction.
+fn ends_of(slot: &Observed) -> u32 {
+    let number = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => u32::from(ip),
+        IpAddr::V6(ip) => ip.segments().into_iter().fold(0, |number: u32, half| {
+            number.rotate_left(5).wrapping_mul(31).wrapping_add(half.into())
+        }),
+    };
+    number(slot.source.ip).wrapping_add(number(slot.destination.ip))
 }
 
 /// Reads an IP header with its extensions, and answers the protocol of what follows.

@@ -74,15 +74,32 @@ fn version_of(rest: &Rest<'_>) -> Option<NetworkProtocol> {
     }
 }
 
-/// A session of PPPoE (RFC 2516 §4): six bytes, and the protocol of PPP (RFC 1332 §4, RFC 5072 §2).
+/// A session of PPPoE (RFC 2516 §4): six bytes, and PPP.
 pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     /// Version 1, type 1, and code 0: data.
     const DATA: [u8; 2] = [0x11, 0];
-    let head: &[u8; 8] = rest.take()?;
+    let head: &[u8; 6] = rest.take()?;
     rest.enter(Carrier::PppoeSession(u16::from_be_bytes([head[2], head[3]])));
-    match (head[..2] == DATA, u16::from_be_bytes([head[6], head[7]])) {
-        (true, 0x0021) => Ok(NetworkProtocol::V4),
-        (true, 0x0057) => Ok(NetworkProtocol::V6),
-        _ => Err(NotASegment::Tunnelled),
+    let protocol = if head[..2] == DATA { in_ppp(rest)? } else { None };
+    protocol.ok_or(NotASegment::Tunnelled)
+}
+
+/// PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the protocol, of which a first byte of zero may be
+/// missing (§6.5): the last one is odd, and no other is. Nothing of a protocol that is not IP (RFC 1332 §4, RFC 5072 §2).
+pub(super) fn in_ppp(rest: &mut Rest<'_>) -> Result<Option<NetworkProtocol>, NotASegment> {
+    /// All stations, unnumbered information.
+    const ADDRESS_AND_CONTROL: [u8; 2] = [0xff, 3];
+    if rest.head()? == &ADDRESS_AND_CONTROL {
+        rest.skip(ADDRESS_AND_CONTROL.len())?;
     }
+    let &[first] = rest.take()?;
+    let protocol = match first & 1 {
+        1 => u16::from(first),
+        _ => u16::from_be_bytes([first, rest.take::<1>()?[0]]),
+    };
+    Ok(match protocol {
+        0x0021 => Some(NetworkProtocol::V4),
+        0x0057 => Some(NetworkProtocol::V6),
+        _ => None,
+    })
 }

@@ -1,4 +1,7 @@
-//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
+//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP; and those that are rare.
+
+mod host;
+mod wireless;
 
 use super::protocol::NetworkProtocol;
 use super::label::{self, Carrier};
@@ -20,7 +23,29 @@ pub(super) fn skip(
         LinkType::Loopback => loopback(rest),
         LinkType::LinuxSll => sll(rest, slot),
         LinkType::LinuxSll2 => sll2(rest, slot),
-        LinkType::Unknown(_) => Err(NotASegment::UnknownLink),
+        _ => {
+            // A copy leaves, so that the original can stay in registers.
+            let mut behind = *rest;
+            let protocol = rare_link(link, &mut behind);
+            *rest = behind;
+            protocol
+        }
+    }
+}
+
+#[cold]
+fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    match link {
+        LinkType::Ppp => label::in_ppp(rest)?.ok_or(NotASegment::NotIp),
+        LinkType::Pppoe => label::in_pppoe(rest),
+        LinkType::Wireless => wireless::bare(rest),
+        LinkType::Radiotap => wireless::radiotap(rest),
+        LinkType::Nflog => host::nflog(rest),
+        LinkType::Pktap => match host::pktap(rest)? {
+            LinkType::Pktap => Err(NotASegment::Malformed),
+            inner => skip(inner, rest, &mut Observed::default()),
+        },
+        _ => Err(NotASegment::UnknownLink),
     }
 }
 

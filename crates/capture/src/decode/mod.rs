@@ -18,7 +18,7 @@ mod tests;
 
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
-use crate::tally::{NotASegment, Tally};
+use crate::tally::{NotASegment, Tally, UdpUse};
 use units::Instant;
 pub(crate) use usual::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 
@@ -47,12 +47,13 @@ struct Rest<'a> {
     is_fragment: bool,
     /// [`Observed::label`].
     label: u16,
+    udp: UdpUse,
 }
 
 impl<'a> Rest<'a> {
     #[inline]
     const fn of(bytes: &'a [u8], length: u32) -> Self {
-        Self { bytes, length, is_fragment: false, label: 0 }
+        Self { bytes, length, is_fragment: false, label: 0, udp: UdpUse::None }
     }
 
     /// Notes what carries the rest of the packet.
@@ -95,33 +96,33 @@ pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) 
     tally.count(frame.at, frame.bytes.len(), frame.length);
     slot.number = tally.packets;
     slot.at = frame.at;
-    match read(frame, slot) {
-        Ok(is_fragment) => {
+    let mut rest = Rest::of(frame.bytes, frame.length);
+    match read(frame, &mut rest, slot) {
+        Ok(()) => {
             tally.segments += 1;
-            tally.first_fragments += u64::from(is_fragment);
+            tally.first_fragments += u64::from(rest.is_fragment);
             true
         }
         Err(why) => {
-            tally.count_other(why, frame.link);
+            tally.count_other(why, frame.link, rest.udp);
             false
         }
     }
 }
 
-/// Reads the headers of a segment into `slot`, and answers whether it is the first of several fragments.
+/// Reads the headers of a segment into `slot`.
 #[inline]
-fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
-    let mut rest = Rest::of(frame.bytes, frame.length);
+fn read(frame: &Frame<'_>, rest: &mut Rest<'_>, slot: &mut Observed) -> Result<(), NotASegment> {
     slot.interface = frame.interface;
     slot.direction = frame.direction;
-    let protocol = link::skip(frame.link, &mut rest, slot)?;
-    if plain::read(protocol, &rest, slot) {
-        return Ok(false);
+    let protocol = link::skip(frame.link, rest, slot)?;
+    if plain::read(protocol, rest, slot) {
+        return Ok(());
     }
-    ip::read(protocol, &mut rest, slot)?;
-    tcp::read(rest, slot)?;
+    ip::read(protocol, rest, slot)?;
+    tcp::read(*rest, slot)?;
     slot.label = rest.label;
-    Ok(rest.is_fragment)
+    Ok(())
 }
 
 /// Where the TCP header begins in a packet that begins with its IP header; `None` if there is none, or it is in a

@@ -43,6 +43,11 @@ impl LeapWatch {
         Self { last: 0, looks: true, suspect: None }
     }
 
+    /// The time of the packet before.
+    pub(super) const fn last(&self) -> Instant {
+        Instant::from_nanos(self.last)
+    }
+
     /// Takes the time of the packet at `offset`, perhaps again, and answers it, put right if it leaps. Or answers the fault of a
     /// packet before it.
     #[inline]

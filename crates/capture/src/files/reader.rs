@@ -3,7 +3,7 @@
 use super::leap::{LeapWatch, WrongTime};
 use super::taking::TakesPackets;
 use crate::error::{CaptureError, CaptureTrouble};
-use crate::format::{Format, FormatFault, FrameHead, Step, UsualRecord, looks_like};
+use crate::format::{Format, FormatFault, FrameHead, FrameTime, Step, UsualRecord, looks_like};
 use crate::input::{self, ByteBuffer, Compression, Input};
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -156,14 +156,14 @@ impl CaptureReader {
                 Ok(Step::Need) => break Stop::Need,
                 Err(fault) => break Stop::Fault(fault),
             }
-            head.at = match times.judge(begin + (all - left.len()) as u64, head.at) {
+            head.at = match judge(times, begin + (all - left.len()) as u64, &head) {
                 Ok(at) if at <= until => at,
                 Ok(at) => break Stop::Later(at),
                 Err(wrong) => break Stop::Time(wrong),
             };
             let (record, behind) = left.split_at(head.record as usize);
             left = behind;
-            if taker.take(&head.frame(record), head.is_untimed).is_break() {
+            if taker.take(&head.frame(record), head.time).is_break() {
                 break Stop::Enough;
             }
         };
@@ -180,7 +180,7 @@ impl CaptureReader {
         let step = self.format.step(self.buffer.available(), head);
         let step = step.map_err(|fault| self.note(fault))?;
         if matches!(step, Step::Frame) {
-            let judged = self.times.judge(self.buffer.offset(), head.at);
+            let judged = judge(&mut self.times, self.buffer.offset(), head);
             head.at = judged.map_err(|wrong| self.note_time(wrong))?;
         }
         Ok(step)
@@ -245,6 +245,15 @@ impl CaptureReader {
     /// Bytes read of the input as it is on disk.
     pub(super) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
+    }
+}
+
+/// The time of a packet at `offset`, put right if it leaps; that of the one before if it has none that can be.
+#[inline]
+fn judge(times: &mut LeapWatch, offset: u64, head: &FrameHead) -> Result<Instant, WrongTime> {
+    match head.time {
+        FrameTime::Impossible => Ok(times.last()),
+        _ => times.judge(offset, head.at),
     }
 }
 

@@ -3,14 +3,14 @@
 use super::{BATCH, PACKETS};
 use crate::batch::BatchFiller;
 use crate::decode::{Frame, decode};
-use crate::format::UsualRecord;
+use crate::format::{FrameTime, UsualRecord};
 use crate::tally::Tally;
 use std::ops::ControlFlow;
 
 /// Takes packets one by one, and says when it has enough.
 pub(super) trait TakesPackets {
-    /// Takes a packet; `is_untimed`: nothing says when it passed.
-    fn take(&mut self, frame: &Frame<'_>, is_untimed: bool) -> ControlFlow<()>;
+    /// Takes a packet; `time`: what says when it passed.
+    fn take(&mut self, frame: &Frame<'_>, time: FrameTime) -> ControlFlow<()>;
 
     /// Takes a packet of the usual kind.
     fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()>;
@@ -41,8 +41,12 @@ impl<'a, 'b> Filling<'a, 'b> {
 
 impl TakesPackets for Filling<'_, '_> {
     #[inline]
-    fn take(&mut self, frame: &Frame<'_>, is_untimed: bool) -> ControlFlow<()> {
-        self.tally.untimed += u64::from(is_untimed);
+    fn take(&mut self, frame: &Frame<'_>, time: FrameTime) -> ControlFlow<()> {
+        if time == FrameTime::Impossible {
+            self.tally.count_impossible(frame.bytes.len(), frame.length);
+            return self.goes_on();
+        }
+        self.tally.untimed += u64::from(time == FrameTime::Missing);
         if decode(frame, self.tally, self.batch.slot()) {
             self.batch.keep();
         }

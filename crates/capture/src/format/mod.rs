@@ -33,6 +33,16 @@ pub(crate) enum Step {
     Need,
 }
 
+/// What a record says of when its packet passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameTime {
+    Known,
+    /// Nothing; the time is that of the packet before.
+    Missing,
+    /// What cannot be: the packet is left out.
+    Impossible,
+}
+
 /// A packet: where it is, and what its record says of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameHead {
@@ -44,8 +54,7 @@ pub(crate) struct FrameHead {
     /// Bytes on the wire.
     pub(crate) length: u32,
     pub(crate) at: Instant,
-    /// The record does not say when.
-    pub(crate) is_untimed: bool,
+    pub(crate) time: FrameTime,
     pub(crate) link: LinkType,
     pub(crate) interface: u16,
     pub(crate) direction: PacketDirection,
@@ -59,7 +68,7 @@ impl FrameHead {
         captured: 0,
         length: 0,
         at: Instant::ZERO,
-        is_untimed: false,
+        time: FrameTime::Known,
         link: LinkType::Unknown(0),
         interface: 0,
         direction: PacketDirection::Unknown,

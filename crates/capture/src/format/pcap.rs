@@ -1,6 +1,6 @@
 //! Classic pcap (draft-ietf-opsawg-pcap): a header of the file, and one before each packet.
 
-use super::{ByteOrder, FormatFault, FrameHead, LONGEST_PACKET, Step};
+use super::{ByteOrder, FormatFault, FrameHead, FrameTime, LONGEST_PACKET, Step};
 use crate::link_type::LinkType;
 use crate::observed::PacketDirection;
 use units::Instant;
@@ -72,7 +72,7 @@ impl Pcap {
             captured,
             length,
             at: Instant::from_nanos(nanos),
-            is_untimed: false,
+            time: FrameTime::Known,
             link: self.link,
             interface: 0,
             direction: PacketDirection::Unknown,
@@ -88,23 +88,27 @@ impl Pcap {
         words: [u32; 4],
         head: &mut FrameHead,
     ) -> Result<Step, FormatFault> {
-        let [_, fraction, captured, _] = words;
+        let [seconds, fraction, captured, length] = words;
         if is_version(bytes) && precision(bytes).is_some() {
             let Some(appended) = Self::begin(bytes) else { return Ok(Step::Need) };
             *self = appended;
             return Ok(Step::Skip(Self::HEADER as u32));
         }
-        if fraction >= self.units {
-            let units = if self.unit == 1 { "nanoseconds" } else { "microseconds" };
-            return Err(FormatFault::fatal(format!(
-                "a time of {fraction} {units} past the second"
-            )));
-        }
         if captured > LONGEST_PACKET {
             let why = format!("a packet of {captured} bytes; {LONGEST_PACKET} are the most");
             return Err(FormatFault::fatal(why));
         }
-        self.record(words, bytes.len(), head)
+        if fraction < self.units {
+            return self.record(words, bytes.len(), head);
+        }
+        if length > LONGEST_PACKET {
+            let units = if self.unit == 1 { "nanoseconds" } else { "microseconds" };
+            let why = format!("a time of {fraction} {units} past the second");
+            return Err(FormatFault::fatal(why));
+        }
+        let step = self.record([seconds, 0, captured, length], bytes.len(), head);
+        head.time = FrameTime::Impossible;
+        step
     }
 }
 

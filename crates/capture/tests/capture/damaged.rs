@@ -3,7 +3,7 @@
 
 use crate::build::{Order, Packet, PcapNg, packets, pcap, pcap_header};
 use crate::tools::{Everything, capture};
-use capture::Observed;
+use capture::{NotASegment, Observed};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
@@ -94,7 +94,6 @@ fn a_corrupt_record_ends_a_pcap_file() {
     for (at, words, why) in [
         (8, vec![1_048_577_u32], "a packet of 1048577 bytes; 1048576 are the most"),
         (8, vec![u32::MAX], "a packet of 4294967295 bytes; 1048576 are the most"),
-        (4, vec![1_000_000], "a time of 1000000 microseconds past the second"),
         (0, vec![0; 4], "zeros where a packet should be"),
     ] {
         let mut file = pcap(Order::Little, false, 1, &all);
@@ -104,10 +103,31 @@ fn a_corrupt_record_ends_a_pcap_file() {
         assert_eq!(read.segments, segments()[..2], "{why}");
         assert_eq!(read.only_error(), format!("bytes: byte {third}: {why}"));
     }
-    let file = pcap(Order::Little, true, 1, &all);
-    let mut late = file.clone();
-    late[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
-    assert!(Everything::of_bytes(&late).only_error().contains("1000000000 nanoseconds"));
+    // Neither time nor length can be.
+    let mut file = pcap(Order::Little, true, 1, &all);
+    let words = Order::Little.words(&[1_000_000_000, 60, u32::MAX]);
+    file[28..40].copy_from_slice(&words);
+    assert!(Everything::of_bytes(&file).only_error().contains("1000000000 nanoseconds"));
+}
+
+/// Packets 3 and 1 have more than a second's microseconds, or nanoseconds: they are left out, and all others are as they were.
+#[test]
+fn a_packet_with_an_impossible_time_is_left_out() {
+    let all = original();
+    for (is_nanos, fraction) in [(false, 1_000_000_u32), (false, u32::MAX), (true, 1_000_000_000)] {
+        let mut file = pcap(Order::Little, is_nanos, 1, &all);
+        let third = 24 + 32 + all[0].bytes.len() + all[1].bytes.len();
+        for at in [third, 24] {
+            file[at + 4..at + 8].copy_from_slice(&fraction.to_le_bytes());
+        }
+        let read = Everything::of_bytes(&file);
+        assert!(read.errors.is_empty(), "{:?}", read.errors);
+        let left: Vec<Observed> = [&segments()[1..2], &segments()[3..]].concat();
+        assert_eq!(read.segments, left);
+        let tally = read.tally;
+        assert_eq!((tally.of(NotASegment::ImpossibleTime), tally.first_impossible), (2, 1));
+        assert_eq!((tally.backwards, tally.first), (0, Some(segments()[1].at)));
+    }
 }
 
 /// A block whose two lengths agree and whose contents are wrong costs that block alone. One that claims another length
@@ -136,7 +156,6 @@ fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
         (second, "a packet of 9999 bytes in a block of"),
         (third, "a packet of interface 7, which is not described"),
         (0, "a packet's block that is too short"),
-        (0, "a time outside of the years 1970 to 2554"),
         (0, "an interface with ticks that are too short"),
     ];
     assert_eq!(said.len(), expected.len(), "{said:?}");
@@ -147,7 +166,8 @@ fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
         );
     }
     // Its interface cannot be read, so its link type is not known.
-    assert_eq!(read.tally.packets, 4);
+    assert_eq!(read.tally.packets, 5);
+    assert_eq!(read.tally.of(NotASegment::ImpossibleTime), 1);
 
     for (at, length) in [(4, 8_u32), (4, 30), (4, 0x0200_0000), (4, 36)] {
         let mut file = as_pcapng(&all[..2]);

@@ -1,6 +1,7 @@
 //! Captures read: by formats and link types beside Wireshark's tools, damaged, merged, piped, live.
 
 mod build;
+mod carriers;
 mod corpus;
 
 mod damaged;

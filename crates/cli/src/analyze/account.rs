@@ -113,7 +113,7 @@ impl ReadingAccount {
         }
         format!(
             "Warning: {:.0} % of the segments are copies of others: the capture shows packets twice, as a mirror port or `-i any` does. \
-             The copies are left out. If many of them follow later than packets are remembered, some count as retransmissions.\n",
+             The results leave the copies out.\n",
             100.0 * share
         )
     }

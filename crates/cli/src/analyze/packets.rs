@@ -1,6 +1,6 @@
 //! What captures hold beside the segments that are analysed, and what they say of themselves, in words.
 
-use capture::{NotASegment, Tally};
+use capture::{Tally, UdpUse};
 use units::counted;
 
 /// A line for each thing that is not usual; empty if there is none.
@@ -13,12 +13,11 @@ pub(super) fn unusual(tally: &Tally) -> String {
         text += &format!("{} not analysed: {}.", counted(count, "packet"), others.join(", "));
         if let Some(link) = tally.unknown_link {
             text += &format!(
-                " Link type {link} is not understood; captures of Ethernet, of raw IP and of `-i any` are."
+                " Link type {link} is not understood; `docs/capture.md` lists those that are."
             );
         }
-        if tally.of(NotASegment::Udp) > tally.segments {
-            text += " Most is UDP: HTTP/3 (QUIC) does not use TCP.";
-        }
+        text += &of_udp(tally);
+        text += &impossible(tally);
         text.push('\n');
     }
     let lines = [
@@ -33,4 +32,31 @@ pub(super) fn unusual(tally: &Tally) -> String {
         text += &format!("{} {what}.\n", counted(count, "packet"));
     }
     text
+}
+
+/// What UDP is used for, if there is more of it than of TCP.
+fn of_udp(tally: &Tally) -> String {
+    let counts = UdpUse::ALL.map(|used_for| tally.of_udp(used_for));
+    if counts.iter().sum::<u64>() <= tally.segments {
+        return String::new();
+    }
+    let known = UdpUse::ALL.into_iter().filter(|used_for| *used_for != UdpUse::Other);
+    match known.max_by_key(|used_for| tally.of_udp(*used_for)) {
+        // Its later packets look like anything.
+        Some(UdpUse::Quic) if tally.of_udp(UdpUse::Quic) > 0 => {
+            " Most is UDP, with handshakes of QUIC (HTTP/3), which does not use TCP.".to_owned()
+        }
+        Some(used_for) if tally.of_udp(used_for) > tally.of_udp(UdpUse::Other) => {
+            format!(" Most is UDP: {}.", used_for.name())
+        }
+        _ => " Most is UDP.".to_owned(),
+    }
+}
+
+/// Which packet is the first whose time is none.
+fn impossible(tally: &Tally) -> String {
+    match tally.first_impossible {
+        0 => String::new(),
+        first => format!(" Packet {first} is the first with an impossible time; such packets are left out."),
+    }
 }

@@ -6,7 +6,7 @@
 mod clock;
 mod interface;
 
-use super::{ByteOrder, FormatFault, FrameHead, LONGEST_PACKET, Step};
+use super::{ByteOrder, FormatFault, FrameHead, FrameTime, LONGEST_PACKET, Step};
 use crate::observed::PacketDirection;
 use interface::{BlockOptions, Interface};
 use units::Instant;
@@ -157,8 +157,10 @@ impl PcapNg {
         if packet.captured > whole.saturating_sub(DATA + 4) {
             return Err(too_long(whole, packet.captured));
         }
-        let Some(at) = interface.clock.instant(packet.ticks) else {
-            return Err(FormatFault::of_block(whole, "a time outside of the years 1970 to 2554"));
+        // Outside of the years 1970 to 2554 there are none.
+        let (at, time) = match interface.clock.instant(packet.ticks) {
+            Some(at) => (at, FrameTime::Known),
+            None => (self.last, FrameTime::Impossible),
         };
         self.last = at;
         let options = DATA + packet.captured.next_multiple_of(4);
@@ -173,7 +175,7 @@ impl PcapNg {
             captured: packet.captured,
             length: packet.length,
             at,
-            is_untimed: false,
+            time,
             link: interface.link,
             interface: packet.interface as u16,
             direction,
@@ -198,7 +200,7 @@ impl PcapNg {
             captured,
             length,
             at: self.last,
-            is_untimed: true,
+            time: FrameTime::Missing,
             link: interface.link,
             interface: 0,
             direction: PacketDirection::Unknown,
