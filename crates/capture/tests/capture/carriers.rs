@@ -62,6 +62,17 @@ fn over_udp(port: u16, header: &[u8]) -> Vec<Packet> {
     })
 }
 
+/// Over UDP to the port of GTP-U, behind a header whose length is put right.
+fn over_gtp(header: &[u8]) -> Vec<Packet> {
+    tunnelled(|inner| {
+        let mut header = header.to_vec();
+        let length = (header.len() - 8 + inner) as u16;
+        header[2..4].copy_from_slice(&length.to_be_bytes());
+        let udp = udp(2152, &header, inner);
+        [ipv4(17, udp.len() + inner), udp].concat()
+    })
+}
+
 fn read(link: u32, packets: &[Packet]) -> Everything {
     Everything::of_bytes(&pcap(Order::Little, false, link, packets))
 }
@@ -96,7 +107,11 @@ fn point_to_point() {
     assert_original(1, &session(&[0, 0x21]));
     assert_all(1, &session(&[0xc0, 0x21]), NotASegment::Tunnelled);
     // The session alone.
-    assert_original(51, &of_length(|inner| vec![0x11, 0, 0, 7, 0, (2 + inner) as u8, 0, 0x21]));
+    let alone = of_length(|inner| {
+        let [high, low] = (2 + inner as u16).to_be_bytes();
+        vec![0x11, 0, 0, 7, high, low, 0, 0x21]
+    });
+    assert_original(51, &alone);
 }
 
 #[test]
@@ -189,21 +204,21 @@ fn mirrored_frames_in_gre() {
 #[test]
 fn tunnels_of_mobile_networks() {
     let plain = [0x30, 255, 0, 99, 0, 0, 0, 7];
-    assert_original(101, &over_udp(2152, &plain));
+    assert_original(101, &over_gtp(&plain));
     let numbered = [0x32, 255, 0, 99, 0, 0, 0, 7, 0, 1, 0, 0x85];
-    assert_original(101, &over_udp(2152, &numbered));
+    assert_original(101, &over_gtp(&numbered));
     let extended = [0x34, 255, 0, 99, 0, 0, 0, 7, 0, 0, 0, 0x85, 1, 0, 9, 0];
-    assert_original(101, &over_udp(2152, &extended));
+    assert_original(101, &over_gtp(&extended));
     let endless = [0x34, 255, 0, 99, 0, 0, 0, 7, 0, 0, 0, 0x85, 0, 0, 9, 0];
-    assert_all(101, &over_udp(2152, &endless), NotASegment::Malformed);
+    assert_all(101, &over_gtp(&endless), NotASegment::Malformed);
     let mut many = extended[..12].to_vec();
     many.extend([1, 0, 9, 0x85].repeat(9));
-    assert_all(101, &over_udp(2152, &many), NotASegment::Tunnelled);
+    assert_all(101, &over_gtp(&many), NotASegment::Tunnelled);
     let echo = [0x30, 1, 0, 99, 0, 0, 0, 0];
-    let tally = read(101, &over_udp(2152, &echo)).tally;
+    let tally = read(101, &over_gtp(&echo)).tally;
     assert_eq!((tally.of(NotASegment::Udp), tally.of_udp(UdpUse::GtpU)), (36, 36));
     // Version 2 is another protocol, of control.
-    let control = read(101, &over_udp(2152, &[0x48, 255, 0, 99, 0, 0, 0, 7])).tally;
+    let control = read(101, &over_gtp(&[0x48, 255, 0, 99, 0, 0, 0, 7])).tally;
     assert_eq!((control.of(NotASegment::Udp), control.of_udp(UdpUse::GtpU)), (36, 0));
 }
 
@@ -305,7 +320,7 @@ fn what_carries_a_packet_makes_its_label() {
     let vxlan = |number| over_udp(4789, &[&[8, 0, 0, 0, 0, 0, number, 0][..], &frame].concat());
     let gre = |key| over_udp(4754, &[0x20, 0, 8, 0, 0, 0, 0, key]);
     let mirror = |number| in_gre([0x88, 0xbe], &[&[0x10, 0, 0, number, 0, 0, 0, 0][..], &frame].concat());
-    let mobile = |number| over_udp(2152, &[0x30, 255, 0, 99, 0, 0, 0, number]);
+    let mobile = |number| over_gtp(&[0x30, 255, 0, 99, 0, 0, 0, number]);
     let mut all = vec![tags(&[7, 9]), tags(&[9, 7]), tags(&[7, 7])];
     for number in [1, 2] {
         all.extend([labels(1, &session(number)), labels(1, &mpls(number)), labels(101, &vxlan(number))]);
