@@ -23,7 +23,7 @@ pub enum LinkType {
     Radiotap,
     /// Packets that Linux' netfilter has logged (239).
     Nflog,
-    /// Packets of macOS with the process that they belong to (258).
+    /// Packets of macOS with the name of a process (258).
     Pktap,
     /// One that is not understood.
     Unknown(u16),

@@ -44,10 +44,12 @@ pub struct Observed {
     /// The interface within the capture, where it has several (pcapng, `-i any`): the lower 16 bits of
     /// its number. Otherwise 0.
     pub interface: u16,
-    /// Which VLAN or tunnel carried it: the number of a single VLAN, or a hash of several numbers. 0 outside of all. The two directions of
-    /// one connection may have different ones.
+    /// Label of the VLAN or tunnel that carried it: the number of a single VLAN, or a hash of
+    /// several numbers. 0 outside of all. The two directions of one connection may have different
+    /// labels.
     pub label: u16,
-    /// Checksum field of the TCP header. Senders whose network card computes it show the same one for every segment of a size.
+    /// Checksum field of the TCP header. Senders whose network card computes it show the same one
+    /// for every segment of a size.
     pub tcp_checksum: u16,
     /// Record of TLS that the payload begins with, as far as it is captured.
     pub tls: TlsHead,

@@ -10,7 +10,8 @@ const HAS_SCALE: u8 = 2;
 const SACK_PERMITTED: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
-/// The upper three bits count the SACK blocks, of which there are four at most, or say that the words hold an experiment instead.
+/// The upper three bits count the SACK blocks, of which there are four at most, or say that the
+/// words hold an experiment instead.
 const ONE_BLOCK: u8 = 32;
 const BLOCKS: u8 = 7 * ONE_BLOCK;
 const HAS_EXPERIMENT: u8 = 5 * ONE_BLOCK;
@@ -21,13 +22,15 @@ pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 1
 const EXPERIMENT: usize = 14;
 /// Two sequence numbers: a SACK block, or two words of something else.
 type Pair = (SeqNum, SeqNum);
-/// Where timestamps are kept. With them, a header of 60 bytes has room for three SACK blocks (RFC 2018 §3).
+/// Index of the timestamps. With timestamps, a header of 60 bytes has room for three SACK blocks
+/// (RFC 2018 §3).
 const STAMPS_AT: usize = SackBlocks::MAX - 1;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
 #[derive(Clone, Copy)]
 pub struct CapturedOptions {
-    /// SACK blocks, or an experiment in the first two, and behind them timestamps. Beyond what is present, whatever was there before.
+    /// SACK blocks, or an experiment in the first two, and behind them timestamps. Beyond what is
+    /// present, whatever was there before.
     pairs: [Pair; SackBlocks::MAX],
     /// These two mean nothing without their bit of what is present.
     mss: u16,
@@ -61,7 +64,11 @@ impl CapturedOptions {
     /// Timestamps (RFC 7323 §3).
     pub const fn timestamps(&self) -> Option<Timestamps> {
         let (value, echo) = self.pairs[STAMPS_AT];
-        if self.has(HAS_TIMESTAMPS) { Some(Timestamps { value: value.0, echo: echo.0 }) } else { None }
+        if self.has(HAS_TIMESTAMPS) {
+            Some(Timestamps { value: value.0, echo: echo.0 })
+        } else {
+            None
+        }
     }
 
     /// Selective acknowledgements in the order of the wire, which has a D-SACK first (RFC 2883 §4).
@@ -308,7 +315,8 @@ mod tests {
         assert_eq!(read(&two).experiment(), None);
     }
 
-    /// 2 + 4 × 8 bytes of blocks alone; 10 bytes of timestamps and 2 + 3 × 8 of blocks, in either order.
+    /// 2 + 4 × 8 bytes of blocks alone; 10 bytes of timestamps and 2 + 3 × 8 of blocks, in either
+    /// order.
     #[test]
     fn blocks_and_timestamps_share_their_room() {
         let block = |n: u8| [0, 0, n, 0, 0, 0, n, 9];

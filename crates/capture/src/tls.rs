@@ -1,6 +1,7 @@
-//! What the payload of a segment begins with, if that is a record of TLS.
+//! Records of TLS at the beginning of a segment's payload.
 //!
-//! Only headers and hello messages are looked at, as far as the capture has them. What the snap length has cut off is not claimed.
+//! Only headers and hello messages are looked at, as far as the capture has them. Nothing is
+//! claimed of bytes that the snap length has cut off.
 
 mod read;
 
@@ -12,7 +13,8 @@ const CONTENT_TYPES: [u8; 2] = [20, 23];
 /// The first byte of the version in every record header (RFC 8446 §5.1).
 const MAJOR: u8 = 3;
 
-/// The first record of TLS in a segment's payload, and what the captured bytes say of the handshake, in 8 bytes.
+/// The first record of TLS in a segment's payload, and what the captured bytes say of the
+/// handshake, in 8 bytes.
 ///
 /// A segment that begins within a record has none: its bytes do not say that they are TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,12 +24,13 @@ pub struct TlsHead {
     content: TlsContent,
     /// Type of the first handshake message, and one more: 0 is unknown.
     handshake: u8,
-    /// The lower half: the minor version and one more, 0 is unknown. Then whether it is known if the session is resumed, and if it is.
+    /// The lower half: the minor version and one more, 0 is unknown. Then whether it is known if
+    /// the session is resumed, and if it is.
     state: u8,
 }
 
-/// True of two bytes that a record may begin with. One comparison of both, since every segment is looked at: the four content types differ
-/// in two bits.
+/// True of two bytes that a record may begin with. One comparison of both, since every segment is
+/// looked at: the four content types differ in two bits.
 #[inline]
 pub(crate) const fn may_begin_record(first: [u8; 2]) -> bool {
     let [lowest, highest] = CONTENT_TYPES;
@@ -35,7 +38,7 @@ pub(crate) const fn may_begin_record(first: [u8; 2]) -> bool {
     u16::from_le_bytes(first) & same_bits == u16::from_le_bytes([lowest, MAJOR])
 }
 
-/// What a first record holds.
+/// Content of a first record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TlsContent {
     /// No record begins here.
@@ -59,18 +62,14 @@ pub enum TlsContent {
 
 impl TlsHead {
     /// No record of TLS.
-    pub const NONE: Self = Self {
-        record: 0,
-        certificate: [0; 3],
-        content: TlsContent::None,
-        handshake: 0,
-        state: 0,
-    };
+    pub const NONE: Self =
+        Self { record: 0, certificate: [0; 3], content: TlsContent::None, handshake: 0, state: 0 };
     const VERSION: u8 = 0x0f;
     const RESUMPTION_KNOWN: u8 = 0x10;
     const RESUMED: u8 = 0x20;
 
-    /// What a segment with `payload` bytes of payload begins with; `bytes`: what is captured of it, and maybe padding of its frame.
+    /// Reads the first record of a segment with `payload` bytes of payload; `bytes`: the captured
+    /// ones, and maybe padding of the frame.
     #[inline]
     pub(crate) fn of(bytes: &[u8], payload: u32) -> Self {
         match bytes.first_chunk() {
@@ -79,7 +78,7 @@ impl TlsHead {
         }
     }
 
-    /// What the first record holds.
+    /// Content of the first record.
     #[inline]
     pub const fn content(&self) -> TlsContent {
         self.content
@@ -90,19 +89,22 @@ impl TlsHead {
         self.record
     }
 
-    /// The type of the first handshake message (RFC 8446 §4), if it is captured and not encrypted: 1 is a ClientHello.
+    /// The type of the first handshake message (RFC 8446 §4), if it is captured and not encrypted:
+    /// 1 is a ClientHello.
     pub const fn handshake_type(&self) -> Option<u8> {
         self.handshake.checked_sub(1)
     }
 
-    /// The negotiated version's minor number: 1 for TLS 1.0 to 4 for TLS 1.3. `None` unless a ServerHello is captured up to the point
-    /// that decides between TLS 1.2 and 1.3, which is extension `supported_versions` or the end of the extensions.
+    /// The negotiated version's minor number: 1 for TLS 1.0 to 4 for TLS 1.3. `None` unless a
+    /// ServerHello is captured up to the point that decides between TLS 1.2 and 1.3, which is
+    /// extension `supported_versions` or the end of the extensions.
     pub const fn version(&self) -> Option<u8> {
         (self.state & Self::VERSION).checked_sub(1)
     }
 
-    /// True if the server resumes a session: in TLS 1.3 its ServerHello selects a pre-shared key; up to TLS 1.2 this segment goes on with
-    /// encryption or a session ticket, and without a certificate. `None` unless the capture shows one or the other.
+    /// True if the server resumes a session. In TLS 1.3 its ServerHello then selects a pre-shared
+    /// key. Up to TLS 1.2 this segment then goes on with encryption or a session ticket, and
+    /// without a certificate. `None` unless the capture shows whether it does.
     pub const fn is_resumed(&self) -> Option<bool> {
         if self.state & Self::RESUMPTION_KNOWN == 0 {
             return None;
@@ -110,7 +112,8 @@ impl TlsHead {
         Some(self.state & Self::RESUMED != 0)
     }
 
-    /// Bytes of the Certificate message, its header of four bytes excluded, if its header is in this segment. TLS 1.3 encrypts it.
+    /// Bytes of the Certificate message, its header of four bytes excluded, if its header is in
+    /// this segment. TLS 1.3 encrypts it.
     pub const fn certificate_len(&self) -> Option<u32> {
         let [a, b, c] = self.certificate;
         match u32::from_be_bytes([0, a, b, c]) {

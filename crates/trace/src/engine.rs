@@ -217,9 +217,9 @@ impl EnginePart {
     ) {
         let FoundPlace { place, side } =
             match found.or_else(|| self.table.find_elsewhere(ends, segment)) {
-            Some(found) => self.make_ready(found, ends, segment, told),
-            None => self.begin(ends, segment, told),
-        };
+                Some(found) => self.make_ready(found, ends, segment, told),
+                None => self.begin(ends, segment, told),
+            };
         if let Some(connection) = self.table.touch(place, segment.at) {
             Self::show(connection, side, segment, &self.config, told.sink);
         }

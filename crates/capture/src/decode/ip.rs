@@ -1,7 +1,7 @@
 //! IPv4 and IPv6 with their extension headers, and what IP carries in tunnels.
 
-use super::protocol::NetworkProtocol;
 use super::label::Carrier;
+use super::protocol::NetworkProtocol;
 use super::{Rest, tunnel};
 use crate::observed::Observed;
 use crate::tally::NotASegment;

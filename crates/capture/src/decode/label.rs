@@ -1,5 +1,6 @@
-//! What is between a frame and its IP header in the networks of providers: labels of MPLS, sessions of PPPoE. And what tells such
-//! networks and tunnels apart, since two of them may use the same addresses.
+//! What is between a frame and its IP header in the networks of providers: labels of MPLS, sessions
+//! of PPPoE. Also the labels that distinguish networks and tunnels, since two networks may use the
+//! same addresses.
 
 use super::Rest;
 use super::protocol::NetworkProtocol;
@@ -42,7 +43,8 @@ impl Carrier {
             Self::Tunnel(number) => (7, number),
         };
         let all = u64::from(outer) << 40 | kind << 32 | u64::from(number);
-        // The golden ratio, an odd number without a pattern: the upper bits of the product depend on all.
+        // The golden ratio, an odd number without a pattern: the upper bits of the product depend
+        // on all.
         (all.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as u16 | HASHED
     }
 }
@@ -84,8 +86,9 @@ pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     protocol.ok_or(NotASegment::Tunnelled)
 }
 
-/// PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the protocol, of which a first byte of zero may be
-/// missing (§6.5): the last one is odd, and no other is. Nothing of a protocol that is not IP (RFC 1332 §4, RFC 5072 §2).
+/// PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the
+/// protocol. A first byte of zero of the protocol may be missing (§6.5): only the last byte is odd.
+/// Returns `None` if the protocol is not IP (RFC 1332 §4, RFC 5072 §2).
 pub(super) fn in_ppp(rest: &mut Rest<'_>) -> Result<Option<NetworkProtocol>, NotASegment> {
     /// All stations, unnumbered information.
     const ADDRESS_AND_CONTROL: [u8; 2] = [0xff, 3];

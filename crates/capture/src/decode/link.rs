@@ -1,11 +1,12 @@
-//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP; and those that are rare.
+//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP; and those
+//! that are rare.
 
 mod host;
 mod wireless;
 
-use super::protocol::NetworkProtocol;
-use super::label::{self, Carrier};
 use super::Rest;
+use super::label::{self, Carrier};
+use super::protocol::NetworkProtocol;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
@@ -42,8 +43,11 @@ fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, Not
         LinkType::Radiotap => wireless::radiotap(rest),
         LinkType::Nflog => host::nflog(rest),
         LinkType::Pktap => match host::pktap(rest)? {
-            LinkType::Pktap => Err(NotASegment::Malformed),
-            inner => skip(inner, rest, &mut Observed::default()),
+            LinkType::Ethernet => ethernet(rest),
+            LinkType::Raw => Ok(NetworkProtocol::Ip),
+            LinkType::Loopback => loopback(rest),
+            LinkType::Pktap => Err(NotASegment::UnknownLink),
+            inner => rare_link(inner, rest),
         },
         _ => Err(NotASegment::UnknownLink),
     }

@@ -27,7 +27,8 @@ const TCP_WORDS: u8 = 8;
 /// Bytes of all headers.
 pub(crate) const USUAL_HEADERS: usize = IP_AT + LENGTH as usize;
 
-/// The same with the two bytes behind them that may begin a record of TLS, which is for the layers one by one.
+/// Bytes of all headers and two more: if a record of TLS begins there, the layers one by one read
+/// the packet.
 pub(crate) const USUAL_LOOK: usize = USUAL_HEADERS + 2;
 
 /// Such headers, Ethernet's included.

@@ -248,7 +248,8 @@ impl CaptureReader {
     }
 }
 
-/// The time of a packet at `offset`, put right if it leaps; that of the one before if it has none that can be.
+/// The time of a packet at `offset`, put right if it leaps; that of the one before if it has none
+/// that can be.
 #[inline]
 fn judge(times: &mut LeapWatch, offset: u64, head: &FrameHead) -> Result<Instant, WrongTime> {
     match head.time {

@@ -33,13 +33,14 @@ pub(crate) enum Step {
     Need,
 }
 
-/// What a record says of when its packet passed.
+/// Source of a packet's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameTime {
+    /// The record has it.
     Known,
-    /// Nothing; the time is that of the packet before.
+    /// The record has no time; the packet gets that of the packet before.
     Missing,
-    /// What cannot be: the packet is left out.
+    /// The record has a time that cannot be: the packet is left out.
     Impossible,
 }
 

@@ -1,8 +1,9 @@
-//! The record of nearly all segments: classic pcap, Ethernet, IPv4 without options and not fragmented, TCP with timestamps alone, whose payload does not
-//! begin with a record of TLS.
+//! The record of nearly all segments: classic pcap, Ethernet, IPv4 without options and not
+//! fragmented, TCP with timestamps alone, whose payload does not begin with a record of TLS.
 //!
-//! One look at a length does for everything that is read of it, and what may be wrong is asked for at once. Whatever differs is for
-//! the steps one by one ([`super::pcap`], [`crate::decode`]), which have to read such a record alike.
+//! One look at a length does for everything that is read of it, and what may be wrong is asked for
+//! at once. Whatever differs is for the steps one by one ([`super::pcap`], [`crate::decode`]),
+//! which have to read such a record alike.
 
 use super::LONGEST_PACKET;
 use super::pcap::{Pcap, RECORD};
@@ -10,7 +11,7 @@ use crate::decode::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 use crate::link_type::LinkType;
 use units::Instant;
 
-/// The same with the bytes that are looked at behind the headers. Without payload they are of the next record.
+/// Bytes of a record that are looked at. Without payload, the last two are of the next record.
 const LOOKED_AT: usize = RECORD + USUAL_LOOK;
 /// What might be the version in the header of a file that was appended, as the fraction of a second.
 const VERSIONS: [u32; 2] = [0x0004_0002, 0x0400_0200];

@@ -1,6 +1,6 @@
-//! What UDP datagrams are used for, as far as their bytes show it.
+//! Uses of UDP, as far as the bytes of datagrams show them.
 
-/// What a packet with UDP is used for that is not handed over as a segment.
+/// Use of UDP in a packet that is not handed over as a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UdpUse {
     /// It has no UDP header that was looked at.
@@ -8,7 +8,8 @@ pub enum UdpUse {
     None,
     /// Nothing known.
     Other,
-    /// A long header of QUIC with a version in use: the handshake (RFC 9000 §17.2). Later packets look like anything.
+    /// A long header of QUIC with a version in use: the handshake (RFC 9000 §17.2). Later packets
+    /// look like anything.
     Quic,
     /// GTP-U, the tunnels of mobile networks.
     GtpU,
@@ -31,7 +32,7 @@ pub enum UdpUse {
 /// A datagram, header excluded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UdpDatagram<'a> {
-    /// Of both ends.
+    /// Ports of both ends.
     pub(crate) ports: [u16; 2],
     /// Bytes on the wire.
     pub(crate) length: u16,
@@ -39,7 +40,7 @@ pub(crate) struct UdpDatagram<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Ports of tunnels whose bytes alone do not tell them.
+/// Ports of tunnels, whose bytes alone show too little.
 const IPSEC: u16 = 4500;
 const L2TP: u16 = 1701;
 
@@ -58,7 +59,7 @@ impl UdpUse {
         Self::Dtls,
     ];
 
-    /// What people call it; of the handshake of QUIC, what it belongs to.
+    /// Name of the protocol.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None | Self::Other => "UDP",
@@ -74,7 +75,7 @@ impl UdpUse {
         }
     }
 
-    /// What a datagram holds.
+    /// Recognises the use of a datagram.
     pub(crate) fn of(datagram: &UdpDatagram<'_>) -> Self {
         let UdpDatagram { ports, length, bytes } = *datagram;
         match *bytes {
@@ -94,19 +95,23 @@ impl UdpUse {
     }
 }
 
-/// A long header: two bits set, a version in use, and an identifier of at most 20 bytes (RFC 9000 §17.2).
+/// A long header: two bits set, a version in use, and an identifier of at most 20 bytes (RFC 9000
+/// §17.2).
 fn is_quic(first: u8, version: [u8; 4], id: u8) -> bool {
     const LONG: u8 = 0xc0;
     let is_known = match version {
         // Version 1 and 2 (RFC 9369), drafts, and those of Facebook and Google.
-        [0, 0, 0, 1] | [0x6b, 0x33, 0x43, 0xcf] | [0xff, 0, 0, 1..=34] | [0xfa, 0xce, 0xb0, _] => true,
+        [0, 0, 0, 1] | [0x6b, 0x33, 0x43, 0xcf] | [0xff, 0, 0, 1..=34] | [0xfa, 0xce, 0xb0, _] => {
+            true
+        }
         [b'Q' | b'T', b'0', b'0'..=b'9', b'0'..=b'9'] => true,
         _ => false,
     };
     first & LONG == LONG && is_known && id <= 20
 }
 
-/// Lengths of WireGuard's messages (its paper, §5.4): two of the handshake, a cookie, and data in units of 16 bytes.
+/// Lengths of WireGuard's messages (its paper, §5.4): two of the handshake, a cookie, and data in
+/// units of 16 bytes.
 fn is_wire_guard(kind: u8, length: u16) -> bool {
     match kind {
         1 => length == 148,

@@ -1,4 +1,5 @@
-//! Walks the records of a segment, and the handshake messages in them (RFC 8446 §4 and §5.1, RFC 5246 §6.2 and §7.4).
+//! Walks the records of a segment, and the handshake messages in them (RFC 8446 §4 and §5.1, RFC
+//! 5246 §6.2 and §7.4).
 
 use super::{CONTENT_TYPES, MAJOR, TlsContent, TlsHead};
 
@@ -19,7 +20,8 @@ const SERVER_HELLO: u8 = 2;
 const NEW_SESSION_TICKET: u8 = 4;
 const CERTIFICATE: u8 = 11;
 const SERVER_KEY_EXCHANGE: u8 = 12;
-/// The highest type in use (RFC 8879: compressed certificate), but for a message hash, which is not sent.
+/// The highest type in use (RFC 8879: compressed certificate), but for a message hash, which is not
+/// sent.
 const LAST_TYPE: u8 = 25;
 /// More bytes have no handshake message; what claims more is encrypted.
 const LONGEST_MESSAGE: usize = 1 << 18;
@@ -30,7 +32,7 @@ const SUPPORTED_VERSIONS: u16 = 43;
 /// Minor version of TLS 1.2, above which an extension decides.
 const TLS_1_2: u8 = 3;
 const TLS_1_3: u8 = 4;
-/// The random that tells a HelloRetryRequest from a ServerHello (RFC 8446 §4.1.3).
+/// The random of a HelloRetryRequest, which is otherwise like a ServerHello (RFC 8446 §4.1.3).
 const RETRY: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
@@ -52,7 +54,8 @@ struct HandshakeMessage<'a> {
     body: &'a [u8],
 }
 
-/// Reads what a segment with `payload` bytes of payload begins with, of which `bytes` are captured, and maybe padding behind them.
+/// Reads what a segment with `payload` bytes of payload begins with, of which `bytes` are captured,
+/// and maybe padding behind them.
 #[cold]
 #[inline(never)]
 pub(super) fn head(bytes: &[u8], payload: u32) -> TlsHead {
@@ -93,7 +96,8 @@ fn next_record(bytes: &[u8]) -> Option<(TlsRecord<'_>, &[u8])> {
     is_record.then_some((TlsRecord { content, length, body }, rest))
 }
 
-/// The message that `bytes` of a handshake record begin with, and what follows it; `None` if its header is cut off or encrypted.
+/// The message that `bytes` of a handshake record begin with, and what follows it; `None` if its
+/// header is cut off or encrypted.
 fn next_message(bytes: &[u8]) -> Option<(HandshakeMessage<'_>, &[u8])> {
     let (&[kind, a, b, c], behind) = bytes.split_first_chunk::<MESSAGE_HEADER>()?;
     let length = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -116,8 +120,8 @@ fn note_first(head: &mut TlsHead, record: &TlsRecord<'_>) {
     }
 }
 
-/// Notes what a record says of a handshake whose first message is noted. `within`: bytes of a message begun before. Answers whether
-/// the next record may say more.
+/// Notes what a record says of a handshake whose first message is noted. `within`: bytes of an
+/// earlier message that are still to follow. Answers whether the next record may say more.
 fn note_record(head: &mut TlsHead, record: &TlsRecord<'_>, within: &mut usize) -> bool {
     let is_whole = record.body.len() == usize::from(record.length);
     match record.content {
@@ -130,7 +134,8 @@ fn note_record(head: &mut TlsHead, record: &TlsRecord<'_>, within: &mut usize) -
     }
 }
 
-/// Notes the messages of a record, of which the first `within` bytes belong to one before. Answers whether all of it is messages.
+/// Notes the messages of a record, of which the first `within` bytes continue an earlier message.
+/// Answers whether all of it is messages.
 fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
     let skipped = body.len().min(*within);
     *within -= skipped;
@@ -152,7 +157,8 @@ fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
     rest.is_empty()
 }
 
-/// Encryption begins, or a ticket is sent: without a certificate before it, a session up to TLS 1.2 is resumed.
+/// Encryption begins, or a ticket is sent: without a certificate before it, a session up to TLS 1.2
+/// is resumed.
 fn note_encryption(head: &mut TlsHead) {
     if head.certificate == [0; 3] {
         note_resumption(head, true);
@@ -167,7 +173,8 @@ fn note_resumption(head: &mut TlsHead, is_resumed: bool) {
     }
 }
 
-/// Notes what a ServerHello says: version, random, session, cipher, compression, extensions (RFC 8446 §4.1.3).
+/// Notes what a ServerHello says: version, random, session, cipher, compression, extensions (RFC
+/// 8446 §4.1.3).
 fn note_server_hello(head: &mut TlsHead, message: &HandshakeMessage<'_>) {
     let Some((&[_, minor], behind)) = message.body.split_first_chunk() else { return };
     if minor < TLS_1_2 {
@@ -192,7 +199,8 @@ fn note_server_hello(head: &mut TlsHead, message: &HandshakeMessage<'_>) {
     }
 }
 
-/// Notes the extensions that decide; `minor`: of the version in front of them; `are_all`: none is cut off.
+/// Notes the extensions that decide; `minor`: of the version in front of them; `are_all`: none is
+/// cut off.
 fn note_extensions(head: &mut TlsHead, minor: u8, mut rest: &[u8], are_all: bool) {
     let (mut selected, mut has_key) = (None, false);
     while let Some((&[a, b, c, d], behind)) = rest.split_first_chunk() {

@@ -14,9 +14,11 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind], &length[..], body].concat()
 }
 
-/// The body of a ServerHello: version, random, a session of so many bytes, cipher suite, compression, and extensions if there are any.
+/// The body of a ServerHello: version, random, a session of `session` bytes, cipher suite,
+/// compression, and extensions if there are any.
 fn hello(minor: u8, session: u8, extensions: &[u8]) -> Vec<u8> {
-    let mut body = [&[3, minor][..], &[7; 32], &[session], &vec![9; session.into()], &[0x13, 1, 0]].concat();
+    let mut body =
+        [&[3, minor][..], &[7; 32], &[session], &vec![9; session.into()], &[0x13, 1, 0]].concat();
     if !extensions.is_empty() {
         body.extend((extensions.len() as u16).to_be_bytes());
         body.extend(extensions);
@@ -24,7 +26,8 @@ fn hello(minor: u8, session: u8, extensions: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Extension `supported_versions` that selects TLS 1.3, `pre_shared_key` that selects key 0, and one that says nothing here.
+/// Extension `supported_versions` that selects TLS 1.3, `pre_shared_key` that selects key 0, and
+/// one that says nothing here.
 const SELECTS_1_3: [u8; 6] = [0, 43, 0, 2, 3, 4];
 const SELECTS_KEY: [u8; 6] = [0, 41, 0, 2, 0, 0];
 const OTHER: [u8; 5] = [0xff, 1, 0, 1, 0];
@@ -33,7 +36,8 @@ fn head(payload: &[u8]) -> TlsHead {
     TlsHead::of(payload, payload.len() as u32)
 }
 
-/// What a ServerHello in a record of its own, and what follows it, say: version, resumption, certificate.
+/// Reads a ServerHello in a record of its own, and the bytes behind it: version, resumption,
+/// certificate.
 fn said(hello: &[u8], behind: &[u8]) -> (Option<u8>, Option<bool>, Option<u32>) {
     let head = head(&[record(22, &message(2, hello)), behind.to_vec()].concat());
     assert_eq!((head.content(), head.handshake_type()), (TlsContent::ServerHello, Some(2)));
@@ -97,17 +101,19 @@ fn a_server_hello_says_version_and_resumption() {
     let change = record(20, &[1]);
     let ticket = record(22, &message(4, &[0; 200]));
     for (hello, behind, expected) in [
-        // The session of TLS 1.3 is an echo (RFC 8446 §4.1.3), and a change of cipher follows for the sake of middleboxes.
+        // The session of TLS 1.3 is an echo (RFC 8446 §4.1.3), and a change of cipher follows for
+        // the sake of middleboxes.
         (hello(3, 32, &tls_1_3), &change, (Some(4), Some(false), None)),
         (hello(3, 32, &resumed), &change, (Some(4), Some(true), None)),
         (hello(3, 0, &resumed), &change, (Some(4), Some(true), None)),
-        // RFC 5246 §7.3: a whole handshake, and one that resumes, also with a new ticket (RFC 5077 §3.1).
+        // RFC 5246 §7.3: a whole handshake, and one that resumes, also with a new ticket (RFC 5077
+        // §3.1).
         (hello(3, 32, &OTHER), &certificate, (Some(3), Some(false), Some(818))),
         (hello(3, 32, &OTHER), &change, (Some(3), Some(true), None)),
         (hello(3, 32, &OTHER), &ticket, (Some(3), Some(true), None)),
         (hello(3, 32, &OTHER), &record(22, &message(12, &[0; 9])), (Some(3), Some(false), None)),
         (hello(3, 32, &OTHER), &vec![], (Some(3), None, None)),
-        // Without extensions.
+        // A hello without extensions.
         (hello(3, 0, &[]), &change, (Some(3), Some(true), None)),
         (hello(1, 32, &[]), &certificate, (Some(1), Some(false), Some(818))),
     ] {
@@ -140,25 +146,22 @@ fn a_request_for_another_hello_is_told() {
     retry[2..6].copy_from_slice(&[0xcf, 0x21, 0xad, 0x74]);
     let whole = record(22, &message(2, &retry));
     assert_eq!(head(&whole).content(), TlsContent::ServerHello, "28 bytes differ");
-    for (captured, expected) in [
-        (9 + 2 + 3, TlsContent::ServerHello),
-        (9 + 2 + 4, TlsContent::HelloRetryRequest),
-    ] {
+    for (captured, expected) in
+        [(9 + 2 + 3, TlsContent::ServerHello), (9 + 2 + 4, TlsContent::HelloRetryRequest)]
+    {
         assert_eq!(TlsHead::of(&whole[..captured], whole.len() as u32).content(), expected);
     }
 }
 
-/// Wherever the snap length cuts, only what is there is claimed: the version once it is decided, the rest behind it.
+/// Wherever the snap length cuts, only what is there is claimed: the version once it is decided,
+/// the rest behind it.
 #[test]
 fn a_cut_record_claims_nothing_more() {
     let tls_1_3 = [SELECTS_KEY.as_slice(), &SELECTS_1_3, &OTHER].concat();
-    let full = [
-        record(22, &message(2, &hello(3, 0, &tls_1_3))),
-        record(23, &[0; 40]),
-    ]
-    .concat();
+    let full = [record(22, &message(2, &hello(3, 0, &tls_1_3))), record(23, &[0; 40])].concat();
     let all = head(&full);
-    // Record and message: 9; version 2, random 32, session 1, suite 2, compression 1, length 2; the key 6, and the version 6.
+    // Record and message: 9; version 2, random 32, session 1, suite 2, compression 1, length 2; the
+    // key 6, and the version 6.
     let [kind_at, key_at, version_at] = [9, 9 + 40 + 4, 9 + 40 + 12];
     for cut in 0..full.len() {
         let part = TlsHead::of(&full[..cut], full.len() as u32);
@@ -168,7 +171,7 @@ fn a_cut_record_claims_nothing_more() {
         assert_eq!(part.is_resumed(), known(key_at).then_some(true), "{cut}");
         assert_eq!(part.version(), known(version_at).then_some(4), "{cut}");
     }
-    // Before the extensions nothing tells TLS 1.2 from 1.3, but a lower version is what it says.
+    // Before the extensions TLS 1.2 and 1.3 look alike, but a lower version is certain.
     let old = record(22, &message(2, &hello(2, 32, &OTHER)));
     assert_eq!(TlsHead::of(&old[..11], old.len() as u32).version(), Some(2));
     // The length of a certificate is in its header.

@@ -1,5 +1,5 @@
-//! Rare link layers and tunnels, by hand from the documents that define them, and captures with known answers: the same segments as over
-//! Ethernet. What carries a packet tells networks apart.
+//! Rare link layers and tunnels, by hand from the documents that define them, and captures with
+//! known answers: the same segments as over Ethernet. VLANs and tunnels have labels.
 
 use crate::build::{Order, Packet, pcap};
 use crate::links::{assert_read, behind, every_cut_is_read, ipv4, ipv6, original, tunnelled, udp};
@@ -14,7 +14,8 @@ fn case(name: &str) -> PathBuf {
     folder.join(format!("{name}.pcap.zst"))
 }
 
-/// The packets of the original behind a header of 802.11 and that of 802.2: from a station to its access point, in a data frame.
+/// The packets of the original behind a header of 802.11 and that of 802.2: from a station to its
+/// access point, in a data frame.
 pub(crate) fn wireless(kind: u8, control: u8, extra: &[u8]) -> Vec<u8> {
     let frame = [&[kind, control, 0, 0][..], &[2; 18], &[0x10, 0], extra].concat();
     [&frame[..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat()
@@ -27,7 +28,8 @@ pub(crate) fn radiotap(present: &[u32], fields: &[u8]) -> Vec<u8> {
     [&[0, 0][..], &length.to_le_bytes(), &words, fields].concat()
 }
 
-/// A header of NFLOG for IPv4: the hook of type 1 with 4 bytes, a name of type 10 with 3, and the payload, of type 9.
+/// A header of NFLOG for IPv4: the hook of type 1 with 4 bytes, a name of type 10 with 3, and the
+/// payload, of type 9.
 pub(crate) fn nflog(order: Order, inner: usize) -> Vec<u8> {
     let half = |number: usize| order.half(number as u16);
     let attribute = |kind: usize, length: usize| [half(4 + length), half(kind)].concat();
@@ -89,7 +91,8 @@ fn assert_all(link: u32, packets: &[Packet], why: NotASegment) {
     assert_eq!((tally.of(why), tally.packets), (36, 36), "{why}: {tally:?}");
 }
 
-/// RFC 1661 §2, §6.5 and §6.6: with and without address and control, protocol of two bytes and of one.
+/// RFC 1661 §2, §6.5 and §6.6: with and without address and control, protocol of two bytes and of
+/// one.
 #[test]
 fn point_to_point() {
     for header in [&[0xff, 3, 0, 0x21][..], &[0xff, 3, 0x21], &[0, 0x21], &[0x21]] {
@@ -123,7 +126,7 @@ fn packets_that_operating_systems_log() {
         let tapped = behind(&[pktap(order, 1), vec![2; 12], vec![8, 0]].concat());
         assert_same(&read(258, &tapped).segments, &original(), "PKTAP");
         every_cut_is_read(258, &tapped[0]);
-        assert_all(258, &behind(&pktap(order, 258)), NotASegment::Malformed);
+        assert_all(258, &behind(&pktap(order, 258)), NotASegment::UnknownLink);
         assert_all(258, &behind(&pktap(order, 195)), NotASegment::UnknownLink);
         // Raw IP, as of macOS' tunnels.
         assert_same(&read(258, &behind(&pktap(order, 12))).segments, &original(), "raw");
@@ -134,7 +137,8 @@ fn packets_that_operating_systems_log() {
     assert_all(239, &behind(&[2, 0, 0, 0, 3, 0, 1, 0]), NotASegment::Malformed);
 }
 
-/// Data, data with quality of service, with four addresses, and with both and a control field; behind radiotap with and without flags.
+/// Data, data with quality of service, with four addresses, and with both and a control field;
+/// behind radiotap with and without flags.
 #[test]
 fn wireless_frames() {
     for header in [
@@ -176,12 +180,17 @@ fn wireless_frames() {
     assert_all(105, &behind(&fragments), NotASegment::LaterFragment);
 }
 
-/// ERSPAN (draft-foschiano-erspan §4): type I without a header, type II with one of 8 bytes, type III with one of 12, and 8 more.
+/// ERSPAN (draft-foschiano-erspan §4): type I without a header, type II with one of 8 bytes, type
+/// III with one of 12, and 8 more.
 #[test]
 fn mirrored_frames_in_gre() {
     let frame = [&[2; 12][..], &[8, 0]].concat();
     let type_1 = [&[0, 0, 0x88, 0xbe][..], &frame].concat();
-    assert_read(101, &tunnelled(|inner| [ipv4(47, type_1.len() + inner), type_1.clone()].concat()), |_| ());
+    assert_read(
+        101,
+        &tunnelled(|inner| [ipv4(47, type_1.len() + inner), type_1.clone()].concat()),
+        |_| (),
+    );
     let type_2 = [&[0x10, 10, 0, 100, 0, 0, 0, 0][..], &frame].concat();
     assert_original(101, &in_gre([0x88, 0xbe], &type_2));
     let type_3 = [0x20, 10, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -196,11 +205,20 @@ fn mirrored_frames_in_gre() {
     assert_same(&read(101, &in_gre([0x22, 0xeb], &ip)).segments, &original(), "IP");
     ip[10] = 3 << 2;
     assert_all(101, &in_gre([0x22, 0xeb], &ip), NotASegment::Tunnelled);
-    assert_all(101, &in_gre([0x88, 0xbe], &[&type_3[..8], &frame].concat()), NotASegment::Tunnelled);
-    assert_all(101, &in_gre([0x22, 0xeb], &[&type_2[..], &[0; 8]].concat()), NotASegment::Tunnelled);
+    assert_all(
+        101,
+        &in_gre([0x88, 0xbe], &[&type_3[..8], &frame].concat()),
+        NotASegment::Tunnelled,
+    );
+    assert_all(
+        101,
+        &in_gre([0x22, 0xeb], &[&type_2[..], &[0; 8]].concat()),
+        NotASegment::Tunnelled,
+    );
 }
 
-/// GTP-U (3GPP TS 29.281 §5.1): a packet, also with a number, and with an extension header of 4 bytes that names none behind it; other messages.
+/// GTP-U (3GPP TS 29.281 §5.1): a packet, also with a number, and with an extension header of 4
+/// bytes that names none behind it; other messages.
 #[test]
 fn tunnels_of_mobile_networks() {
     let plain = [0x30, 255, 0, 99, 0, 0, 0, 7];
@@ -232,7 +250,7 @@ fn gre_over_udp() {
     assert_eq!(counted, (36, 36));
 }
 
-/// What a datagram from port 50,000 to another one shows.
+/// Recognises a datagram from port 50,000 to another one.
 fn shown(port: u16, content: &[u8]) -> UdpUse {
     let udp = udp(port, content, 0);
     let bytes = [ipv4(17, udp.len()), udp].concat();
@@ -254,10 +272,13 @@ fn what_udp_is_used_for() {
     }
     assert_eq!(shown(443, &quic([0, 0, 0, 9])), UdpUse::Other);
     // A short header, no fixed bit, an identifier of 21 bytes, and nothing.
-    for content in [&[0x43, 0, 0, 0, 1, 8][..], &[0x83, 0, 0, 0, 1, 8], &[0xc3, 0, 0, 0, 1, 21], &[]] {
+    for content in
+        [&[0x43, 0, 0, 0, 1, 8][..], &[0x83, 0, 0, 0, 1, 8], &[0xc3, 0, 0, 0, 1, 21], &[]]
+    {
         assert_eq!(shown(443, content), UdpUse::Other, "{content:?}");
     }
-    let wire_guard = |kind: u8, length: usize| [&[kind, 0, 0, 0][..], &vec![7; length - 4]].concat();
+    let wire_guard =
+        |kind: u8, length: usize| [&[kind, 0, 0, 0][..], &vec![7; length - 4]].concat();
     for (kind, length) in [(1, 148), (2, 92), (3, 64), (4, 32), (4, 1_424)] {
         assert_eq!(shown(51_820, &wire_guard(kind, length)), UdpUse::WireGuard);
         assert_eq!(shown(51_820, &wire_guard(kind, length + 4)), UdpUse::Other);
@@ -279,7 +300,8 @@ fn quic_is_told_by_its_handshake() {
     assert_eq!((tally.of_udp(UdpUse::Quic), tally.of_udp(UdpUse::Other)), (4, 8));
 }
 
-/// Each form of the capture of an HTTP answer has the same segments, but for when the time of one is none.
+/// Each form of the capture of an HTTP answer has the same segments, but for when the time of one
+/// is none.
 #[test]
 fn every_form_of_a_capture_is_read() {
     let plain = Everything::of_files([case("http")]).segments;
@@ -287,7 +309,15 @@ fn every_form_of_a_capture_is_read() {
     let answered = plain.iter().filter(|segment| segment.source.port == 80);
     assert_eq!(answered.map(|segment| segment.payload).sum::<u32>(), 14_480);
     for name in [
-        "pppoe", "pppoe-compressed", "ppp", "ppp-compressed", "nflog", "pktap", "radiotap", "erspan", "gtp-u",
+        "pppoe",
+        "pppoe-compressed",
+        "ppp",
+        "ppp-compressed",
+        "nflog",
+        "pktap",
+        "radiotap",
+        "erspan",
+        "gtp-u",
         "gre-over-udp",
     ] {
         assert_same(&Everything::of_files([case(name)]).segments, &plain, name);
@@ -298,16 +328,18 @@ fn every_form_of_a_capture_is_read() {
     assert_eq!(left_out.tally.first_impossible, 6);
 }
 
-/// The labels of all segments of such packets.
+/// The labels of all segments of these packets.
 fn labels(link: u32, packets: &[Packet]) -> BTreeSet<u16> {
     read(link, packets).segments.iter().map(|segment| segment.label).collect()
 }
 
-/// One number or one address less makes another label, and the same makes the same; a VLAN is its number, and a priority alone none.
+/// One number or one address less makes another label, and the same makes the same; a VLAN is its
+/// number, and a priority alone none.
 #[test]
 fn what_carries_a_packet_makes_its_label() {
     let tags = |tags: &[u16]| {
-        let tags: Vec<u8> = tags.iter().flat_map(|tag| [&[0x81, 0], &tag.to_be_bytes()[..]].concat()).collect();
+        let tags: Vec<u8> =
+            tags.iter().flat_map(|tag| [&[0x81, 0], &tag.to_be_bytes()[..]].concat()).collect();
         labels(1, &behind(&[&[2; 12][..], &tags, &[8, 0]].concat()))
     };
     assert_eq!(tags(&[]), [0].into());
@@ -315,19 +347,35 @@ fn what_carries_a_packet_makes_its_label() {
     assert_eq!(tags(&[7]), [7].into());
     assert_eq!(tags(&[0x6007]), [7].into());
     let frame = [&[2; 12][..], &[8, 0]].concat();
-    let session = |number| of_length(move |_| [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, number, 0, 99, 0, 0x21]].concat());
+    let session = |number| {
+        of_length(move |_| {
+            [&[2; 12][..], &[0x88, 0x64, 0x11, 0, 0, number, 0, 99, 0, 0x21]].concat()
+        })
+    };
     let mpls = |number| behind(&[&[2; 12][..], &[0x88, 0x47, 0, number, 1, 64]].concat());
     let vxlan = |number| over_udp(4789, &[&[8, 0, 0, 0, 0, 0, number, 0][..], &frame].concat());
     let gre = |key| over_udp(4754, &[0x20, 0, 8, 0, 0, 0, 0, key]);
-    let mirror = |number| in_gre([0x88, 0xbe], &[&[0x10, 0, 0, number, 0, 0, 0, 0][..], &frame].concat());
+    let mirror =
+        |number| in_gre([0x88, 0xbe], &[&[0x10, 0, 0, number, 0, 0, 0, 0][..], &frame].concat());
     let mobile = |number| over_gtp(&[0x30, 255, 0, 99, 0, 0, 0, number]);
     let mut all = vec![tags(&[7, 9]), tags(&[9, 7]), tags(&[7, 7])];
     for number in [1, 2] {
-        all.extend([labels(1, &session(number)), labels(1, &mpls(number)), labels(101, &vxlan(number))]);
-        all.extend([labels(101, &gre(number)), labels(101, &mirror(number)), labels(101, &mobile(number))]);
+        all.extend([
+            labels(1, &session(number)),
+            labels(1, &mpls(number)),
+            labels(101, &vxlan(number)),
+        ]);
+        all.extend([
+            labels(101, &gre(number)),
+            labels(101, &mirror(number)),
+            labels(101, &mobile(number)),
+        ]);
     }
     // Between other hosts, and the same in both directions.
-    all.extend([labels(101, &tunnelled(|inner| ipv4(4, inner))), labels(101, &tunnelled(|inner| ipv6(4, inner)))]);
+    all.extend([
+        labels(101, &tunnelled(|inner| ipv4(4, inner))),
+        labels(101, &tunnelled(|inner| ipv6(4, inner))),
+    ]);
     assert!(all.iter().all(|labels| labels.len() == 1 && *labels.first().unwrap() > 0x0fff));
     let different: BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), all.len(), "{all:?}");
@@ -347,7 +395,7 @@ fn vlans_are_labels() {
     assert_eq!(labels, [10, 20, 30].into());
 }
 
-/// What records of TLS say, by frame as tshark numbers and names them.
+/// The first records of frames, as tshark numbers and names them.
 #[test]
 fn records_of_tls_are_told() {
     let segments = Everything::of_files([case("tls.server")]).segments;
@@ -382,7 +430,8 @@ fn records_of_tls_are_told() {
 /// With 16 bytes of TLS a packet, the first record is the same, and nothing is known of versions.
 #[test]
 fn of_a_cut_record_less_is_told() {
-    let [whole, cut] = ["tls.server", "tls-snap82"].map(|name| Everything::of_files([case(name)]).segments);
+    let [whole, cut] =
+        ["tls.server", "tls-snap82"].map(|name| Everything::of_files([case(name)]).segments);
     assert_eq!(whole.len(), cut.len());
     for (whole, cut) in whole.iter().zip(&cut) {
         assert_eq!(cut.tls.content(), whole.tls.content());

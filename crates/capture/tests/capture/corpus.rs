@@ -1,9 +1,9 @@
 //! Replays the corpus that the fuzz target starts from: a small capture in each format, some of them damaged.
 
 use crate::build::{Order, Packet, PcapNg, packets, pcap, pcap_header};
+use crate::carriers::{nflog, pktap, radiotap, wireless};
 use crate::damaged::as_pcapng;
 use crate::formats::{add_section, gzip};
-use crate::carriers::{nflog, pktap, radiotap, wireless};
 use crate::links::{ipv4, over_ipv6, udp};
 use crate::tools::{Everything, capture};
 use std::fs;
@@ -101,11 +101,13 @@ fn good() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Over links and through tunnels that are rare, with a record of TLS, and with a packet whose time cannot be.
+/// Over links and through tunnels that are rare, with a record of TLS, and with a packet whose time
+/// cannot be.
 fn rare() -> Vec<(&'static str, Vec<u8>)> {
     let little = |link, packets: &[Packet]| pcap(Order::Little, false, link, packets);
     let radio = [radiotap(&[2], &[0]), wireless(0x88, 1, &[5, 0])].concat();
-    let mirror = [&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 10, 0, 9, 0, 0, 0, 0][..], &[2; 12], &[8, 0]];
+    let mirror =
+        [&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 10, 0, 9, 0, 0, 0, 0][..], &[2; 12], &[8, 0]];
     let mobile = udp(2152, &[0x34, 255, 0, 99, 0, 0, 0, 7, 0, 0, 0, 0x85, 1, 0, 9, 0], 60);
     let mut secure = few();
     for packet in &mut secure {

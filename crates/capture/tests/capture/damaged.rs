@@ -110,7 +110,8 @@ fn a_corrupt_record_ends_a_pcap_file() {
     assert!(Everything::of_bytes(&file).only_error().contains("1000000000 nanoseconds"));
 }
 
-/// Packets 3 and 1 have more than a second's microseconds, or nanoseconds: they are left out, and all others are as they were.
+/// Packets 3 and 1 have more than a second's microseconds, or nanoseconds: they are left out, and
+/// all others are as they were.
 #[test]
 fn a_packet_with_an_impossible_time_is_left_out() {
     let all = original();

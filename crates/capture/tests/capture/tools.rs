@@ -93,7 +93,8 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// Asserts that two rows of segments are the same but for their labels, which tell what carried them, and shows the first that differs.
+/// Asserts that two rows of segments are the same but for their labels, and shows the first that
+/// differs.
 pub(crate) fn assert_same(segments: &[Observed], expected: &[Observed], what: &str) {
     let bare = |segment: &Observed| Observed { label: 0, ..*segment };
     let differs = segments.iter().zip(expected).find(|(one, other)| bare(one) != bare(other));

@@ -34,7 +34,7 @@ pub(super) fn unusual(tally: &Tally) -> String {
     text
 }
 
-/// What UDP is used for, if there is more of it than of TCP.
+/// Names the use of UDP, if there is more of it than of TCP.
 fn of_udp(tally: &Tally) -> String {
     let counts = UdpUse::ALL.map(|used_for| tally.of_udp(used_for));
     if counts.iter().sum::<u64>() <= tally.segments {
@@ -53,10 +53,12 @@ fn of_udp(tally: &Tally) -> String {
     }
 }
 
-/// Which packet is the first whose time is none.
+/// Names the first packet whose time cannot be.
 fn impossible(tally: &Tally) -> String {
     match tally.first_impossible {
         0 => String::new(),
-        first => format!(" Packet {first} is the first with an impossible time; such packets are left out."),
+        first => format!(
+            " Packet {first} is the first with an impossible time; the results leave out all packets of this kind."
+        ),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a segment that was captured in another network than a connection's first one belongs to that connection.
+//! Recognises segments of a connection that were captured in another network than its first one.
 
 use super::{Side, TracedConnection};
 use crate::half::Half;
@@ -6,13 +6,13 @@ use capture::Observed;
 use segment::Flags;
 use units::SeqNum;
 
-/// Numbers of one connection are no further from the newest ones: windows of 4 MiB. That two connections are as near by chance has a
-/// probability of one in 500 a direction.
+/// Numbers of one connection are no further from the newest ones: windows of 4 MiB. That two
+/// connections are as near by chance has a probability of one in 500 a direction.
 const NEAR: u32 = 4 << 20;
 
 impl TracedConnection {
-    /// True if a segment from `side` has numbers of this connection: the same ones if it is a SYN, else near the newest ones of all
-    /// directions that are known.
+    /// True if a segment from `side` has numbers of this connection: the same ones if it is a SYN,
+    /// else near the newest ones of all directions that are known.
     pub(crate) fn has_numbers_of(&self, side: Side, segment: &Observed) -> bool {
         let (own, peer) = (&self.halves[side & 1], &self.halves[1 - (side & 1)]);
         if segment.has(Flags::SYN) && !segment.has(Flags::ACK) {

@@ -1,7 +1,9 @@
-//! Packets that a capture holds twice: a mirror port copies what enters and what leaves, and `-i any` sees a packet on each interface.
+//! Packets that a capture holds twice: a mirror port copies what enters and what leaves, and `-i
+//! any` sees a packet on each interface.
 //!
-//! Of every connection the latest few packets are remembered, which tells copies that follow at once. Where one is found, as that of a
-//! SYN, or no handshake is captured, more packets are remembered for a while (`ring`): those tell copies that follow later.
+//! The latest few packets of every connection are remembered, which is enough for copies that
+//! follow at once. If one is found, as that of a SYN, or no handshake is captured, more packets are
+//! remembered for a while (`ring`), for copies that follow later.
 
 mod ring;
 
@@ -22,7 +24,8 @@ const UNNUMBERED_WITHIN: Duration = Duration::from_micros(100);
 const UNNUMBERED_PART: u64 = 4;
 /// Copies of such packets may be that far apart on any path.
 const UNNUMBERED_LEAST: Duration = Duration::from_micros(3);
-/// A SYN that comes again so soon is a copy, whatever sends it: timers of SYNs take longer, a second by RFC 6298 §2.1.
+/// A SYN that comes again so soon is a copy, whatever sends it: timers of SYNs take longer, a
+/// second by RFC 6298 §2.1.
 const SYN_COPIED_WITHIN: Duration = Duration::from_millis(100);
 
 /// Whether more than the latest few packets are remembered.
@@ -53,8 +56,8 @@ pub(super) struct Prints {
 }
 
 impl Prints {
-    /// True if one of the packets before was the same; `place`: what the handshake told of the path; `stamp`: the newest timestamp that the
-    /// sender has sent, 0 before the first.
+    /// True if one of the packets before was the same. `place`: what the handshake told of the
+    /// path. `stamp`: the newest timestamp of the sender, 0 before the first.
     #[inline(always)]
     pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place, stamp: u32) -> bool {
         let hash = print_of(segment);
@@ -67,7 +70,7 @@ impl Prints {
         false
     }
 
-    /// Nothing comes for a while: remembers only how far apart copies are.
+    /// Forgets all but the gap of copies, as the connection is idle.
     pub(super) fn park(&mut self) {
         self.ring = None;
         if self.gap == 0 {
@@ -88,7 +91,8 @@ impl Prints {
         true
     }
 
-    /// A copy followed after so many microseconds: others may follow when more packets have passed.
+    /// Notes a copy that followed after `gap` microseconds. Others may follow when more packets
+    /// have passed.
     fn note_gap(&mut self, gap: u32) {
         (self.watch, self.gap) = (Watch::On, gap);
         if let Some(ring) = &mut self.ring {
@@ -96,13 +100,13 @@ impl Prints {
         }
     }
 
-    /// The packet is like one of the latest: how long that was before, if it is the same.
+    /// Time since the packet that this one is a copy of, among the latest ones that are alike.
     fn gap_of_recent(&self, segment: &Observed, hash: u32, place: &Place) -> Option<Duration> {
         let numbered = is_numbered(segment);
         let within = if segment.has(Flags::SYN) {
             SYN_COPIED_WITHIN
         } else if numbered || segment.has(Flags::FIN) {
-            // Nobody sends a FIN again so soon.
+            // No timer of a FIN is as short.
             COPIED_WITHIN
         } else {
             unnumbered_within(place)
@@ -115,7 +119,7 @@ impl Prints {
     /// Looks for a packet that came long before; or begins to remember more packets, or ends that.
     fn is_late_copy(&mut self, segment: &Observed, hash: u32, stamp: u32) -> bool {
         if self.watch == Watch::Begins && segment.has(Flags::SYN) {
-            // It will tell by coming twice.
+            // A mirror will show it twice.
             self.watch = Watch::Off;
             return false;
         }
@@ -138,7 +142,7 @@ impl Prints {
         alike.into_iter().fold(0, |found, one| found | one) != 0
     }
 
-    /// How long before `at` the latest of the packets was that are alike, as far as the bits of the times tell.
+    /// Time since the latest packet that is alike, modulo 4.29 s.
     fn since(&self, hash: u32, at: Instant) -> Option<Duration> {
         let since = |known: u32| (at.as_nanos() as u32).wrapping_sub(known) / 1_000;
         let alike = self.hashes.iter().zip(&self.nanos).filter(|(known, _)| **known == hash);

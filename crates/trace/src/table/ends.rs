@@ -9,9 +9,10 @@ use std::net::{IpAddr, Ipv4Addr};
 const END_BITS: u32 = 48;
 const END: u64 = (1 << END_BITS) - 1;
 
-/// The two ends of a connection in a word each, the lower one first. Of IPv4 the words are the ends, since every segment is looked
-/// up; those of IPv6 tell little more than the shard. Above the lower one is the label of the network ([`Observed::label`]), since
-/// two networks may use the same addresses.
+/// The two ends of a connection in a word each, the lower one first. Of IPv4 the words are the
+/// ends, since every segment is looked up; those of IPv6 tell little more than the shard. Above the
+/// lower one is the label of the network ([`Observed::label`]), since two networks may use the same
+/// addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndWords {
     low: u64,
@@ -22,7 +23,8 @@ impl EndWords {
     /// Nobody's: both ends are one, at port 0.
     pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
 
-    /// What the table finds them by, and what tells the shard. The label is not in it: all connections of two ends have one hash.
+    /// What the table finds them by, and what tells the shard. The label is not in it: all
+    /// connections of two ends have one hash.
     #[inline]
     pub(crate) fn hash(self) -> u64 {
         let mut hasher = FxHasher::default();

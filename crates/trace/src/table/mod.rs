@@ -1,9 +1,11 @@
-//! The connections under way, by their addresses, ports and networks, in the order of their last packets.
+//! The connections under way, by their addresses, ports and networks, in the order of their last
+//! packets.
 //!
-//! Packets of two VLANs or tunnels with the same addresses and ports are of two connections, unless their sequence numbers are those of
-//! one: a mirror captures a routed packet in both VLANs, and each direction of a connection may have a VLAN or tunnel of its own.
-//! A connection has one key for both directions. The least recently used one is the first to be idle and
-//! the first to be evicted, so neither needs a search.
+//! Packets of two VLANs or tunnels with the same addresses and ports are of two connections, unless
+//! their sequence numbers are those of one. A mirror captures a routed packet in both VLANs. Each
+//! direction of a connection may also have a VLAN or tunnel of its own. A connection has one key
+//! for both directions. The least recently used one is the first to be idle and the first to be
+//! evicted, so neither needs a search.
 
 mod ends;
 mod place;
@@ -11,8 +13,8 @@ mod place;
 use crate::connection::{Digesting, Side, TracedConnection};
 use crate::sink::TraceSink;
 use capture::Observed;
-pub(crate) use ends::SegmentEnds;
 use ends::EndWords;
+pub(crate) use ends::SegmentEnds;
 use hashbrown::HashTable;
 use place::{Link, List, ListEnds, NONE, Place};
 use units::{Duration, Instant};
@@ -60,8 +62,8 @@ impl ConnectionTable {
         self.by_v4.len() + self.by_v6.len()
     }
 
-    /// The place of the connection of a segment, and its sender's side. Nothing if it began in another network
-    /// ([`Self::find_elsewhere`]).
+    /// The place of the connection of a segment, and its sender's side. Nothing if it began in
+    /// another network ([`Self::find_elsewhere`]).
     #[inline(always)]
     pub(crate) fn find(&mut self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         if !ends.is_v4 {
@@ -84,13 +86,15 @@ impl ConnectionTable {
     #[inline(never)]
     fn find_v6(&self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         let is_here = |&place: &u32| {
-            self.places[place as usize].words == ends.words && self.side_at(place, segment).is_some()
+            self.places[place as usize].words == ends.words
+                && self.side_at(place, segment).is_some()
         };
         let place = *self.by_v6.find(ends.hash, is_here)?;
         Some(FoundPlace { place, side: self.side_at(place, segment)? })
     }
 
-    /// The place of a connection of the same ends that began in another network, if the numbers of the segment are those of it.
+    /// Finds a connection of the same ends that began in another network, if the segment has its
+    /// numbers.
     #[cold]
     pub(crate) fn find_elsewhere(
         &self,
@@ -108,7 +112,7 @@ impl ConnectionTable {
         Some(FoundPlace { place, side: side_here(place)? })
     }
 
-    /// Which side of the connection at a place has sent a segment, if it is between the same ends.
+    /// The side of a connection that has sent a segment, if both have the same ends.
     fn side_at(&self, place: u32, segment: &Observed) -> Option<Side> {
         let [one, other] = self.places[place as usize].connection.as_ref()?.ends;
         match (segment.source, segment.destination) {

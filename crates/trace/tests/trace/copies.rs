@@ -1,4 +1,5 @@
-//! Packets that are captured twice, and networks that share addresses: captures with known answers, and changes of them.
+//! Packets that are captured twice, and networks that share addresses: captures with known answers,
+//! and changes of them.
 
 use crate::common::collect::Collected;
 use capture::{CaptureFiles, Observed, SegmentSource};
@@ -11,7 +12,7 @@ use units::{Duration, Instant};
 const PACKETS: u64 = 376;
 const RETRANSMISSIONS: u64 = 6;
 
-/// What the engine counts.
+/// Counts of the engine.
 #[derive(Debug, PartialEq, Eq)]
 struct Counted {
     connections: usize,
@@ -44,8 +45,9 @@ fn collected(segments: &[Observed]) -> Collected {
 
 fn counted(segments: &[Observed]) -> Counted {
     let connections = collected(segments).connections;
-    let again =
-        connections.iter().map(|one| one.server_sent.retransmitted() + one.client_sent.retransmitted());
+    let again = connections
+        .iter()
+        .map(|one| one.server_sent.retransmitted() + one.client_sent.retransmitted());
     Counted {
         connections: connections.len(),
         retransmissions: again.sum(),
@@ -58,12 +60,8 @@ fn in_order(mut segments: Vec<Observed>) -> Vec<Observed> {
     segments
 }
 
-/// Each segment again so many microseconds later, with a change.
-fn mirrored(
-    segments: &[Observed],
-    micros: u64,
-    change: impl Fn(&mut Observed),
-) -> Vec<Observed> {
+/// Each segment again `micros` later, with a change.
+fn mirrored(segments: &[Observed], micros: u64, change: impl Fn(&mut Observed)) -> Vec<Observed> {
     let copy = |segment: &Observed| {
         let mut copy = Observed { at: segment.at + Duration::from_micros(micros), ..*segment };
         change(&mut copy);
@@ -96,7 +94,7 @@ fn copies_that_follow_late_are_told_from_retransmissions() {
     }
 }
 
-/// Without IP ID and timestamps only the gap tells copies, that of the handshake's.
+/// Without IP ID and timestamps only the gap shows copies: that of the handshake.
 #[test]
 fn without_id_and_timestamps_copies_follow_at_one_gap() {
     let segments = segments_of("loss-id-zero.pcap.zst");
@@ -110,7 +108,7 @@ fn without_id_and_timestamps_copies_follow_at_one_gap() {
     assert_eq!(counted(&in_order(with_syn)), Counted::of_loss(1));
 }
 
-/// Where the handshake is not in the capture, IP IDs and timestamps tell copies.
+/// Where the handshake is not in the capture, IP IDs and timestamps show copies.
 #[test]
 fn copies_are_told_in_the_middle_of_a_connection() {
     let segments = segments_of("loss.pcap.zst");
@@ -119,7 +117,7 @@ fn copies_are_told_in_the_middle_of_a_connection() {
     assert_eq!(counted(numbered), Counted::of_loss(0));
     assert_eq!(counted(&mirrored(numbered, 5_000, |_| ())), Counted::of_loss(copies));
     let unnumbered = changed(numbered, |segment| segment.ip_id = 0);
-    // Only timestamps tell these, once newer ones have been seen: of the first ones nothing does.
+    // Only timestamps show these, once newer ones have been seen. Nothing shows the first ones.
     let found = counted(&mirrored(&unnumbered, 5_000, |_| ()));
     assert!(found.copies > copies - 20, "{found:?}");
     assert!(found.retransmissions < RETRANSMISSIONS + 20, "{found:?}");
@@ -133,7 +131,8 @@ fn one_id_for_all_packets_tells_nothing() {
     assert_eq!(counted(middle_of(&segments)).retransmissions, RETRANSMISSIONS);
 }
 
-/// A router between VLANs 10 and 20 shows each packet in both, with a lower TTL in the second. A tunnel may show it inside and outside.
+/// A router between VLANs 10 and 20 shows each packet in both, with a lower TTL in the second. A
+/// tunnel may show it inside and outside.
 #[test]
 fn a_packet_in_two_networks_is_one() {
     let segments = changed(&segments_of("loss.pcap.zst"), |segment| segment.label = 10);
@@ -152,7 +151,8 @@ fn each_direction_may_have_a_network_of_its_own() {
     for name in ["loss.pcap.zst", "copies-5ms-ipv6.pcap.zst"] {
         let segments = segments_of(name);
         let apart = changed(&segments, |segment| {
-            segment.label = if segment.source.port < segment.destination.port { 0x1234 } else { 0x4321 };
+            segment.label =
+                if segment.source.port < segment.destination.port { 0x1234 } else { 0x4321 };
         });
         assert_eq!(counted(&apart), counted(&segments), "{name}");
         assert_eq!(counted(middle_of(&apart)).connections, 1, "{name}");
@@ -179,14 +179,15 @@ fn networks_may_share_addresses() {
     }
 }
 
-/// The ends of a connection in one network open another, of which the packets come from a second network first.
+/// The ends of a connection in one network open another, of which the packets come from a second
+/// network first.
 #[test]
 fn ends_that_are_used_again_are_another_connection_in_all_networks() {
     const NUMBERS: u32 = 1 << 30;
     let segments = segments_of("loss.pcap.zst");
     let minute = Duration::from_secs(60);
     let later = changed(&segments, |segment| {
-        segment.at = segment.at + minute;
+        segment.at += minute;
         segment.seq = segment.seq + NUMBERS;
         segment.ack = segment.ack + NUMBERS;
         segment.label = 10;

@@ -5,12 +5,12 @@
 
 use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
+use segment::SackBlocks;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use segment::SackBlocks;
 use tcp::{Scheme, Segment, TcpOptions};
 use test_support::Need;
 use trace::{

@@ -5,8 +5,9 @@ use super::super::protocol::NetworkProtocol;
 use crate::link_type::LinkType;
 use crate::tally::NotASegment;
 
-/// NFLOG (`nfnetlink_log.h`): the address family, a version, a group; then attributes of length, type and value, each padded to four bytes. The
-/// numbers have the byte order of the host, which the types show: they are small, and none is 0.
+/// NFLOG (`nfnetlink_log.h`): the address family, a version, a group; then attributes of length,
+/// type and value, each padded to four bytes. The numbers have the byte order of the host, which
+/// the types show: they are small, and none is 0.
 pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const PAYLOAD: u16 = 9;
     /// All but the bits for nested values and for their byte order.
@@ -17,7 +18,7 @@ pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment>
     let protocol = match family {
         2 => NetworkProtocol::V4,
         10 => NetworkProtocol::V6,
-        // Of ARP, and of bridges, where what follows has no such family.
+        // Bridges log packets of any protocol.
         _ => NetworkProtocol::Ip,
     };
     for _ in 0..MOST_ATTRIBUTES {
@@ -35,8 +36,8 @@ pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment>
     Err(NotASegment::Malformed)
 }
 
-/// PKTAP (`pktap.h` of macOS): the length of the header, the type of what follows, and the link type of its frame, in the byte order of
-/// the host.
+/// PKTAP (`pktap.h` of macOS): the length of the header, the type of what follows, and the link
+/// type of its frame, in the byte order of the host.
 pub(super) fn pktap(rest: &mut Rest<'_>) -> Result<LinkType, NotASegment> {
     const PACKET: u32 = 1;
     /// The header has grown with versions of macOS, to 156 bytes.

@@ -1,11 +1,12 @@
-//! Frames of wireless networks (IEEE 802.11-2020 §9.2), as monitors capture them, with or without radiotap.
+//! Frames of wireless networks (IEEE 802.11-2020 §9.2), as monitors capture them, with or without
+//! radiotap.
 
 use super::super::Rest;
 use super::super::protocol::NetworkProtocol;
 use super::ethertype;
 use crate::tally::NotASegment;
 
-/// What a radiotap header says of the frame behind it.
+/// Flags of a radiotap header, which describe the frame behind it.
 #[derive(Clone, Copy, Debug, Default)]
 struct RadioFlags(u8);
 
@@ -20,8 +21,8 @@ impl RadioFlags {
     }
 }
 
-/// Radiotap (<https://www.radiotap.org>): version 0, padding, length, and words that say which fields are present, of which the first two are a
-/// time of eight bytes and flags.
+/// Radiotap (<https://www.radiotap.org>): version 0, padding, length, and words that say which
+/// fields are present, of which the first two are a time of eight bytes and flags.
 pub(super) fn radiotap(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.head()?;
     let length = usize::from(u16::from_le_bytes([head[2], head[3]]));
@@ -45,7 +46,8 @@ fn flags_of(header: &[u8]) -> Option<RadioFlags> {
     let words = header.get(4..)?.as_chunks::<4>().0;
     let more = words.iter().take_while(|word| u32::from_le_bytes(**word) & HAS_MORE != 0).count();
     let present = u32::from_le_bytes(*words.first()?);
-    // Behind the words, each field is aligned to its size, counted from the header's first byte.
+    // Behind the words, the offset of each field from the header's first byte is a multiple of its
+    // size.
     let fields_at = 4 + 4 * (more + 1);
     let flags_at = match present & HAS_TIME {
         0 => fields_at,
@@ -59,8 +61,8 @@ pub(super) fn bare(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> 
     frame(rest, RadioFlags::default())
 }
 
-/// A frame of data: 24 bytes, a fourth address between access points, two bytes of quality of service, and four more if one of the
-/// control bits says so. Then the header of IEEE 802.2.
+/// A frame of data: 24 bytes, a fourth address between access points, two bytes of quality of
+/// service, and four more if one of the control bits says so. Then the header of IEEE 802.2.
 fn frame(rest: &mut Rest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotASegment> {
     const TYPE: u8 = 0x0f;
     const DATA: u8 = 0x08;
@@ -91,7 +93,11 @@ fn frame(rest: &mut Rest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotA
         (true, true) => addresses + 6,
     };
     let is_aggregate = has_quality && is_aggregate(rest.bytes.get(addresses));
-    rest.skip(if flags.has(RadioFlags::PADDED) { usize::next_multiple_of(length, 4) } else { length })?;
+    rest.skip(if flags.has(RadioFlags::PADDED) {
+        usize::next_multiple_of(length, 4)
+    } else {
+        length
+    })?;
     if is_aggregate {
         // Several packets in a frame.
         return Err(NotASegment::Tunnelled);
@@ -104,7 +110,8 @@ fn is_aggregate(quality: Option<&u8>) -> bool {
     quality.is_some_and(|quality| quality & 0x80 != 0)
 }
 
-/// IEEE 802.2 with SNAP (RFC 1042): three bytes, an organisation's code of zeros, or that of bridges (IEEE 802.1H), and the EtherType.
+/// IEEE 802.2 with SNAP (RFC 1042): three bytes, an organisation's code of zeros, or that of
+/// bridges (IEEE 802.1H), and the EtherType.
 fn logical_link(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.take()?;
     match head {

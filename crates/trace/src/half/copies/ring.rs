@@ -1,4 +1,5 @@
-//! The latest packets of one direction where copies may follow late: many packets pass between a packet and its copy.
+//! The latest packets of one direction where copies may follow late: many packets pass between a
+//! packet and its copy.
 
 use super::is_numbered;
 use capture::Observed;
@@ -8,7 +9,8 @@ use units::{Duration, Instant};
 const MOST: usize = 512;
 /// A copy never follows later.
 const LATEST: Duration = Duration::from_secs(1);
-/// Where nothing but the time tells copies, their gaps differ from the one before by no more than this part of it, and this.
+/// If nothing but the time shows copies, their gaps differ from the one before by no more than this
+/// part of it, and this.
 const GAP_PART: u32 = 4;
 const GAP_SPARE: u32 = 20;
 
@@ -25,7 +27,7 @@ struct Print {
 #[derive(Debug)]
 pub(super) struct PrintRing {
     prints: Vec<Print>,
-    /// The place of the oldest one once there are as many as may be.
+    /// Index of the oldest one once there are `MOST`.
     next: usize,
     /// Packets since the last copy.
     since_copy: usize,
@@ -40,11 +42,13 @@ impl PrintRing {
         Self { prints: Vec::new(), next: 0, since_copy: 0, ip_id: segment.ip_id, ids_vary: false }
     }
 
-    /// Microseconds between a packet and the one that it is a copy of, if it is a copy. `known_gap`: between the last such two, 0 if there
-    /// are none; `stamp`: the newest timestamp of the sender, 0 if it sends none.
+    /// Microseconds between a packet and the one that it is a copy of, if it is a copy.
+    /// `known_gap`: of the last copy, 0 if there is none; `stamp`: the newest timestamp of the
+    /// sender, 0 if it sends none.
     ///
-    /// A packet that is sent again gets another IP ID and a new timestamp. So one with the old ID, or with a timestamp of which newer
-    /// ones have been seen, is a copy. Where there is neither, only the gap tells: that of copies hardly changes.
+    /// A retransmission gets another IP ID and a new timestamp. So a packet with the old ID, or
+    /// with a timestamp of which newer ones have been seen, is a copy. Without both, only the gap
+    /// shows copies: it hardly changes.
     pub(super) fn gap_to_original(
         &mut self,
         segment: &Observed,
@@ -76,7 +80,8 @@ impl PrintRing {
         self.since_copy = 0;
     }
 
-    /// Keeps a packet that is no copy. False if so many have come without a copy that none is expected.
+    /// Keeps a packet that is no copy. False if no copy is expected any more, after `MOST` packets
+    /// without one.
     pub(super) fn keep(&mut self, segment: &Observed, hash: u32) -> bool {
         self.ids_vary |= segment.ip_id != self.ip_id;
         self.since_copy += 1;
