@@ -202,6 +202,65 @@ fn what_is_no_segment_is_told() {
     assert!(text.contains("1 packet not analysed: 1 UDP."), "{text}");
 }
 
+/// The output of `analyze` for a capture of `crates/capture/tests/cases`, which has to succeed.
+fn of_case(name: &str) -> String {
+    let file = root().join("crates/capture/tests/cases").join(format!("{name}.pcap.zst"));
+    let output = headstart(&["analyze", file.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    text
+}
+
+/// QUIC is named by its handshakes, and other UDP by nothing but its bytes: here they are changed
+/// to those of WireGuard, and to zeros.
+#[test]
+fn udp_is_named_by_what_it_shows() {
+    let quic = of_case("udp-443");
+    assert!(quic.contains("12 UDP. Most is UDP, with handshakes of QUIC (HTTP/3)"), "{quic}");
+    let folder = folder("analyze-udp");
+    let ethernet = [&[2; 12][..], &[8, 0]].concat();
+    let named = |name: &str, content: &[u8]| {
+        let length = (8 + content.len()) as u16;
+        let udp = [&[0xc3, 0x50, 0x01, 0xbb], &length.to_be_bytes()[..], &[0; 2], content].concat();
+        let total = (20 + length).to_be_bytes();
+        let ip =
+            [0x45, 0, total[0], total[1], 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+        let frame = [&ethernet[..], &ip, &udp].concat();
+        let words = [
+            0xa1b2_c3d4,
+            0x0004_0002,
+            0,
+            0,
+            65_535,
+            1,
+            1,
+            1,
+            frame.len() as u32,
+            frame.len() as u32,
+        ];
+        let file: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let output =
+            headstart(&["analyze", &written(&folder, name, &[&file[..], &frame].concat())]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let wire_guard = named("wireguard.pcap", &[&[4, 0, 0, 0][..], &[7; 28]].concat());
+    assert!(wire_guard.contains("1 UDP. Most is UDP: WireGuard.\n"), "{wire_guard}");
+    let other = named("other.pcap", &[0; 40]);
+    assert!(other.contains("1 UDP. Most is UDP.\n"), "{other}");
+}
+
+/// The sixth of 23 packets has 8,915,240 microseconds: the others are analysed, and it is named.
+#[test]
+fn a_packet_with_an_impossible_time_is_left_out_and_named() {
+    let text = of_case("impossible-time");
+    assert!(text.contains("1 transfer of 14.5 kB"), "{text}");
+    assert!(text.contains("22 segments of 1 connection"), "{text}");
+    assert!(
+        text.contains("1 packet not analysed: 1 with an impossible time. Packet 6 is"),
+        "{text}"
+    );
+}
+
 /// A capture that begins amid a connection does not tell who the server is. Its ports are exchanged, so that the guess
 /// by the lower port is wrong. `--server` tells, by port or address, and leaves out connections of other servers.
 #[test]
