@@ -127,7 +127,7 @@ fn note_record(head: &mut TlsHead, record: &TlsRecord<'_>, within: &mut usize) -
     match record.content {
         HANDSHAKE => note_messages(head, record.body, within) && is_whole,
         CHANGE_CIPHER_SPEC => {
-            note_encryption(head);
+            note_resumption(head, true);
             false
         }
         _ => false,
@@ -148,7 +148,7 @@ fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
                 note_resumption(head, false);
             }
             SERVER_KEY_EXCHANGE => note_resumption(head, false),
-            NEW_SESSION_TICKET => note_encryption(head),
+            NEW_SESSION_TICKET => note_resumption(head, true),
             _ => {}
         }
         *within = message.length - message.body.len();
@@ -157,15 +157,9 @@ fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
     rest.is_empty()
 }
 
-/// Encryption begins, or a ticket is sent: without a certificate before it, a session up to TLS 1.2
-/// is resumed.
-fn note_encryption(head: &mut TlsHead) {
-    if head.certificate == [0; 3] {
-        note_resumption(head, true);
-    }
-}
-
-/// Notes what the messages behind a ServerHello say of a session up to TLS 1.2.
+/// Notes the first message behind a ServerHello that shows if a session up to TLS 1.2 is resumed. A
+/// certificate shows that it is not. Encryption or a ticket without a certificate before it shows
+/// that it is.
 fn note_resumption(head: &mut TlsHead, is_resumed: bool) {
     let is_old = head.version().is_some_and(|minor| minor <= TLS_1_2);
     if head.content == TlsContent::ServerHello && is_old && head.is_resumed().is_none() {

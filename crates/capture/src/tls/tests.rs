@@ -134,7 +134,7 @@ fn messages_and_records_need_not_agree() {
     let hello_len = message(2, &hello(3, 32, &OTHER)).len();
     // Within the certificate, whose bytes look like a message of type 11 themselves.
     let mut long = messages.clone();
-    long[hello_len + 4..hello_len + 304].fill(11);
+    long[hello_len + 50..hello_len + 54].copy_from_slice(&[11, 0, 0, 9]);
     let parts = [record(22, &long[..hello_len + 50]), record(22, &long[hello_len + 50..])].concat();
     assert_eq!(head(&parts).certificate_len(), Some(300));
 }
@@ -171,6 +171,11 @@ fn a_cut_record_claims_nothing_more() {
         assert_eq!(part.is_resumed(), known(key_at).then_some(true), "{cut}");
         assert_eq!(part.version(), known(version_at).then_some(4), "{cut}");
     }
+    // The version alone, before a key that may follow.
+    let version_first = [SELECTS_1_3.as_slice(), &SELECTS_KEY].concat();
+    let first = record(22, &message(2, &hello(3, 0, &version_first)));
+    let part = TlsHead::of(&first[..first.len() - 6], first.len() as u32);
+    assert_eq!((part.version(), part.is_resumed()), (Some(4), None));
     // Before the extensions TLS 1.2 and 1.3 look alike, but a lower version is certain.
     let old = record(22, &message(2, &hello(2, 32, &OTHER)));
     assert_eq!(TlsHead::of(&old[..11], old.len() as u32).version(), Some(2));

@@ -1,18 +1,11 @@
-//! Rare link layers and tunnels, by hand from the documents that define them, and captures with
-//! known answers: the same segments as over Ethernet. VLANs and tunnels have labels.
+//! Rare link layers and tunnels, by hand from the documents that define them: the same
+//! segments as over Ethernet. VLANs and tunnels have labels.
 
 use crate::build::{Order, Packet, pcap};
 use crate::links::{assert_read, behind, every_cut_is_read, ipv4, ipv6, original, tunnelled, udp};
 use crate::tools::{Everything, assert_same};
-use capture::{NotASegment, Observed, Tally, TlsContent, UdpUse};
+use capture::{NotASegment, UdpUse};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-/// A capture with known answers.
-fn case(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    folder.join(format!("{name}.pcap.zst"))
-}
 
 /// The packets of the original behind a header of 802.11 and that of 802.2: from a station to its
 /// access point, in a data frame.
@@ -291,61 +284,29 @@ fn what_udp_is_used_for() {
     assert_eq!(shown(53, &[0x08, 0x2a, 1, 0, 0, 1, 0, 0]), UdpUse::Other);
 }
 
-/// Packets of the QUIC capture with long headers are 4 of 12.
-#[test]
-fn quic_is_told_by_its_handshake() {
-    let Tally { packets, segments, .. } = Everything::of_files([case("udp-443")]).tally;
-    let tally = Everything::of_files([case("udp-443")]).tally;
-    assert_eq!((packets, segments), (12, 0));
-    assert_eq!((tally.of_udp(UdpUse::Quic), tally.of_udp(UdpUse::Other)), (4, 8));
-}
-
-/// Each form of the capture of an HTTP answer has the same segments, but for when the time of one
-/// is none.
-#[test]
-fn every_form_of_a_capture_is_read() {
-    let plain = Everything::of_files([case("http")]).segments;
-    assert_eq!(plain.len(), 23);
-    let answered = plain.iter().filter(|segment| segment.source.port == 80);
-    assert_eq!(answered.map(|segment| segment.payload).sum::<u32>(), 14_480);
-    for name in [
-        "pppoe",
-        "pppoe-compressed",
-        "ppp",
-        "ppp-compressed",
-        "nflog",
-        "pktap",
-        "radiotap",
-        "erspan",
-        "gtp-u",
-        "gre-over-udp",
-    ] {
-        assert_same(&Everything::of_files([case(name)]).segments, &plain, name);
-    }
-    let left_out = Everything::of_files([case("impossible-time")]);
-    assert_same(&left_out.segments, &[&plain[..5], &plain[6..]].concat(), "impossible time");
-    assert_eq!(left_out.tally.of(NotASegment::ImpossibleTime), 1);
-    assert_eq!(left_out.tally.first_impossible, 6);
-}
-
 /// The labels of all segments of these packets.
 fn labels(link: u32, packets: &[Packet]) -> BTreeSet<u16> {
     read(link, packets).segments.iter().map(|segment| segment.label).collect()
 }
 
-/// One number or one address less makes another label, and the same makes the same; a VLAN is its
-/// number, and a priority alone none.
+/// The labels behind these tags of VLANs.
+fn labels_of_tags(tags: &[u16]) -> BTreeSet<u16> {
+    let tags: Vec<u8> =
+        tags.iter().flat_map(|tag| [&[0x81, 0], &tag.to_be_bytes()[..]].concat()).collect();
+    labels(1, &behind(&[&[2; 12][..], &tags, &[8, 0]].concat()))
+}
+
+/// A VLAN is its number, whatever its priority is; a priority alone is none.
+#[test]
+fn the_label_of_a_vlan_is_its_number() {
+    for (tags, label) in [(&[][..], 0), (&[0x6000], 0), (&[7], 7), (&[0x6007], 7)] {
+        assert_eq!(labels_of_tags(tags), [label].into(), "{tags:?}");
+    }
+}
+
+/// Another number or another kind of tunnel makes another label.
 #[test]
 fn what_carries_a_packet_makes_its_label() {
-    let tags = |tags: &[u16]| {
-        let tags: Vec<u8> =
-            tags.iter().flat_map(|tag| [&[0x81, 0], &tag.to_be_bytes()[..]].concat()).collect();
-        labels(1, &behind(&[&[2; 12][..], &tags, &[8, 0]].concat()))
-    };
-    assert_eq!(tags(&[]), [0].into());
-    assert_eq!(tags(&[0x6000]), [0].into());
-    assert_eq!(tags(&[7]), [7].into());
-    assert_eq!(tags(&[0x6007]), [7].into());
     let frame = [&[2; 12][..], &[8, 0]].concat();
     let session = |number| {
         of_length(move |_| {
@@ -358,7 +319,7 @@ fn what_carries_a_packet_makes_its_label() {
     let mirror =
         |number| in_gre([0x88, 0xbe], &[&[0x10, 0, 0, number, 0, 0, 0, 0][..], &frame].concat());
     let mobile = |number| over_gtp(&[0x30, 255, 0, 99, 0, 0, 0, number]);
-    let mut all = vec![tags(&[7, 9]), tags(&[9, 7]), tags(&[7, 7])];
+    let mut all = Vec::from([[7, 9], [9, 7], [7, 7]].map(|tags| labels_of_tags(&tags)));
     for number in [1, 2] {
         all.extend([
             labels(1, &session(number)),
@@ -371,72 +332,20 @@ fn what_carries_a_packet_makes_its_label() {
             labels(101, &mobile(number)),
         ]);
     }
-    // Between other hosts, and the same in both directions.
-    all.extend([
-        labels(101, &tunnelled(|inner| ipv4(4, inner))),
-        labels(101, &tunnelled(|inner| ipv6(4, inner))),
-    ]);
+    all.push(labels(101, &tunnelled(|inner| ipv4(4, inner))));
+    all.push(labels(101, &tunnelled(|inner| ipv6(4, inner))));
     assert!(all.iter().all(|labels| labels.len() == 1 && *labels.first().unwrap() > 0x0fff));
     let different: BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), all.len(), "{all:?}");
+}
+
+/// Packets of both directions between two hosts have one label.
+#[test]
+fn a_tunnel_without_a_number_is_its_two_ends() {
     let reversed = |mut packets: Vec<Packet>| {
         packets.iter_mut().for_each(|packet| packet.bytes[12..20].rotate_left(4));
         packets
     };
     let tunnel = tunnelled(|inner| ipv4(4, inner));
     assert_eq!(labels(101, &reversed(tunnel.clone())), labels(101, &tunnel));
-}
-
-/// Three VLANs, as they are numbered.
-#[test]
-fn vlans_are_labels() {
-    let segments = Everything::of_files([case("three-vlans")]).segments;
-    let labels: BTreeSet<u16> = segments.iter().map(|segment| segment.label).collect();
-    assert_eq!(labels, [10, 20, 30].into());
-}
-
-/// The first records of frames, as tshark numbers and names them.
-#[test]
-fn records_of_tls_are_told() {
-    let segments = Everything::of_files([case("tls.server")]).segments;
-    let of = |frame: u64| -> &Observed {
-        segments.iter().find(|segment| segment.number == frame).expect("a segment")
-    };
-    let hello = |frame| {
-        let tls = of(frame).tls;
-        assert_eq!(tls.content(), TlsContent::ServerHello, "{frame}");
-        (tls.version(), tls.is_resumed(), tls.certificate_len(), tls.record_len())
-    };
-    // TLS 1.3, 1.3 resumed, 1.2, 1.2 resumed.
-    assert_eq!(hello(6), (Some(4), Some(false), None, 122));
-    assert_eq!(hello(32), (Some(4), Some(true), None, 128));
-    assert_eq!(hello(57), (Some(3), Some(false), Some(818), 69));
-    assert_eq!(hello(80), (Some(3), Some(true), None, 85));
-    for (frame, content, length) in [
-        (4, TlsContent::ClientHello, 241),
-        (8, TlsContent::ChangeCipherSpec, 1),
-        (11, TlsContent::ApplicationData, 282),
-        (59, TlsContent::Handshake, 37),
-    ] {
-        let tls = of(frame).tls;
-        assert_eq!((tls.content(), tls.record_len()), (content, length), "{frame}");
-    }
-    // Client key exchange, and a new ticket.
-    assert_eq!([59, 60].map(|frame| of(frame).tls.handshake_type()), [Some(16), Some(4)]);
-    // The end of an answer that began segments before.
-    assert_eq!(of(90).tls.content(), TlsContent::None);
-}
-
-/// With 16 bytes of TLS a packet, the first record is the same, and nothing is known of versions.
-#[test]
-fn of_a_cut_record_less_is_told() {
-    let [whole, cut] =
-        ["tls.server", "tls-snap82"].map(|name| Everything::of_files([case(name)]).segments);
-    assert_eq!(whole.len(), cut.len());
-    for (whole, cut) in whole.iter().zip(&cut) {
-        assert_eq!(cut.tls.content(), whole.tls.content());
-        assert_eq!(cut.tls.record_len(), whole.tls.record_len());
-        assert_eq!(cut.tls.handshake_type(), whole.tls.handshake_type());
-        assert_eq!((cut.tls.version(), cut.tls.certificate_len()), (None, None));
-    }
 }

@@ -2,6 +2,7 @@
 
 mod build;
 mod carriers;
+mod cases;
 mod corpus;
 
 mod damaged;

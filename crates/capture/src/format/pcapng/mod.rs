@@ -164,11 +164,7 @@ impl PcapNg {
         };
         self.last = at;
         let options = DATA + packet.captured.next_multiple_of(4);
-        let direction = if options + 4 < whole {
-            BlockOptions::new(self.order, block, options as usize).direction()
-        } else {
-            PacketDirection::Unknown
-        };
+        let direction = self.direction(block, options);
         *head = FrameHead {
             record: whole,
             data: DATA,
@@ -181,6 +177,16 @@ impl PcapNg {
             direction,
         };
         Ok(Step::Frame)
+    }
+
+    /// The direction that the options of a packet show, which begin at `options` if there are any.
+    #[inline]
+    fn direction(&self, block: &[u8], options: u32) -> PacketDirection {
+        if options + 4 < block.len() as u32 {
+            BlockOptions::new(self.order, block, options as usize).direction()
+        } else {
+            PacketDirection::Unknown
+        }
     }
 
     /// A packet of the first interface, of which only the length on the wire is told.
