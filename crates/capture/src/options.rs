@@ -332,4 +332,15 @@ mod tests {
             assert_eq!(options.timestamps(), Some(Timestamps { value: 7, echo: 8 }));
         }
     }
+
+    /// Options that were not on any wire: the fourth block has no room beside timestamps.
+    #[test]
+    fn a_fourth_block_beside_timestamps_is_dropped() {
+        let timestamps = Some(Timestamps { value: 7, echo: 8 });
+        let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
+        (1..=4).for_each(|n| options.sack.push(SeqNum(n), SeqNum(10 * n)));
+        let captured = CapturedOptions::from(&options);
+        assert_eq!(captured.sack(), &options.sack.as_slice()[..3]);
+        assert_eq!(captured.timestamps(), timestamps);
+    }
 }

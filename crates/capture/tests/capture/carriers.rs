@@ -156,6 +156,10 @@ fn wireless_frames() {
     assert_same(&read(127, &behind(&padded)).segments, &original(), "padded");
     let damaged = [radiotap(&[2], &[0x40]), wireless(0x08, 1, &[])].concat();
     assert_all(127, &behind(&damaged), NotASegment::Malformed);
+    // Two words end at byte 12, and the time begins at byte 16.
+    let fields = [&[0; 4][..], &[9; 8], &[0x40]].concat();
+    let damaged = [radiotap(&[1 << 31 | 3, 0], &fields), wireless(0x08, 1, &[])].concat();
+    assert_all(127, &behind(&damaged), NotASegment::Malformed);
     assert_all(127, &behind(&radiotap(&[3], &[9; 8])), NotASegment::NotIp);
     for (header, why) in [
         // Beacons, acknowledgements, frames without data; encrypted ones; several packets in one.
