@@ -65,14 +65,16 @@ impl PrintRing {
             let is_within = u64::from(gap) <= LATEST.as_micros();
             is_within && (is_sure || (known_gap > 0 && is_known))
         };
-        let mut alike = self.prints.iter_mut().filter(|print| print.hash == hash);
-        let original = alike.find(|print| is_gap(now.wrapping_sub(print.micros)))?;
-        let gap = now.wrapping_sub(original.micros);
+        let gap_of = |print: &Print| now.wrapping_sub(print.micros);
+        let alike =
+            self.prints.iter_mut().filter(|print| print.hash == hash && is_gap(gap_of(print)));
+        let original = alike.min_by_key(|print| gap_of(print).abs_diff(known_gap))?;
         if segment.sequence_len() == 0 && !is_sure {
-            // Duplicate ACKs are alike: each has one copy.
+            // Duplicate ACKs are alike: each has one copy, and another one's gap says nothing.
             original.hash = 0;
+            return Some(known_gap);
         }
-        Some(gap)
+        Some(gap_of(original))
     }
 
     /// A copy was found, here or elsewhere.
