@@ -30,6 +30,7 @@ mod server;
 mod site;
 mod timer;
 mod tongue;
+pub mod truth;
 mod watch;
 mod wire;
 
