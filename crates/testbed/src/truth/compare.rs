@@ -98,6 +98,7 @@ mod tests {
             retransmissions: 0,
             rwnd_limited_s: 0.0,
             sndbuf_limited_s: 0.0,
+            blocked_s: 0.0,
             busy_s: 0.0,
             contradictions: Vec::new(),
         };

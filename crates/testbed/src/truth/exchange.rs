@@ -3,6 +3,7 @@
 use super::crossing::{Crossing, delivered, delivered_whole};
 use super::play::{DoneStep, EndLog};
 use super::played::PlayedConnection;
+use super::samples::{KernelSample, all_sent};
 use super::script::Step;
 use units::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub(super) struct ServerExchange {
     pub(super) slept: Duration,
     /// Time for which a written byte was held before it was sent, all writes behind the first together.
     pub(super) held: Duration,
+    /// Time within writes with all that was written sent already, and room in the window.
+    pub(super) blocked: Duration,
     /// Bytes of packets that the response needs.
     pub(super) packet_bytes: u64,
 }
@@ -59,6 +62,12 @@ impl Message {
 
     fn end(&self) -> u64 {
         self.writes().last().map_or(0, |write| write.written_to)
+    }
+
+    /// Time within its writes for which only the send buffer kept the application from writing more.
+    fn blocked(&self, samples: &[KernelSample]) -> Duration {
+        let waits = self.writes().map(|write| all_sent(samples, write.began, write.ended));
+        waits.fold(Duration::ZERO, |sum, wait| sum + wait)
     }
 
     /// Sleeps between its first write and its last.
@@ -105,6 +114,9 @@ fn exchange(
         ended: ended.or(crossing.last_up)?,
         slept: response.map_or(Duration::ZERO, Message::slept),
         held: response.map_or(Duration::ZERO, |response| held(crossing, response)),
+        blocked: response.map_or(Duration::ZERO, |response| {
+            response.blocked(&connection.server.samples)
+        }),
         packet_bytes: response.map_or(0, |response| {
             crossing.packet_bytes(response.start(), response.end())
         }),

@@ -1,6 +1,7 @@
-//! Files of a row: the captures of both ends, and `truth.json`.
+//! Files of a row: the captures of both ends, `truth.json`, and the kernels' counters on the way.
 
 use super::compare::MeasuredRow;
+use super::samples::KernelSample;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -26,14 +27,45 @@ pub(super) fn keep(
     };
     fs::create_dir_all(&folder).map_err(|error| named(&folder, error))?;
     let truth = serde_json::to_vec_pretty(measured).map_err(io::Error::other)?;
+    let counters = counters(measured);
     let files = [
         ("client.pcap", captures.at_client),
         ("server.pcap", captures.at_server),
         ("truth.json", &truth),
+        ("kernel.csv", counters.as_bytes()),
     ];
     for (name, bytes) in files {
         let path = folder.join(name);
         fs::write(&path, bytes).map_err(|error| named(&path, error))?;
     }
     Ok(())
+}
+
+/// A line for each sample of each end.
+fn counters(measured: &MeasuredRow) -> String {
+    let mut text = "port,end,at_s,cwnd,ssthresh,ca_state,unacked,notsent,srtt_us,total_retrans,\
+                    busy_us,rwnd_limited_us,sndbuf_limited_us\n"
+        .to_owned();
+    for connection in &measured.connections {
+        for (end, log) in [("client", &connection.client), ("server", &connection.server)] {
+            for KernelSample { at, counters: c } in &log.samples {
+                text += &format!(
+                    "{},{end},{:.6},{},{},{},{},{},{},{},{},{},{}\n",
+                    connection.port,
+                    at.as_secs_f64(),
+                    c.cwnd,
+                    c.ssthresh,
+                    c.ca_state,
+                    c.unacked,
+                    c.notsent,
+                    c.srtt_us,
+                    c.total_retrans,
+                    c.busy_us,
+                    c.rwnd_limited_us,
+                    c.sndbuf_limited_us,
+                );
+            }
+        }
+    }
+    text
 }

@@ -1,5 +1,6 @@
 //! An end of a connection does its steps, and logs when.
 
+use super::samples::KernelSample;
 use super::script::{Step, seconds};
 use super::sockets::KernelCounters;
 use emulator::Clock;
@@ -42,8 +43,11 @@ pub struct EndLog {
     /// When all that it wrote was acknowledged, if it looked.
     #[serde(serialize_with = "maybe_instant")]
     pub acknowledged: Option<Instant>,
-    /// The kernel's counters after the last step.
+    /// The kernel's counters when all was acknowledged.
     pub kernel: KernelCounters,
+    /// The kernel's counters on the way.
+    #[serde(skip)]
+    pub samples: Vec<KernelSample>,
     /// When it had read how many bytes.
     #[serde(skip)]
     pub arrivals: Vec<Arrived>,
@@ -130,6 +134,10 @@ impl<S: Read + Write> Player<S> {
                 }
                 Err(error) => return Err(error),
             }
+        }
+        // Counters are those of the whole transfer. What a reset cut off is never acknowledged.
+        if !self.log.was_reset && !steps.contains(&Step::Reset) {
+            self.drain()?;
         }
         self.log.kernel = KernelCounters::of(&self.socket)?;
         Ok(())

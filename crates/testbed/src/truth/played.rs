@@ -3,6 +3,7 @@
 use super::place::{Place, Recorded};
 use super::play::{Counted, EndLog, Player, sleep};
 use super::row::TruthRow;
+use super::samples::Sampler;
 use super::script::{ConnectionScript, EndScript};
 use super::secured::{Secrets, TlsEnds};
 use super::sockets::{TruthSocket, limit_waits};
@@ -165,9 +166,10 @@ fn converse(
     clock: Clock,
 ) -> io::Result<(EndLog, TcpStream)> {
     let socket = stream.try_clone()?;
+    let sampler = Sampler::start(&stream, clock)?;
     let counted = Counted::new(stream);
     let (written, log) = (counted.written(), EndLog::default());
-    let log = match session {
+    let (mut log, socket) = match session {
         None => {
             let mut player = Player { stream: counted, socket, written, clock, log };
             player.play(&script.steps)?;
@@ -182,5 +184,6 @@ fn converse(
             (player.log, player.socket)
         }
     };
-    Ok(log)
+    log.samples = sampler.end();
+    Ok((log, socket))
 }

@@ -23,8 +23,11 @@ pub struct RowTruth {
     pub retransmissions: u64,
     /// Time limited by the receiver's window, as the servers' kernels counted it, seconds.
     pub rwnd_limited_s: f64,
-    /// Time limited by the send buffer, seconds.
+    /// Time limited by the send buffer, as the servers' kernels counted it, seconds. They count it only if the last
+    /// segment in the buffer was sent after the buffer was found full.
     pub sndbuf_limited_s: f64,
+    /// Time within writes with everything sent that the buffer held, and room in the congestion window, seconds.
+    pub blocked_s: f64,
     /// Time with data outstanding, seconds.
     pub busy_s: f64,
     /// What the kernel's counters contradict: the row is not what it was built to be.
@@ -60,6 +63,7 @@ struct KnownSums {
     think: f64,
     slept: f64,
     held: f64,
+    blocked: f64,
     /// Transmission of what the responses need, and a round trip for each.
     path: f64,
     busy: f64,
@@ -95,6 +99,7 @@ impl RowTruth {
             retransmissions,
             rwnd_limited_s: sums.rwnd_limited,
             sndbuf_limited_s: sums.sndbuf_limited,
+            blocked_s: sums.blocked,
             busy_s: sums.busy,
             contradictions: row.evidence.iter().filter_map(judge).collect(),
         }
@@ -115,6 +120,7 @@ impl KnownSums {
         self.think += seconds(asked, known.answered.unwrap_or(ended));
         self.slept += known.slept.as_secs_f64();
         self.held += known.held.as_secs_f64();
+        self.blocked += known.blocked.as_secs_f64();
         if known.answered.is_some() {
             let transmission = row.path.spec.down().transmit_time(known.packet_bytes);
             self.path += (transmission + row.path.spec.rtt()).as_secs_f64();
@@ -148,7 +154,7 @@ impl KnownSums {
             TruthCause::Pacing => (self.rest() - self.pacing_ramp, self.rest()),
             TruthCause::Nagle => (self.held, self.held),
             TruthCause::ReceiverWindow => beside_path(self.rwnd_limited),
-            TruthCause::SendBuffer => beside_path(self.sndbuf_limited),
+            TruthCause::SendBuffer => beside_path(self.blocked),
             // Nothing was outstanding, to everything that the application slept.
             TruthCause::Application => {
                 let opening = self.handshake + self.tls + self.request + self.think;
@@ -161,7 +167,7 @@ impl KnownSums {
     }
 
     fn contradiction(&self, evidence: KernelEvidence, retransmissions: u64) -> Option<String> {
-        let (rwnd, sndbuf) = (self.rwnd_limited / self.total, self.sndbuf_limited / self.total);
+        let (rwnd, sndbuf) = (self.rwnd_limited / self.total, self.blocked / self.total);
         let (is_so, what) = match evidence {
             KernelEvidence::NoRetransmission => {
                 (retransmissions == 0, format!("{retransmissions} retransmissions"))
@@ -173,11 +179,11 @@ impl KnownSums {
                 (rwnd >= 0.5, format!("rwnd_limited {:.0} % of the time", rwnd * 100.0))
             }
             KernelEvidence::SendBuffer => {
-                (sndbuf >= 0.5, format!("sndbuf_limited {:.0} % of the time", sndbuf * 100.0))
+                (sndbuf >= 0.5, format!("limited by the buffer {:.0} % of the time", sndbuf * 100.0))
             }
             KernelEvidence::NoLimit => {
                 let percent = (rwnd + sndbuf) * 100.0;
-                let what = format!("rwnd_limited or sndbuf_limited {percent:.0} % of the time");
+                let what = format!("limited by window or buffer {percent:.0} % of the time");
                 (rwnd + sndbuf <= 0.1, what)
             }
         };

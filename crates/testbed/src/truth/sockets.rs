@@ -94,6 +94,9 @@ impl TruthSocket {
     }
 }
 
+/// `TCP_CLOSE` (include/net/tcp_states.h).
+const CLOSED: u8 = 7;
+
 /// What the kernel counted of a connection at one of its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelCounters {
@@ -105,6 +108,12 @@ pub struct KernelCounters {
     pub sndbuf_limited_us: u64,
     /// Retransmitted segments.
     pub total_retrans: u32,
+    /// State of the connection, as include/net/tcp_states.h numbers it.
+    pub state: u8,
+    /// State of congestion control (`tcpi_ca_state`): 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u8,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
     /// Congestion window, segments.
     pub cwnd: u32,
     /// Smoothed round trip, microseconds.
@@ -127,6 +136,9 @@ impl KernelCounters {
         let narrow = |at: usize| raw[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
         let wide = |at: usize| raw[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
         Ok(Self {
+            state: raw[0],
+            ca_state: raw[1],
+            ssthresh: narrow(76),
             unacked: narrow(24),
             srtt_us: narrow(68),
             cwnd: narrow(80),
@@ -139,9 +151,14 @@ impl KernelCounters {
         })
     }
 
-    /// Everything that was written is acknowledged.
+    /// Everything that was written is acknowledged, or never will be.
     pub(super) const fn is_drained(&self) -> bool {
-        self.unacked == 0 && self.notsent == 0
+        (self.unacked == 0 && self.notsent == 0) || self.state == CLOSED
+    }
+
+    /// Everything that was written is sent and not yet acknowledged, and the window has room.
+    pub(super) const fn has_sent_all(&self) -> bool {
+        self.notsent == 0 && 0 < self.unacked && self.unacked < self.cwnd
     }
 }
 

@@ -75,7 +75,7 @@ fn nagle() -> [TruthRow; 2] {
         TruthRow::over(path, format!("Nagle and delayed ACKs {name}"))
             .with(ConnectionScript { client, server, ..ConnectionScript::default() })
             .because([Nagle])
-            .claiming([Nagle, Think])
+            .claiming([Nagle, Think, Path])
             .proved_by(CLEAN)
     };
     [row("20mbit,10ms,100p", "10 ms").quick(), row("20mbit,40ms,100p", "40 ms")]
@@ -97,15 +97,15 @@ fn caps() -> [TruthRow; 6] {
         row.proved_by(CLEAN)
     };
     let memory = TruthRow::over("50mbit,80ms,400p", "send buffer, tcp_wmem 16 kB")
-        .fetching(500_000)
+        .fetching(1_500_000)
         .server_sysctl("net.ipv4.tcp_wmem", "4096 16384 16384")
         .because([SendBuffer])
         .claiming([Handshake, SendBuffer])
         .proved_by(limited);
     [
-        buffer(500_000, "50mbit,80ms,400p", 16_384, "16 kB, 80 ms").quick(),
-        buffer(1_000_000, "50mbit,40ms,400p", 32_768, "32 kB, 40 ms"),
-        buffer(1_000_000, "50mbit,40ms,400p", 65_536, "64 kB, 40 ms"),
+        buffer(1_500_000, "50mbit,80ms,400p", 16_384, "16 kB, 80 ms").quick(),
+        buffer(2_000_000, "100mbit,40ms,800p", 32_768, "32 kB, 40 ms"),
+        buffer(4_000_000, "200mbit,40ms,1000p", 65_536, "64 kB, 40 ms"),
         memory,
         paced(1_000_000, "20mbit,40ms,100p", 4_000_000, "4 of 20 Mbit/s").quick(),
         paced(1_500_000, "100mbit,20ms,400p", 8_000_000, "8 of 100 Mbit/s"),
@@ -116,7 +116,7 @@ fn caps() -> [TruthRow; 6] {
 fn short() -> [TruthRow; 4] {
     let row = |bytes, path: &str, name: &str| {
         let row = TruthRow::over(path, format!("short {name}")).fetching(bytes);
-        row.because([Path, Handshake]).claiming([Handshake, Request, Think]).proved_by(CLEAN)
+        row.because([Path, Handshake]).claiming([Handshake, Request, Think, Path]).proved_by(CLEAN)
     };
     let two_rounds = |row: TruthRow| row.because([Path, Handshake, SlowStart]);
     [

@@ -12,7 +12,7 @@ pub(super) fn rows() -> Vec<TruthRow> {
             .fetching(3_000)
             .tls(setup)
             .because([Handshake, Tls, Path])
-            .claiming([Handshake, Tls, Request])
+            .claiming([Handshake, Tls, Request, Path])
             .proved_by(CLEAN)
     };
     // Two round trips of TLS: more than the handshake's and the path's one each.
