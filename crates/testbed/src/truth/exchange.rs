@@ -53,7 +53,7 @@ impl Message {
     }
 
     fn writes(&self) -> impl Iterator<Item = &DoneStep> {
-        self.steps.iter().filter(|done| matches!(done.step, Step::Write(_)))
+        self.steps.iter().filter(|done| done.step.writes())
     }
 
     fn start(&self) -> u64 {
@@ -72,7 +72,7 @@ impl Message {
 
     /// Sleeps between its first write and its last.
     fn slept(&self) -> Duration {
-        let is_write = |done: &DoneStep| matches!(done.step, Step::Write(_));
+        let is_write = |done: &DoneStep| done.step.writes();
         let first = self.steps.iter().position(is_write).unwrap_or(0);
         let last = self.steps.iter().rposition(is_write).unwrap_or(0);
         let between = self.steps[first..=last].iter();

@@ -43,14 +43,14 @@ pub(super) fn keep(
 
 /// A line for each sample of each end.
 fn counters(measured: &MeasuredRow) -> String {
-    let mut text = "port,end,at_s,cwnd,ssthresh,ca_state,unacked,notsent,srtt_us,total_retrans,\
+    let mut text = "port,end,at_s,cwnd,ssthresh,ca_state,unacked,notsent,buffered,send_buffer,srtt_us,total_retrans,\
                     busy_us,rwnd_limited_us,sndbuf_limited_us\n"
         .to_owned();
     for connection in &measured.connections {
         for (end, log) in [("client", &connection.client), ("server", &connection.server)] {
             for KernelSample { at, counters: c } in &log.samples {
                 text += &format!(
-                    "{},{end},{:.6},{},{},{},{},{},{},{},{},{},{}\n",
+                    "{},{end},{:.6},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                     connection.port,
                     at.as_secs_f64(),
                     c.cwnd,
@@ -58,6 +58,8 @@ fn counters(measured: &MeasuredRow) -> String {
                     c.ca_state,
                     c.unacked,
                     c.notsent,
+                    c.buffered,
+                    c.send_buffer,
                     c.srtt_us,
                     c.total_retrans,
                     c.busy_us,

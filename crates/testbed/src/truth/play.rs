@@ -147,9 +147,10 @@ impl<S: Read + Write> Player<S> {
         match step {
             Step::Read(bytes) => self.read(bytes),
             Step::ReadSlowly { bytes, chunk, every } => self.read_slowly(bytes, chunk, every),
-            Step::Write(bytes) => {
-                self.stream.write_all(&vec![7; bytes as usize])?;
-                self.stream.flush()
+            Step::Write(bytes) => self.write(bytes),
+            Step::WriteInParts { bytes, chunk } => {
+                let calls = 0..bytes.div_ceil(chunk);
+                calls.map(|n| chunk.min(bytes - n * chunk)).try_for_each(|part| self.write(part))
             }
             Step::Pause(time) => {
                 sleep(time);
@@ -158,6 +159,11 @@ impl<S: Read + Write> Player<S> {
             Step::Drain => self.drain(),
             Step::Reset => SockRef::from(&self.socket).set_linger(Some(std::time::Duration::ZERO)),
         }
+    }
+
+    fn write(&mut self, bytes: u64) -> io::Result<()> {
+        self.stream.write_all(&vec![7; bytes as usize])?;
+        self.stream.flush()
     }
 
     fn read(&mut self, bytes: u64) -> io::Result<()> {

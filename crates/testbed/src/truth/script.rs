@@ -22,6 +22,14 @@ pub enum Step {
     },
     /// Writes so many bytes by one call.
     Write(u64),
+    /// Writes so many bytes, by a call for each chunk. Linux looks at the send buffer's limit only when it begins a
+    /// segment: a single large call passes it for as long as the window lets a part of the last segment go.
+    WriteInParts {
+        /// All of them.
+        bytes: u64,
+        /// Bytes at a time.
+        chunk: u64,
+    },
     /// Sleeps.
     Pause(#[serde(serialize_with = "seconds")] Duration),
     /// Waits until all that it wrote is acknowledged.
@@ -31,6 +39,11 @@ pub enum Step {
 }
 
 impl Step {
+    /// It gives bytes to the other end.
+    pub(super) const fn writes(self) -> bool {
+        matches!(self, Self::Write(_) | Self::WriteInParts { .. })
+    }
+
     /// It takes bytes of the other end.
     pub(super) const fn reads(self) -> bool {
         matches!(self, Self::Read(_) | Self::ReadSlowly { .. })

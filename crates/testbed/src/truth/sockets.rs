@@ -53,6 +53,15 @@ sockopt_impl!(
     RawTcpInfo
 );
 
+sockopt_impl!(
+    /// `SO_MEMINFO`, in the order of `SK_MEMINFO_*` (include/uapi/linux/sock_diag.h).
+    MemoryInfo,
+    GetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_MEMINFO,
+    [u32; 9]
+);
+
 /// The first 200 bytes of `struct tcp_info` (include/uapi/linux/tcp.h), which Linux 4.18 has.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -124,6 +133,10 @@ pub struct KernelCounters {
     pub unacked: u32,
     /// Bytes in the send buffer that were never sent.
     pub notsent: u32,
+    /// Memory of the send buffer that is in use, bytes: payload and the kernel's own (`sk_wmem_queued`).
+    pub buffered: u32,
+    /// Memory that the send buffer may use, bytes (`sk_sndbuf`).
+    pub send_buffer: u32,
 }
 
 impl KernelCounters {
@@ -133,9 +146,12 @@ impl KernelCounters {
     /// As getsockopt(2).
     pub(super) fn of(stream: &TcpStream) -> io::Result<Self> {
         let RawTcpInfo(raw) = getsockopt(stream, RawInfo)?;
+        let memory = getsockopt(stream, MemoryInfo)?;
         let narrow = |at: usize| raw[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
         let wide = |at: usize| raw[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
         Ok(Self {
+            send_buffer: memory[3],
+            buffered: memory[5],
             state: raw[0],
             ca_state: raw[1],
             ssthresh: narrow(76),

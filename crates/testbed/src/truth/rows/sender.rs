@@ -86,7 +86,9 @@ fn caps() -> [TruthRow; 6] {
     let limited = [KernelEvidence::NoRetransmission, KernelEvidence::SendBuffer];
     let buffer = |bytes, path: &str, size, name: &str| {
         let socket = TruthSocket { send_buffer: Some(size), ..TruthSocket::default() };
-        let row = TruthRow::over(path, format!("send buffer {name}")).fetching(bytes);
+        let steps = [Step::WriteInParts { bytes, chunk: 8192 }];
+        let row = TruthRow::over(path, format!("send buffer {name}"));
+        let row = row.with(ConnectionScript::answered(steps, bytes));
         let row = row.server_socket(socket).because([SendBuffer]);
         row.claiming([Handshake, SendBuffer]).proved_by(limited)
     };
@@ -96,8 +98,9 @@ fn caps() -> [TruthRow; 6] {
         let row = row.server_socket(socket).because([Pacing]).claiming([Handshake, Pacing, Path]);
         row.proved_by(CLEAN)
     };
+    let in_parts = [Step::WriteInParts { bytes: 1_500_000, chunk: 8192 }];
     let memory = TruthRow::over("50mbit,80ms,400p", "send buffer, tcp_wmem 16 kB")
-        .fetching(1_500_000)
+        .with(ConnectionScript::answered(in_parts, 1_500_000))
         .server_sysctl("net.ipv4.tcp_wmem", "4096 16384 16384")
         .because([SendBuffer])
         .claiming([Handshake, SendBuffer])
