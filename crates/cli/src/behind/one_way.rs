@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME], like 20mbit,40ms,100p";
+const FORM: &str =
+    "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME], like 20mbit,40ms,100p";
 /// What a link that follows a trace has for a rate until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
@@ -95,9 +96,7 @@ fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
     match part.split_once('=') {
         Some(("loss", value)) => Ok(OneWay { loss: read_loss(value)?, ..way }),
         Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
-        Some(("aggregate", value)) => {
-            Ok(OneWay { aggregate: read("aggregate", value)?, ..way })
-        }
+        Some(("aggregate", value)) => Ok(OneWay { aggregate: read("aggregate", value)?, ..way }),
         _ => {
             let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
             Err(format!("{part:?} is not known: write {FORM}; disciplines are {names}"))

@@ -5,6 +5,7 @@ use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, remark, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
+use testbed::TOO_LATE;
 use testbed::truth::{
     ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, TruthPlan, TruthReport, is_class,
 };
@@ -76,7 +77,7 @@ never comes from the captures:\n\
 \x20 nagle            the time between the write of a byte and its packet\n\
 \x20 pacing           the rest of a transfer whose pacing rate is capped\n\n\
 A row's shares that nothing proves are not compared. All times are as the server sees them. A row is doubtful if \
-the kernel's counters contradict what it was built to be: retransmissions, or limits by windows and buffers.\n\n\
+the kernel's counters contradict what it was built to be: retransmissions, or limits by windows and buffers. It is doubtful as well if another known share is larger than that of the first cause.\n\n\
 The table has a line for each row: the first cause, and for the captures at the server and at the client the analyser's \
 first cause and the worst error of a share in percentage points. An error below zero means that the analyser's share is \
 too small. Retransmissions are those of the engine at the server and at the client, and of the kernels. A row is \
@@ -107,6 +108,10 @@ pub(super) fn run(args: &CheckTruthArgs) -> Result<(), Failure> {
 fn print(report: &TruthReport) -> Result<(), Failure> {
     stdout::print_table(&table(report))?;
     for row in &report.rows {
+        if row.lateness_p99_s > TOO_LATE.as_secs_f64() {
+            let late = row.lateness_p99_s * 1e3;
+            stdout::print(&format!("\nnote: {} was late: {late:.1} ms", row.row.name))?;
+        }
         for why in &row.truth.contradictions {
             stdout::print(&format!("\nnote: {} is doubtful: {why}", row.row.name))?;
         }

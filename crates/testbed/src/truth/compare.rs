@@ -36,6 +36,8 @@ pub struct ComparedCapture {
     pub found: AnalysedCapture,
     /// The first cause is right.
     pub is_first_right: bool,
+    /// Time of all transfers by the analyser, over the true time.
+    pub time_ratio: f64,
     /// Errors of the shares that are known, in the order of the truth.
     pub errors: Vec<ShareError>,
 }
@@ -58,7 +60,8 @@ impl ComparedCapture {
             points: share.error_points(found.share(share.cause.name())),
         };
         let errors = truth.shares.iter().map(error).collect();
-        Self { found, is_first_right, errors }
+        let time_ratio = found.total_s / truth.total_s;
+        Self { found, is_first_right, time_ratio, errors }
     }
 
     /// The share that is furthest from the truth.

@@ -91,6 +91,11 @@ impl Crossing {
         }
     }
 
+    /// Packets of either stream that carried bytes which had entered the link before.
+    pub(super) fn retransmissions(&self) -> u64 {
+        [&self.up, &self.down].into_iter().map(|stream| retransmissions(stream)).sum()
+    }
+
     /// When all bytes of the server's stream up to an offset were acknowledged, as the server saw it.
     pub(super) fn acknowledged(&self, upto: u64) -> Option<Instant> {
         self.acks.iter().find(|ack| ack.upto >= upto).map(|ack| ack.delivered)
@@ -116,6 +121,17 @@ impl Crossing {
         }
         bytes
     }
+}
+
+/// Packets of a stream, in the order of entering, that begin below the highest byte before them.
+fn retransmissions(stream: &[PayloadPassage]) -> u64 {
+    let mut highest = 0;
+    let mut count = 0;
+    for passage in stream {
+        count += u64::from(passage.start < highest);
+        highest = highest.max(passage.end);
+    }
+    count
 }
 
 /// When the byte at an offset of a stream was delivered for the first time.
@@ -155,4 +171,55 @@ fn passage(end: &SegmentEnd, isn: Option<SeqNum>) -> Option<PayloadPassage> {
 /// Offset in a stream: 0 is the byte behind the SYN. Rows have less than 2 GB.
 fn offset(seq: SeqNum, isn: SeqNum) -> u64 {
     u64::try_from(seq.distance_from(isn)).unwrap_or(0).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Three packets of 1000 bytes, the second of which is lost and retransmitted after 50 ms.
+    fn stream() -> Vec<PayloadPassage> {
+        let passage = |entered, start, delivered: Option<u64>| PayloadPassage {
+            entered: at(entered),
+            delivered: delivered.map(at),
+            start,
+            end: start + 1000,
+            packet_bytes: 1052,
+        };
+        vec![
+            passage(0, 0, Some(20)),
+            passage(1, 1000, None),
+            passage(2, 2000, Some(22)),
+            passage(50, 1000, Some(70)),
+        ]
+    }
+
+    #[test]
+    fn a_range_is_whole_when_its_last_hole_is_filled() {
+        let stream = stream();
+        assert_eq!(delivered_whole(&stream, 0, 1000), Some(at(20)));
+        assert_eq!(delivered_whole(&stream, 0, 3000), Some(at(70)));
+        assert_eq!(delivered_whole(&stream, 0, 3001), None);
+        assert_eq!(delivered(&stream, 2000), Some(at(22)));
+        assert_eq!(retransmissions(&stream), 1);
+    }
+
+    #[test]
+    fn a_response_needs_each_packet_once() {
+        let ack = |delivered, upto| AckPassage { delivered: at(delivered), upto };
+        let mut down = stream();
+        down.push(PayloadPassage { entered: at(90), delivered: Some(at(110)), ..down[3] });
+        let acks = vec![ack(40, 1000), ack(90, 3000)];
+        let crossing = Crossing { down, acks, ..Crossing::default() };
+        assert_eq!(crossing.packet_bytes(0, 3000), 3 * 1052);
+        assert_eq!(crossing.packet_bytes(1000, 2000), 1052);
+        assert_eq!(crossing.acknowledged(1000), Some(at(40)));
+        assert_eq!(crossing.acknowledged(1001), Some(at(90)));
+        assert_eq!((crossing.sent(1500), crossing.retransmissions()), (Some(at(1)), 2));
+    }
 }

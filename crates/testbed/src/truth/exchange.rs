@@ -114,12 +114,10 @@ fn exchange(
         ended: ended.or(crossing.last_up)?,
         slept: response.map_or(Duration::ZERO, Message::slept),
         held: response.map_or(Duration::ZERO, |response| held(crossing, response)),
-        blocked: response.map_or(Duration::ZERO, |response| {
-            response.blocked(&connection.server.samples)
-        }),
-        packet_bytes: response.map_or(0, |response| {
-            crossing.packet_bytes(response.start(), response.end())
-        }),
+        blocked: response
+            .map_or(Duration::ZERO, |response| response.blocked(&connection.server.samples)),
+        packet_bytes: response
+            .map_or(0, |response| crossing.packet_bytes(response.start(), response.end())),
     })
 }
 

@@ -100,9 +100,8 @@ impl Place {
         if missed > 0 {
             return Err(io::Error::other(format!("the recording lacks {missed} notes of packets")));
         }
-        let segments = std::mem::take(
-            &mut *self.segments.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let segments =
+            std::mem::take(&mut *self.segments.lock().unwrap_or_else(PoisonError::into_inner));
         let [at_client, at_server] = self.captures.map(SharedBytes::take);
         Ok(Recorded { segments, at_client, at_server, lateness })
     }

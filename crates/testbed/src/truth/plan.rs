@@ -50,6 +50,11 @@ pub struct TruthReport {
     pub left_out: Vec<LeftOutRow>,
 }
 
+/// Names of all rows.
+pub fn row_names() -> Vec<String> {
+    rows::all().into_iter().map(|row| row.name).collect()
+}
+
 impl TruthReport {
     /// Every row is judged rightly at both ends, and is what it was built to be.
     pub fn holds(&self) -> bool {
@@ -111,9 +116,8 @@ impl TruthPlan {
     /// Plays a row until it was not late, and has both captures analysed.
     fn measure(&self, row: &TruthRow, secrets: &Secrets) -> io::Result<MeasuredRow> {
         let mut redone = 0;
-        let named = |error: io::Error| {
-            io::Error::new(error.kind(), format!("row {:?}: {error}", row.name))
-        };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
         let played = loop {
             let played = played::play(row, secrets, self.seed).map_err(named)?;
             if played.lateness.p99() <= TOO_LATE || redone == REPEATS {

@@ -89,9 +89,8 @@ fn start(
     tls: Option<TlsEnds>,
 ) -> io::Result<[End; 2]> {
     let address = SocketAddr::new(place.address.into(), port);
-    let (client_tls, server_tls) = tls.map_or((None, None), |TlsEnds { client, server }| {
-        (Some(client), Some(server))
-    });
+    let (client_tls, server_tls) =
+        tls.map_or((None, None), |TlsEnds { client, server }| (Some(client), Some(server)));
     let clock = place.clock;
     let server = script.server.clone();
     let listener = place.server.run(|| listen(address, &server.socket))??;

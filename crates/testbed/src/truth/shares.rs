@@ -77,33 +77,55 @@ impl RowTruth {
     /// What is known of a row that was played.
     pub(super) fn of(row: &TruthRow, played: &Played) -> Self {
         let mut sums = KnownSums::default();
-        let mut retransmissions = 0;
+        let (mut retransmissions, mut crossed_again) = (0, 0);
         for (connection, script) in played.connections.iter().zip(&row.connections) {
             let crossing = Crossing::of(connection.port, &played.segments);
             for known in exchange::of(connection, &crossing) {
                 sums.add(row, &known);
             }
+            crossed_again += crossing.retransmissions();
             sums.add_counters(connection);
             sums.pacing_ramp += pacing_ramp(row, script.server.socket.pacing());
             for end in [&connection.client, &connection.server] {
                 retransmissions += u64::from(end.kernel.total_retrans);
             }
         }
-        let share = |cause: &TruthCause| sums.share(*cause);
+        let shares = row.claims.iter().filter_map(|cause| sums.share(*cause)).collect::<Vec<_>>();
         let judge = |of: &KernelEvidence| sums.contradiction(*of, retransmissions);
+        let mut contradictions: Vec<String> = row.evidence.iter().filter_map(judge).collect();
+        if crossed_again != retransmissions {
+            contradictions.push(format!(
+                "{crossed_again} retransmissions on the link, {retransmissions} in the kernels"
+            ));
+        }
+        contradictions.extend(larger_than_first(&row.first, &shares));
         Self {
             first: row.first.clone(),
             total_s: sums.total,
             transfers: sums.transfers,
-            shares: row.claims.iter().filter_map(share).collect(),
+            shares,
             retransmissions,
             rwnd_limited_s: sums.rwnd_limited,
             sndbuf_limited_s: sums.sndbuf_limited,
             blocked_s: sums.blocked,
             busy_s: sums.busy,
-            contradictions: row.evidence.iter().filter_map(judge).collect(),
+            contradictions,
         }
     }
+}
+
+/// Names a share that is certainly larger than that of every first cause.
+fn larger_than_first(first: &[TruthCause], shares: &[TrueShare]) -> Option<String> {
+    let is_first = |share: &&TrueShare| first.contains(&share.cause);
+    let known = shares.iter().filter(is_first).map(|share| share.high);
+    // First causes whose shares are not known have at most what the others leave.
+    let left =
+        1.0 - shares.iter().filter(|share| !is_first(share)).map(|share| share.low).sum::<f64>();
+    let unknown = first.iter().any(|cause| !shares.iter().any(|share| share.cause == *cause));
+    let most = known.fold(if unknown { left } else { 0.0 }, f64::max);
+    let larger = shares.iter().filter(|share| !is_first(share)).find(|share| share.low > most)?;
+    let (name, percent) = (larger.cause.name(), larger.low * 100.0);
+    Some(format!("{name} has {percent:.0} % of the time, more than the first cause"))
 }
 
 impl KnownSums {
@@ -172,15 +194,14 @@ impl KnownSums {
             KernelEvidence::NoRetransmission => {
                 (retransmissions == 0, format!("{retransmissions} retransmissions"))
             }
-            KernelEvidence::Retransmission => {
-                (retransmissions > 0, "no retransmission".to_owned())
-            }
+            KernelEvidence::Retransmission => (retransmissions > 0, "no retransmission".to_owned()),
             KernelEvidence::ReceiverWindow => {
                 (rwnd >= 0.5, format!("rwnd_limited {:.0} % of the time", rwnd * 100.0))
             }
-            KernelEvidence::SendBuffer => {
-                (sndbuf >= 0.5, format!("limited by the buffer {:.0} % of the time", sndbuf * 100.0))
-            }
+            KernelEvidence::SendBuffer => (
+                sndbuf >= 0.5,
+                format!("limited by the buffer {:.0} % of the time", sndbuf * 100.0),
+            ),
             KernelEvidence::NoLimit => {
                 let percent = (rwnd + sndbuf) * 100.0;
                 let what = format!("limited by window or buffer {percent:.0} % of the time");
@@ -243,9 +264,22 @@ mod tests {
     #[test]
     fn an_error_is_the_distance_from_the_range() {
         let share = TrueShare { cause: TruthCause::Path, low: 0.25, high: 0.5 };
-        assert_eq!([0.125, 0.25, 0.375, 0.75].map(|at| share.error_points(at)), [
-            -12.5, 0.0, 0.0, 25.0
-        ]);
+        assert_eq!(
+            [0.125, 0.25, 0.375, 0.75].map(|at| share.error_points(at)),
+            [-12.5, 0.0, 0.0, 25.0]
+        );
+    }
+
+    #[test]
+    fn no_known_share_is_larger_than_the_first_causes() {
+        let share = |cause, low, high| TrueShare { cause, low, high };
+        let shares = [share(TruthCause::Path, 0.4, 0.4), share(TruthCause::Think, 0.2, 0.5)];
+        assert_eq!(larger_than_first(&[TruthCause::Path], &shares), None);
+        assert_eq!(larger_than_first(&[TruthCause::Think], &shares), None);
+        let shares = [share(TruthCause::Path, 0.6, 0.6), share(TruthCause::Think, 0.2, 0.5)];
+        assert!(larger_than_first(&[TruthCause::Think], &shares).is_some());
+        // Recovery has at most 1 - 0.6 - 0.2.
+        assert!(larger_than_first(&[TruthCause::Recovery], &shares).is_some());
     }
 
     #[test]

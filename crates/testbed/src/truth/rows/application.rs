@@ -10,12 +10,12 @@ const PATH: &str = "20mbit,40ms,200p";
 
 pub(super) fn rows() -> Vec<TruthRow> {
     vec![
-        think(300, 20_000, "300 ms, 20 kB").quick(),
-        think(1000, 200_000, "1 s, 200 kB"),
-        think(100, 2_000, "100 ms, 2 kB"),
+        think(300, 20_000, "300 ms 20 kB").quick(),
+        think(1000, 200_000, "1 s 200 kB"),
+        think(100, 2_000, "100 ms 2 kB"),
         streaming(20_000, 50, 40, PATH, "20 kB every 50 ms").quick(),
         streaming(5_000, 20, 60, "10mbit,20ms,200p", "5 kB every 20 ms"),
-        streaming(10_000, 200, 8, "20mbit,80ms,200p", "10 kB every 200 ms, 80 ms"),
+        streaming(10_000, 200, 8, "20mbit,80ms,200p", "10 kB every 200 ms 80 ms"),
         pause(500, "0.5 s").quick(),
         pause(4000, "4 s"),
         pauses(),
@@ -57,7 +57,7 @@ fn pause(time: u64, name: &str) -> TruthRow {
 fn pauses() -> TruthRow {
     let mut steps = [Step::Write(10_000), Step::Pause(ms(150))].repeat(6);
     steps.push(Step::Write(10_000));
-    TruthRow::over("50mbit,30ms,200p", "pauses, six of 150 ms")
+    TruthRow::over("50mbit,30ms,200p", "pauses six of 150 ms")
         .with(ConnectionScript::answered(steps, 70_000))
         .because([Application])
         .claiming([Handshake, Think, Application])

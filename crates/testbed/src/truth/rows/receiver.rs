@@ -15,8 +15,8 @@ pub(super) fn rows() -> Vec<TruthRow> {
         stops(1500, "1.5 s").quick(),
         stops(300, "0.3 s"),
         stops_for_good(),
-        small(16_384, "16 kB, 80 ms"),
-        small(32_768, "32 kB, 80 ms"),
+        small(16_384, "16 kB 80 ms"),
+        small(32_768, "32 kB 80 ms"),
         clamped(),
     ]
 }
@@ -63,7 +63,7 @@ fn small(bytes: usize, name: &str) -> TruthRow {
 /// A clamp below 64 kB leaves window scaling out (RFC 7323 §2.3). The kernel raises the clamp later.
 fn clamped() -> TruthRow {
     let socket = TruthSocket { window_clamp: Some(30_000), ..TruthSocket::default() };
-    TruthRow::over("50mbit,60ms,200p", "receive window of 64 kB, not scaled")
+    TruthRow::over("50mbit,60ms,200p", "receive window of 64 kB not scaled")
         .fetching(2_000_000)
         .client_socket(socket)
         .because([ReceiverWindow])

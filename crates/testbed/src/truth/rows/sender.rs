@@ -27,9 +27,9 @@ fn starts() -> [TruthRow; 3] {
         row.because([SlowStart]).claiming(claims).proved_by(CLEAN)
     };
     [
-        start("200mbit,100ms,1000p", 300_000, "300 kB, 200 Mbit/s, 100 ms").quick(),
-        start("50mbit,40ms,300p", 100_000, "100 kB, 50 Mbit/s, 40 ms"),
-        start("100mbit,80ms,1000p", 200_000, "200 kB, 100 Mbit/s, 80 ms"),
+        start("200mbit,100ms,1000p", 300_000, "300 kB 200 Mbit/s 100 ms").quick(),
+        start("50mbit,40ms,300p", 100_000, "100 kB 50 Mbit/s 40 ms"),
+        start("100mbit,80ms,1000p", 200_000, "200 kB 100 Mbit/s 80 ms"),
     ]
 }
 
@@ -98,17 +98,17 @@ fn caps() -> [TruthRow; 6] {
         let row = row.server_socket(socket).because([Pacing]).claiming([Handshake, Pacing, Path]);
         row.proved_by(CLEAN)
     };
-    let in_parts = [Step::WriteInParts { bytes: 1_500_000, chunk: 8192 }];
-    let memory = TruthRow::over("50mbit,80ms,400p", "send buffer, tcp_wmem 16 kB")
-        .with(ConnectionScript::answered(in_parts, 1_500_000))
+    let in_parts = [Step::WriteInParts { bytes: 500_000, chunk: 8192 }];
+    let memory = TruthRow::over("50mbit,80ms,400p", "send buffer tcp_wmem 16 kB")
+        .with(ConnectionScript::answered(in_parts, 500_000))
         .server_sysctl("net.ipv4.tcp_wmem", "4096 16384 16384")
         .because([SendBuffer])
         .claiming([Handshake, SendBuffer])
         .proved_by(limited);
     [
-        buffer(1_500_000, "50mbit,80ms,400p", 16_384, "16 kB, 80 ms").quick(),
-        buffer(2_000_000, "100mbit,40ms,800p", 32_768, "32 kB, 40 ms"),
-        buffer(4_000_000, "200mbit,40ms,1000p", 65_536, "64 kB, 40 ms"),
+        buffer(800_000, "50mbit,80ms,400p", 16_384, "16 kB 80 ms").quick(),
+        buffer(2_000_000, "100mbit,40ms,800p", 32_768, "32 kB 40 ms"),
+        buffer(4_000_000, "200mbit,40ms,1000p", 65_536, "64 kB 40 ms"),
         memory,
         paced(1_000_000, "20mbit,40ms,100p", 4_000_000, "4 of 20 Mbit/s").quick(),
         paced(1_500_000, "100mbit,20ms,400p", 8_000_000, "8 of 100 Mbit/s"),
@@ -125,7 +125,7 @@ fn short() -> [TruthRow; 4] {
     [
         row(3_000, "50mbit,40ms,300p", "3 kB").quick(),
         row(14_000, "50mbit,40ms,300p", "14 kB"),
-        row(8_000, "5mbit,100ms,100p", "8 kB, 5 Mbit/s, 100 ms"),
+        row(8_000, "5mbit,100ms,100p", "8 kB 5 Mbit/s 100 ms"),
         two_rounds(row(30_000, "50mbit,40ms,300p", "30 kB")),
     ]
 }

@@ -20,10 +20,10 @@ pub(super) fn rows() -> Vec<TruthRow> {
     let new = TlsSetup::NEW;
     let old = TlsSetup { is_old: true, ..new };
     vec![
-        row(new, "1.3, new").quick(),
-        row(TlsSetup { resumes: true, ..new }, "1.3, resumed"),
-        two(row(old, "1.2, new")),
-        row(TlsSetup { resumes: true, ..old }, "1.2, resumed"),
-        two(row(TlsSetup { large_certificate: true, ..new }, "1.3, certificate of 17 kB")),
+        row(new, "1.3 new").quick(),
+        row(TlsSetup { resumes: true, ..new }, "1.3 resumed"),
+        two(row(old, "1.2 new")),
+        row(TlsSetup { resumes: true, ..old }, "1.2 resumed"),
+        two(row(TlsSetup { large_certificate: true, ..new }, "1.3 certificate of 17 kB")),
     ]
 }
