@@ -34,7 +34,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nobody waits for longer than an interval, and the order stays.
+        /// No packet waits for longer than an interval, and the order stays.
         #[test]
         fn bursts_keep_the_order_and_come_within_an_interval(
             interval in 1u64..1 << 40, (first, later) in (0u64..1 << 60, 0u64..1 << 60),

@@ -28,8 +28,8 @@
 //!   fraction is carried from packet to packet ([`units::Rate::transmit_time`]).
 //! - **Loss** happens on the wire: a lost packet has taken its place in the queue and its time on
 //!   the link. So does **reordering**: departures are in order, arrivals are not.
-//!   **Aggregation** holds packets between the queue and the wire: departures are as ever, arrivals are
-//!   in bursts.
+//! - **Aggregation** holds packets between the queue and the wire: departures stay as they are, and
+//!   arrivals are in bursts.
 //! - **Marks** are counted where they are made; whether a marked packet is then lost is another
 //!   matter.
 

@@ -1,6 +1,6 @@
 //! `headstart lab check`: the simulator against measurements made with another, against real worlds, and against
-//! packetdrill's scripts; the trace engine against labelled captures
-//! and real transfers of known cause; what an agent gains against what is asked of it, and where it might harm.
+//! packetdrill's scripts. The trace engine against labelled captures, and the analyser against transfers
+//! of known cause. The agent's gain against its targets, and where it might harm.
 
 mod agent;
 mod harm;
@@ -70,9 +70,9 @@ enum Against {
     Traces(traces::CheckTracesArgs),
     /// Compare what `headstart analyze` says of real transfers with their known causes
     ///
-    /// Plays transfers between two Linux kernels over emulated links: each row has a cause that is known by construction,
-    /// such as a slow reader, a full link or a pacing cap. Captures both ends, analyses the captures, and compares the
-    /// first cause and the shares of time with the truth.
+    /// Plays transfers between two Linux kernels over emulated links. Each row has a cause that is
+    /// known by construction, such as a slow reader, a full link or a pacing cap. The captures of both
+    /// ends are analysed, and the first cause and the shares of time are compared with the truth.
     #[command(after_help = truth_appendix().help())]
     Truth(truth::CheckTruthArgs),
     /// Measure what Linux gains by the agent, over emulated links

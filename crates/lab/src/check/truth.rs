@@ -18,13 +18,14 @@ pub(super) struct CheckTruthArgs {
     /// Measure a part of the rows, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Keep a folder for each row: client.pcap, server.pcap and truth.json
+    /// Keep a folder for each row: captures, the truth and counters
     ///
-    /// truth.json has the row's script, the steps of both ends with their times, the kernel's counters, the truth, and
-    /// the analyser's verdicts. Times are seconds since the origin of the captures.
+    /// truth.json has the row's script, the steps of both ends with their times, the kernel's
+    /// counters, the truth, and the analyser's account. kernel.csv has the kernel's counters of
+    /// each millisecond. Times are seconds since the origin of the captures.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     keep: Option<PathBuf>,
-    /// Rows measured at a time; if the machine is too slow for them, the lateness grows
+    /// Rows measured at a time; a slow machine hands their packets over late
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
     /// Seed of random losses and jitter
@@ -78,8 +79,8 @@ never comes from the captures:\n\
 \x20 pacing           the rest of a transfer whose pacing rate is capped\n\n\
 A row's shares that nothing proves are not compared. All times are as the server sees them. A row is doubtful if \
 the kernel's counters contradict what it was built to be: retransmissions, or limits by windows and buffers. It is doubtful as well if another known share is larger than that of the first cause.\n\n\
-The table has a line for each row: the first cause, and for the captures at the server and at the client the analyser's \
-first cause and the worst error of a share in percentage points. An error below zero means that the analyser's share is \
+Each line of the table has the first cause of a row. For the captures at the server and at the client it has the \
+analyser's first cause, and the worst error of a share in percentage points. An error below zero means that the analyser's share is \
 too small. Retransmissions are those of the engine at the server and at the client, and of the kernels. A row is \
 inside if both first causes are right and every known share is within {SHARE_TOLERANCE_POINTS} points.\n\n\
 If more than one packet in a hundred is handed over later than 1 ms, the row is repeated. It needs root and TUN devices."

@@ -354,7 +354,8 @@ fn reordering_touches_arrivals_alone() {
     assert!((170..=280).contains(&late), "{late}");
 }
 
-/// Departures and losses stay what they are; each packet waits for the next burst, of whichever kind the link is.
+/// Departures and losses stay what they are; each packet waits for the next burst, at a link of
+/// either kind.
 #[test]
 fn aggregation_touches_arrivals_alone() {
     let (delay, interval) = (Duration::from_millis(7), Duration::from_millis(10));

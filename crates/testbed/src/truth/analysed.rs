@@ -1,4 +1,4 @@
-//! What the analyser finds in a capture: its engine, its survey and its sums, in this process.
+//! Analyses a capture in this process: by the analyser's engine, its survey and its sums.
 
 use capture::{CaptureError, CaptureFiles, Observed, SegmentSource};
 use findings::FindingsSink;
@@ -9,7 +9,7 @@ use trace::{
     ConnectionTrace, EngineConfig, ProfileSurvey, TimeShare, TraceEngine, TraceSink, Vantage,
 };
 
-/// What the analyser says of a capture.
+/// The analyser's account of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AnalysedCapture {
     /// The cause that took most of the time; `None` if there was no transfer.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a transfer's time was spent on. Names are those of the analyser, which may lack some of them.
+/// A cause of a transfer's duration. Names are those of the analyser, which may lack some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TruthCause {
@@ -16,7 +16,7 @@ pub enum TruthCause {
     Think,
     /// The window was still growing, and the path could have carried more.
     SlowStart,
-    /// The window was full in congestion avoidance, beyond what the path needs.
+    /// The window was full in congestion avoidance, and the path could have carried more.
     Avoidance,
     /// Repairing losses.
     Recovery,

@@ -1,4 +1,4 @@
-//! The analyser's verdict beside the truth.
+//! The analyser's account of a row beside the truth.
 
 use super::analysed::AnalysedCapture;
 use super::cause::TruthCause;
@@ -13,26 +13,26 @@ pub const SHARE_TOLERANCE_POINTS: f64 = 5.0;
 /// A row that was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredRow {
-    /// What was played.
+    /// The row that was played.
     pub row: TruthRow,
-    /// What is known of it.
+    /// The truth.
     pub truth: RowTruth,
-    /// What the analyser says of the capture at the server.
+    /// The analyser's account of the capture at the server.
     pub at_server: ComparedCapture,
-    /// What it says of the capture at the client.
+    /// The analyser's account of the capture at the client.
     pub at_client: ComparedCapture,
-    /// How late packets were handed over: one in a hundred was later, seconds.
+    /// Scheduling delay of the link that one packet in a hundred exceeded, seconds.
     pub lateness_p99_s: f64,
     /// Times that it was repeated because of scheduling delay.
     pub redone: u32,
-    /// What both ends logged.
+    /// The logs of both ends.
     pub connections: Vec<PlayedConnection>,
 }
 
-/// The analyser's verdict on one capture.
+/// The analyser's account of one capture, compared with the truth.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedCapture {
-    /// What it says.
+    /// The account.
     pub found: AnalysedCapture,
     /// The first cause is right.
     pub is_first_right: bool,
@@ -42,17 +42,17 @@ pub struct ComparedCapture {
     pub errors: Vec<ShareError>,
 }
 
-/// How far a share is from the truth.
+/// Distance of a share from the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShareError {
-    /// Of which cause.
+    /// The cause that has the share.
     pub cause: TruthCause,
     /// Percentage points; negative if the analyser's share is too small.
     pub points: f64,
 }
 
 impl ComparedCapture {
-    /// Compares a verdict with the truth.
+    /// Compares an account with the truth.
     pub(super) fn new(truth: &RowTruth, found: AnalysedCapture) -> Self {
         let is_first_right = truth.first.iter().any(|cause| found.first == Some(cause.name()));
         let error = |share: &TrueShare| ShareError {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_inside_by_its_first_cause_and_its_worst_share() {
+    fn an_account_is_inside_by_its_first_cause_and_its_worst_share() {
         let shares = vec![
             TrueShare { cause: TruthCause::Think, low: 0.5, high: 0.5 },
             TrueShare { cause: TruthCause::Path, low: 0.2, high: 0.3 },

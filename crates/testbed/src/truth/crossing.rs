@@ -7,9 +7,9 @@ use units::{Instant, SeqNum};
 /// Payload of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PayloadPassage {
-    /// When it entered the link.
+    /// Time at which it entered the link.
     pub(super) entered: Instant,
-    /// When it was delivered; `None` if the link lost it.
+    /// Time at which it was delivered; `None` if the link lost it.
     pub(super) delivered: Option<Instant>,
     /// Offset of its first byte in its stream.
     pub(super) start: u64,
@@ -19,7 +19,7 @@ pub(super) struct PayloadPassage {
     pub(super) packet_bytes: u32,
 }
 
-/// An acknowledgement of the server's stream, as it reached the server.
+/// An acknowledgement of the server's stream, delivered at the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AckPassage {
     pub(super) delivered: Instant,
@@ -30,11 +30,11 @@ pub(super) struct AckPassage {
 /// Both streams of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crossing {
-    /// When the first SYN was delivered at the server.
+    /// Delivery of the first SYN at the server.
     pub(super) opened: Option<Instant>,
-    /// When the first segment behind it was delivered there: the ACK of the SYN-ACK.
+    /// Delivery of the first segment behind it: the ACK of the SYN-ACK.
     pub(super) established: Option<Instant>,
-    /// When the last segment of the client was delivered.
+    /// Delivery of the client's last segment.
     pub(super) last_up: Option<Instant>,
     /// The client's stream, in the order of entering.
     pub(super) up: Vec<PayloadPassage>,
@@ -96,12 +96,12 @@ impl Crossing {
         [&self.up, &self.down].into_iter().map(|stream| retransmissions(stream)).sum()
     }
 
-    /// When all bytes of the server's stream up to an offset were acknowledged, as the server saw it.
+    /// Returns when the server got an ACK of all bytes of its stream up to an offset.
     pub(super) fn acknowledged(&self, upto: u64) -> Option<Instant> {
         self.acks.iter().find(|ack| ack.upto >= upto).map(|ack| ack.delivered)
     }
 
-    /// When the byte at an offset of the server's stream entered the link for the first time.
+    /// Returns when the byte at an offset of the server's stream first entered the link.
     pub(super) fn sent(&self, offset: u64) -> Option<Instant> {
         let has = |passage: &&PayloadPassage| (passage.start..passage.end).contains(&offset);
         self.down.iter().find(has).map(|passage| passage.entered)
@@ -134,13 +134,13 @@ fn retransmissions(stream: &[PayloadPassage]) -> u64 {
     count
 }
 
-/// When the byte at an offset of a stream was delivered for the first time.
+/// Returns when the byte at an offset of a stream was first delivered.
 pub(super) fn delivered(stream: &[PayloadPassage], offset: u64) -> Option<Instant> {
     let has = |passage: &&PayloadPassage| (passage.start..passage.end).contains(&offset);
     stream.iter().filter(has).filter_map(|passage| passage.delivered).min()
 }
 
-/// When all bytes of a stream in `from..to` were delivered.
+/// Returns when all bytes of a stream in `from..to` were delivered.
 pub(super) fn delivered_whole(stream: &[PayloadPassage], from: u64, to: u64) -> Option<Instant> {
     let mut at = None;
     let mut offset = from;

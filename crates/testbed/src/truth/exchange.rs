@@ -4,7 +4,7 @@ use super::crossing::{Crossing, delivered, delivered_whole};
 use super::play::{DoneStep, EndLog};
 use super::played::PlayedConnection;
 use super::samples::{KernelSample, all_sent};
-use super::script::Step;
+use super::script::ScriptStep;
 use units::{Duration, Instant};
 
 /// A request and its response. Instants are those at the server.
@@ -24,7 +24,7 @@ pub(super) struct ServerExchange {
     pub(super) ended: Instant,
     /// Time slept between two writes of the response.
     pub(super) slept: Duration,
-    /// Time for which a written byte was held before it was sent, all writes behind the first together.
+    /// Time between the write of a byte and its packet, all writes behind the first together.
     pub(super) held: Duration,
     /// Time within writes with all that was written sent already, and room in the window.
     pub(super) blocked: Duration,
@@ -64,7 +64,7 @@ impl Message {
         self.writes().last().map_or(0, |write| write.written_to)
     }
 
-    /// Time within its writes for which only the send buffer kept the application from writing more.
+    /// Time within its writes for which the send buffer alone held the application up.
     fn blocked(&self, samples: &[KernelSample]) -> Duration {
         let waits = self.writes().map(|write| all_sent(samples, write.began, write.ended));
         waits.fold(Duration::ZERO, |sum, wait| sum + wait)
@@ -76,7 +76,7 @@ impl Message {
         let first = self.steps.iter().position(is_write).unwrap_or(0);
         let last = self.steps.iter().rposition(is_write).unwrap_or(0);
         let between = self.steps[first..=last].iter();
-        let pauses = between.filter(|done| matches!(done.step, Step::Pause(_)));
+        let pauses = between.filter(|done| matches!(done.step, ScriptStep::Pause(_)));
         pauses.fold(Duration::ZERO, |sum, done| sum + done.ended.saturating_since(done.began))
     }
 }
@@ -110,7 +110,7 @@ fn exchange(
         secured: delivered(&crossing.up, start).filter(|_| is_secured),
         asked,
         answered: response.and_then(|response| crossing.sent(response.start())),
-        // Of an exchange that was cut short, the client's last segment is the end.
+        // An exchange that was cut short ends with the client's last segment.
         ended: ended.or(crossing.last_up)?,
         slept: response.map_or(Duration::ZERO, Message::slept),
         held: response.map_or(Duration::ZERO, |response| held(crossing, response)),

@@ -1,9 +1,11 @@
-//! Transfers of real Linux kernels whose cause of duration is known, and what the analyser says of them.
+//! Transfers of real Linux kernels whose cause of duration is known, and the analyser's account
+//! of them.
 //!
-//! A row ([`TruthRow`]) is a path and one or a few connections over it, each with a script for either end. It is
-//! played by two kernels in namespaces over the emulated link ([`place`], [`play`]). What is true of it comes from
-//! its script, from the link's records and from the kernels' counters ([`shares`]), never from the captures. The
-//! analyser reads the captures of both ends ([`analysed`]), and [`compare`] puts both beside each other.
+//! A row ([`TruthRow`]) is a path and one or a few connections over it, each with a script for
+//! either end. Two kernels in namespaces play it over the emulated link (`setup`, `played`).
+//! The truth (`shares`) comes from the script, from the link's records and from the kernels'
+//! counters, never from the captures. The analyser reads the captures of both ends (`analysed`),
+//! and `compare` puts both beside each other.
 
 mod analysed;
 mod cause;
@@ -11,7 +13,6 @@ mod compare;
 mod crossing;
 mod exchange;
 mod keep;
-mod place;
 mod plan;
 mod play;
 mod played;
@@ -20,7 +21,9 @@ mod rows;
 mod samples;
 mod script;
 mod secured;
+mod setup;
 mod shares;
+mod sleep;
 mod sockets;
 
 pub use analysed::{AnalysedCapture, is_class};
@@ -29,9 +32,9 @@ pub use compare::{ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareErr
 pub use plan::{LeftOutRow, TruthPlan, TruthReport, row_names};
 pub use play::{Arrived, DoneStep, EndLog};
 pub use played::PlayedConnection;
-pub use row::{AckWay, KernelEvidence, Sysctl, TruthPath, TruthRow};
+pub use row::{AckWay, KernelEvidence, NamespaceSysctl, TruthPath, TruthRow};
 pub use samples::KernelSample;
-pub use script::{ConnectionScript, EndScript, Step};
+pub use script::{ConnectionScript, EndScript, ScriptStep};
 pub use secured::TlsSetup;
 pub use shares::{RowTruth, TrueShare};
 pub use sockets::{KernelCounters, TruthSocket};

@@ -1,4 +1,4 @@
-//! Which rows are measured, how many at a time, and how often a late one is repeated.
+//! Plays rows, a few at a time, and repeats those that the machine handed over too late.
 
 use super::analysed::AnalysedCapture;
 use super::compare::{ComparedCapture, MeasuredRow};
@@ -24,7 +24,7 @@ const REPEATS: u32 = 2;
 pub struct TruthPlan {
     /// The rows.
     pub rows: Vec<TruthRow>,
-    /// Where captures and `truth.json` of each row are kept.
+    /// Folder for captures and `truth.json` of each row.
     pub keep: Option<PathBuf>,
     /// Rows at a time.
     pub jobs: usize,
@@ -37,7 +37,7 @@ pub struct TruthPlan {
 pub struct LeftOutRow {
     /// Its name.
     pub row: String,
-    /// What the machine lacks.
+    /// The feature that the machine lacks.
     pub why: String,
 }
 
@@ -87,7 +87,8 @@ impl TruthPlan {
     /// Measures all rows. `on_row` is called after each, from any thread.
     ///
     /// # Errors
-    /// If the machine does not let it ([`crate::cannot_be_had`]), a connection fails, or a file cannot be written.
+    /// If the machine does not let it ([`crate::cannot_be_had`]), a connection fails, or a file
+    /// cannot be written.
     pub fn run(&self, on_row: &(dyn Fn() + Sync)) -> io::Result<TruthReport> {
         let secrets = Secrets::new()?;
         let (rows, left_out) = playable(&self.rows);

@@ -1,7 +1,8 @@
 //! An end of a connection does its steps, and logs when.
 
 use super::samples::KernelSample;
-use super::script::{Step, seconds};
+use super::script::{ScriptStep, seconds};
+use super::sleep::sleep;
 use super::sockets::KernelCounters;
 use emulator::Clock;
 use serde::{Serialize, Serializer};
@@ -10,18 +11,17 @@ use std::cell::Cell;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
-use std::thread;
 use units::{Duration, Instant};
 
 /// A step that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DoneStep {
-    /// Which.
-    pub step: Step,
-    /// When it began, since the origin of the row's clock.
+    /// The step.
+    pub step: ScriptStep,
+    /// Time at which it began, since the origin of the row's clock.
     #[serde(serialize_with = "instant")]
     pub began: Instant,
-    /// When it was over.
+    /// Time at which it was over.
     #[serde(serialize_with = "instant")]
     pub ended: Instant,
     /// Bytes written to the connection before it, TLS included.
@@ -35,12 +35,12 @@ pub struct DoneStep {
 pub struct EndLog {
     /// Its steps; fewer than its script has if the other end reset the connection.
     pub steps: Vec<DoneStep>,
-    /// When its TLS handshake was over, if it had one.
+    /// Time at which its TLS handshake was over, if it had one.
     #[serde(serialize_with = "maybe_instant")]
     pub tls_over: Option<Instant>,
     /// The other end reset the connection.
     pub was_reset: bool,
-    /// When all that it wrote was acknowledged, if it looked.
+    /// Time at which all that it wrote was acknowledged, if it looked.
     #[serde(serialize_with = "maybe_instant")]
     pub acknowledged: Option<Instant>,
     /// The kernel's counters when all was acknowledged.
@@ -48,7 +48,7 @@ pub struct EndLog {
     /// The kernel's counters on the way.
     #[serde(skip)]
     pub samples: Vec<KernelSample>,
-    /// When it had read how many bytes.
+    /// Bytes that it had read, and when.
     #[serde(skip)]
     pub arrivals: Vec<Arrived>,
 }
@@ -56,9 +56,9 @@ pub struct EndLog {
 /// Bytes that an application had read at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// When.
+    /// The instant.
     pub at: Instant,
-    /// How many since the connection opened.
+    /// Bytes since the connection opened.
     pub bytes: u64,
 }
 
@@ -100,7 +100,7 @@ impl Write for Counted {
 
 /// An end that does steps.
 pub(super) struct Player<S> {
-    /// What it reads and writes.
+    /// The stream that it reads and writes.
     pub(super) stream: S,
     /// The connection beneath.
     pub(super) socket: TcpStream,
@@ -120,7 +120,7 @@ impl<S: Read + Write> Player<S> {
     ///
     /// # Errors
     /// If the connection fails otherwise, or the other end closes too early.
-    pub(super) fn play(&mut self, steps: &[Step]) -> io::Result<()> {
+    pub(super) fn play(&mut self, steps: &[ScriptStep]) -> io::Result<()> {
         for step in steps {
             let (began, written_from) = (self.clock.now(), self.written.get());
             let done = self.play_one(*step);
@@ -135,29 +135,32 @@ impl<S: Read + Write> Player<S> {
                 Err(error) => return Err(error),
             }
         }
-        // Counters are those of the whole transfer. What a reset cut off is never acknowledged.
-        if !self.log.was_reset && !steps.contains(&Step::Reset) {
+        // Counters are those of the whole transfer. Bytes that a reset cut off are never
+        // acknowledged.
+        if !self.log.was_reset && !steps.contains(&ScriptStep::Reset) {
             self.drain()?;
         }
         self.log.kernel = KernelCounters::of(&self.socket)?;
         Ok(())
     }
 
-    fn play_one(&mut self, step: Step) -> io::Result<()> {
+    fn play_one(&mut self, step: ScriptStep) -> io::Result<()> {
         match step {
-            Step::Read(bytes) => self.read(bytes),
-            Step::ReadSlowly { bytes, chunk, every } => self.read_slowly(bytes, chunk, every),
-            Step::Write(bytes) => self.write(bytes),
-            Step::WriteInParts { bytes, chunk } => {
+            ScriptStep::Read(bytes) => self.read(bytes),
+            ScriptStep::ReadSlowly { bytes, chunk, every } => self.read_slowly(bytes, chunk, every),
+            ScriptStep::Write(bytes) => self.write(bytes),
+            ScriptStep::WriteInParts { bytes, chunk } => {
                 let calls = 0..bytes.div_ceil(chunk);
                 calls.map(|n| chunk.min(bytes - n * chunk)).try_for_each(|part| self.write(part))
             }
-            Step::Pause(time) => {
+            ScriptStep::Pause(time) => {
                 sleep(time);
                 Ok(())
             }
-            Step::Drain => self.drain(),
-            Step::Reset => SockRef::from(&self.socket).set_linger(Some(std::time::Duration::ZERO)),
+            ScriptStep::Drain => self.drain(),
+            ScriptStep::Reset => {
+                SockRef::from(&self.socket).set_linger(Some(std::time::Duration::ZERO))
+            }
         }
     }
 
@@ -200,11 +203,6 @@ impl<S: Read + Write> Player<S> {
         self.log.acknowledged = Some(self.clock.now());
         Ok(())
     }
-}
-
-/// Sleeps so long.
-pub(super) fn sleep(time: Duration) {
-    thread::sleep(std::time::Duration::from_nanos(time.as_nanos()));
 }
 
 fn is_reset(error: &io::Error) -> bool {

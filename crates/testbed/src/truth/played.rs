@@ -1,11 +1,12 @@
 //! A row is played: its connections by threads in the namespaces of both ends.
 
-use super::place::{Place, Recorded};
-use super::play::{Counted, EndLog, Player, sleep};
+use super::play::{Counted, EndLog, Player};
 use super::row::TruthRow;
 use super::samples::Sampler;
 use super::script::{ConnectionScript, EndScript};
 use super::secured::{Secrets, TlsEnds};
+use super::setup::{Recorded, RowSetup};
+use super::sleep::sleep;
 use super::sockets::{TruthSocket, limit_waits};
 use emulator::{Clock, Lateness, SegmentEnd, ThreadScheduling};
 use serde::Serialize;
@@ -19,7 +20,7 @@ use units::Duration;
 const FIRST_PORT: u16 = 8000;
 /// No call on a socket waits for longer: a row takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the link is kept for the last packets, beside a round trip.
+/// Time for which the link is kept for the last packets, beside a round trip.
 const AFTERGLOW: Duration = Duration::from_millis(50);
 
 /// One connection, as both ends logged it.
@@ -47,17 +48,17 @@ pub(super) struct Played {
 /// # Errors
 /// If the machine does not let it, or a connection fails.
 pub(super) fn play(row: &TruthRow, secrets: &Secrets, seed: u64) -> io::Result<Played> {
-    let place = Place::open(&row.path, &row.server_sysctls, seed)?;
+    let setup = RowSetup::open(&row.path, &row.server_sysctls, seed)?;
     let mut ends = Vec::new();
     for (n, script) in row.connections.iter().enumerate() {
         let port = FIRST_PORT + n as u16;
         let tls = row.tls.map(|setup| secrets.ends(setup)).transpose()?;
-        let [client, server] = start(&place, script, port, tls)?;
+        let [client, server] = start(&setup, script, port, tls)?;
         ends.push(StartedConnection { port, client, server });
     }
     let connections = ends.into_iter().map(StartedConnection::join).collect::<Result<_, _>>();
     sleep(row.path.spec.rtt() + AFTERGLOW);
-    let Recorded { segments, at_client, at_server, lateness } = place.close()?;
+    let Recorded { segments, at_client, at_server, lateness } = setup.close()?;
     Ok(Played { connections: connections?, segments, at_client, at_server, lateness })
 }
 
@@ -83,17 +84,17 @@ impl StartedConnection {
 
 /// Starts both ends of a connection.
 fn start(
-    place: &Place,
+    setup: &RowSetup,
     script: &ConnectionScript,
     port: u16,
     tls: Option<TlsEnds>,
 ) -> io::Result<[End; 2]> {
-    let address = SocketAddr::new(place.address.into(), port);
+    let address = SocketAddr::new(setup.address.into(), port);
     let (client_tls, server_tls) =
         tls.map_or((None, None), |TlsEnds { client, server }| (Some(client), Some(server)));
-    let clock = place.clock;
+    let clock = setup.clock;
     let server = script.server.clone();
-    let listener = place.server.run(|| listen(address, &server.socket))??;
+    let listener = setup.server.run(|| listen(address, &server.socket))??;
     let serve = move || serve(&listener, &server, server_tls, clock);
     let (client, starts) = (script.client.clone(), script.starts);
     let ask = move || {
@@ -107,7 +108,7 @@ fn start(
         }
     };
     let server = thread::Builder::new().spawn(real_time(Box::new(serve)))?;
-    let client = place.client.spawn(real_time(Box::new(ask)))?;
+    let client = setup.client.spawn(real_time(Box::new(ask)))?;
     Ok([client, server])
 }
 
@@ -136,8 +137,8 @@ fn serve(
     stream.set_nodelay(!script.socket.nagle)?;
     let session = tls.map(rustls::Connection::from);
     let (log, mut stream) = converse(stream, script, session, clock)?;
-    if !log.was_reset && !script.steps.contains(&super::script::Step::Reset) {
-        // The client closes first. A reset in its place ends the connection, too.
+    if !log.was_reset && !script.steps.contains(&super::script::ScriptStep::Reset) {
+        // The client closes first. A reset instead ends the connection, too.
         let _ = stream.read(&mut [0; 1024]);
     }
     Ok(log)

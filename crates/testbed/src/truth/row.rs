@@ -1,7 +1,7 @@
-//! A row: a path, what happens over it, and what is known of it by construction.
+//! A row: a path, connections over it, and the causes that are known by construction.
 
 use super::cause::TruthCause;
-use super::script::{ConnectionScript, Step, seconds};
+use super::script::{ConnectionScript, ScriptStep, seconds};
 use super::secured::TlsSetup;
 use super::sockets::TruthSocket;
 use link::path::PathSpec;
@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use units::Duration;
 
-/// What the way back does to ACKs.
+/// The effect of the way back on ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckWay {
@@ -28,7 +28,7 @@ pub enum AckWay {
 pub struct TruthPath {
     /// Rates, round trip, queues and random loss.
     pub spec: PathSpec,
-    /// What happens to ACKs.
+    /// The effect of the way back on ACKs.
     pub acks: AckWay,
 }
 
@@ -65,7 +65,7 @@ impl Serialize for TruthPath {
     }
 }
 
-/// What the kernel's counters have to show, if a row is what it was built to be.
+/// A condition on the kernel's counters, which a row meets if it is what it was built to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelEvidence {
@@ -84,7 +84,7 @@ pub enum KernelEvidence {
 /// One row of the test bed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TruthRow {
-    /// What it is, in a few words.
+    /// The name, in a few words.
     pub name: String,
     /// The path.
     pub path: TruthPath,
@@ -93,20 +93,20 @@ pub struct TruthRow {
     /// TLS of each connection.
     pub tls: Option<TlsSetup>,
     /// Sysctls of the server's namespace.
-    pub server_sysctls: Vec<Sysctl>,
-    /// The first cause; any of these where construction does not tell them apart.
+    pub server_sysctls: Vec<NamespaceSysctl>,
+    /// The first cause; any of these where construction does not decide between them.
     pub first: Vec<TruthCause>,
     /// Causes whose shares are known.
     pub claims: Vec<TruthCause>,
-    /// What the kernel's counters have to show.
+    /// Conditions on the kernel's counters.
     pub evidence: Vec<KernelEvidence>,
-    /// It belongs to the quick subset.
+    /// True in the quick subset.
     pub quick: bool,
 }
 
 /// A kernel parameter and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Sysctl {
+pub struct NamespaceSysctl {
     /// Its name with points.
     pub name: &'static str,
     /// Its value.
@@ -117,7 +117,7 @@ impl TruthRow {
     /// A row without connections over this path.
     ///
     /// # Panics
-    /// If the path cannot be read: rows are written here alone.
+    /// If the path cannot be read: rows are written in this crate alone.
     pub(super) fn over(path: &str, name: impl Into<String>) -> Self {
         let spec = path.parse().expect("rows have paths that can be");
         Self {
@@ -133,31 +133,31 @@ impl TruthRow {
         }
     }
 
-    /// The same with one connection more.
+    /// Adds a connection.
     pub(super) fn with(mut self, connection: ConnectionScript) -> Self {
         self.connections.push(connection);
         self
     }
 
-    /// The same with a request and a response of so many bytes.
+    /// Adds a connection with a request and a response of `bytes`.
     pub(super) fn fetching(self, bytes: u64) -> Self {
         self.with(ConnectionScript::fetch(bytes))
     }
 
-    /// The same with these options of all servers' sockets.
+    /// Sets the options of all servers' sockets.
     pub(super) fn server_socket(mut self, socket: TruthSocket) -> Self {
         self.connections.iter_mut().for_each(|connection| connection.server.socket = socket);
         self
     }
 
-    /// The same with these options of all clients' sockets.
+    /// Sets the options of all clients' sockets.
     pub(super) fn client_socket(mut self, socket: TruthSocket) -> Self {
         self.connections.iter_mut().for_each(|connection| connection.client.socket = socket);
         self
     }
 
-    /// The same with these steps of all clients.
-    pub(super) fn client_does(mut self, steps: impl Into<Vec<Step>>) -> Self {
+    /// Sets the steps of all clients.
+    pub(super) fn client_does(mut self, steps: impl Into<Vec<ScriptStep>>) -> Self {
         let steps = steps.into();
         for connection in &mut self.connections {
             connection.client.steps.clone_from(&steps);
@@ -165,42 +165,42 @@ impl TruthRow {
         self
     }
 
-    /// The same with another way back.
+    /// Sets the effect of the way back on ACKs.
     pub(super) fn acks(mut self, acks: AckWay) -> Self {
         self.path.acks = acks;
         self
     }
 
-    /// The same with TLS.
+    /// Sets the TLS of all connections.
     pub(super) fn tls(self, tls: TlsSetup) -> Self {
         Self { tls: Some(tls), ..self }
     }
 
-    /// The same with a sysctl of the server's namespace.
+    /// Sets a sysctl of the server's namespace.
     pub(super) fn server_sysctl(mut self, name: &'static str, value: &'static str) -> Self {
-        self.server_sysctls.push(Sysctl { name, value });
+        self.server_sysctls.push(NamespaceSysctl { name, value });
         self
     }
 
-    /// The same with its first cause.
+    /// Sets the first cause, or causes.
     pub(super) fn because(mut self, first: impl Into<Vec<TruthCause>>) -> Self {
         self.first = first.into();
         self
     }
 
-    /// The same with causes whose shares are known.
+    /// Sets the causes whose shares are known.
     pub(super) fn claiming(mut self, claims: impl Into<Vec<TruthCause>>) -> Self {
         self.claims = claims.into();
         self
     }
 
-    /// The same with what the kernel's counters have to show.
+    /// Sets the conditions on the kernel's counters.
     pub(super) fn proved_by(mut self, evidence: impl Into<Vec<KernelEvidence>>) -> Self {
         self.evidence = evidence.into();
         self
     }
 
-    /// The same in the quick subset.
+    /// Puts it into the quick subset.
     pub(super) fn quick(self) -> Self {
         Self { quick: true, ..self }
     }

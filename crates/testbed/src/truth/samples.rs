@@ -1,6 +1,6 @@
 //! The kernel's counters of a connection while it runs, on a thread of their own.
 
-use super::play::sleep;
+use super::sleep::sleep;
 use super::sockets::KernelCounters;
 use emulator::Clock;
 use std::io;
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 /// Counters at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelSample {
-    /// When they were read.
+    /// Time at which they were read.
     pub at: Instant,
     /// The counters.
     pub counters: KernelCounters,

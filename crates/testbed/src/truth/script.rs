@@ -1,4 +1,4 @@
-//! What each end of a connection does, step by step.
+//! Scripts of both ends of a connection, step by step.
 
 use super::sockets::TruthSocket;
 use serde::{Serialize, Serializer};
@@ -7,12 +7,12 @@ use units::Duration;
 /// One thing that an end does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
-    /// Reads so many bytes as fast as they arrive.
+pub enum ScriptStep {
+    /// Reads this number of bytes as fast as they arrive.
     Read(u64),
-    /// Reads so many bytes, `chunk` of them at a time, once in each interval.
+    /// Reads `bytes`, `chunk` of them at a time, once in each interval.
     ReadSlowly {
-        /// All of them.
+        /// Bytes in all.
         bytes: u64,
         /// Bytes at a time.
         chunk: u64,
@@ -20,12 +20,13 @@ pub enum Step {
         #[serde(serialize_with = "seconds")]
         every: Duration,
     },
-    /// Writes so many bytes by one call.
+    /// Writes this number of bytes by one call.
     Write(u64),
-    /// Writes so many bytes, by a call for each chunk. Linux looks at the send buffer's limit only when it begins a
-    /// segment: a single large call passes it for as long as the window lets a part of the last segment go.
+    /// Writes `bytes`, by a call for each chunk. Linux checks the send buffer's limit only when it
+    /// begins a new packet buffer (`tcp_sendmsg_locked`). A single large call passes the limit
+    /// while a part of the last packet buffer is sent.
     WriteInParts {
-        /// All of them.
+        /// Bytes in all.
         bytes: u64,
         /// Bytes at a time.
         chunk: u64,
@@ -38,7 +39,7 @@ pub enum Step {
     Reset,
 }
 
-impl Step {
+impl ScriptStep {
     /// It gives bytes to the other end.
     pub(super) const fn writes(self) -> bool {
         matches!(self, Self::Write(_) | Self::WriteInParts { .. })
@@ -55,13 +56,13 @@ impl Step {
 pub struct EndScript {
     /// Options of its socket.
     pub socket: TruthSocket,
-    /// What it does, in order. It closes the connection afterwards, the server after its client.
-    pub steps: Vec<Step>,
+    /// Its steps, in order. It closes the connection afterwards, the server after its client.
+    pub steps: Vec<ScriptStep>,
 }
 
 impl EndScript {
     /// These steps with a usual socket.
-    pub(super) fn of(steps: impl Into<Vec<Step>>) -> Self {
+    pub(super) fn of(steps: impl Into<Vec<ScriptStep>>) -> Self {
         Self { socket: TruthSocket::default(), steps: steps.into() }
     }
 }
@@ -82,18 +83,18 @@ pub struct ConnectionScript {
 pub(super) const REQUEST: u64 = 100;
 
 impl ConnectionScript {
-    /// A request and a response of so many bytes.
+    /// A request and a response of `bytes`.
     pub(super) fn fetch(bytes: u64) -> Self {
-        Self::answered([Step::Write(bytes)], bytes)
+        Self::answered([ScriptStep::Write(bytes)], bytes)
     }
 
     /// A request, which the server answers by these steps with `bytes` in all.
-    pub(super) fn answered(steps: impl Into<Vec<Step>>, bytes: u64) -> Self {
-        let mut server = vec![Step::Read(REQUEST)];
+    pub(super) fn answered(steps: impl Into<Vec<ScriptStep>>, bytes: u64) -> Self {
+        let mut server = vec![ScriptStep::Read(REQUEST)];
         server.extend(steps.into());
         Self {
             starts: Duration::ZERO,
-            client: EndScript::of([Step::Write(REQUEST), Step::Read(bytes)]),
+            client: EndScript::of([ScriptStep::Write(REQUEST), ScriptStep::Read(bytes)]),
             server: EndScript::of(server),
         }
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// What TLS a connection speaks.
+/// Version and session of a connection's TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TlsSetup {
     /// TLS 1.2, and not 1.3.
@@ -73,7 +73,7 @@ impl Secrets {
     /// Both ends of a connection. A session that is to be resumed is opened in memory first.
     ///
     /// # Errors
-    /// If TLS does not work here.
+    /// If TLS refuses a certificate or a message.
     pub(super) fn ends(&self, setup: TlsSetup) -> io::Result<TlsEnds> {
         let certificate = if setup.large_certificate { &self.large } else { &self.small };
         let mut roots = RootCertStore::empty();
@@ -140,7 +140,7 @@ pub(super) struct SecuredStream {
 }
 
 impl SecuredStream {
-    /// A session that has not begun, over a connection.
+    /// A new session over a connection.
     pub(super) const fn new(session: Connection, below: Counted) -> Self {
         Self { session, below }
     }

@@ -1,4 +1,5 @@
-//! The truth of a row: how long its transfers took, and what for, as construction and kernel prove it.
+//! The truth of a row: the time of its transfers and their causes, as construction and kernel
+//! prove them.
 
 use super::cause::TruthCause;
 use super::crossing::Crossing;
@@ -8,7 +9,7 @@ use super::row::{KernelEvidence, TruthRow};
 use serde::Serialize;
 use units::{Duration, Instant};
 
-/// What is known of a row's transfers.
+/// The known times and causes of a row's transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowTruth {
     /// Causes of which one is the first.
@@ -19,25 +20,26 @@ pub struct RowTruth {
     pub transfers: usize,
     /// Shares of that time that are known.
     pub shares: Vec<TrueShare>,
-    /// Retransmitted segments that the kernels of both ends counted.
+    /// Retransmitted segments, by the counters of both kernels.
     pub retransmissions: u64,
-    /// Time limited by the receiver's window, as the servers' kernels counted it, seconds.
+    /// Time limited by the receiver's window (`tcpi_rwnd_limited` of the servers), seconds.
     pub rwnd_limited_s: f64,
-    /// Time limited by the send buffer, as the servers' kernels counted it, seconds. They count it only if the last
-    /// segment in the buffer was sent after the buffer was found full.
+    /// Time limited by the send buffer (`tcpi_sndbuf_limited` of the servers), seconds. Linux adds
+    /// to it only if the last packet was sent after a write found the buffer full.
     pub sndbuf_limited_s: f64,
-    /// Time within writes with everything sent that the buffer held, and room in the congestion window, seconds.
+    /// Time within writes with everything sent that the buffer held, and room in the congestion
+    /// window, seconds.
     pub blocked_s: f64,
     /// Time with data outstanding, seconds.
     pub busy_s: f64,
-    /// What the kernel's counters contradict: the row is not what it was built to be.
+    /// Contradictions to the kernel's counters: the row is not what it was built to be.
     pub contradictions: Vec<String>,
 }
 
 /// A share of the time, in `0..=1`. Where construction proves a range alone, both ends of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrueShare {
-    /// What the time was spent on.
+    /// The cause.
     pub cause: TruthCause,
     /// At least.
     pub low: f64,
@@ -46,7 +48,8 @@ pub struct TrueShare {
 }
 
 impl TrueShare {
-    /// How far a share is from the range, in percentage points: negative if it is too small.
+    /// Returns the distance of a share from the range, in percentage points: negative if the share
+    /// is too small.
     pub fn error_points(&self, share: f64) -> f64 {
         100.0 * (share - share.clamp(self.low, self.high))
     }
@@ -74,7 +77,7 @@ struct KnownSums {
 }
 
 impl RowTruth {
-    /// What is known of a row that was played.
+    /// Collects the truth of a row that was played.
     pub(super) fn of(row: &TruthRow, played: &Played) -> Self {
         let mut sums = KnownSums::default();
         let (mut retransmissions, mut crossed_again) = (0, 0);
@@ -217,7 +220,8 @@ const INITIAL_WINDOW: u64 = 10;
 /// Payload of a segment with timestamps, bytes.
 const SEGMENT: u64 = 1448;
 
-/// How long a window may be smaller than what the pacing rate lets out in a round trip: it doubles in each.
+/// Round trips, in seconds, until the window is what the pacing rate lets out in a round trip. It
+/// doubles in each.
 fn pacing_ramp(row: &TruthRow, pacing: Option<units::Rate>) -> f64 {
     let rtt = row.path.spec.rtt();
     let needed = pacing.map_or(0, |rate| rate.bytes_in(rtt).div_ceil(SEGMENT));

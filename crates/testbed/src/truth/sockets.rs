@@ -50,7 +50,7 @@ sockopt_impl!(
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    RawTcpInfo
+    SampledTcpInfo
 );
 
 sockopt_impl!(
@@ -62,20 +62,20 @@ sockopt_impl!(
     [u32; 9]
 );
 
-/// The first 200 bytes of `struct tcp_info` (include/uapi/linux/tcp.h), which Linux 4.18 has.
+/// The first 200 bytes of `struct tcp_info` (include/uapi/linux/tcp.h). Linux 4.18 has them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(
     unreachable_pub,
     reason = "the macro above makes its option public, and so asks it of this"
 )]
-pub struct RawTcpInfo([u8; 200]);
+pub struct SampledTcpInfo([u8; 200]);
 
 impl TruthSocket {
     /// Sets the options before the socket connects or listens.
     ///
     /// # Errors
-    /// If the kernel refuses one; a congestion control that is not there is [`io::ErrorKind::NotFound`].
+    /// If the kernel refuses one; [`io::ErrorKind::NotFound`] for an unknown congestion control.
     pub(super) fn apply(&self, socket: &Socket) -> io::Result<()> {
         socket.set_tcp_congestion(self.control.unwrap_or("cubic").as_bytes())?;
         socket.set_tcp_nodelay(!self.nagle)?;
@@ -106,20 +106,21 @@ impl TruthSocket {
 /// `TCP_CLOSE` (include/net/tcp_states.h).
 const CLOSED: u8 = 7;
 
-/// What the kernel counted of a connection at one of its ends.
+/// The kernel's counters of a connection at one of its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelCounters {
-    /// Time with data sent or to be sent that was not acknowledged, microseconds (`tcpi_busy_time`).
+    /// Time with data that was not acknowledged, microseconds (`tcpi_busy_time`).
     pub busy_us: u64,
-    /// Of this, time limited by the receiver's window, microseconds.
+    /// Part of this that was limited by the receiver's window, microseconds.
     pub rwnd_limited_us: u64,
-    /// Of this, time limited by the send buffer, microseconds.
+    /// Part of this that was limited by the send buffer, microseconds.
     pub sndbuf_limited_us: u64,
     /// Retransmitted segments.
     pub total_retrans: u32,
     /// State of the connection, as include/net/tcp_states.h numbers it.
     pub state: u8,
-    /// State of congestion control (`tcpi_ca_state`): 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    /// State of congestion control (`tcpi_ca_state`): 0 open, 1 disorder, 2 CWR, 3 recovery,
+    /// 4 loss.
     pub ca_state: u8,
     /// Slow-start threshold, segments.
     pub ssthresh: u32,
@@ -133,7 +134,7 @@ pub struct KernelCounters {
     pub unacked: u32,
     /// Bytes in the send buffer that were never sent.
     pub notsent: u32,
-    /// Memory of the send buffer that is in use, bytes: payload and the kernel's own (`sk_wmem_queued`).
+    /// Memory of the send buffer in use, bytes: payload and overhead (`sk_wmem_queued`).
     pub buffered: u32,
     /// Memory that the send buffer may use, bytes (`sk_sndbuf`).
     pub send_buffer: u32,
@@ -143,9 +144,9 @@ impl KernelCounters {
     /// Reads them.
     ///
     /// # Errors
-    /// As getsockopt(2).
+    /// Errors of getsockopt(2).
     pub(super) fn of(stream: &TcpStream) -> io::Result<Self> {
-        let RawTcpInfo(raw) = getsockopt(stream, RawInfo)?;
+        let SampledTcpInfo(raw) = getsockopt(stream, RawInfo)?;
         let memory = getsockopt(stream, MemoryInfo)?;
         let narrow = |at: usize| raw[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
         let wide = |at: usize| raw[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
@@ -181,7 +182,7 @@ impl KernelCounters {
 /// Lets no call on this socket wait for longer than this.
 ///
 /// # Errors
-/// As setsockopt(2).
+/// Errors of setsockopt(2).
 pub(super) fn limit_waits(socket: SockRef<'_>, most: Duration) -> io::Result<()> {
     let most = Some(std::time::Duration::from_nanos(most.as_nanos()));
     socket.set_read_timeout(most)?;

@@ -1,4 +1,5 @@
-//! Transfers of known cause between two kernels. What the analyser says of them is for `headstart lab check truth`.
+//! Transfers of known cause between two kernels. `headstart lab check truth` compares the
+//! analyser's account of them.
 
 use test_support::{EMULATION, calmly_throughout, has};
 use testbed::truth::{MeasuredRow, TruthCause, TruthPlan};
@@ -11,8 +12,9 @@ fn share(row: &MeasuredRow, cause: TruthCause) -> Option<f64> {
     shares.iter().find(|share| share.cause == cause).map(|share| share.high)
 }
 
-/// The kernel's counters contradict no row: retransmissions are those that crossed the link, and windows and buffers limited
-/// those rows that were built for it. A handshake takes one round trip of the path.
+/// The kernel's counters contradict no row: retransmissions are those that crossed the link, and
+/// windows and buffers limited those rows that were built for it. A handshake takes one round trip
+/// of the path.
 #[test]
 fn rows_are_what_they_were_built_to_be() {
     if !has(&EMULATION) {

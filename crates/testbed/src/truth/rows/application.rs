@@ -2,7 +2,7 @@
 
 use super::super::cause::TruthCause::{Application, Handshake, Path, Request, SlowStart, Think};
 use super::super::row::{KernelEvidence, TruthRow};
-use super::super::script::{ConnectionScript, EndScript, REQUEST, Step};
+use super::super::script::{ConnectionScript, EndScript, REQUEST, ScriptStep};
 use super::ms;
 
 const CLEAN: [KernelEvidence; 2] = [KernelEvidence::NoRetransmission, KernelEvidence::NoLimit];
@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<TruthRow> {
 }
 
 fn think(time: u64, bytes: u64, name: &str) -> TruthRow {
-    let steps = [Step::Pause(ms(time)), Step::Write(bytes)];
+    let steps = [ScriptStep::Pause(ms(time)), ScriptStep::Write(bytes)];
     TruthRow::over(PATH, format!("think {name}"))
         .with(ConnectionScript::answered(steps, bytes))
         .because([Think])
@@ -35,8 +35,8 @@ fn think(time: u64, bytes: u64, name: &str) -> TruthRow {
 
 /// Writes so often, and so little that the link idles.
 fn streaming(bytes: u64, every: u64, times: u64, path: &str, name: &str) -> TruthRow {
-    let mut steps = [Step::Write(bytes), Step::Pause(ms(every))].repeat(times as usize);
-    steps.push(Step::Write(bytes));
+    let mut steps = [ScriptStep::Write(bytes), ScriptStep::Pause(ms(every))].repeat(times as usize);
+    steps.push(ScriptStep::Write(bytes));
     TruthRow::over(path, format!("streaming {name}"))
         .with(ConnectionScript::answered(steps, bytes * (times + 1)))
         .because([Application])
@@ -45,7 +45,7 @@ fn streaming(bytes: u64, every: u64, times: u64, path: &str, name: &str) -> Trut
 }
 
 fn pause(time: u64, name: &str) -> TruthRow {
-    let steps = [Step::Write(50_000), Step::Pause(ms(time)), Step::Write(50_000)];
+    let steps = [ScriptStep::Write(50_000), ScriptStep::Pause(ms(time)), ScriptStep::Write(50_000)];
     TruthRow::over(PATH, format!("pause {name}"))
         .with(ConnectionScript::answered(steps, 100_000))
         .because([Application])
@@ -55,8 +55,8 @@ fn pause(time: u64, name: &str) -> TruthRow {
 
 /// Parts of a page that comes from a database.
 fn pauses() -> TruthRow {
-    let mut steps = [Step::Write(10_000), Step::Pause(ms(150))].repeat(6);
-    steps.push(Step::Write(10_000));
+    let mut steps = [ScriptStep::Write(10_000), ScriptStep::Pause(ms(150))].repeat(6);
+    steps.push(ScriptStep::Write(10_000));
     TruthRow::over("50mbit,30ms,200p", "pauses six of 150 ms")
         .with(ConnectionScript::answered(steps, 70_000))
         .because([Application])
@@ -66,8 +66,9 @@ fn pauses() -> TruthRow {
 
 /// The client gives up.
 fn unanswered() -> TruthRow {
-    let client = EndScript::of([Step::Write(REQUEST), Step::Pause(ms(1500)), Step::Reset]);
-    let server = EndScript::of([Step::Read(REQUEST)]);
+    let client =
+        EndScript::of([ScriptStep::Write(REQUEST), ScriptStep::Pause(ms(1500)), ScriptStep::Reset]);
+    let server = EndScript::of([ScriptStep::Read(REQUEST)]);
     TruthRow::over(PATH, "request that is never answered")
         .with(ConnectionScript { client, server, ..ConnectionScript::default() })
         .because([Think])
@@ -78,8 +79,9 @@ fn unanswered() -> TruthRow {
 /// The server resets when the client has a part of what it waits for.
 fn reset() -> TruthRow {
     let part = 200_000;
-    let client = EndScript::of([Step::Write(REQUEST), Step::Read(2 * part)]);
-    let steps = [Step::Read(REQUEST), Step::Write(part), Step::Drain, Step::Reset];
+    let client = EndScript::of([ScriptStep::Write(REQUEST), ScriptStep::Read(2 * part)]);
+    let steps =
+        [ScriptStep::Read(REQUEST), ScriptStep::Write(part), ScriptStep::Drain, ScriptStep::Reset];
     let server = EndScript::of(steps);
     TruthRow::over("100mbit,80ms,1000p", "reset within the response")
         .with(ConnectionScript { client, server, ..ConnectionScript::default() })

@@ -2,7 +2,7 @@
 
 use super::super::cause::TruthCause::{Handshake, ReceiverWindow, Request, Think};
 use super::super::row::{KernelEvidence, TruthRow};
-use super::super::script::{REQUEST, Step};
+use super::super::script::{REQUEST, ScriptStep};
 use super::super::sockets::TruthSocket;
 use super::ms;
 
@@ -21,9 +21,10 @@ pub(super) fn rows() -> Vec<TruthRow> {
     ]
 }
 
-fn reader(name: &str, bytes: u64, steps: &[Step]) -> TruthRow {
+fn reader(name: &str, bytes: u64, steps: &[ScriptStep]) -> TruthRow {
     let socket = TruthSocket { receive_buffer: Some(32_768), ..TruthSocket::default() };
-    let steps: Vec<Step> = [Step::Write(REQUEST)].iter().chain(steps).copied().collect();
+    let steps: Vec<ScriptStep> =
+        [ScriptStep::Write(REQUEST)].iter().chain(steps).copied().collect();
     TruthRow::over(PATH, name)
         .fetching(bytes)
         .client_does(steps)
@@ -35,17 +36,17 @@ fn reader(name: &str, bytes: u64, steps: &[Step]) -> TruthRow {
 
 fn slow(bytes: u64, chunk: u64, every: u64, name: &str) -> TruthRow {
     let every = ms(every);
-    let steps = [Step::ReadSlowly { bytes, chunk, every }];
+    let steps = [ScriptStep::ReadSlowly { bytes, chunk, every }];
     reader(&format!("slow reader {name}"), bytes, &steps)
 }
 
 fn stops(time: u64, name: &str) -> TruthRow {
-    let steps = [Step::Read(100_000), Step::Pause(ms(time)), Step::Read(100_000)];
+    let steps = [ScriptStep::Read(100_000), ScriptStep::Pause(ms(time)), ScriptStep::Read(100_000)];
     reader(&format!("reader stops {name}"), 200_000, &steps)
 }
 
 fn stops_for_good() -> TruthRow {
-    let steps = [Step::Read(100_000), Step::Pause(ms(2000)), Step::Reset];
+    let steps = [ScriptStep::Read(100_000), ScriptStep::Pause(ms(2000)), ScriptStep::Reset];
     reader("reader stops for good", 1_000_000, &steps)
 }
 
@@ -60,7 +61,8 @@ fn small(bytes: usize, name: &str) -> TruthRow {
         .proved_by([KernelEvidence::NoRetransmission, KernelEvidence::ReceiverWindow])
 }
 
-/// A clamp below 64 kB leaves window scaling out (RFC 7323 §2.3). The kernel raises the clamp later.
+/// A clamp below 64 kB leaves window scaling out (RFC 7323 §2.3). The kernel raises the clamp
+/// later.
 fn clamped() -> TruthRow {
     let socket = TruthSocket { window_clamp: Some(30_000), ..TruthSocket::default() };
     TruthRow::over("50mbit,60ms,200p", "receive window of 64 kB not scaled")

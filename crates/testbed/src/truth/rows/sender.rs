@@ -4,7 +4,7 @@ use super::super::cause::TruthCause::{
     Application, Handshake, Nagle, Pacing, Path, Request, SendBuffer, SlowStart, Think,
 };
 use super::super::row::{KernelEvidence, TruthRow};
-use super::super::script::{ConnectionScript, EndScript, REQUEST, Step};
+use super::super::script::{ConnectionScript, EndScript, REQUEST, ScriptStep};
 use super::super::sockets::TruthSocket;
 use super::ms;
 
@@ -37,13 +37,13 @@ fn starts() -> [TruthRow; 3] {
 fn after_idle() -> TruthRow {
     let bytes = 300_000;
     let client = EndScript::of([
-        Step::Write(REQUEST),
-        Step::Read(bytes),
-        Step::Pause(ms(1500)),
-        Step::Write(REQUEST),
-        Step::Read(bytes),
+        ScriptStep::Write(REQUEST),
+        ScriptStep::Read(bytes),
+        ScriptStep::Pause(ms(1500)),
+        ScriptStep::Write(REQUEST),
+        ScriptStep::Read(bytes),
     ]);
-    let once = [Step::Read(REQUEST), Step::Write(bytes)];
+    let once = [ScriptStep::Read(REQUEST), ScriptStep::Write(bytes)];
     let server = EndScript::of(once.repeat(2));
     TruthRow::over("100mbit,80ms,1000p", "restart after idle")
         .with(ConnectionScript { client, server, ..ConnectionScript::default() })
@@ -55,7 +55,7 @@ fn after_idle() -> TruthRow {
 /// The server is silent between two parts for so long that its window is small again.
 fn after_writes_stopped() -> TruthRow {
     let bytes = 250_000;
-    let steps = [Step::Write(bytes), Step::Pause(ms(1000)), Step::Write(bytes)];
+    let steps = [ScriptStep::Write(bytes), ScriptStep::Pause(ms(1000)), ScriptStep::Write(bytes)];
     TruthRow::over("100mbit,80ms,1000p", "restart after a pause in the response")
         .with(ConnectionScript::answered(steps, 2 * bytes))
         .because([Application])
@@ -68,8 +68,8 @@ fn nagle() -> [TruthRow; 2] {
     let nagle = TruthSocket { nagle: true, ..TruthSocket::default() };
     // A client that answers soon after it was sent to delays its ACKs: four exchanges.
     let row = |path: &str, name: &str| {
-        let answer = [Step::Read(REQUEST), Step::Write(200), Step::Write(300)];
-        let ask = [Step::Write(REQUEST), Step::Read(500)];
+        let answer = [ScriptStep::Read(REQUEST), ScriptStep::Write(200), ScriptStep::Write(300)];
+        let ask = [ScriptStep::Write(REQUEST), ScriptStep::Read(500)];
         let server = EndScript { socket: nagle, ..EndScript::of(answer.repeat(4)) };
         let client = EndScript::of(ask.repeat(4));
         TruthRow::over(path, format!("Nagle and delayed ACKs {name}"))
@@ -86,7 +86,7 @@ fn caps() -> [TruthRow; 6] {
     let limited = [KernelEvidence::NoRetransmission, KernelEvidence::SendBuffer];
     let buffer = |bytes, path: &str, size, name: &str| {
         let socket = TruthSocket { send_buffer: Some(size), ..TruthSocket::default() };
-        let steps = [Step::WriteInParts { bytes, chunk: 8192 }];
+        let steps = [ScriptStep::WriteInParts { bytes, chunk: 8192 }];
         let row = TruthRow::over(path, format!("send buffer {name}"));
         let row = row.with(ConnectionScript::answered(steps, bytes));
         let row = row.server_socket(socket).because([SendBuffer]);
@@ -98,7 +98,7 @@ fn caps() -> [TruthRow; 6] {
         let row = row.server_socket(socket).because([Pacing]).claiming([Handshake, Pacing, Path]);
         row.proved_by(CLEAN)
     };
-    let in_parts = [Step::WriteInParts { bytes: 500_000, chunk: 8192 }];
+    let in_parts = [ScriptStep::WriteInParts { bytes: 500_000, chunk: 8192 }];
     let memory = TruthRow::over("50mbit,80ms,400p", "send buffer tcp_wmem 16 kB")
         .with(ConnectionScript::answered(in_parts, 500_000))
         .server_sysctl("net.ipv4.tcp_wmem", "4096 16384 16384")

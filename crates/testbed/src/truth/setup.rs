@@ -1,6 +1,6 @@
-//! The place of a row: two namespaces, the emulated link between them, and what records it.
+//! Set-up of a row: two namespaces, the emulated link between them, and its recording.
 
-use super::row::{Sysctl, TruthPath};
+use super::row::{NamespaceSysctl, TruthPath};
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, Lateness, Namespace, SegmentEnd, Sink,
@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Receive buffers of both ends: half of the second figure is offered at once, so that only rows that
-/// ask for it are bounded by the receiver.
+/// Receive buffers of both ends. The kernel offers half of the second figure at once, so that the
+/// receiver bounds only rows that ask for it.
 const RECEIVE_MEMORY: &str = "4096 2000000 8000000";
 
 /// Both ends and the link.
-pub(super) struct Place {
+pub(super) struct RowSetup {
     pub(super) client: Namespace,
     pub(super) server: Namespace,
     /// The server's address.
@@ -36,22 +36,26 @@ pub(super) struct Recorded {
     pub(super) at_client: Vec<u8>,
     /// A capture at the server.
     pub(super) at_server: Vec<u8>,
-    /// How late packets were handed over.
+    /// Scheduling delay of the packets.
     pub(super) lateness: Lateness,
 }
 
-impl Place {
+impl RowSetup {
     /// Opens it.
     ///
     /// # Errors
     /// If the machine does not let it.
-    pub(super) fn open(path: &TruthPath, sysctls: &[Sysctl], seed: u64) -> io::Result<Self> {
+    pub(super) fn open(
+        path: &TruthPath,
+        sysctls: &[NamespaceSysctl],
+        seed: u64,
+    ) -> io::Result<Self> {
         let clock = Clock::start();
         let (client, server) = (Namespace::new()?, Namespace::new()?);
         for namespace in [&client, &server] {
             namespace.set_sysctl("net.ipv4.tcp_rmem", RECEIVE_MEMORY)?;
         }
-        for Sysctl { name, value } in sysctls {
+        for NamespaceSysctl { name, value } in sysctls {
             server.set_sysctl(name, value)?;
         }
         let [near, far] = Addresses::numbered(0);
