@@ -100,8 +100,8 @@ impl LinkConfig {
 
     /// Delivers in bursts: a packet that has left the queue waits for the next multiple of
     /// `interval` since the origin of time. All packets that waited cross the wire together. Links
-    /// that aggregate frames (IEEE 802.11n §9.7) or request slots (DOCSIS, LTE uplinks) do so to ACKs. An interval
-    /// of zero aggregates nothing.
+    /// that aggregate frames (IEEE 802.11n §9.7) or request slots (DOCSIS, LTE uplinks) do so to
+    /// ACKs. An interval of zero aggregates nothing.
     #[must_use]
     pub fn with_aggregation(self, interval: Duration) -> Self {
         Self { aggregation: (!interval.is_zero()).then_some(interval), ..self }

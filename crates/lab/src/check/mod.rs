@@ -1,6 +1,6 @@
-//! `headstart lab check`: the simulator against measurements made with another, against real worlds, and against
-//! packetdrill's scripts. The trace engine against labelled captures, and the analyser against transfers
-//! of known cause. The agent's gain against its targets, and where it might harm.
+//! `headstart lab check`: the simulator against measurements made with another, against real worlds,
+//! and against packetdrill's scripts. The trace engine against labelled captures, and the analyser
+//! against transfers of known cause. The agent's gain against its targets, and where it might harm.
 
 mod agent;
 mod harm;
