@@ -18,11 +18,12 @@ pub(super) struct CheckTruthArgs {
     /// Measure a part of the rows, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Keep a folder for each row: captures, the truth and counters
+    /// Keep a folder for each row: captures, the truth, and records of link and kernels
     ///
-    /// truth.json has the row's script, the steps of both ends with their times, the kernel's
-    /// counters, the truth, and the analyser's account. kernel.csv has the kernel's counters of
-    /// each millisecond. Times are seconds since the origin of the captures.
+    /// client.pcap and server.pcap are the captures. truth.json has the row's script, the steps of
+    /// both ends with their times, the truth, and the analyser's account. kernel.csv has the
+    /// kernel's counters of each millisecond, and link.csv has a line for each packet. Times are
+    /// since the origin of the captures.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     keep: Option<PathBuf>,
     /// Rows measured at a time; a slow machine hands their packets over late

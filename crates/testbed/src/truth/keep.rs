@@ -1,26 +1,17 @@
-//! Files of a row: the captures of both ends, `truth.json`, and the kernels' counters on the way.
+//! Files of a row: the captures of both ends, the truth, and the records of link and kernels.
 
 use super::compare::MeasuredRow;
 use super::samples::KernelSample;
+use super::setup::Recorded;
 use std::fs;
 use std::io;
 use std::path::Path;
-
-/// Captures of a row.
-pub(super) struct KeptCaptures<'a> {
-    pub(super) at_client: &'a [u8],
-    pub(super) at_server: &'a [u8],
-}
 
 /// Writes a row's files to a folder of its own in `folder`.
 ///
 /// # Errors
 /// If a file cannot be written; the error names it.
-pub(super) fn keep(
-    folder: &Path,
-    measured: &MeasuredRow,
-    captures: &KeptCaptures<'_>,
-) -> io::Result<()> {
+pub(super) fn keep(folder: &Path, measured: &MeasuredRow, recorded: &Recorded) -> io::Result<()> {
     let folder = folder.join(measured.row.folder());
     let named = |path: &Path, error: io::Error| {
         io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -29,9 +20,10 @@ pub(super) fn keep(
     let truth = serde_json::to_vec_pretty(measured).map_err(io::Error::other)?;
     let counters = counters(measured);
     let files = [
-        ("client.pcap", captures.at_client),
-        ("server.pcap", captures.at_server),
+        ("client.pcap", recorded.at_client.as_slice()),
+        ("server.pcap", &recorded.at_server),
         ("truth.json", &truth),
+        ("link.csv", &recorded.link_log),
         ("kernel.csv", counters.as_bytes()),
     ];
     for (name, bytes) in files {

@@ -2,8 +2,8 @@
 
 use super::analysed::AnalysedCapture;
 use super::compare::{ComparedCapture, MeasuredRow};
-use super::keep::{KeptCaptures, keep};
-use super::played;
+use super::keep::keep;
+use super::played::{self, Played};
 use super::row::TruthRow;
 use super::rows;
 use super::secured::Secrets;
@@ -121,29 +121,28 @@ impl TruthPlan {
             |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
         let played = loop {
             let played = played::play(row, secrets, self.seed).map_err(named)?;
-            if played.lateness.p99() <= TOO_LATE || redone == REPEATS {
+            if played.recorded.lateness.p99() <= TOO_LATE || redone == REPEATS {
                 break played;
             }
             redone += 1;
         };
         let truth = RowTruth::of(row, &played);
+        let Played { connections, recorded } = played;
         let compared = |capture: &[u8]| -> io::Result<ComparedCapture> {
             let found = AnalysedCapture::of(capture.to_vec()).map_err(io::Error::other)?;
             Ok(ComparedCapture::new(&truth, found))
         };
         let measured = MeasuredRow {
             row: row.clone(),
-            at_server: compared(&played.at_server)?,
-            at_client: compared(&played.at_client)?,
+            at_server: compared(&recorded.at_server)?,
+            at_client: compared(&recorded.at_client)?,
             truth,
-            lateness_p99_s: played.lateness.p99().as_secs_f64(),
+            lateness_p99_s: recorded.lateness.p99().as_secs_f64(),
             redone,
-            connections: played.connections,
+            connections,
         };
         if let Some(folder) = &self.keep {
-            let captures =
-                KeptCaptures { at_client: &played.at_client, at_server: &played.at_server };
-            keep(folder, &measured, &captures)?;
+            keep(folder, &measured, &recorded)?;
         }
         Ok(measured)
     }

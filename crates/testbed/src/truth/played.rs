@@ -8,7 +8,7 @@ use super::secured::{Secrets, TlsEnds};
 use super::setup::{Recorded, RowSetup};
 use super::sleep::sleep;
 use super::sockets::{TruthSocket, limit_waits};
-use emulator::{Clock, Lateness, SegmentEnd, ThreadScheduling};
+use emulator::{Clock, ThreadScheduling};
 use serde::Serialize;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io::{self, Read};
@@ -37,10 +37,8 @@ pub struct PlayedConnection {
 /// A row that was played.
 pub(super) struct Played {
     pub(super) connections: Vec<PlayedConnection>,
-    pub(super) segments: Vec<SegmentEnd>,
-    pub(super) at_client: Vec<u8>,
-    pub(super) at_server: Vec<u8>,
-    pub(super) lateness: Lateness,
+    /// The recording of the link.
+    pub(super) recorded: Recorded,
 }
 
 /// Plays a row once.
@@ -58,8 +56,8 @@ pub(super) fn play(row: &TruthRow, secrets: &Secrets, seed: u64) -> io::Result<P
     }
     let connections = ends.into_iter().map(StartedConnection::join).collect::<Result<_, _>>();
     sleep(row.path.spec.rtt() + AFTERGLOW);
-    let Recorded { segments, at_client, at_server, lateness } = setup.close()?;
-    Ok(Played { connections: connections?, segments, at_client, at_server, lateness })
+    let recorded = setup.close()?;
+    Ok(Played { connections: connections?, recorded })
 }
 
 type End = JoinHandle<io::Result<EndLog>>;

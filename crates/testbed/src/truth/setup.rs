@@ -3,7 +3,7 @@
 use super::row::{NamespaceSysctl, TruthPath};
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
-    InterfaceConfig, Lateness, Namespace, SegmentEnd, Sink,
+    InterfaceConfig, Lateness, LogFormat, Namespace, SegmentEnd, Sink,
 };
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
@@ -25,6 +25,7 @@ pub(super) struct RowSetup {
     emulation: Emulation,
     recording: EmulationRecording,
     captures: [SharedBytes; 2],
+    log: SharedBytes,
     segments: Arc<Mutex<Vec<SegmentEnd>>>,
 }
 
@@ -36,6 +37,8 @@ pub(super) struct Recorded {
     pub(super) at_client: Vec<u8>,
     /// A capture at the server.
     pub(super) at_server: Vec<u8>,
+    /// A line for each packet: its times, its fate, and the queue that it found.
+    pub(super) link_log: Vec<u8>,
     /// Scheduling delay of the packets.
     pub(super) lateness: Lateness,
 }
@@ -69,7 +72,12 @@ impl RowSetup {
         let segments = Arc::<Mutex<Vec<SegmentEnd>>>::default();
         let kept = Arc::clone(&segments);
         let keep = move |end| kept.lock().unwrap_or_else(PoisonError::into_inner).push(end);
-        let files = Files { captures: Some(sinks), segments: Some(Box::new(keep)), log: None };
+        let log = SharedBytes::default();
+        let files = Files {
+            captures: Some(sinks),
+            segments: Some(Box::new(keep)),
+            log: Some((LogFormat::Csv, Box::new(log.clone()))),
+        };
         let (recording, recorders) = EmulationRecording::begin(files)?;
         let links = path.links().map_err(io::Error::other)?;
         let recorders = Some(recorders);
@@ -86,6 +94,7 @@ impl RowSetup {
             emulation,
             recording,
             captures,
+            log,
             segments,
         })
     }
@@ -107,7 +116,8 @@ impl RowSetup {
         let segments =
             std::mem::take(&mut *self.segments.lock().unwrap_or_else(PoisonError::into_inner));
         let [at_client, at_server] = self.captures.map(SharedBytes::take);
-        Ok(Recorded { segments, at_client, at_server, lateness })
+        let link_log = self.log.take();
+        Ok(Recorded { segments, at_client, at_server, link_log, lateness })
     }
 }
 

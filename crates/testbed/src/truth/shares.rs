@@ -82,7 +82,7 @@ impl RowTruth {
         let mut sums = KnownSums::default();
         let (mut retransmissions, mut crossed_again) = (0, 0);
         for (connection, script) in played.connections.iter().zip(&row.connections) {
-            let crossing = Crossing::of(connection.port, &played.segments);
+            let crossing = Crossing::of(connection.port, &played.recorded.segments);
             for known in exchange::of(connection, &crossing) {
                 sums.add(row, &known);
             }
