@@ -20,10 +20,10 @@ pub(super) struct CheckTruthArgs {
     quick: bool,
     /// Keep a folder for each row: captures, the truth, and records of link and kernels
     ///
-    /// client.pcap and server.pcap are the captures. truth.json has the row's script, the steps of
-    /// both ends with their times, the truth, and the analyser's account. kernel.csv has the
-    /// kernel's counters of each millisecond, and link.csv has a line for each packet. Times are
-    /// since the origin of the captures.
+    /// The captures are client.pcap and server.pcap. The file truth.json has the row's script, the
+    /// steps of both ends with their times, the truth, and the analyser's account. The kernel's
+    /// counters of each millisecond are in kernel.csv, and link.csv has a line for each packet.
+    /// Times are since the origin of the captures.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     keep: Option<PathBuf>,
     /// Rows measured at a time; a slow machine hands their packets over late
