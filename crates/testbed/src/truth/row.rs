@@ -218,3 +218,29 @@ impl TruthRow {
         name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn acks_are_disturbed_on_the_way_back_alone() {
+        let links = |acks| TruthRow::over("20mbit,40ms,60p", "a row").acks(acks).path.links();
+        let jitter = links(AckWay::Jitter(MS)).expect("links");
+        assert_eq!(jitter.reverse.reordering(), Some(Reordering::Jitter(MS)));
+        let bursts = links(AckWay::Aggregate(MS)).expect("links");
+        assert_eq!(bursts.reverse.aggregation(), Some(MS));
+        for links in [jitter, bursts] {
+            let forward = links.forward;
+            assert_eq!((forward.reordering(), forward.aggregation()), (None, None));
+        }
+    }
+
+    #[test]
+    fn a_folder_has_letters_digits_and_hyphens() {
+        let row = TruthRow::over("20mbit,40ms,60p", "slow start 300 kB, 200 Mbit/s");
+        assert_eq!(row.folder(), "slow-start-300-kb-200-mbit-s");
+    }
+}

@@ -265,6 +265,42 @@ mod tests {
         assert_eq!(sums().share(TruthCause::Recovery), None);
     }
 
+    /// 2500 bytes take 1 ms at 20 Mbit/s, and the round trip is 40 ms.
+    #[test]
+    fn an_exchange_is_cut_into_known_times() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let known = ServerExchange {
+            began: at(100),
+            established: Some(at(140)),
+            secured: Some(at(190)),
+            asked: at(193),
+            answered: Some(at(200)),
+            ended: at(300),
+            slept: Duration::from_millis(20),
+            held: Duration::from_millis(4),
+            blocked: Duration::from_millis(5),
+            packet_bytes: 2500,
+        };
+        let row = TruthRow::over("20mbit,40ms,60p", "a row");
+        let mut sums = KnownSums::default();
+        sums.add(&row, &known);
+        sums.add(&row, &ServerExchange { answered: None, ..known });
+        let ms = |seconds: f64| (seconds * 1000.0).round() as u64;
+        assert_eq!([sums.handshake, sums.tls, sums.request].map(ms), [80, 100, 6]);
+        // Without an answer the server thinks to the end, and the path carries nothing.
+        assert_eq!([sums.think, sums.path, sums.total].map(ms), [7 + 107, 41, 400]);
+        assert_eq!([sums.slept, sums.held, sums.blocked].map(ms), [40, 8, 10]);
+    }
+
+    /// 20 kB are 14 segments in a round trip of 40 ms at 4 Mbit/s: ten segments, doubled once.
+    #[test]
+    fn a_window_doubles_until_pacing_binds() {
+        let row = TruthRow::over("20mbit,40ms,60p", "a row");
+        let ramp = |bps| pacing_ramp(&row, Some(units::Rate::from_bps(bps)));
+        assert_eq!([ramp(1_000_000), ramp(4_000_000), ramp(16_000_000)], [0.0, 0.04, 0.12]);
+        assert_eq!(pacing_ramp(&row, None), 0.0);
+    }
+
     #[test]
     fn an_error_is_the_distance_from_the_range() {
         let share = TrueShare { cause: TruthCause::Path, low: 0.25, high: 0.5 };

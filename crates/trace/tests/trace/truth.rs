@@ -136,8 +136,8 @@ fn at_the_client() {
     }
 }
 
-/// ACKs that overtake each other, or arrive in bursts, change no kind where data is captured, too. Of
-/// ACKs of one instant, the window after the last one alone is certain.
+/// ACKs that overtake each other, or arrive in bursts, change no kind where data is captured, too.
+/// After ACKs of one instant, only the window of the last one is certain.
 #[test]
 fn disturbed_acks() {
     for scheme in ["linux", "newreno"] {
