@@ -22,8 +22,8 @@ pub(super) struct CheckTruthArgs {
     ///
     /// The captures are client.pcap and server.pcap. The file truth.json has the row's script, the
     /// steps of both ends with their times, the truth, and the analyser's account. The kernel's
-    /// counters of each millisecond are in kernel.csv, and link.csv has a line for each packet.
-    /// Times are since the origin of the captures.
+    /// counters of each millisecond are in kernel.csv. There is a line for each packet in link.csv,
+    /// and for each read of an application in reads.csv. Times are since the captures' origin.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     keep: Option<PathBuf>,
     /// Rows measured at a time; a slow machine hands their packets over late

@@ -20,7 +20,7 @@ fn rows_are_what_they_were_built_to_be() {
     if !has(&EMULATION) {
         return;
     }
-    let _shared = crate::alone();
+    let _alone = crate::alone();
     calmly_throughout(|| {
         let plan = TruthPlan { jobs: 2, ..TruthPlan::new(true) };
         let report = plan.run(&|| ()).unwrap_or_else(|error| panic!("{error}"));
