@@ -35,6 +35,7 @@ pub(crate) fn told(command: &str) -> Told {
         "check ns2" => check::ns2_appendix(),
         "check scripts" => check::scripts_appendix(),
         "check traces" => check::traces_appendix(),
+        "check truth" => check::truth_appendix(),
         "check worlds" => check::worlds_appendix(),
         "check agent" => check::agent_appendix(),
         "check harm" => check::harm_appendix(),

@@ -30,6 +30,7 @@ pub struct LinkConfig {
     discipline: Discipline,
     trace: Option<Arc<RateTrace>>,
     reordering: Option<Reordering>,
+    aggregation: Option<Duration>,
     statistics: bool,
 }
 
@@ -54,6 +55,7 @@ impl LinkConfig {
             discipline: Discipline::default(),
             trace: None,
             reordering: None,
+            aggregation: None,
             statistics: false,
         })
     }
@@ -94,6 +96,15 @@ impl LinkConfig {
             return Err(LinkError::Reordering);
         }
         Ok(Self { reordering: Some(reordering), ..self })
+    }
+
+    /// Delivers in bursts: a packet that has left the queue waits for the next multiple of
+    /// `interval` since the origin of time. All packets that waited cross the wire together. Links
+    /// that aggregate frames (IEEE 802.11n §9.7) or request slots (DOCSIS, LTE uplinks) do so to
+    /// ACKs. An interval of zero aggregates nothing.
+    #[must_use]
+    pub fn with_aggregation(self, interval: Duration) -> Self {
+        Self { aggregation: (!interval.is_zero()).then_some(interval), ..self }
     }
 
     /// The same link, measuring waiting times ([`crate::Statistics`]).
@@ -160,6 +171,11 @@ impl LinkConfig {
     /// How it delivers out of order, if it does.
     pub const fn reordering(&self) -> Option<Reordering> {
         self.reordering
+    }
+
+    /// Time between two bursts, if it delivers in bursts.
+    pub const fn aggregation(&self) -> Option<Duration> {
+        self.aggregation
     }
 
     /// True if it measures waiting times.

@@ -28,9 +28,12 @@
 //!   fraction is carried from packet to packet ([`units::Rate::transmit_time`]).
 //! - **Loss** happens on the wire: a lost packet has taken its place in the queue and its time on
 //!   the link. So does **reordering**: departures are in order, arrivals are not.
+//! - **Aggregation** holds packets between the queue and the wire: departures stay as they are, and
+//!   arrivals are in bursts.
 //! - **Marks** are counted where they are made; whether a marked packet is then lost is another
 //!   matter.
 
+mod aggregation;
 mod config;
 mod counters;
 mod discipline;

@@ -1,5 +1,6 @@
-//! Behind the queue: propagation delay, random loss and reordering.
+//! Behind the queue: aggregation, propagation delay, random loss and reordering.
 
+use crate::aggregation::Gate;
 use crate::reordering::Reorderer;
 use crate::{LinkConfig, LinkCounters, LinkFate, Loss};
 use rand_core::Rng;
@@ -17,6 +18,7 @@ pub(crate) struct Medium {
 #[derive(Clone, Debug)]
 struct Hazards {
     loss: Option<Loss>,
+    gate: Option<Gate>,
     reorderer: Option<Reorderer>,
 }
 
@@ -41,8 +43,10 @@ impl Medium {
         let reordering = config.reordering();
         let reorderer =
             reordering.map(|kind| Reorderer::new(kind, beside(stream, Draws::Reordering)));
-        let any = loss.is_some() || reorderer.is_some();
-        Self { delay: config.delay(), hazards: any.then(|| Box::new(Hazards { loss, reorderer })) }
+        let gate = config.aggregation().map(Gate::every);
+        let any = loss.is_some() || reorderer.is_some() || gate.is_some();
+        let hazards = any.then(|| Box::new(Hazards { loss, gate, reorderer }));
+        Self { delay: config.delay(), hazards }
     }
 
     /// Carries a packet of `bytes` that departs at `departs`; a loss is counted.
@@ -53,10 +57,9 @@ impl Medium {
         bytes: u32,
         counters: &mut LinkCounters,
     ) -> LinkFate {
-        let arrives = departs + self.delay;
         match &mut self.hazards {
-            None => LinkFate::Delivered { departs, arrives },
-            Some(hazards) => hazards.carry(departs, arrives, bytes, counters),
+            None => LinkFate::Delivered { departs, arrives: departs + self.delay },
+            Some(hazards) => hazards.carry(departs, self.delay, bytes, counters),
         }
     }
 }
@@ -65,7 +68,7 @@ impl Hazards {
     fn carry(
         &mut self,
         departs: Instant,
-        arrives: Instant,
+        delay: Duration,
         bytes: u32,
         counters: &mut LinkCounters,
     ) -> LinkFate {
@@ -74,6 +77,7 @@ impl Hazards {
             return LinkFate::Lost { departs };
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
-        LinkFate::Delivered { departs, arrives: arrives + extra }
+        let leaves = self.gate.as_ref().map_or(departs, |gate| gate.opens(departs));
+        LinkFate::Delivered { departs, arrives: leaves + delay + extra }
     }
 }

@@ -8,6 +8,7 @@
 //! may have an agent there (`kernel`); a `contender` is a scheme of the core or such a Linux. A `bed` is one client's visits in one such world; [`run`]
 //! interleaves worlds and schemes, and repeats what the machine handed over too late; [`agreement`] holds
 //! the worlds against each other over a grid of paths, [`gain`] Linux with an agent against Linux as it comes.
+//! [`truth`] plays transfers between two kernels whose cause of duration is known.
 
 pub mod agreement;
 mod bed;
@@ -30,6 +31,7 @@ mod server;
 mod site;
 mod timer;
 mod tongue;
+pub mod truth;
 mod watch;
 mod wire;
 

@@ -26,11 +26,12 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = cmdline::names::path_preset)]
     path_preset: Option<PathSpec>,
 
-    /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
+    /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a trace in mahimahi's format:
     /// each line is a time in milliseconds at which 1504 bytes may be sent. jitter= delays each packet by up to that
-    /// time more, so packets may overtake each other.
+    /// time more, so packets may overtake each other. aggregate= delivers packets in bursts, one
+    /// burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up")]
     down: Option<OneWay>,
 

@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME], like 20mbit,40ms,100p";
+const FORM: &str =
+    "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME], like 20mbit,40ms,100p";
 /// What a link that follows a trace has for a rate until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
@@ -22,6 +23,7 @@ pub(super) struct OneWay {
     discipline: Discipline,
     loss: f64,
     jitter: Option<Duration>,
+    aggregate: Duration,
 }
 
 impl OneWay {
@@ -37,6 +39,7 @@ impl OneWay {
             Some(jitter) => link.with_reordering(Reordering::Jitter(jitter)).map_err(why)?,
             None => link,
         };
+        let link = link.with_aggregation(self.aggregate);
         Ok(match &self.trace {
             Some(trace) => link.with_rate_trace(Arc::clone(trace)),
             None => link,
@@ -61,7 +64,8 @@ impl FromStr for OneWay {
         let delay = read("delay", next("the delay")?)?;
         let queue = read("queue", next("the queue")?)?;
         let (discipline, loss, jitter) = (Discipline::default(), 0.0, None);
-        let plain = Self { rate, trace, delay, queue, discipline, loss, jitter };
+        let aggregate = Duration::ZERO;
+        let plain = Self { rate, trace, delay, queue, discipline, loss, jitter, aggregate };
         let given: Vec<&str> = parts.collect();
         let way = given.iter().copied().try_fold(plain, option)?;
         refuse_twice(&given)?;
@@ -92,6 +96,7 @@ fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
     match part.split_once('=') {
         Some(("loss", value)) => Ok(OneWay { loss: read_loss(value)?, ..way }),
         Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
+        Some(("aggregate", value)) => Ok(OneWay { aggregate: read("aggregate", value)?, ..way }),
         _ => {
             let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
             Err(format!("{part:?} is not known: write {FORM}; disciplines are {names}"))
@@ -126,11 +131,13 @@ mod tests {
 
     #[test]
     fn reads_what_people_write() {
-        let way = link("20mbit, 40ms, 100p, red, loss=1%, jitter=2ms", 80);
+        let way = link("20mbit, 40ms, 100p, red, loss=1%, jitter=2ms, aggregate=5ms", 80);
         assert_eq!((way.rate(), way.delay()), (Rate::from_mbps(20), Duration::from_millis(40)));
         assert_eq!(way.queue(), QueueLimit::Packets(100));
         assert_eq!((way.discipline().name(), way.loss()), ("red", 0.01));
         assert_eq!(way.reordering(), Some(Reordering::Jitter(Duration::from_millis(2))));
+        assert_eq!(way.aggregation(), Some(Duration::from_millis(5)));
+        assert_eq!(link("20mbit,40ms,100p,aggregate=0ms", 80).aggregation(), None);
     }
 
     /// 20e6 x 0.05 / 8 = 125,000 bytes: the round trip is that of both directions.

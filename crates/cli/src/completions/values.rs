@@ -28,7 +28,8 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("capture", "write") => Completion::ending(&[".pcap"]),
         (_, "down" | "up") => {
             let jitter = ("jitter=", "delays each packet by up to so much more");
-            schemes::path(asked.typed, &[schemes::LOSS, jitter])
+            let aggregate = ("aggregate=", "delivers packets in bursts, one in each interval");
+            schemes::path(asked.typed, &[schemes::LOSS, jitter, aggregate])
         }
         (_, "path_preset") => {
             Completion::named(PRESETS.iter().map(|preset| (preset.name, preset.rationale)))

@@ -57,13 +57,15 @@ prop_compose! {
     fn configs()(
         discipline in disciplines(), delay in 0u64..50_000, packets in 2u32..30,
         loss in prop::sample::select(vec![0.0, 0.1]),
-        jitter in prop::sample::select(vec![0, 5_000]), traced: bool,
+        jitter in prop::sample::select(vec![0, 5_000]),
+        burst in prop::sample::select(vec![0, 7_000]), traced: bool,
     ) -> LinkConfig {
         let (rate, limit) = (Rate::from_mbps(8), QueueLimit::Packets(packets));
         let link = LinkConfig::new(rate, Duration::from_micros(delay), limit).unwrap();
         let link = link.with_discipline(discipline).unwrap().with_loss(loss).unwrap();
         let jitter = Reordering::Jitter(Duration::from_micros(jitter));
         let link = link.with_reordering(jitter).unwrap();
+        let link = link.with_aggregation(Duration::from_micros(burst));
         match traced {
             true => link.with_rate_trace(Arc::new(RateTrace::parse("t", "1\n1\n4\n9").unwrap())),
             false => link,

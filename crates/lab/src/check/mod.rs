@@ -1,5 +1,6 @@
-//! `headstart lab check`: the simulator against measurements made with another, against real worlds, and against
-//! packetdrill's scripts; the trace engine against labelled captures; what an agent gains against what is asked of it, and where it might harm.
+//! `headstart lab check`: the simulator against measurements made with another, against real worlds,
+//! and against packetdrill's scripts. The trace engine against labelled captures, and the analyser
+//! against transfers of known cause. The agent's gain against its targets, and where it might harm.
 
 mod agent;
 mod harm;
@@ -7,12 +8,14 @@ mod harm_schemes;
 mod scripts;
 mod table;
 mod traces;
+mod truth;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
 pub(crate) use harm::appendix as harm_appendix;
 pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
+pub(crate) use truth::appendix as truth_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
 use cmdline::progress::CountBar;
@@ -65,6 +68,13 @@ enum Against {
     /// Compare the kinds of retransmissions in captures with labels that others gave them
     #[command(after_help = traces_appendix().help())]
     Traces(traces::CheckTracesArgs),
+    /// Compare what `headstart analyze` says of real transfers with their known causes
+    ///
+    /// Plays transfers between two Linux kernels over emulated links. Each row has a cause that is
+    /// known by construction, such as a slow reader, a full link or a pacing cap. The captures of both
+    /// ends are analysed, and the first cause and the shares of time are compared with the truth.
+    #[command(after_help = truth_appendix().help())]
+    Truth(truth::CheckTruthArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
@@ -157,6 +167,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         Against::Worlds(args) => worlds::run(args),
         Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
+        Against::Truth(args) => truth::run(args),
         Against::Agent(args) => agent::run(args),
         Against::Harm(args) => harm::run(args),
     }

@@ -353,3 +353,31 @@ fn reordering_touches_arrivals_alone() {
     // Of 1000 packets 900 arrive and 225 are held back, with a standard deviation of 13.7; four.
     assert!((170..=280).contains(&late), "{late}");
 }
+
+/// Departures and losses stay what they are; each packet waits for the next burst, at a link of
+/// either kind.
+#[test]
+fn aggregation_touches_arrivals_alone() {
+    let (delay, interval) = (Duration::from_millis(7), Duration::from_millis(10));
+    let load = stream(1, 1000, 1200, (0, 1_200_000));
+    for discipline in [Discipline::DropTail, Discipline::FqCoDel(FqCoDelConfig::default())] {
+        let config = LinkConfig::new(Rate::from_mbps(8), delay, QueueLimit::Packets(10))
+            .and_then(|link| link.with_loss(0.1)?.with_discipline(discipline))
+            .unwrap();
+        let plain = run_on_time(Link::new(config.clone(), Pcg32::new(3, 1)), &load);
+        let config = config.with_aggregation(interval);
+        let bursts = run_on_time(Link::new(config, Pcg32::new(3, 1)), &load);
+        assert_eq!((plain.counters, departures(&plain)), (bursts.counters, departures(&bursts)));
+        for (plain, burst) in plain.packets.iter().zip(&bursts.packets) {
+            let (End::Sent { arrives: plain, .. }, End::Sent { arrives: burst, .. }) =
+                (plain.end, burst.end)
+            else {
+                panic!("the queue never fills")
+            };
+            let Some((plain, burst)) = plain.zip(burst) else { continue };
+            // The wire takes 7 ms, so arrivals are 7 ms after a multiple of 10 ms.
+            assert_eq!(burst.as_nanos() % 10_000_000, 7_000_000);
+            assert!(burst >= plain && burst.saturating_since(plain) < interval);
+        }
+    }
+}

@@ -192,7 +192,7 @@ impl Crossings {
 /// The link's packets arrive in the order in which they entered, and when they do is known then.
 fn is_in_order(wire: &Wire) -> bool {
     let config = wire.link.config();
-    wire.link.is_plain() && config.reordering().is_none()
+    wire.link.is_plain() && config.reordering().is_none() && config.aggregation().is_none()
 }
 
 /// Every packet gets through, and no earlier than it entered.

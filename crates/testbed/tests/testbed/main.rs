@@ -3,6 +3,7 @@
 mod agree;
 mod harm;
 mod quick;
+mod truth;
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,10 +1,21 @@
 //! The engine against simulated senders, which know why they sent what again, and their windows.
 
 use crate::common::collect::{Agreement, collect};
-use crate::common::{Exchange, Pipe, run};
+use crate::common::{Acks, Exchange, Pipe, run};
 use tcp::Scheme;
 use trace::{EngineConfig, RetransmissionKind, SenderModel, SenderModels};
 use units::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Paths whose way back disturbs ACKs.
+const DISTURBED: [Pipe; 5] = [
+    Pipe::new(10, 20, 40, 5).acks(Acks::Jitter(MS)),
+    Pipe::new(20, 20, 60, 5).acks(Acks::Jitter(Duration::from_millis(3))),
+    Pipe::new(20, 20, 60, 5).acks(Acks::Aggregate(Duration::from_millis(5))),
+    Pipe::new(20, 20, 60, 5).acks(Acks::Aggregate(Duration::from_millis(10))),
+    Pipe::new(50, 5, 1000, 20).acks(Acks::Aggregate(Duration::from_millis(10))),
+];
 
 const PATHS: [Pipe; 5] = [
     Pipe::new(10, 20, 20, 0),
@@ -22,11 +33,11 @@ enum Captured {
     AtClient,
 }
 
-fn agreement(scheme: &str, client: &str, captured: Captured) -> Agreement {
+fn agreement(scheme: &str, client: &str, captured: Captured, paths: &[Pipe]) -> Agreement {
     let (server, client) = (Scheme::parse(scheme).unwrap(), Scheme::parse(client).unwrap());
     let model = SenderModel::of_scheme(scheme).unwrap();
     let mut agreement = Agreement::default();
-    for (n, pipe) in PATHS.into_iter().enumerate() {
+    for (n, pipe) in paths.iter().copied().enumerate() {
         for seed in 0..20 {
             let sizes = [3_000 + seed * 7_001, 200_000, 40_000];
             let mut scenario = run(&Exchange {
@@ -65,7 +76,7 @@ const KINDS: u64 = 100;
 
 fn check(scheme: &str, client: &str, acks_only: bool) {
     let captured = if acks_only { Captured::AcksOnly } else { Captured::Both };
-    let agreement = agreement(scheme, client, captured);
+    let agreement = agreement(scheme, client, captured, &PATHS);
     println!("{scheme}: {agreement:?}");
     let (right, total) = (agreement.right(), agreement.total());
     let (close, all) = (agreement.close_windows, agreement.windows);
@@ -116,11 +127,32 @@ fn linux() {
 #[test]
 fn at_the_client() {
     for scheme in ["linux", "newreno"] {
-        let agreement = agreement(scheme, scheme, Captured::AtClient);
+        let agreement = agreement(scheme, scheme, Captured::AtClient, &PATHS);
         let (right, total) = (agreement.right(), agreement.total());
         println!("{scheme} at the client: {right} of {total}; {agreement:?}");
         assert!(total > 500, "too few retransmissions to judge by: {total}");
         assert_eq!(agreement.invented, 0, "{scheme}");
         assert!(right * 5 >= total * 4, "{scheme}: {right} of {total}");
+    }
+}
+
+/// ACKs that overtake each other, or arrive in bursts, change no kind where data is captured, too.
+/// After ACKs of one instant, only the window of the last one is certain.
+#[test]
+fn disturbed_acks() {
+    for scheme in ["linux", "newreno"] {
+        for path in DISTURBED {
+            let both = agreement(scheme, scheme, Captured::Both, &[path]);
+            let (right, total) = (both.right(), both.total());
+            let (close, all) = (both.close_windows, both.windows);
+            println!("{scheme} {path:?}: {right} of {total}; windows {close} of {all}");
+            assert!(total > 20, "too few retransmissions to judge by: {total}");
+            assert_eq!((right, both.invented), (total, 0), "{scheme} {path:?}");
+            assert!(close * 100 >= all * 90, "{scheme} {path:?}: {close} of {all}");
+            let at_client = agreement(scheme, scheme, Captured::AtClient, &[path]);
+            let (right, total) = (at_client.right(), at_client.total());
+            assert_eq!(at_client.invented, 0, "{scheme} {path:?}");
+            assert!(right * 5 >= total * 4, "{scheme} {path:?}: {right} of {total}");
+        }
     }
 }

@@ -6,6 +6,7 @@ pub mod collect;
 pub mod told;
 
 use capture::{Observed, TcpEnd};
+use link::{Link, LinkConfig, LinkFate, QueueLimit, Reordering, Stage};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
@@ -24,12 +25,46 @@ pub struct Pipe {
     pub queue: usize,
     /// Of a thousand, in each direction.
     pub loss: u64,
+    /// The effect of the way to the server on ACKs.
+    pub acks: Acks,
+}
+
+/// The effect of a way on ACKs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acks {
+    /// They arrive as they were sent.
+    #[default]
+    Plain,
+    /// Each takes longer by a random time up to this, and may overtake others.
+    Jitter(Duration),
+    /// They arrive in bursts, one in each interval.
+    Aggregate(Duration),
+}
+
+impl Acks {
+    /// The wire behind the queue, which does this.
+    fn wire(self, seed: u64) -> Option<Link> {
+        let fastest = Rate::from_bps(u64::MAX);
+        let wire = LinkConfig::new(fastest, Duration::ZERO, QueueLimit::Unlimited).unwrap();
+        let wire = match self {
+            Self::Plain => return None,
+            Self::Jitter(most) => wire.with_reordering(Reordering::Jitter(most)).unwrap(),
+            Self::Aggregate(interval) => wire.with_aggregation(interval),
+        };
+        Some(Link::new(wire, link::stream(seed, "acks")))
+    }
 }
 
 impl Pipe {
     pub const fn new(mbit: u64, delay_ms: u64, queue: usize, loss: u64) -> Self {
         let rate = Rate::from_mbps(mbit);
-        Self { rate, delay: Duration::from_millis(delay_ms), queue, loss }
+        let acks = Acks::Plain;
+        Self { rate, delay: Duration::from_millis(delay_ms), queue, loss, acks }
+    }
+
+    /// Sets the effect of the way to the server on ACKs.
+    pub const fn acks(self, acks: Acks) -> Self {
+        Self { acks, ..self }
     }
 }
 
@@ -69,6 +104,8 @@ struct Direction {
     pipe: Pipe,
     busy_until: Vec<Instant>,
     rng: Pcg64Mcg,
+    /// Disturbs arrivals, if it is there.
+    wire: Option<Link>,
 }
 
 impl Direction {
@@ -81,7 +118,14 @@ impl Direction {
         let start = self.busy_until.last().copied().unwrap_or(now).max(now);
         let departure = start + self.pipe.rate.transmit_time(bytes);
         self.busy_until.push(departure);
-        Some(departure + self.pipe.delay)
+        let leaves = match self.wire.as_mut().map(|wire| wire.stage()) {
+            Some(Stage::Fifo(wire)) => match wire.offer(departure, bytes as u32) {
+                LinkFate::Delivered { arrives, .. } => arrives,
+                fate => unreachable!("{fate:?} on a wire that loses nothing"),
+            },
+            _ => departure,
+        };
+        Some(leaves + self.pipe.delay)
     }
 }
 
@@ -169,16 +213,17 @@ impl<'a> World<'a> {
         hosts[1].listen(PORT, exchange.server.clone());
         let tuple = FourTuple { local_port: exchange.port, remote: address(1), remote_port: PORT };
         let client = hosts[0].connect(exchange.begin, tuple, exchange.client).unwrap();
-        let way = |n| Direction {
+        let way = |n, acks: Acks| Direction {
             pipe: exchange.pipe,
             busy_until: Vec::new(),
             rng: Pcg64Mcg::seed_from_u64(exchange.seed.wrapping_mul(31) + n),
+            wire: acks.wire(exchange.seed),
         };
         Self {
             exchange,
             now: exchange.begin,
             hosts,
-            ways: [way(0), way(1)],
+            ways: [way(0, exchange.pipe.acks), way(1, Acks::Plain)],
             flying: BTreeMap::new(),
             counter: 0,
             truth: Truth::default(),

@@ -1,0 +1,169 @@
+//! Plays rows, a few at a time, and repeats those that the machine handed over too late.
+
+use super::analysed::AnalysedCapture;
+use super::compare::{ComparedCapture, MeasuredRow};
+use super::keep::keep;
+use super::played::{self, Played};
+use super::row::TruthRow;
+use super::rows;
+use super::secured::Secrets;
+use super::shares::RowTruth;
+use crate::contest::TOO_LATE;
+use serde::Serialize;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+/// Times that a row is repeated at most; the last one then counts.
+const REPEATS: u32 = 2;
+
+/// The rows that are measured.
+#[derive(Clone, Debug)]
+pub struct TruthPlan {
+    /// The rows.
+    pub rows: Vec<TruthRow>,
+    /// Folder for captures and `truth.json` of each row.
+    pub keep: Option<PathBuf>,
+    /// Rows at a time.
+    pub jobs: usize,
+    /// Seed of random losses and jitter.
+    pub seed: u64,
+}
+
+/// A row that this machine cannot play.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOutRow {
+    /// Its name.
+    pub row: String,
+    /// The feature that the machine lacks.
+    pub why: String,
+}
+
+/// All rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct TruthReport {
+    /// Rows that were measured, in their order.
+    pub rows: Vec<MeasuredRow>,
+    /// Rows that were not.
+    pub left_out: Vec<LeftOutRow>,
+}
+
+/// Names of all rows.
+pub fn row_names() -> Vec<String> {
+    rows::all().into_iter().map(|row| row.name).collect()
+}
+
+impl TruthReport {
+    /// Every row is judged rightly at both ends, and is what it was built to be.
+    pub fn holds(&self) -> bool {
+        self.rows.iter().all(|row| row.is_inside() && row.truth.contradictions.is_empty())
+    }
+}
+
+impl TruthPlan {
+    /// All rows, or the quick subset.
+    pub fn new(quick: bool) -> Self {
+        let mut rows = rows::all();
+        rows.retain(|row| row.quick || !quick);
+        Self { rows, keep: None, jobs: 1, seed: 1 }
+    }
+
+    /// The rows whose names contain one of these texts.
+    ///
+    /// # Errors
+    /// If no row's name contains one of them; the error lists all names.
+    pub fn only(mut self, texts: &[String]) -> Result<Self, String> {
+        let has = |row: &TruthRow, text: &String| row.name.contains(text.as_str());
+        if let Some(text) = texts.iter().find(|text| !self.rows.iter().any(|row| has(row, text))) {
+            let names: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
+            return Err(format!("no row has {text:?} among: {}", names.join("; ")));
+        }
+        self.rows.retain(|row| texts.is_empty() || texts.iter().any(|text| has(row, text)));
+        Ok(self)
+    }
+
+    /// Measures all rows. `on_row` is called after each, from any thread.
+    ///
+    /// # Errors
+    /// If the machine does not let it ([`crate::cannot_be_had`]), a connection fails, or a file
+    /// cannot be written.
+    pub fn run(&self, on_row: &(dyn Fn() + Sync)) -> io::Result<TruthReport> {
+        let secrets = Secrets::new()?;
+        let (rows, left_out) = playable(&self.rows);
+        let todo = Mutex::new(rows.iter().enumerate());
+        let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let worker = || {
+            let mut done = Vec::new();
+            while let Some((n, row)) = next() {
+                done.push((n, self.measure(row, &secrets)?));
+                on_row();
+            }
+            io::Result::Ok(done)
+        };
+        let done = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, io::Result<Vec<_>>>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect::<io::Result<Vec<_>>>()
+        })?;
+        let mut done: Vec<(usize, MeasuredRow)> = done.into_iter().flatten().collect();
+        done.sort_by_key(|(n, _)| *n);
+        Ok(TruthReport { rows: done.into_iter().map(|(_, row)| row).collect(), left_out })
+    }
+
+    /// Plays a row until it was not late, and has both captures analysed.
+    fn measure(&self, row: &TruthRow, secrets: &Secrets) -> io::Result<MeasuredRow> {
+        let mut redone = 0;
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
+        let played = loop {
+            let played = played::play(row, secrets, self.seed).map_err(named)?;
+            if played.recorded.lateness.p99() <= TOO_LATE || redone == REPEATS {
+                break played;
+            }
+            redone += 1;
+        };
+        let truth = RowTruth::of(row, &played);
+        let Played { connections, recorded } = played;
+        let compared = |capture: &[u8]| -> io::Result<ComparedCapture> {
+            let found = AnalysedCapture::of(capture.to_vec()).map_err(io::Error::other)?;
+            Ok(ComparedCapture::new(&truth, found))
+        };
+        let measured = MeasuredRow {
+            row: row.clone(),
+            at_server: compared(&recorded.at_server)?,
+            at_client: compared(&recorded.at_client)?,
+            truth,
+            lateness_p99_s: recorded.lateness.p99().as_secs_f64(),
+            redone,
+            connections,
+        };
+        if let Some(folder) = &self.keep {
+            keep(folder, &measured, &recorded)?;
+        }
+        Ok(measured)
+    }
+}
+
+/// Rows that this kernel can play, and the others.
+fn playable(rows: &[TruthRow]) -> (Vec<&TruthRow>, Vec<LeftOutRow>) {
+    const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let there = fs::read_to_string(CONTROLS).unwrap_or_default();
+    let lacks = |row: &TruthRow| {
+        row.controls().find(|control| !there.split_whitespace().any(|one| one == *control))
+    };
+    let (mut can, mut cannot) = (Vec::new(), Vec::new());
+    for row in rows {
+        match lacks(row) {
+            None => can.push(row),
+            Some(control) => cannot.push(LeftOutRow {
+                row: row.name.clone(),
+                why: format!("the kernel has no congestion control {control}"),
+            }),
+        }
+    }
+    (can, cannot)
+}
