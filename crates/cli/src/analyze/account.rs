@@ -1,13 +1,33 @@
 //! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
 
+use super::outputs::ReadCapture;
 use super::rebuilt::name_of;
 use super::summary::{OneDirection, SummarySink};
-use capture::Tally;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use trace::{EngineTally, ProfileSurvey, SenderProfile};
 use units::counted;
+
+/// What was read and is in no result, because it was not named or chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftOut {
+    /// Connections that named servers opened themselves.
+    pub(super) opened_by_servers: u64,
+    /// Connections of named servers with clients that were not named.
+    pub(super) of_other_clients: u64,
+    /// Segments beside `--from` and `--to`.
+    pub(super) segments_by_time: u64,
+    /// Segments of clients that were not named.
+    pub(super) segments_by_client: u64,
+}
+
+impl LeftOut {
+    /// Connections.
+    pub(super) const fn connections(&self) -> u64 {
+        self.opened_by_servers + self.of_other_clients
+    }
+}
 
 /// What was read, and what of it is not usual. Names of fields are keys of the JSON, which `docs/analyze.md` lists.
 #[derive(Debug, Default, Serialize)]
@@ -22,6 +42,9 @@ pub(super) struct ReadingAccount {
     of_other_servers: u64,
     connections: u64,
     opened_by_servers: u64,
+    of_other_clients: u64,
+    segments_by_time: u64,
+    segments_by_client: u64,
     copies: u64,
     backwards: u64,
     clock_set: u64,
@@ -49,14 +72,12 @@ struct SurveyedServer {
 }
 
 impl ReadingAccount {
-    /// `left_out`: connections of servers that were not named.
     pub(super) fn of(
         summary: &SummarySink,
         tally: &EngineTally,
-        left_out: u64,
-        read: &Tally,
-        survey: Option<&ProfileSurvey>,
+        capture: &ReadCapture<'_>,
     ) -> Self {
+        let ReadCapture { tally: read, survey, left_out } = capture;
         Self {
             packets: read.packets,
             not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
@@ -65,8 +86,11 @@ impl ReadingAccount {
             first_fragments: read.first_fragments,
             segments: tally.segments - tally.of_others,
             of_other_servers: tally.of_others,
-            connections: tally.connections - left_out,
-            opened_by_servers: left_out,
+            connections: tally.connections - left_out.connections(),
+            opened_by_servers: left_out.opened_by_servers,
+            of_other_clients: left_out.of_other_clients,
+            segments_by_time: left_out.segments_by_time,
+            segments_by_client: left_out.segments_by_client,
             copies: summary.copies,
             backwards: tally.backwards,
             clock_set: tally.clock_set,
@@ -132,9 +156,9 @@ mod tests {
             server_sent: SenderTally { packets: server, retransmissions, ..SenderTally::default() },
             ..ConnectionTrace::default()
         });
-        let (tally, read) =
-            (EngineTally { connections: 1, ..EngineTally::default() }, Tally::default());
-        ReadingAccount::of(&summary, &tally, 0, &read, survey).warnings()
+        let tally = EngineTally { connections: 1, ..EngineTally::default() };
+        let read = ReadCapture { survey, ..ReadCapture::default() };
+        ReadingAccount::of(&summary, &tally, &read).warnings()
     }
 
     #[test]

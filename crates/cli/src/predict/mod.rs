@@ -15,7 +15,7 @@ use running::Running;
 use shown::{ForecastJson, PathsTold};
 use std::path::PathBuf;
 use tcp::Scheme;
-use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
+use trace::{EngineConfig, NamedClients, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
 
 const JSON_SCHEMA: &str = include_str!("../../../../docs/predict-schema.json");
@@ -27,8 +27,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
     }
-    let mut feed = Feed::open(&args.files).attended()?;
-    let (visitors, models) = read(args, &mut feed)?;
+    let choice = args.senders.choice()?;
+    let clients = choice.clients.clone();
+    let mut feed = Feed::open(&args.files).choosing(choice).attended()?;
+    let (visitors, models) = read(args, &mut feed, clients)?;
     if !feed.has_results() {
         return feed.verdict();
     }
@@ -68,7 +70,11 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.
-fn read(args: &PredictArgs, feed: &mut Feed) -> Result<(CapturedVisitors, SenderModels), Failure> {
+fn read(
+    args: &PredictArgs,
+    feed: &mut Feed,
+    clients: NamedClients,
+) -> Result<(CapturedVisitors, SenderModels), Failure> {
     let servers = args.senders.servers();
     let config = EngineConfig {
         acks_only: args.senders.acks_only,
@@ -77,7 +83,7 @@ fn read(args: &PredictArgs, feed: &mut Feed) -> Result<(CapturedVisitors, Sender
         ..EngineConfig::default()
     };
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
-    let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers));
+    let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers)).with_clients(clients);
     let mut engine = TraceEngine::new(EngineConfig { models: models.clone(), ..config }, sink);
     feed.each(|segment| engine.on_segment(segment));
     Ok((engine.finish_all().0.inner.finish(), models))

@@ -29,15 +29,6 @@ pub(super) struct PathsTold {
     queue_s: [f64; 3],
 }
 
-/// A round trip of so many seconds; within a data centre it is of microseconds.
-fn round_trip(seconds: f64) -> String {
-    match seconds * 1e3 {
-        ms if ms < 1.0 => format!("{:.0} µs", ms * 1e3),
-        ms if ms < 10.0 => format!("{ms:.1} ms"),
-        ms => format!("{ms:.0} ms"),
-    }
-}
-
 impl PathsTold {
     pub(super) fn of(forecast: &Forecast) -> Self {
         let count = |of: fn(&forecast::AccessEstimate) -> bool| {
@@ -76,7 +67,7 @@ impl PathsTold {
             counted(self.clients, "client"),
             counted(self.networks, "network"),
             counted(self.servers, "server"),
-            round_trip(rtt),
+            report::seconds(rtt),
         );
         text.push('\n');
         text += &self.of_rates();

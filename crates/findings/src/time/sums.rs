@@ -1,5 +1,6 @@
 //! Sums of transfers.
 
+use crate::worst::changeable;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use trace::{TimeShare, TransferReport};
 
@@ -70,6 +71,18 @@ impl TimeSums {
     /// Nanoseconds of all transfers together.
     pub fn total_nanos(&self) -> u128 {
         self.nanos.iter().sum()
+    }
+
+    /// Nanoseconds lost to what a sender can change ([`crate::is_changeable`]).
+    pub fn lost_nanos(&self) -> u128 {
+        changeable().map(|share| self.nanos[share as usize]).sum()
+    }
+
+    /// What took most of the time beside the path, or the path if there is nothing else; `None` if no time passed.
+    pub fn main_cause(&self) -> Option<TimeCause> {
+        let causes = self.causes();
+        let other = causes.iter().find(|cause| cause.share != TimeShare::Path);
+        other.or(causes.first()).copied()
     }
 
     /// Everything that took time, the most first; the path, which nobody can spare, among it.
