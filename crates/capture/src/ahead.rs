@@ -63,8 +63,8 @@ impl ReadAhead {
         Ok(Self { from, back, thread: Some(thread), stop: None, tally, progress })
     }
 
-    /// The same that ends once `stop` is set, even while the source waits for packets. Its user need not wait with it: a batch is
-    /// empty after each tenth of a second without one.
+    /// The same that ends once `stop` is set, even while the source waits for packets. Its user
+    /// need not wait with it: a batch is empty after each tenth of a second without one.
     #[must_use]
     pub fn until(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop: Some(stop), ..self }

@@ -1,25 +1,13 @@
-//! Which transfers and connections are the worst: those that lost the most time to what a sender can change.
+//! Ranks transfers and connections by the time that they lost to what a sender can change.
 
 use crate::time::TimeSums;
 use std::cmp::Reverse;
-use trace::TimeShare;
 
-/// A sender can change how much time passes so. Of a class that is not listed nothing is known to a sender.
-pub const fn is_changeable(share: TimeShare) -> bool {
-    use TimeShare::{Avoidance, Recovery, SlowStart, Timeout};
-    matches!(share, SlowStart | Avoidance | Recovery | Timeout)
-}
-
-/// The classes of time that a sender can change, in the order of [`TimeShare::ALL`].
-pub fn changeable() -> impl Iterator<Item = TimeShare> {
-    TimeShare::ALL.into_iter().filter(|share| is_changeable(*share))
-}
-
-/// The place of a transfer or a connection among others: the worst is the least.
+/// The rank of a transfer or a connection: the worst is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LostRank {
     lost: Reverse<u128>,
-    // Of equal ones the earlier is the worse: the order is the same at every run.
+    // The earlier of equal ones is the worse: the order is the same at every run.
     connection: u64,
     transfer: u64,
 }
@@ -31,11 +19,11 @@ pub struct WorstCandidate<'a> {
     pub connection: u64,
     /// Number of the transfer within its connection; of a connection, zero.
     pub transfer: u32,
-    /// Where its time went.
+    /// Its time by classes.
     pub sums: &'a TimeSums,
 }
 
-/// The worst of what it was offered, the worst first, and no more than so many.
+/// The worst of the candidates, the worst first, up to a number.
 #[derive(Clone, Debug)]
 pub struct WorstList<T> {
     most: usize,
@@ -74,7 +62,7 @@ impl<T> WorstList<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::TransferReport;
+    use trace::{TimeShare, TransferReport};
     use units::Duration;
 
     fn sums(share: TimeShare, ms: u64) -> TimeSums {
@@ -85,7 +73,8 @@ mod tests {
         sums
     }
 
-    /// Two of four are kept. Time that no sender can change makes nothing worse, and of equal ones the earlier goes first.
+    /// Two of four are kept. Time that no sender can change makes nothing worse, and of equal ones
+    /// the earlier goes first.
     #[test]
     fn what_lost_most_is_kept_in_order() {
         let mut list = WorstList::up_to(2);
@@ -103,7 +92,8 @@ mod tests {
         assert_eq!(list.into_sorted(), [(3, 0), (3, 1)]);
     }
 
-    /// The path takes most of the time, but nothing can remove it: the cause that is named is the longest of the others.
+    /// The path takes most of the time, but nothing can remove it: the cause that is named is the
+    /// longest of the others.
     #[test]
     fn the_main_cause_is_no_path() {
         let mut all = sums(TimeShare::Path, 700);

@@ -1,7 +1,8 @@
 //! One rule for every number shown.
 //!
-//! - Times: below 1 ms in whole microseconds, below 100 ms with one decimal of a millisecond, below 1 s
-//!   in whole milliseconds, below 100 s in seconds with three decimals (milliseconds again), above with one.
+//! - Times: below 1 ms in whole microseconds, below 100 ms with one decimal of a millisecond. Then
+//!   below 1 s in whole milliseconds, below 100 s in seconds with three decimals (milliseconds
+//!   again), above with one.
 //! - Ratios: two decimals. Shares and gains: per cent with one decimal, gains always signed.
 //! - Rates: below 1 Mbit/s in kbit/s with one decimal, above in Mbit/s or Gbit/s with three.
 //! - Counts: whole numbers as such, means with one decimal.
@@ -100,8 +101,8 @@ impl Style {
         }
     }
 
-    /// The bounds lie where rounding would carry: 999.5 µs is "1.0 ms", 99.95 ms is "100 ms", 999.5 ms is "1.000 s".
-    /// No time at all has no small unit.
+    /// The bounds lie where rounding would carry: 999.5 µs is "1.0 ms", 99.95 ms is "100 ms", 999.5
+    /// ms is "1.000 s". No time at all has no small unit.
     fn of_time(seconds: f64) -> Self {
         let (factor, decimals, suffix) = match seconds.abs() {
             s if s > 0.0 && s < 0.000_999_5 => (1e6, 0, " µs"),

@@ -80,8 +80,9 @@ impl<S: TraceSink> TraceEngine<S> {
         self.part.pass_time(now, &mut self.sink);
     }
 
-    /// Ends the connections that both sides have closed or one has reset: for a source that has been quiet, so that their last
-    /// packets are not awaited. It needs no clock, so packets that are late have their own times still.
+    /// Ends the connections that both sides have closed or one has reset: for a source that has
+    /// been quiet, so that their last packets are not awaited. It needs no clock, so packets that
+    /// are late have their own times still.
     pub fn finish_over(&mut self) {
         self.part.finish_over(&mut self.sink);
     }
@@ -304,7 +305,8 @@ impl EnginePart {
 
     fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
         let mut over = self.table.over();
-        // Places are found in the order of a hash: whose last packet is oldest goes first.
+        // The table is in the order of a hash: the connection with the oldest last packet goes
+        // first.
         over.sort_by_key(|place| {
             self.table.at(*place).map(|connection| (connection.last, connection.number))
         });

@@ -1,4 +1,5 @@
-//! The servers and clients that a user names: which end of a connection is the server's, and which connections matter.
+//! The servers and clients that a user names: which end of a connection is the server's, and which
+//! connections matter.
 
 use crate::kinds::Retransmission;
 use crate::sink::{SentData, TraceSink, TracedSender};
@@ -69,9 +70,9 @@ fn renamed(network: IpNet, rename: &mut impl FnMut(IpAddr) -> IpAddr) -> IpNet {
 
 /// A network of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientNetwork(IpNet);
+pub struct ClientPattern(IpNet);
 
-impl FromStr for ClientNetwork {
+impl FromStr for ClientPattern {
     type Err = String;
 
     /// `192.0.2.0/24`, `2001:db8::/48`, or a single address.
@@ -85,8 +86,8 @@ impl FromStr for ClientNetwork {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedClients(Vec<IpNet>);
 
-impl FromIterator<ClientNetwork> for NamedClients {
-    fn from_iter<I: IntoIterator<Item = ClientNetwork>>(networks: I) -> Self {
+impl FromIterator<ClientPattern> for NamedClients {
+    fn from_iter<I: IntoIterator<Item = ClientPattern>>(networks: I) -> Self {
         Self(networks.into_iter().map(|network| network.0).collect())
     }
 }
@@ -158,8 +159,8 @@ impl NamedServers {
     }
 }
 
-/// Hands on what is about connections between named clients and named servers, and counts the others. Of the servers those are
-/// connections that a named server has opened itself, to somebody else.
+/// Hands on what is about connections between named clients and named servers, and counts the
+/// others: connections that a named server has opened itself, and connections with other clients.
 #[derive(Debug, Default)]
 pub struct OnlyServers<S> {
     servers: NamedServers,
@@ -179,7 +180,7 @@ impl<S> OnlyServers<S> {
         Self { servers, clients, inner, left_out: 0, of_other_clients: 0 }
     }
 
-    /// The same for connections of these clients alone.
+    /// Hands on connections of these clients alone.
     #[must_use]
     pub fn with_clients(self, clients: NamedClients) -> Self {
         Self { clients, ..self }
@@ -317,11 +318,12 @@ mod tests {
         assert!(!of(&["81"]).concern(&segment));
     }
 
-    /// A client is named by network or address, of either family, and renamed networks are of what stands for their addresses.
+    /// A client is named by network or address, of either family, and renamed networks are of what
+    /// stands for their addresses.
     #[test]
     fn clients_are_named_by_network_and_renamed() {
         let of = |names: &[&str]| -> NamedClients {
-            names.iter().map(|name| name.parse::<ClientNetwork>().unwrap()).collect()
+            names.iter().map(|name| name.parse::<ClientPattern>().unwrap()).collect()
         };
         let clients = of(&["192.0.2.9/24", "2001:db8::7"]);
         for (ip, expected) in [
@@ -335,10 +337,10 @@ mod tests {
         }
         let renamed = of(&["192.0.2.0/24"]).renamed(|_| "203.0.113.5".parse().unwrap());
         assert!(renamed.include("203.0.113.200".parse().unwrap()));
-        assert!("443".parse::<ClientNetwork>().unwrap_err().contains("like 192.0.2.0/24"));
+        assert!("443".parse::<ClientPattern>().unwrap_err().contains("like 192.0.2.0/24"));
     }
 
-    /// A host of the named network serves somebody else: that connection is of another client.
+    /// A host of the named network serves another host: that connection is of another client.
     #[test]
     fn only_connections_of_named_clients_are_handed_on() {
         #[derive(Default)]
@@ -348,7 +350,7 @@ mod tests {
                 self.0.push(summary.client);
             }
         }
-        let clients = std::iter::once("192.0.2.0/24".parse::<ClientNetwork>().unwrap()).collect();
+        let clients = std::iter::once("192.0.2.0/24".parse::<ClientPattern>().unwrap()).collect();
         let servers = std::iter::once("443".parse::<ServerPattern>().unwrap()).collect();
         let mut only = OnlyServers::new(servers, Ends::default()).with_clients(clients);
         for (client, server) in [

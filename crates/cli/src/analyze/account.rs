@@ -1,6 +1,6 @@
 //! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
 
-use super::outputs::ReadCapture;
+use super::reading::ReadCapture;
 use super::rebuilt::name_of;
 use super::summary::{OneDirection, SummarySink};
 use serde::Serialize;
@@ -8,26 +8,6 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use trace::{EngineTally, ProfileSurvey, SenderProfile};
 use units::counted;
-
-/// What was read and is in no result, because it was not named or chosen.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LeftOut {
-    /// Connections that named servers opened themselves.
-    pub(super) opened_by_servers: u64,
-    /// Connections of named servers with clients that were not named.
-    pub(super) of_other_clients: u64,
-    /// Segments beside `--from` and `--to`.
-    pub(super) segments_by_time: u64,
-    /// Segments of clients that were not named.
-    pub(super) segments_by_client: u64,
-}
-
-impl LeftOut {
-    /// Connections.
-    pub(super) const fn connections(&self) -> u64 {
-        self.opened_by_servers + self.of_other_clients
-    }
-}
 
 /// What was read, and what of it is not usual. Names of fields are keys of the JSON, which `docs/analyze.md` lists.
 #[derive(Debug, Default, Serialize)]

@@ -5,7 +5,7 @@ use cmdline::captures::{ChosenTime, SegmentChoice};
 use cmdline::{Appendix, Failure};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
-use trace::{ClientNetwork, NamedServers, SenderProfile, ServerPattern, Vantage};
+use trace::{ClientPattern, NamedServers, SenderProfile, ServerPattern, Vantage};
 use units::{Duration, Instant};
 
 /// Whose packets in a capture are looked at, and how.
@@ -18,15 +18,18 @@ pub(crate) struct SendersArgs {
     #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
     server: Vec<ServerPattern>,
 
-    /// Take only connections of these clients: networks or addresses, like 192.0.2.0/24,2001:db8::/48
+    /// Take only connections of these clients: networks or addresses, like
+    /// 192.0.2.0/24,2001:db8::/48
     #[arg(long, value_name = "NET", value_delimiter = ',')]
-    client: Vec<ClientNetwork>,
+    client: Vec<ClientPattern>,
 
-    /// Take only packets from this time on: 2026-11-25T07:13:20Z, or so long after the first TCP segment, like 12.5s
+    /// Take only packets from this time on: 2026-11-25T07:13:20Z, or so long after the first TCP
+    /// segment, like 12.5s
     ///
-    /// The packets before do not exist for the analysis. So a connection that began earlier has no handshake: its server is the
-    /// named one, or the end with the lower port, and receive windows count only while they are shut. Of a transfer that is under
-    /// way only the rest is seen, and its time begins there. Begin a few seconds early if that matters.
+    /// The packets before do not exist for the analysis. So a connection that began earlier has no
+    /// handshake. Its server is the named one, or the end with the lower port. Its receive windows
+    /// count only while they are shut. If a transfer is under way, only its rest counts, and its
+    /// time begins there. Begin a few seconds early if that matters.
     #[arg(long, value_name = "TIME", value_parser = chosen_time)]
     from: Option<ChosenTime>,
 
@@ -76,9 +79,9 @@ pub(crate) struct AnalyzeArgs {
 
     /// Print a line for each connection as it ends, and the summary at the end
     ///
-    /// For a capture that is still being written to a pipe. A line comes about two seconds after the last packet of a connection
-    /// that was closed or reset, and five minutes after that of an idle one. Without --sender, servers are taken for linux,
-    /// since nothing is read ahead.
+    /// For a capture that is still being written to a pipe. A line comes about two seconds after
+    /// the last packet of a connection that was closed or reset, and five minutes after that of an
+    /// idle one. Without --sender, servers are taken for linux, since nothing is read ahead.
     #[arg(long, conflicts_with_all = ["json", "error"])]
     pub(super) follow: bool,
 
@@ -136,7 +139,8 @@ impl AnalyzeArgs {
         self.json.map(|what| what.unwrap_or(AnalyzeJson::Connections))
     }
 
-    /// What the servers run, by its name. A survey would read ahead of what is followed.
+    /// Returns the name of the servers' TCP. A survey would read ahead of the connections that are
+    /// followed.
     pub(super) fn sender(&self) -> &str {
         match self.senders.sender.as_str() {
             "auto" if self.follow => SenderProfile::Linux.name(),
@@ -186,7 +190,7 @@ impl SendersArgs {
     }
 }
 
-/// An instant by RFC 3339, or a time into the capture.
+/// Reads an instant by RFC 3339, or a time into the capture.
 fn chosen_time(text: &str) -> Result<ChosenTime, String> {
     if let Ok(offset) = text.parse::<Duration>() {
         return Ok(ChosenTime::After(offset));

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use units::Instant;
 
-/// Date and time of day, UTC, to the millisecond, as `--from` reads them: `2026-11-25T07:13:20.123Z`.
+/// Date and time of day, UTC, to the millisecond, as `--from` reads them:
+/// `2026-11-25T07:13:20.123Z`.
 pub(super) fn utc(at: Instant) -> String {
     let millis = i64::try_from(at.as_nanos() / 1_000_000).unwrap_or(i64::MAX);
     let Ok(time) = Timestamp::from_millisecond(millis) else { return at.to_string() };

@@ -1,4 +1,4 @@
-//! What has ended: the worst transfers and connections for the terminal, and a line for each connection with `--follow`.
+//! Shows the worst transfers and connections, and with `--follow` each connection as it ends.
 
 use super::clock::utc;
 use cmdline::{Failure, stdout};
@@ -54,7 +54,7 @@ pub(super) struct EndedWatch {
     /// Prints each connection as it ends.
     follows: bool,
     failure: Option<Failure>,
-    /// Set once nobody reads the lines.
+    /// Set once the reader of the lines has left.
     unheard: Arc<AtomicBool>,
 }
 
@@ -71,7 +71,7 @@ impl EndedWatch {
         }
     }
 
-    /// Set once nobody reads the lines.
+    /// Set once the reader of the lines has left.
     pub(super) fn unheard(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.unheard)
     }
@@ -80,7 +80,7 @@ impl EndedWatch {
     pub(super) fn print(self) -> Result<(), Failure> {
         match self.failure {
             None => {}
-            // Whatever else is wanted is still written.
+            // The other outputs are still written.
             Some(Failure::ReaderGone) => return Ok(()),
             Some(failure) => return Err(failure),
         }
@@ -229,8 +229,9 @@ mod tests {
         watch.on_transfer(&sender, &report);
     }
 
-    /// Two connections with 3 and 4 ms, of which the first one lost 3 in one transfer: it has the worst transfer, and the other
-    /// one is the worst connection. A transfer that was not acknowledged ended as its connection did.
+    /// Two connections with 3 and 4 ms, of which the first one lost 3 in one transfer: it has the
+    /// worst transfer, and the other one is the worst connection. A transfer that was not
+    /// acknowledged ended as its connection did.
     #[test]
     fn transfers_and_connections_are_ranked_apart() {
         let mut watch = EndedWatch::new(false);

@@ -22,13 +22,13 @@ struct ConnectionJson {
     /// What the server was rebuilt as.
     profile: String,
     profile_errors: u64,
-    /// Where the capture was made.
+    /// Vantage point of the capture.
     vantage: &'static str,
-    /// Why it is followed no more; `end` is when.
+    /// Reason why it is followed no more, at `end`.
     end_reason: &'static str,
     #[serde(skip_serializing_if = "RoundTripJson::is_unknown")]
     round_trip: RoundTripJson,
-    /// Payload of a full segment of the server; without a transfer nothing tells.
+    /// Payload of a full segment of the server; unknown without a transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     mss: Option<u64>,
     bytes: [u64; 2],
@@ -39,13 +39,13 @@ struct ConnectionJson {
     left_out: u64,
 }
 
-/// Round trips of the server's data, nanoseconds, each if an ACK told one.
+/// Round trips of the server's data, nanoseconds, as far as ACKs have shown them.
 #[derive(Clone, Copy, Default, Serialize)]
 struct RoundTripJson {
-    /// Of the whole connection.
+    /// Lowest round trip of the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     lowest_ns: Option<u64>,
-    /// At the end of the last transfer.
+    /// Smoothed round trip at the end of the last transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     smoothed_ns: Option<u64>,
 }

@@ -10,6 +10,7 @@ mod json;
 mod outputs;
 mod packets;
 mod page;
+mod reading;
 mod rebuilt;
 mod summary;
 mod tables;
@@ -20,12 +21,10 @@ pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
 use crate::anonymity::anonymizer;
 use cmdline::captures::{Feed, LiveStep};
 use cmdline::{Failure, FirstFailure, jobs};
-use account::LeftOut;
-use outputs::{Outputs, ReadCapture};
+use outputs::Outputs;
+use reading::{LeftOut, ReadCapture};
 use summary::SummarySink;
-use trace::{
-    EngineConfig, EngineTally, OnlyServers, ShardedTraceEngine, TraceEngine, Undivided,
-};
+use trace::{EngineConfig, EngineTally, OnlyServers, ShardedTraceEngine, TraceEngine, Undivided};
 use units::{Duration, Instant};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
@@ -65,10 +64,11 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
 
 /// Between two looks for connections that have ended, on the clock of the packets.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A source that is quiet for so long has no more packets of a connection that was closed, or none that matter.
+/// If a source is quiet for that time, no packets of a closed connection follow that matter.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Tells of each connection as soon as it has ended: on this thread alone, since others would tell in rounds.
+/// Reports each connection as soon as it has ended. Other threads would report in rounds, so this
+/// one does all the work.
 fn follow(feed: &mut Feed, config: EngineConfig, outputs: OnlyServers<Outputs>) -> FirstFailure {
     feed.until(outputs.inner.unheard());
     let mut engine = TraceEngine::new(config, outputs);

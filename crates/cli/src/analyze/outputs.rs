@@ -1,34 +1,26 @@
 //! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder, a page.
 
-use super::account::{LeftOut, ReadingAccount};
+use super::account::ReadingAccount;
 use super::args::{AnalyzeArgs, AnalyzeJson};
 use super::ended::EndedWatch;
 use super::json::JsonSink;
 use super::packets;
 use super::page::ReportSink;
+use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
 use super::words::words;
-use capture::Tally;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::{
-    ConnectionTrace, EngineTally, ProfileSurvey, Retransmission, SenderModels, SenderSnapshot,
-    SentData, TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, EngineTally, Retransmission, SenderModels, SenderSnapshot, SentData,
+    TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
-
-/// What is known of the captures beside what is found in them.
-#[derive(Default)]
-pub(super) struct ReadCapture<'a> {
-    pub(super) tally: Tally,
-    pub(super) survey: Option<&'a ProfileSurvey>,
-    pub(super) left_out: LeftOut,
-}
 
 /// `--json=findings`.
 #[derive(Serialize)]

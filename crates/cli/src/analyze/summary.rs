@@ -1,6 +1,6 @@
 //! All connections in a few tables.
 
-use super::account::LeftOut;
+use super::reading::LeftOut;
 use super::rebuilt::{RebuiltAs, name_of};
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};

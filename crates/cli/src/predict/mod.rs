@@ -83,7 +83,8 @@ fn read(
         ..EngineConfig::default()
     };
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
-    let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers)).with_clients(clients);
+    let sink =
+        OnlyServers::new(servers, Visitors::up_to(args.most_transfers)).with_clients(clients);
     let mut engine = TraceEngine::new(EngineConfig { models: models.clone(), ..config }, sink);
     feed.each(|segment| engine.on_segment(segment));
     Ok((engine.finish_all().0.inner.finish(), models))

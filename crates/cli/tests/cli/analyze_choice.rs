@@ -1,4 +1,4 @@
-//! Which packets `headstart analyze` looks at, what it shows of the worst, and how it follows a pipe.
+//! `headstart analyze` chooses packets, shows the worst connections, and follows a pipe.
 
 use crate::run::{command, headstart, refused, root, stdout};
 use serde_json::Value;
@@ -25,8 +25,8 @@ fn clients(connections: &[Value]) -> Vec<&str> {
     connections.iter().map(|one| one["client"].as_str().unwrap()).collect()
 }
 
-/// The captures have a client each, 10.0.195.228 and 10.0.194.180. A network of one of them leaves the other out. The server's
-/// own network names no client.
+/// The captures have a client each, 10.0.195.228 and 10.0.194.180. A network of one of them leaves
+/// the other out. The server's own network names no client.
 #[test]
 fn clients_are_chosen_by_network() {
     let one = ["10.0.195.228:2848"];
@@ -44,14 +44,15 @@ fn clients_are_chosen_by_network() {
     refused(&["analyze", "x.pcap", "--client", "example.org"], &["like 192.0.2.0/24"]);
 }
 
-/// The first capture begins at 16:25:04.949, the second 11.636 s later: either way to say so divides them.
+/// The first capture begins at 16:25:04.949, the second 11.636 s later: either way to say so
+/// divides them.
 #[test]
 fn times_are_chosen_by_clock_or_from_the_first_segment() {
     let (first, second) = (["10.0.194.180:46432"], ["10.0.195.228:2848"]);
     assert_eq!(clients(&connections(&["--from", "11.6s"])).last(), Some(&second[0]));
     assert_eq!(clients(&connections(&["--to", "11.6s"])), first);
     assert_eq!(clients(&connections(&["--to", "2010-09-30T18:25:16.5+02:00"])), first);
-    // What is before does not exist: the rest of a connection begins in the middle.
+    // Earlier packets do not exist: the rest of a connection begins in the middle.
     let rest = connections(&["--from", "2010-09-30T16:25:06Z", "--to", "11.6s"]);
     assert_eq!((clients(&rest), &rest[0]["vantage"]), (first.to_vec(), &Value::from("unknown")));
     assert!(rest[0]["begin"].as_f64().unwrap() >= 1_285_863_906.0, "{rest:?}");
@@ -61,7 +62,7 @@ fn times_are_chosen_by_clock_or_from_the_first_segment() {
     let wrong = ["analyze", "x.pcap", "--from", "2010-09-30T16:25:06"];
     refused(&wrong, &["a time with its zone", "like 12.5s"]);
     refused(&["analyze", "x.pcap", "--from", "2s", "--to", "1s"], &["--to is no later"]);
-    // What cannot be asked of an access log.
+    // An access log has no connections.
     refused(&["analyze", "--access-log", "x", "--follow"], &["cannot be used with"]);
 }
 
@@ -90,8 +91,8 @@ fn the_worst_are_the_same_in_words_and_on_the_page() {
     assert!(place("C1") < place("C0"), "the order of the page");
 }
 
-/// A writer sends a connection up to its last packet, and then waits. The line of it comes before the pipe is closed, and the
-/// summary afterwards.
+/// A writer sends a connection up to its last packet, and then waits. The line of it comes before
+/// the pipe is closed, and the summary afterwards.
 #[test]
 fn a_connection_is_told_of_while_the_pipe_is_open() {
     let mut child = command(&["analyze", "--follow", "-"])

@@ -1,4 +1,4 @@
-//! Which segments of captures are looked at: those of named clients, within a span of time.
+//! Chooses segments of captures: those of named clients, within a span of time.
 
 use capture::Observed;
 use trace::NamedClients;
@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 pub enum ChosenTime {
     /// An instant.
     At(Instant),
-    /// As long after the first segment.
+    /// A time after the first segment.
     After(Duration),
 }
 
@@ -45,9 +45,9 @@ pub(super) struct SegmentChooser {
 /// Segments that were read and not chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOutSegments {
-    /// Before or after the chosen time.
+    /// Segments before or after the chosen time.
     pub by_time: u64,
-    /// Of clients that were not named, within that time.
+    /// Segments of clients that were not named, within that time.
     pub by_client: u64,
 }
 
@@ -75,7 +75,7 @@ impl SegmentChooser {
         });
     }
 
-    /// What was not chosen so far.
+    /// Counts the segments that were not chosen so far.
     pub(super) const fn left_out(&self) -> LeftOutSegments {
         self.left_out
     }
@@ -85,22 +85,23 @@ impl SegmentChooser {
 mod tests {
     use super::*;
     use std::net::IpAddr;
-    use trace::ClientNetwork;
+    use trace::ClientPattern;
 
     fn segment(seconds: u64, client: u8) -> Observed {
-        let mut segment = Observed { at: Instant::from_nanos(seconds * 1_000_000_000), ..Observed::default() };
+        let mut segment =
+            Observed { at: Instant::from_nanos(seconds * 1_000_000_000), ..Observed::default() };
         segment.source.ip = IpAddr::from([192, 0, 2, client]);
         segment
     }
 
-    /// Segments at 100 to 105 s in two batches. From 2 s after the first to before 104 s there are two, of which one is of
-    /// the named client.
+    /// Segments at 100 to 105 s in two batches. From 2 s after the first to before 104 s there are
+    /// two, of which one is of the named client.
     #[test]
     fn a_span_begins_with_its_first_instant_and_ends_before_its_last() {
         let mut choice = SegmentChooser::of(SegmentChoice {
             from: Some(ChosenTime::After(Duration::from_secs(2))),
             to: Some(ChosenTime::At(Instant::from_nanos(104_000_000_000))),
-            clients: std::iter::once("192.0.2.3".parse::<ClientNetwork>().unwrap()).collect(),
+            clients: std::iter::once("192.0.2.3".parse::<ClientPattern>().unwrap()).collect(),
         });
         let mut kept = Vec::new();
         for numbers in [0..2_u8, 2..6] {

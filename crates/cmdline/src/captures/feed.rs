@@ -41,7 +41,7 @@ pub struct Feed {
     troubles: Troubles,
 }
 
-/// What a feed of a live source has.
+/// A step of a live source.
 #[derive(Clone, Copy, Debug)]
 pub enum LiveStep<'a> {
     /// The next segment.
@@ -96,12 +96,13 @@ impl Feed {
         Self { anonymizer, ..self }
     }
 
-    /// The same of the chosen segments alone. With replaced addresses, clients are chosen by what stands for theirs.
+    /// Takes only the chosen segments. If addresses are replaced, the choice names the replaced
+    /// ones.
     pub fn choosing(self, choice: SegmentChoice) -> Self {
         Self { choice: SegmentChooser::of(choice), ..self }
     }
 
-    /// What was read and not chosen.
+    /// Counts the segments that were read and not chosen.
     pub const fn left_out(&self) -> LeftOutSegments {
         self.choice.left_out()
     }
@@ -204,8 +205,8 @@ impl Feed {
         self.progress.end();
     }
 
-    /// Hands over all segments, and says while a pipe has none for how long. It may have kept packets back meanwhile, as `tcpdump`
-    /// does without -U.
+    /// Hands over all segments, and says while a pipe has none for how long. It may have kept
+    /// packets back meanwhile, as `tcpdump` does without -U.
     pub fn each_live(&mut self, mut take: impl FnMut(LiveStep<'_>)) {
         let mut batch = std::mem::take(&mut self.ahead);
         let mut last = now();

@@ -1,6 +1,5 @@
 //! Sums of transfers.
 
-use crate::worst::changeable;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use trace::{TimeShare, TransferReport};
 
@@ -21,6 +20,17 @@ pub struct TimeSums {
     pub timeouts: u64,
     /// Nanoseconds, in the order of [`TimeShare::ALL`]. Wide: a damaged capture has absurd times.
     nanos: [u128; TimeShare::COUNT],
+}
+
+/// Returns true if another sender could change the time of this class.
+pub const fn is_changeable(share: TimeShare) -> bool {
+    use TimeShare::{Avoidance, Recovery, SlowStart, Timeout};
+    matches!(share, SlowStart | Avoidance | Recovery | Timeout)
+}
+
+/// The classes of time that a sender can change, in the order of [`TimeShare::ALL`].
+pub fn changeable() -> impl Iterator<Item = TimeShare> {
+    TimeShare::ALL.into_iter().filter(|share| is_changeable(*share))
 }
 
 /// What took how much of the time.
@@ -78,7 +88,8 @@ impl TimeSums {
         changeable().map(|share| self.nanos[share as usize]).sum()
     }
 
-    /// What took most of the time beside the path, or the path if there is nothing else; `None` if no time passed.
+    /// The cause that took most of the time beside the path, or the path if there is nothing else;
+    /// `None` if no time passed.
     pub fn main_cause(&self) -> Option<TimeCause> {
         let causes = self.causes();
         let other = causes.iter().find(|cause| cause.share != TimeShare::Path);

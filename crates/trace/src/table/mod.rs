@@ -145,7 +145,7 @@ impl ConnectionTable {
         connection.is_over
     }
 
-    /// The places of connections that are over, and wait for their last packets.
+    /// Finds the connections that are over, and wait for their last packets.
     pub(crate) fn over(&self) -> Vec<u32> {
         let is_over = |place: &&u32| {
             let connection = &self.places[**place as usize].connection;

@@ -3,7 +3,8 @@
 
 use super::worst::{RecordedConnection, SequenceEvent};
 use report::{
-    Axis, AxisUnit, Block, Colour, Figure, Point, Role, Section, Series, SeriesShape, bytes, seconds,
+    Axis, AxisUnit, Block, Colour, Figure, Point, Role, Section, Series, SeriesShape, bytes,
+    seconds,
 };
 use trace::RetransmissionKind;
 use units::{Instant, counted};

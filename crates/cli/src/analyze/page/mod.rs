@@ -86,7 +86,11 @@ fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
     let columns = [
         Column::new("connection", Quantity::Text, "Its number, as in the tables of --out"),
         Column::new("client", Quantity::Text, "Address and port"),
-        Column::new("lost", Quantity::Time, "Time lost to what a sender can change: the next columns"),
+        Column::new(
+            "lost",
+            Quantity::Time,
+            "Time lost to what a sender can change: the next columns",
+        ),
     ];
     let shares = changeable().map(|share| {
         let name = share.name().replace('-', " ");
