@@ -1,6 +1,7 @@
 //! The engine that rebuilds senders from captures, step by step and beside simulated hosts.
 
 mod common;
+mod counted;
 mod ordinary;
 mod peers;
 mod properties;
