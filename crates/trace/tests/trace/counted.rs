@@ -19,8 +19,8 @@ fn counts(found: &Collected) -> Vec<[u32; 2]> {
     found.transfers.iter().map(|(_, report)| of(report)).collect()
 }
 
-/// NewReno has repaired segment 3 of the nine that it had sent, and knows from the partial ACK that 5 is missing. `duplicates` of
-/// that ACK follow, and then the timer runs out.
+/// NewReno has repaired segment 3 of the nine that it had sent, and knows from the partial ACK that
+/// 5 is missing. `duplicates` of that ACK follow, and then the timer runs out.
 fn after_a_fast_repair(duplicates: u64) -> Collected {
     let mut wire = begun(false, 3);
     for n in 1..=3 {
@@ -39,8 +39,9 @@ fn after_a_fast_repair(duplicates: u64) -> Collected {
     run("reno", &wire.segments).0
 }
 
-/// SACK would have told of the hole at 5 with the ACKs that told of 3, however many duplicates of the partial ACK follow. So it goes
-/// before right-edge recovery, which one or two duplicates would have begun, and before a probe of the tail.
+/// The ACKs that showed the hole at 3 would have shown the one at 5 by SACK, however many
+/// duplicates of the partial ACK follow. So SACK goes before right-edge recovery, which one or two
+/// duplicates would have started, and before a probe of the tail.
 #[test]
 fn sack_goes_before_all_else_where_a_fast_repair_left_a_hole() {
     for duplicates in 0..=3 {
@@ -52,8 +53,8 @@ fn sack_goes_before_all_else_where_a_fast_repair_left_a_hole() {
     }
 }
 
-/// The first of five segments is lost. Of duplicates that came before a new ACK, none is left: the timeout that follows finds as many
-/// as came since.
+/// The first of five segments is lost. A new ACK resets the count of duplicates: the timeout that
+/// follows finds as many as came since.
 #[test]
 fn duplicates_count_from_the_last_new_ack() {
     let spared = |before: u64, since: u64| {
@@ -76,8 +77,9 @@ fn duplicates_count_from_the_last_new_ack() {
     assert_eq!([spared(0, 3), spared(1, 3)], [Nothing; 2]);
 }
 
-/// Nothing of three segments arrives. The timer of a second runs out (RFC 6298 §2.4), and again after two more (§5.5). Then 1 and 2 go
-/// again, without a timeout of their own. The next transfer begins with none.
+/// Nothing of three segments arrives. The timer of a second runs out (RFC 6298 §2.4), and again
+/// after two more (§5.5). Then 1 and 2 are retransmitted, without a timeout of their own. The next
+/// transfer begins with none.
 #[test]
 fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
     let mut wire = begun(false, 3);
@@ -99,7 +101,7 @@ fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
     assert_eq!(tally.retransmissions[Timeout as usize], 2);
 }
 
-/// A loss that ACKs tell of, and a probe of the tail, are retransmissions without a timeout.
+/// A loss that ACKs show, and a probe of the tail, are retransmissions without a timeout.
 #[test]
 fn repairs_by_acks_and_probes_are_no_timeouts() {
     let found = after_a_fast_repair(0);
