@@ -1,6 +1,7 @@
 //! `headstart predict`: the transfers of captures once more, under other schemes.
 
 mod args;
+mod nothing;
 mod page;
 mod running;
 mod shown;
@@ -35,10 +36,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return feed.verdict();
     }
     let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
-        return Err(Failure::input(
-            "no transfer in these captures was acknowledged to its end, so there is nothing to predict; `headstart analyze` \
-             says what they hold",
-        ));
+        return Err(Failure::input(nothing::why(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
     said_of(&visitors, args.most_transfers);
@@ -51,7 +49,7 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     let told = PathsTold::of(&forecast);
     let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
-    let bar = CountBar::begin((forecast.replays() * schemes.len()) as u64, "replays");
+    let bar = CountBar::begin(forecast.replays(schemes.len()) as u64, "replays");
     let options = ForecastOptions {
         seed: args.seed,
         threads: jobs::threads(args.jobs),
@@ -64,9 +62,11 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
         report_file::write(path, &page::document(&told, now, &result).to_html())?;
     }
     if args.json {
-        return stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result });
+        stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result })?;
+    } else {
+        shown::print(&told, now, &result)?;
     }
-    shown::print(&told, now, &result)
+    shown::refusal(&result, now.name()).map_or(Ok(()), |why| Err(Failure::failed(why)))
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.

@@ -3,12 +3,15 @@
 
 mod evidence;
 mod median;
+mod recent;
 mod spaced;
 mod together;
 mod visitors;
+mod windows;
 
 pub(crate) use evidence::PathEvidence;
 pub use visitors::{CapturedVisitors, Visitors};
+pub(crate) use windows::RateStep;
 
 use std::net::IpAddr;
 use units::{Duration, Instant};

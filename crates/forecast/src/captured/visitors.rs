@@ -1,5 +1,6 @@
 //! Takes a trace: the visitors of a server, each with connections and evidence.
 
+use super::windows::ArrivedData;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ pub struct Visitors {
     left_out: u64,
     incomplete: u64,
     begun_before: u64,
+    without_pure_acks: u64,
 }
 
 /// The visitors of a capture.
@@ -67,6 +69,8 @@ pub struct CapturedVisitors {
     /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
     /// replayed; what they show of paths is used.
     pub begun_before: u64,
+    /// Connections of which no ACK without data was captured, though both ends sent data: a filter has taken these ACKs away.
+    pub without_pure_acks: u64,
 }
 
 impl CapturedVisitors {
@@ -95,6 +99,7 @@ impl Visitors {
             left_out: 0,
             incomplete: 0,
             begun_before: 0,
+            without_pure_acks: 0,
         }
     }
 
@@ -110,6 +115,7 @@ impl Visitors {
             left_out: self.left_out,
             incomplete: self.incomplete,
             begun_before: self.begun_before,
+            without_pure_acks: self.without_pure_acks,
         }
     }
 
@@ -119,10 +125,11 @@ impl Visitors {
 
     /// An ACK at `at` acknowledges `bytes` more than the one before it, which was at `since`.
     fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
-        let address = sender.client.ip;
-        self.evidence(address).on_arrived(sender.connection, since, at, bytes);
-        let Some(begun) = self.begun.get(&sender.connection) else { return };
-        let told = begun.last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        let (address, connection) = (sender.client.ip, sender.connection);
+        let last_rtt = self.begun.get(&connection).and_then(|begun| begun.last_rtt);
+        let told = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        let data = ArrivedData { connection, since, at, bytes, rtt: told };
+        self.evidence(address).on_arrived(&data);
         // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
         if let Some(rtt) = told.filter(|_| !may_be_held) {
@@ -141,6 +148,7 @@ impl Visitors {
 
 impl TraceSink for Visitors {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.without_pure_acks += u64::from(lacks_pure_acks(summary));
         let Some(begun) = self.begun.remove(&summary.connection) else { return };
         if !summary.handshake_seen && !begun.transfers.is_empty() {
             self.begun_before += 1;
@@ -184,7 +192,8 @@ impl TraceSink for Visitors {
         }
         self.begun.entry(sender.connection).or_default().again.push(again.len);
         if !is_presumed {
-            self.evidence(sender.client.ip).on_loss(again.at, again.len.into());
+            let sent = again.last_sent.unwrap_or(again.at);
+            self.evidence(sender.client.ip).on_loss(sent, again.len.into());
         }
     }
 
@@ -231,6 +240,12 @@ impl TraceSink for Visitors {
     }
 }
 
+/// Every packet of both ends carries data: whole connections have SYNs, and ACKs of data.
+fn lacks_pure_acks(summary: &ConnectionTrace) -> bool {
+    let ends = [&summary.client_sent, &summary.server_sent];
+    ends.iter().all(|sent| sent.packets > 1 && sent.packets == sent.data_packets)
+}
+
 /// A transfer behind one that ended at `before`, or behind the handshake; without what was sent again.
 fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
@@ -253,7 +268,7 @@ fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::SenderPhase;
+    use trace::{SenderPhase, SenderTally};
 
     fn server_of(connection: u64) -> TracedSender {
         let ConnectionTrace { client, server, .. } = ConnectionTrace::default();
@@ -323,6 +338,23 @@ mod tests {
         end(&mut visitors, 0);
         let transfers = &visitors.finish().clients[0].connections[0].transfers;
         assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
+    }
+
+    /// Two packets with data from each end, and one more of the client: that one is an ACK, or a SYN.
+    #[test]
+    fn a_connection_of_data_alone_lacks_pure_acks() {
+        let lacking = |packets| {
+            let sent = SenderTally { packets, data_packets: 2, ..SenderTally::default() };
+            let server_sent = SenderTally { packets: 2, ..sent };
+            let mut visitors = Visitors::up_to(1);
+            visitors.on_connection(&ConnectionTrace {
+                client_sent: sent,
+                server_sent,
+                ..ConnectionTrace::default()
+            });
+            visitors.finish().without_pure_acks
+        };
+        assert_eq!([2, 3].map(lacking), [1, 0]);
     }
 
     /// The request comes from 10 to 26 ms, and the answer begins at 30 ms.
