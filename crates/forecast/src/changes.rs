@@ -2,6 +2,7 @@
 
 use crate::captured::RateStep;
 use link::RateTrace;
+use netsim::derive_seed;
 use std::fmt::Write;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
@@ -14,28 +15,39 @@ const MS: u64 = 1_000_000;
 
 /// The rate beside a window that was seen is much the same for so long.
 const LASTS: Duration = Duration::from_millis(200);
-/// Rates by time.
+/// A rate that is drawn lasts for so long.
+const DRAWN_FOR: Duration = Duration::from_millis(400);
+/// Rates by time, of which there is at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingRate {
     /// In the order of time.
     pub(crate) steps: Vec<RateStep>,
     /// ACKs of what left the link came back so much later.
     pub(crate) later: Duration,
-    /// The rate while nothing was seen.
-    pub(crate) usual: Rate,
+}
+
+/// The rate that is drawn for a span of time.
+struct Drawn {
+    block: u64,
+    rate: Rate,
 }
 
 impl ChangingRate {
-    /// The trace of a clock that begins at `first`, up to `last`; then it begins again. Where nothing was seen, the rate is that of a step close by, or the usual one.
-    /// `None` if it would be too long.
-    pub(crate) fn trace(&self, first: Instant, last: Instant) -> Option<Arc<RateTrace>> {
+    /// The trace of a clock that begins at `first`, up to `last`; then it begins again. Where nothing was seen, the rate is that of a step close by, or of
+    /// one that the `seed` draws. `None` if it would be too long.
+    pub(crate) fn trace(&self, first: Instant, last: Instant, seed: u64) -> Option<Arc<RateTrace>> {
         let span = last.saturating_since(first) + self.later;
         let span_ms = span.as_nanos().div_ceil(MS).max(1);
         let mut text = String::new();
         let (mut credit, mut count) = (0, 0_u64);
+        let mut drawn = Drawn { block: 0, rate: self.draw(seed, 0)? };
         for ms in 1..=span_ms {
             let at = first + self.later + Duration::from_millis(ms);
-            credit += self.rate(at).as_bps() / 1_000;
+            let block = at.as_nanos() / DRAWN_FOR.as_nanos();
+            if drawn.block != block {
+                drawn = Drawn { block, rate: self.draw(seed, block)? };
+            }
+            credit += self.close_to(at).unwrap_or(drawn.rate).as_bps() / 1_000;
             let packets = credit / PACKET_BITS;
             credit %= PACKET_BITS;
             count += packets;
@@ -51,14 +63,21 @@ impl ChangingRate {
         RateTrace::parse("capture", &text).ok().map(Arc::new)
     }
 
-    fn rate(&self, at: Instant) -> Rate {
+    /// One of the rates that were seen; `None` if there is none.
+    fn draw(&self, seed: u64, block: u64) -> Option<Rate> {
+        let number = derive_seed(seed, &format!("rate/{block}")) % self.steps.len().max(1) as u64;
+        self.steps.get(number as usize).map(|step| step.rate)
+    }
+
+    /// The rate of the step nearest in time, if one is close.
+    fn close_to(&self, at: Instant) -> Option<Rate> {
         let behind = self.steps.partition_point(|step| step.from <= at);
         let before = behind.checked_sub(1).and_then(|place| self.steps.get(place));
         let apart =
             |step: &RateStep| step.from.saturating_since(at).max(at.saturating_since(step.to));
         let close = before.into_iter().chain(self.steps.get(behind));
         let nearest = close.min_by_key(|step| apart(step)).filter(|step| apart(step) <= LASTS);
-        nearest.map_or(self.usual, |step| step.rate)
+        nearest.map(|step| step.rate)
     }
 }
 
@@ -70,31 +89,42 @@ mod tests {
         Instant::from_nanos(ms * MS)
     }
 
-    fn changing(usual: Rate) -> ChangingRate {
-        let step =
-            |from, to, mbps| RateStep { from: at(from), to: at(to), rate: Rate::from_mbps(mbps) };
-        let steps = vec![step(1_100, 1_200, 12), step(1_200, 1_300, 24)];
-        ChangingRate { steps, later: Duration::from_millis(100), usual }
+    fn changing() -> ChangingRate {
+        let step = |from, mbps| RateStep {
+            from: at(from),
+            to: at(from + 100),
+            rate: Rate::from_mbps(mbps),
+        };
+        let steps = vec![step(1_100, 12), step(1_200, 24)];
+        ChangingRate { steps, later: Duration::from_millis(100) }
     }
 
-    /// ACKs come 100 ms later, so from 1,000 to 1,100 ms the link has 12 Mbit/s, a packet of 1,500 bytes a millisecond, and then twice as much.
-    /// Within 200 ms of these steps the rate is theirs, and beyond 48 Mbit/s: 4 packets a millisecond. From 700 to 1,600 ms
-    /// there are 100 · 4, 300 · 1, 300 · 2 and 200 · 4 of them, and the last line of the trace; behind it the time that ACKs take.
+    /// Within 200 ms of the steps the rate is theirs. Farther away it is one of the two, for 400 ms.
     #[test]
-    fn a_link_follows_the_steps_and_has_its_usual_rate_elsewhere() {
-        let of = changing(Rate::from_mbps(48));
-        let rates = [799, 801, 1_099, 1_101, 1_399, 1_401].map(|ms| of.rate(at(ms + 100)));
-        assert_eq!(rates, [48, 12, 12, 24, 24, 48].map(Rate::from_mbps));
-        let trace = of.trace(at(700), at(1_600)).expect("it is short");
-        assert_eq!(trace.length(), Duration::from_millis(1_000));
-        let packets = trace.mean_rate().as_bps() / (1_504 * 8);
-        assert!((2_490..=2_510).contains(&packets), "{packets}");
+    fn a_rate_is_that_of_a_step_close_by() {
+        let of = changing();
+        let rates = [899, 901, 1_199, 1_201, 1_499, 1_501].map(|ms| of.close_to(at(ms)));
+        let mbps = [None, Some(12), Some(12), Some(24), Some(24), None];
+        assert_eq!(rates, mbps.map(|mbps| mbps.map(Rate::from_mbps)));
+        let drawn: Vec<Rate> = (0..100).filter_map(|block| of.draw(1, block)).collect();
+        let slow = drawn.iter().filter(|rate| **rate == Rate::from_mbps(12)).count();
+        assert!(drawn.len() == 100 && (30..=70).contains(&slow), "{slow}");
     }
 
-    /// 2 hours at 24 Mbit/s are 14 million packets.
+    /// ACKs come 100 ms later, so before 1,100 ms the link has 12 Mbit/s, a packet of 1,500 bytes a millisecond, and from then on
+    /// twice as much. In the milliseconds from 1,001 to 1,200, and in 100 more for the last ACKs, that is 99 packets and 201 times two. With
+    /// the last line of the trace they are 502.
+    #[test]
+    fn a_link_follows_the_steps() {
+        let trace = changing().trace(at(1_000), at(1_200), 1).expect("it is short");
+        assert_eq!(trace.length(), Duration::from_millis(300));
+        let moved = trace.mean_rate().as_bps() * 3 / 10 / 8;
+        assert!(moved.abs_diff(502 * u64::from(link::OPPORTUNITY_BYTES)) < 10, "{moved}");
+    }
+
+    /// 2 hours at 12 Mbit/s or more are 7 million packets.
     #[test]
     fn a_long_trace_is_none() {
-        let two_hours = at(7_200_000);
-        assert!(changing(Rate::from_mbps(24)).trace(at(0), two_hours).is_none());
+        assert!(changing().trace(at(0), at(7_200_000), 1).is_none());
     }
 }

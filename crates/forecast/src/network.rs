@@ -9,7 +9,9 @@ use crate::error::ForecastError;
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
 use memory::{PathKey, Scope};
-use netsim::{HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
+use netsim::{
+    HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology, derive_seed,
+};
 use race::REAL_PROCESSING;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -60,6 +62,9 @@ impl ReplayVariant {
     }
 }
 
+/// How far rates that change are shifted, at most.
+const MOST_SHIFT: Duration = Duration::from_millis(500);
+
 /// Packets by which queues differ from draw to draw.
 const QUEUE_STEPS: [i64; 3] = [0, 1, -1];
 
@@ -76,8 +81,8 @@ impl PlacedClient {
     fn of(client: CapturedClient, usual: UsualPath) -> Self {
         let access = AccessEstimate::of(&client.evidence, usual);
         let steps = client.evidence.rates_over_time();
-        let (later, usual) = (access.rtt, access.rate);
-        let changing = steps.map(|steps| ChangingRate { steps, later, usual });
+        let later = access.rtt;
+        let changing = steps.map(|steps| ChangingRate { steps, later });
         Self { client, access, changing }
     }
 }
@@ -139,7 +144,7 @@ impl ClientNetwork {
             return Ok(Vec::new());
         };
         let last = self.connections().map(|(_, connection)| connection.last()).max();
-        let span = ReplaySpan { first, last: last.unwrap_or(first) };
+        let span = ReplaySpan { first, last: last.unwrap_or(first), seed };
         let seated = Seated::of(self, span, variant);
         let opens = self.openings(first);
         let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
@@ -181,6 +186,22 @@ impl ClientNetwork {
 struct ReplaySpan {
     first: Instant,
     last: Instant,
+    /// Of what is drawn.
+    seed: u64,
+}
+
+impl ReplaySpan {
+    /// The same as rates that change meet it: in each draw but the first as much as half a second earlier or later, since another scheme
+    /// sends at other times.
+    fn shifted(self, variant: ReplayVariant) -> Self {
+        let ReplayVariant::Draw(1..) = variant else { return self };
+        let by = derive_seed(self.seed, "shift") % (2 * MOST_SHIFT.as_nanos());
+        let shifted = |at: Instant| {
+            let nanos = (at.as_nanos() + by).saturating_sub(MOST_SHIFT.as_nanos());
+            Instant::from_nanos(nanos)
+        };
+        Self { first: shifted(self.first), last: shifted(self.last), ..self }
+    }
 }
 
 /// The hosts of a network.
@@ -203,7 +224,8 @@ impl Seated {
             let access = variant.access(*access);
             let links = access.links(client_delay()).expect("an estimate is of a link that can be");
             let changing = changing.as_ref().filter(|_| variant != ReplayVariant::SteadyRates);
-            let trace = changing.and_then(|of| of.trace(span.first, span.last));
+            let met = span.shifted(variant);
+            let trace = changing.and_then(|of| of.trace(met.first, met.last, met.seed));
             let down = match trace {
                 Some(trace) => links.forward.with_rate_trace(trace),
                 None => links.forward,

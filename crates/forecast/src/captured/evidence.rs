@@ -93,7 +93,7 @@ impl PathEvidence {
     pub(crate) fn on_arrived(&mut self, data: &ArrivedData) {
         let &ArrivedData { connection, since, at, bytes, .. } = data;
         self.together.on_arrived(connection, since, at, bytes);
-        self.windows.on_arrived(data);
+        self.windows.on_arrived(data, self.least);
     }
 
     /// Lowest round trip; `None` before the first.
@@ -112,9 +112,9 @@ impl PathEvidence {
         Some(self.with_headers(payload))
     }
 
-    /// The rate over time, with headers, where the capture shows that it varies: that of the windows in which the queue was never empty.
+    /// The rate over time, with headers, where the capture shows that it varies.
     pub(crate) fn rates_over_time(&self) -> Option<Vec<RateStep>> {
-        let steps = self.windows.varying(self.least()?)?;
+        let steps = self.windows.varying()?;
         let with_headers = |step: RateStep| RateStep { rate: self.with_headers(step.rate), ..step };
         Some(steps.into_iter().map(with_headers).collect())
     }

@@ -1,7 +1,7 @@
-//! How fast a path delivered while its queue was never empty, window by window: its rate over time.
+//! How fast a path delivered while it had something to deliver, window by window: its rate over time.
 //!
-//! A link that always has a packet to send delivers at its rate, or at the share of it that others leave. Round trips say whether it had:
-//! all that passed waited. So the windows show a radio link whose rate changes, and a line on which other traffic comes and goes.
+//! If what an ACK acknowledges waited for most of the time since the ACK before, the link was busy in that time: it carried just what this
+//! ACK tells. So the windows show a radio link whose rate changes, with its outages.
 
 use super::median::weighted_quantile;
 use units::{Duration, Instant, Rate};
@@ -10,26 +10,17 @@ use units::{Duration, Instant, Rate};
 const FIRST_LENGTH: Duration = Duration::from_millis(100);
 /// Windows that are kept: of more, pairs become one, of twice the length.
 const MOST_WINDOWS: usize = 512;
-/// Packets waited if none of them had a round trip that was not longer than the lowest by such a part of it.
-const WAITED_ONE_IN: u64 = 10;
+/// A wait of a smaller part of the lowest round trip may be that of hosts.
+const WAITED_ONE_IN: u64 = 20;
 /// An ACK tells nothing of what was longer ago.
 const LONGEST_SPREAD: Duration = Duration::from_secs(1);
-/// Fewer busy windows are chance.
+/// A window tells a rate if data arrived in it for so long, and in so many ACKs: a few that came late or at once hardly matter.
+const LEAST_TIME: Duration = Duration::from_millis(5);
+const LEAST_ACKS: u32 = 8;
+/// Fewer windows are chance.
 const LEAST_WINDOWS: usize = 8;
 /// The rate varies if that of the faster quarter of the time is so many percent of that of the slower quarter.
 const VARIES_PERCENT: u64 = 130;
-
-/// Bytes that arrived in a window.
-#[derive(Clone, Copy, Debug)]
-struct DeliveryWindow {
-    number: u64,
-    bytes: u64,
-    /// From the first to the last arrival that is in it.
-    from: Instant,
-    to: Instant,
-    /// Lowest round trip in it, if there was one.
-    least: Option<Duration>,
-}
 
 /// Bytes that an ACK tells of.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +34,23 @@ pub(crate) struct ArrivedData {
     pub(crate) rtt: Option<Duration>,
 }
 
+/// What arrived in a window.
+#[derive(Clone, Copy, Debug)]
+struct DeliveryWindow {
+    number: u64,
+    bytes: u64,
+    /// How much of the window it took.
+    busy: Duration,
+    acks: u32,
+}
+
 /// The windows of a path in which something arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryWindows {
     length: Duration,
     windows: Vec<DeliveryWindow>,
+    /// Up to when time is counted: connections share it.
+    until: Instant,
 }
 
 /// A rate in a span of time.
@@ -60,46 +63,46 @@ pub(crate) struct RateStep {
 
 impl Default for DeliveryWindows {
     fn default() -> Self {
-        Self { length: FIRST_LENGTH, windows: Vec::new() }
+        Self { length: FIRST_LENGTH, windows: Vec::new(), until: Instant::ZERO }
     }
 }
 
 impl DeliveryWindow {
-    fn lasted(&self) -> Duration {
-        self.to.saturating_since(self.from)
-    }
-
     fn rate(&self) -> Rate {
-        Rate::from_bytes_over(self.bytes, self.lasted())
+        Rate::from_bytes_over(self.bytes, self.busy)
     }
 
-    /// Adds what comes later in the same window.
-    fn merge(&mut self, later: &Self) {
-        self.bytes += later.bytes;
-        self.from = self.from.min(later.from);
-        self.to = self.to.max(later.to);
-        self.least = self.least.into_iter().chain(later.least).min();
+    fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.busy += other.busy;
+        self.acks += other.acks;
     }
 }
 
 impl DeliveryWindows {
-    /// Spreads the bytes over the time in which they arrived: since the ACK before, as far as they were on their way.
-    pub(crate) fn on_arrived(&mut self, data: &ArrivedData) {
-        let under_way = data.rtt.unwrap_or(LONGEST_SPREAD).min(LONGEST_SPREAD);
-        let earliest = data.at.as_nanos().saturating_sub(under_way.as_nanos());
-        let from = data.since.max(Instant::from_nanos(earliest));
-        let lasted = data.at.saturating_since(from).as_nanos();
-        let mut left = data.bytes;
-        let mut begin = from;
-        while begin < data.at {
+    /// Spreads the bytes over the time since the ACK before, if the path, whose lowest round trip is `least`, was busy with them meanwhile.
+    pub(crate) fn on_arrived(&mut self, data: &ArrivedData, least: Duration) {
+        let &ArrivedData { since, at, bytes, rtt, .. } = data;
+        let gap = at.saturating_since(since);
+        // An ACK of what was lost tells no round trip, and of many bytes at once.
+        let waited = rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
+        let was_busy = waited * 2 >= gap && waited * WAITED_ONE_IN >= least;
+        if gap.is_zero() || gap > LONGEST_SPREAD || !was_busy {
+            return;
+        }
+        let mut left = bytes;
+        let mut begin = since;
+        while begin < at {
             let number = begin.as_nanos() / self.length.as_nanos();
-            let end = Instant::from_nanos((number + 1) * self.length.as_nanos()).min(data.at);
-            let part = u128::from(data.bytes) * u128::from((end - begin).as_nanos());
-            let bytes = if end == data.at { left } else { (part / u128::from(lasted)) as u64 };
+            let end = Instant::from_nanos((number + 1) * self.length.as_nanos()).min(at);
+            let part = u128::from(bytes) * u128::from((end - begin).as_nanos());
+            let bytes = if end == at { left } else { (part / u128::from(gap.as_nanos())) as u64 };
             left = left.saturating_sub(bytes);
-            self.add(DeliveryWindow { number, bytes, from: begin, to: end, least: data.rtt });
+            let busy = end.saturating_since(begin.max(self.until));
+            self.add(DeliveryWindow { number, bytes, busy, acks: 1 });
             begin = end;
         }
+        self.until = self.until.max(at);
     }
 
     fn add(&mut self, window: DeliveryWindow) {
@@ -126,25 +129,22 @@ impl DeliveryWindows {
         });
     }
 
-    /// Windows in which all packets waited, on a path with this lowest round trip, and which were seen for half of their time.
-    fn busy(&self, least: Duration) -> impl Iterator<Item = &DeliveryWindow> {
-        let waited = least + least / WAITED_ONE_IN;
-        self.windows.iter().filter(move |window| {
-            window.least.is_some_and(|rtt| rtt >= waited)
-                && window.lasted() * 2 >= self.length
-                && window.bytes > 0
-        })
-    }
-
-    /// The rate of payload over time if it varies: a step for each busy window, in their order.
-    pub(crate) fn varying(&self, least: Duration) -> Option<Vec<RateStep>> {
-        let busy: Vec<&DeliveryWindow> = self.busy(least).collect();
-        let timed = || busy.iter().map(|of| (of.rate(), of.lasted().as_nanos()));
+    /// The rate of payload over time if it varies: a step for each window that tells one, in their order.
+    pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
+        let tells = |window: &&DeliveryWindow| {
+            let is_slow = window.busy * 2 >= self.length;
+            window.busy >= LEAST_TIME && (window.acks >= LEAST_ACKS || is_slow)
+        };
+        let telling: Vec<&DeliveryWindow> = self.windows.iter().filter(tells).collect();
+        let timed = || telling.iter().map(|window| (window.rate(), window.busy.as_nanos()));
         let slow = weighted_quantile(timed(), 25)?;
         let fast = weighted_quantile(timed(), 75)?;
         let varies = fast.as_bps() * 100 >= slow.as_bps() * VARIES_PERCENT;
-        let step = |of: &&DeliveryWindow| RateStep { from: of.from, to: of.to, rate: of.rate() };
-        (varies && busy.len() >= LEAST_WINDOWS).then(|| busy.iter().map(step).collect())
+        let step = |window: &&DeliveryWindow| {
+            let from = Instant::from_nanos(window.number * self.length.as_nanos());
+            RateStep { from, to: from + self.length, rate: window.rate() }
+        };
+        (varies && telling.len() >= LEAST_WINDOWS).then(|| telling.iter().map(step).collect())
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
             let (since, at) = (at(10 * n - 10), at(10 * n));
             let (connection, rtt) = (0, Some(Duration::from_millis(rtt)));
             let bytes = bytes(10 * n - 10);
-            windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt });
+            windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt }, LEAST);
         }
         windows
     }
@@ -174,35 +174,48 @@ mod tests {
     #[test]
     fn a_rate_that_changes_is_seen_window_by_window() {
         let windows = delivered(1_000, 60, |ms| if ms < 500 { 10_000 } else { 2_500 });
-        let steps = windows.varying(LEAST).expect("it changes");
+        let steps = windows.varying().expect("it changes");
         let rates: Vec<Rate> = steps.iter().map(|step| step.rate).collect();
         assert_eq!(rates, [[Rate::from_mbps(8); 5], [Rate::from_mbps(2); 5]].concat());
         assert_eq!((steps[5].from, steps[5].to), (at(500), at(600)));
     }
 
-    /// The same from an empty queue: what was asked for changed, and no rate. A round trip of 44 ms is a tenth more than the lowest: it waited. A
-    /// steady rate does not vary, and neither do few windows.
+    /// ACKs come 10 ms apart, so a wait of 5 ms is half of that: with 44 ms the path was idle in between, and the rate is that of what was
+    /// sent. A steady rate does not vary, and neither do few windows.
     #[test]
     fn only_a_busy_path_shows_its_rate() {
         let changing = |ms| if ms < 500 { 10_000 } else { 2_500 };
-        assert_eq!(delivered(1_000, 43, changing).varying(LEAST), None);
-        assert!(delivered(1_000, 44, changing).varying(LEAST).is_some());
-        assert_eq!(delivered(1_000, 60, |_| 10_000).varying(LEAST), None);
-        assert_eq!(delivered(700, 60, changing).varying(LEAST), None);
+        assert_eq!(delivered(1_000, 44, changing).varying(), None);
+        assert!(delivered(1_000, 45, changing).varying().is_some());
+        assert_eq!(delivered(1_000, 60, |_| 10_000).varying(), None);
+        assert_eq!(delivered(700, 60, changing).varying(), None);
     }
 
-    /// Nothing comes for 500 ms, then an ACK of 5,000 bytes with a round trip of 600 ms. They were on their way all the time: 80 kbit/s in
-    /// each window. A round trip of 50 ms says that they were sent after a pause.
+    /// Nothing comes for 500 ms, then an ACK of 5,000 bytes with a round trip of 290 ms. They waited for 250 of the 500 ms: 80 kbit/s in
+    /// each window. A round trip of 289 ms is of something that was sent after a pause; and without one something was lost.
     #[test]
     fn an_outage_is_slow_and_a_pause_is_none() {
-        let after = |rtt| {
+        let after = |rtt: Option<u64>| {
             let mut windows = DeliveryWindows::default();
-            let rtt = Some(Duration::from_millis(rtt));
+            let rtt = rtt.map(Duration::from_millis);
             let data = ArrivedData { connection: 0, since: at(0), at: at(500), bytes: 5_000, rtt };
-            windows.on_arrived(&data);
-            windows.windows.iter().map(|window| window.bytes).collect::<Vec<_>>()
+            windows.on_arrived(&data, LEAST);
+            windows.windows.iter().map(DeliveryWindow::rate).collect::<Vec<_>>()
         };
-        assert_eq!((after(600), after(50)), (vec![1_000; 5], vec![5_000]));
+        assert_eq!(after(Some(290)), [Rate::from_bps(80_000); 5]);
+        assert_eq!((after(Some(289)), after(None)), (Vec::new(), Vec::new()));
+    }
+
+    /// Two connections get 5,000 bytes each in the same 10 ms: the path has carried 10,000 in these.
+    #[test]
+    fn connections_share_the_time() {
+        let mut windows = DeliveryWindows::default();
+        for connection in [1, 2] {
+            let rtt = Some(Duration::from_millis(60));
+            let (since, at, bytes) = (at(0), at(10), 5_000);
+            windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt }, LEAST);
+        }
+        assert_eq!(windows.windows[0].rate(), Rate::from_mbps(8));
     }
 
     /// 103 s have 1,030 windows of 100 ms: they become 258 of 400 ms. No byte is lost.
