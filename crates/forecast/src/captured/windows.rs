@@ -10,13 +10,16 @@ use units::{Duration, Instant, Rate};
 const FIRST_LENGTH: Duration = Duration::from_millis(100);
 /// Windows that are kept: of more, pairs become one, of twice the length.
 const MOST_WINDOWS: usize = 512;
-/// A wait of a smaller part of the lowest round trip may be that of hosts.
+/// A shorter wait, or one of a smaller part of the lowest round trip, may be that of hosts.
+const LEAST_WAIT: Duration = Duration::from_millis(1);
 const WAITED_ONE_IN: u64 = 20;
 /// An ACK tells nothing of what was longer ago.
 const LONGEST_SPREAD: Duration = Duration::from_secs(1);
 /// A window tells a rate if data arrived in it for so long, and in so many ACKs: a few that came late or at once hardly matter.
 const LEAST_TIME: Duration = Duration::from_millis(5);
 const LEAST_ACKS: u32 = 8;
+/// A window tells a rate of several connections if less than such a part of their bytes is beside it.
+const PART_ONE_IN: u64 = 10;
 /// Fewer windows are chance.
 const LEAST_WINDOWS: usize = 8;
 /// The rate varies if that of the faster quarter of the time is so many percent of that of the slower quarter.
@@ -42,6 +45,10 @@ struct DeliveryWindow {
     /// How much of the window it took.
     busy: Duration,
     acks: u32,
+    /// Bytes of ACKs that tell nothing of the time that they took.
+    untimed: u64,
+    connection: u64,
+    has_several: bool,
 }
 
 /// The windows of a path in which something arrived.
@@ -76,19 +83,36 @@ impl DeliveryWindow {
         self.bytes += other.bytes;
         self.busy += other.busy;
         self.acks += other.acks;
+        self.untimed += other.untimed;
+        self.has_several |= other.has_several || self.connection != other.connection;
+    }
+
+    /// What one connection got while another one repaired its losses is only a part of what the path carried.
+    const fn is_part(&self) -> bool {
+        self.has_several && self.untimed * PART_ONE_IN > self.bytes
     }
 }
 
 impl DeliveryWindows {
     /// Spreads the bytes over the time since the ACK before, if the path, whose lowest round trip is `least`, was busy with them meanwhile.
     pub(crate) fn on_arrived(&mut self, data: &ArrivedData, least: Duration) {
-        let &ArrivedData { since, at, bytes, rtt, .. } = data;
+        let &ArrivedData { connection, since, at, bytes, rtt } = data;
         let gap = at.saturating_since(since);
         // An ACK of what was lost tells no round trip, and of many bytes at once.
         let waited = rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
-        let was_busy = waited * 2 >= gap && waited * WAITED_ONE_IN >= least;
+        let is_of_hosts = waited < LEAST_WAIT || waited * WAITED_ONE_IN < least;
+        let was_busy = waited * 2 >= gap && !is_of_hosts;
+        let none = DeliveryWindow {
+            number: at.as_nanos() / self.length.as_nanos(),
+            bytes: 0,
+            busy: Duration::ZERO,
+            acks: 0,
+            untimed: bytes,
+            connection,
+            has_several: false,
+        };
         if gap.is_zero() || gap > LONGEST_SPREAD || !was_busy {
-            return;
+            return self.add(none);
         }
         let mut left = bytes;
         let mut begin = since;
@@ -99,7 +123,7 @@ impl DeliveryWindows {
             let bytes = if end == at { left } else { (part / u128::from(gap.as_nanos())) as u64 };
             left = left.saturating_sub(bytes);
             let busy = end.saturating_since(begin.max(self.until));
-            self.add(DeliveryWindow { number, bytes, busy, acks: 1 });
+            self.add(DeliveryWindow { number, bytes, busy, acks: 1, untimed: 0, ..none });
             begin = end;
         }
         self.until = self.until.max(at);
@@ -133,7 +157,7 @@ impl DeliveryWindows {
     pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
         let tells = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
-            window.busy >= LEAST_TIME && (window.acks >= LEAST_ACKS || is_slow)
+            window.busy >= LEAST_TIME && !window.is_part() && (window.acks >= LEAST_ACKS || is_slow)
         };
         let telling: Vec<&DeliveryWindow> = self.windows.iter().filter(tells).collect();
         let timed = || telling.iter().map(|window| (window.rate(), window.busy.as_nanos()));
@@ -200,7 +224,8 @@ mod tests {
             let rtt = rtt.map(Duration::from_millis);
             let data = ArrivedData { connection: 0, since: at(0), at: at(500), bytes: 5_000, rtt };
             windows.on_arrived(&data, LEAST);
-            windows.windows.iter().map(DeliveryWindow::rate).collect::<Vec<_>>()
+            let busy = windows.windows.iter().filter(|window| window.acks > 0);
+            busy.map(DeliveryWindow::rate).collect::<Vec<_>>()
         };
         assert_eq!(after(Some(290)), [Rate::from_bps(80_000); 5]);
         assert_eq!((after(Some(289)), after(None)), (Vec::new(), Vec::new()));
@@ -216,6 +241,14 @@ mod tests {
             windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt }, LEAST);
         }
         assert_eq!(windows.windows[0].rate(), Rate::from_mbps(8));
+        assert!(!windows.windows[0].is_part());
+        // A third one gets 1,001 bytes or more that were lost before: they came in the same time, and how fast is not known.
+        let lost =
+            |bytes| ArrivedData { connection: 3, since: at(0), at: at(10), bytes, rtt: None };
+        windows.on_arrived(&lost(1_000), LEAST);
+        assert!(!windows.windows[0].is_part());
+        windows.on_arrived(&lost(1), LEAST);
+        assert!(windows.windows[0].is_part());
     }
 
     /// 103 s have 1,030 windows of 100 ms: they become 258 of 400 ms. No byte is lost.
