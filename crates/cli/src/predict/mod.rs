@@ -10,7 +10,7 @@ pub(crate) use args::{PredictArgs, appendix};
 
 use cmdline::captures::Feed;
 use cmdline::progress::CountBar;
-use cmdline::{Failure, interrupt, jobs, remark, report_file, stdout};
+use cmdline::{Failure, FirstFailure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};
@@ -40,8 +40,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
     said_of(&visitors, args.most_transfers);
-    foretell(args, &now, Forecast::of(visitors, args.queue))?;
-    feed.verdict()
+    let mut ended = FirstFailure::default();
+    ended.note(foretell(args, &now, Forecast::of(visitors, args.queue)));
+    ended.note(feed.verdict());
+    ended.end()
 }
 
 /// Replays, first under what the servers run, and says what came of it.

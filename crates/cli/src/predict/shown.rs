@@ -179,20 +179,22 @@ pub(super) fn how_computed(result: &ForecastResult, now: &str) -> String {
 /// Why nothing is predicted, and what would help; `None` if something is.
 pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
     let off = result.refused?;
-    let cause = match result.changing {
-        0 => {
+    let (rates, cause) = match result.changing {
+        0 => (
+            "",
             "the model lacks something about these paths: another sender (name it with --sender), other traffic, or a capture \
-              that was not made at the server (--vantage)"
-        }
-        _ => {
-            "the rate that clients got changes within their transfers: other traffic shares their paths, or the paths change. How \
-              much of the rate another scheme would get, the capture does not tell"
-        }
+             that was not made at the server (--vantage)",
+        ),
+        _ => (
+            " if their rates do not change",
+            "other traffic shares the paths of these clients, or their rates change much. The capture does not show what another \
+             scheme would get of them",
+        ),
     };
     Some(format!(
-        "no prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones. Between {:.2} and \
-         {MOST_ERROR:.2} would do. Probably {cause}. Capture at another time or for longer, or choose clients with --client; a test of \
-         the scheme on a part of the connections tells for sure",
+        "no prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones{rates}. A prediction needs {:.2} to \
+         {MOST_ERROR:.2}. Probably {cause}. Capture at another time or for longer, or choose clients with --client. A trial of the \
+         scheme on a part of the connections is certain",
         1.0 / MOST_ERROR
     ))
 }
