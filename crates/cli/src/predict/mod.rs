@@ -41,8 +41,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     interrupt::end_at_once(feed.has_ended_as_asked())?;
     said_of(&visitors, args.most_transfers);
     let mut ended = FirstFailure::default();
-    ended.note(foretell(args, &now, Forecast::of(visitors, args.queue)));
+    let foretold = foretell(args, &now, Forecast::of(visitors, args.queue));
     ended.note(feed.verdict());
+    ended.note(foretold);
     ended.end()
 }
 
@@ -68,7 +69,12 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     } else {
         shown::print(&told, now, &result)?;
     }
-    shown::refusal(&result, now.name()).map_or(Ok(()), |why| Err(Failure::failed(why)))
+    match result.refused {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::failed("nothing is predicted: the replay does not explain the capture"))
+        }
+    }
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.

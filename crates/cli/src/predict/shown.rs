@@ -158,8 +158,8 @@ pub(super) fn print(
         stdout::print(&format!("\n{queues}\n"))?;
     }
     stdout::print(&format!("\n{}\n", fit(result, now)))?;
-    if result.refused.is_some() {
-        return Ok(());
+    if let Some(why) = refusal(result, now) {
+        return stdout::print(&format!("\n{why}\n"));
     }
     stdout::print(&format!("\nTime over that of {now}:\n\n"))?;
     stdout::print_table(&by_group(result, now))?;
@@ -192,9 +192,9 @@ pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
         ),
     };
     Some(format!(
-        "no prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones{rates}. A prediction needs {:.2} to \
+        "No prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones{rates}. A prediction needs {:.2} to \
          {MOST_ERROR:.2}. Probably {cause}. Capture at another time or for longer, or choose clients with --client. A trial of the \
-         scheme on a part of the connections is certain",
+         scheme on a part of the connections is certain.",
         1.0 / MOST_ERROR
     ))
 }
