@@ -56,7 +56,7 @@ impl AccessEstimate {
         // product is what queues are built for (RFC 7567 §2).
         let seen_wait = evidence.seen_wait();
         let wait = full.or(usual.wait).unwrap_or_else(|| rtt.max(seen_wait));
-        // The packet that was lost found all places taken: one more than the last packet in the queue waited for.
+        // The packet with that wait was one that the full queue still took.
         let queue = rate.bytes_in(wait) + full.map_or(0, |_| FULL_SEGMENT);
         Self {
             rate,
@@ -69,7 +69,7 @@ impl AccessEstimate {
         }
     }
 
-    /// The same with a queue of so many packets more, if losses have shown its end.
+    /// Returns it with a queue of more packets, if losses have shown its end.
     pub(crate) fn with_queue_by(self, packets: i64) -> Self {
         let bytes = packets * FULL_SEGMENT as i64;
         let queue =
@@ -77,7 +77,8 @@ impl AccessEstimate {
         Self { queue: queue.max(LEAST_QUEUE), ..self }
     }
 
-    /// The same with the shortest queue that makes packets wait as long as they were seen to, if no loss has shown its end.
+    /// Returns it with the shortest queue that makes packets wait as long as they were seen to, if
+    /// no loss has shown its end.
     pub(crate) fn with_short_queue(self) -> Self {
         let seen = self.rate.bytes_in(self.seen_wait) + LEAST_QUEUE;
         let queue = if self.is_queue_known { self.queue } else { self.queue.min(seen) };
@@ -162,8 +163,9 @@ mod tests {
         assert_eq!(delays(60), (Duration::ZERO, Duration::ZERO));
     }
 
-    /// 8 Mbit/s, 20 ms, 10 ms waited: nothing tells the end, so a round trip is taken, 20,000 bytes, and no packet more or less. At the
-    /// shortest it holds the 10,000 bytes that were seen and the 15,000 that a replay may need more. Losses tell it to a packet.
+    /// 8 Mbit/s, 20 ms, 10 ms waited: the end is not known, so a round trip is taken, 20,000
+    /// bytes, and no packet more or less. At the shortest it holds the 10,000 bytes that were seen
+    /// and the 15,000 that a replay may need more. Losses show it to a packet.
     #[test]
     fn queues_differ_as_far_as_evidence_leaves_open() {
         let mut evidence = PathEvidence::default();

@@ -20,7 +20,7 @@ const DRAWN_FOR: Duration = Duration::from_millis(400);
 /// Rates by time, of which there is at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingRate {
-    /// In the order of time.
+    /// Steps in the order of time.
     pub(crate) steps: Vec<RateStep>,
     /// ACKs of what left the link came back so much later.
     pub(crate) later: Duration,
@@ -33,8 +33,9 @@ struct Drawn {
 }
 
 impl ChangingRate {
-    /// The trace of a clock that begins at `first`, up to `last`; then it begins again. Where nothing was seen, the rate is that of a step close by, or of
-    /// one that the `seed` draws. `None` if it would be too long.
+    /// The trace of a clock that begins at `first`, up to `last`; then it begins again. Where
+    /// nothing was seen, the rate is that of a step close by, or of one that the `seed` draws.
+    /// `None` if it would be too long.
     pub(crate) fn trace(&self, first: Instant, last: Instant, seed: u64) -> Option<Arc<RateTrace>> {
         let span = last.saturating_since(first) + self.later;
         let span_ms = span.as_nanos().div_ceil(MS).max(1);
@@ -99,7 +100,8 @@ mod tests {
         ChangingRate { steps, later: Duration::from_millis(100) }
     }
 
-    /// Within 200 ms of the steps the rate is theirs. Farther away it is one of the two, for 400 ms.
+    /// Within 200 ms of the steps the rate is theirs. Farther away it is one of the two, for 400
+    /// ms.
     #[test]
     fn a_rate_is_that_of_a_step_close_by() {
         let of = changing();
@@ -111,9 +113,10 @@ mod tests {
         assert!(drawn.len() == 100 && (30..=70).contains(&slow), "{slow}");
     }
 
-    /// ACKs come 100 ms later, so before 1,100 ms the link has 12 Mbit/s, a packet of 1,500 bytes a millisecond, and from then on
-    /// twice as much. In the milliseconds from 1,001 to 1,200, and in 100 more for the last ACKs, that is 99 packets and 201 times two. With
-    /// the last line of the trace they are 502.
+    /// ACKs come 100 ms later, so before 1,100 ms the link has 12 Mbit/s, a packet of 1,500 bytes a
+    /// millisecond, and from then on twice as much. In the milliseconds from 1,001 to 1,200, and in
+    /// 100 more for the last ACKs, that is 99 packets and 201 times two. With the last line of the
+    /// trace they are 502.
     #[test]
     fn a_link_follows_the_steps() {
         let trace = changing().trace(at(1_000), at(1_200), 1).expect("it is short");

@@ -1,17 +1,21 @@
-//! The prediction: the times of a group of transfers over their times under the first scheme, with the interval that holds it.
+//! The prediction: the times of a group of transfers over their times under the first scheme, with
+//! the interval that holds it.
 //!
-//! Three things make it unsure. Networks differ, chance decides which packets are lost, and a model is a model. The first two are seen:
-//! in the scatter of networks, and of replays with other seeds. For the third, the first scheme is a test: what it took is captured.
+//! Three things make it unsure. Networks differ, chance decides which packets are lost, and a model
+//! is a model. The first two are seen: in the scatter of networks, and of replays with other seeds.
+//! For the third, the first scheme is a test: what it took is captured.
 
 use crate::group::{ForecastGroup, Subject};
 use race::student::two_sided_95;
 use serde::Serialize;
 use units::Duration;
 
-/// If the replay of the first scheme is off by more than this factor, either way, nothing is predicted.
+/// If the replay of the first scheme is off by more than this factor, either way, nothing is
+/// predicted.
 pub const MOST_ERROR: f64 = 4.0 / 3.0;
 
-/// Simulated transfers are within so much of the kernel's, all but one in fifty (docs/validation/worlds-history.md).
+/// Simulated transfers are within so much of the kernel's, all but one in fifty
+/// (docs/validation/worlds-history.md).
 const SIMULATION_ERROR: f64 = 0.05;
 
 /// Times of transfers; `None` of those that did not end.
@@ -20,44 +24,48 @@ pub(crate) type Times = [Option<Duration>];
 /// Times under a scheme, replay by replay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SchemeTimes {
-    /// With the estimates of the paths, and other chance each. The first is the one that tables show.
+    /// With the estimates of the paths, and other chance each. The first is the one that tables
+    /// show.
     pub(crate) draws: Vec<Vec<Option<Duration>>>,
     /// With queues that end where they were seen, if the end of any is not known.
     pub(crate) short_queues: Option<Vec<Option<Duration>>>,
 }
 
-/// What gains are held against.
+/// The baseline of gains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GainBasis<'a> {
     pub(crate) subjects: &'a [Subject],
-    /// Under the first scheme.
+    /// Times under the first scheme.
     pub(crate) first: &'a SchemeTimes,
-    /// The same with rates that do not change, if any does.
+    /// Its times with rates that do not change, if any rate changes.
     pub(crate) steady: Option<&'a Times>,
 }
 
-/// What a gain is of.
+/// Properties of the scheme of a gain.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GainKind {
     /// The first scheme itself.
     pub(crate) is_first: bool,
-    /// Queues held more than the capture has shown, so the ratio has to be known with shorter ones, too.
+    /// Queues held more than the capture has shown, so the ratio has to be known with shorter ones,
+    /// too.
     pub(crate) needs_more: bool,
 }
 
 /// The time of a group of transfers over their time under the first scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GroupGain {
-    /// Which.
+    /// The group.
     pub group: ForecastGroup,
     /// Transfers that ended under both.
     pub transfers: u64,
-    /// Geometric mean of the time that the first scheme took in its replay over the time captured: whichever is farther from 1 of
-    /// the replay as it is and of one with rates that do not change.
+    /// Geometric mean of replayed over captured time under the first scheme. If rates change, there
+    /// is a replay with rates that do not change, too, and the one farther from 1 counts.
     pub back_test: f64,
-    /// Geometric mean of time over time; `None` if the back-test is off by more than [`MOST_ERROR`].
+    /// Geometric mean of time over time; `None` if the back-test is off by more than
+    /// [`MOST_ERROR`].
     pub ratio: Option<f64>,
-    /// Interval that holds it in 95 of 100 cases; `None` of the first scheme itself, and without a ratio.
+    /// Interval that holds it in 95 of 100 cases; `None` of the first scheme itself, and without a
+    /// ratio.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -72,7 +80,7 @@ struct LogSum {
 }
 
 impl LogRatios {
-    /// Of `taken` over `baseline`, as far as both ended.
+    /// Logarithms of `taken` over `baseline`, as far as both ended.
     fn of(
         group: ForecastGroup,
         subjects: &[Subject],
@@ -107,8 +115,9 @@ impl LogRatios {
         (!self.0.is_empty()).then(|| sum / self.count())
     }
 
-    /// Half of the 95 % interval of the mean by Student's t, as far as networks differ: a ratio estimator (Cochran 1977 §6.4). Zero of
-    /// fewer than two networks, which tell nothing of others.
+    /// Half of the 95 % interval of the mean by Student's t, as far as networks differ: a ratio
+    /// estimator (Cochran 1977 §6.4). Zero of fewer than two networks, which show nothing of
+    /// others.
     fn half_width(&self) -> f64 {
         let (n, count) = (self.0.len() as f64, self.count());
         let Some(mean) = self.mean().filter(|_| self.0.len() > 1) else { return 0.0 };
@@ -152,8 +161,9 @@ impl GroupGain {
     }
 }
 
-/// How far the first scheme's replays are off the capture, in logarithms: with the rates that the capture shows, or with
-/// those that do not change, whichever is farther off. If only changing rates explain the capture, a scheme that sends at other times meets other rates.
+/// The error of the first scheme's replays beside the capture, in logarithms: with the rates that
+/// the capture shows, or with those that do not change, whichever is farther off. If only changing
+/// rates explain the capture, a scheme that sends at other times meets other rates.
 fn back_test(group: ForecastGroup, basis: GainBasis<'_>) -> Option<f64> {
     let of = |times: &Times| {
         let captured = basis.subjects.iter().map(|subject| Some(subject.captured));
@@ -170,7 +180,8 @@ fn mean_of(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Half of the interval that holds the mean of another replay in 95 of 100 cases, by Student's t; zero of a single one.
+/// Half of the interval that holds the mean of another replay in 95 of 100 cases, by Student's t;
+/// zero of a single one.
 fn scatter(means: &[f64], mean: f64) -> f64 {
     let n = means.len() as f64;
     if means.len() < 2 {
@@ -186,7 +197,7 @@ mod tests {
     use super::*;
     use findings::SizeClass;
 
-    /// Of a scheme that needs more of queues than was seen.
+    /// A scheme that needs more of queues than was seen.
     const OTHER: GainKind = GainKind { is_first: false, needs_more: true };
 
     fn seconds(times: &[f64]) -> Vec<Option<Duration>> {
@@ -211,8 +222,9 @@ mod tests {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
 
-    /// Half the time on the first visit, an eighth and as long on later ones, which are of medium size: √(1/8) = 0.353553391. The
-    /// geometric mean of all is the cube root of 1/16, 0.396850263. The replays took as long as the capture.
+    /// Half the time on the first visit, an eighth and as long on later ones, which are of medium
+    /// size: √(1/8) = 0.353553391. The geometric mean of all is the cube root of 1/16, 0.396850263.
+    /// The replays took as long as the capture.
     #[test]
     fn gains_are_geometric_means_of_each_group() {
         let subjects = [
@@ -231,9 +243,9 @@ mod tests {
         assert_eq!(ratio(ForecastGroup::Size(SizeClass::Huge)), None);
     }
 
-    /// Two networks of one transfer each, ln ratios −1 and −3: mean −2, squares 1 + 1, so the error is √(2 · 2) / 2 = 1. Student's t with
-    /// one degree of freedom is 12.706; beside it the simulation's 0.05 adds 0.0001. Two parts of one network tell nothing of
-    /// others: 0.05 alone.
+    /// Two networks of one transfer each, ln ratios −1 and −3: mean −2, squares 1 + 1, so the error
+    /// is √(2 · 2) / 2 = 1. Student's t with one degree of freedom is 12.706; beside it the
+    /// simulation's 0.05 adds 0.0001. Two parts of one network show nothing of others: 0.05 alone.
     #[test]
     fn few_networks_have_wide_intervals() {
         let interval = |networks: [usize; 2]| {
@@ -249,8 +261,9 @@ mod tests {
         assert_near(high, -1.95);
     }
 
-    /// The replay takes 1.1 times as long as the capture: its logarithm 0.09531 is added on both sides to the simulation's 0.05.
-    /// With rates that do not change it would take 0.8 times as long, which is farther off: 0.22314. At 1.4 times nothing is told.
+    /// The replay takes 1.1 times as long as the capture: its logarithm 0.09531 is added on both
+    /// sides to the simulation's 0.05. With rates that do not change it would take 0.8 times as
+    /// long, which is farther off: 0.22314. At 1.4 times there is no ratio.
     #[test]
     fn the_back_test_widens_the_interval_and_refuses() {
         let subjects = [subject(0, 1_000, true, 2.0)];
@@ -272,9 +285,9 @@ mod tests {
         assert_near(refused.back_test, 1.4);
     }
 
-    /// Replays with other chance have ln ratios 0 and 0.2: mean 0.1, standard deviation √0.02. Another one is within
-    /// 12.706 · √0.02 · √1.5 of it in 95 of 100 cases. With short queues the ratio is e^9: the interval reaches that, and
-    /// the simulation's 0.05 beyond.
+    /// Replays with other chance have ln ratios 0 and 0.2: mean 0.1, standard deviation √0.02.
+    /// Another one is within 12.706 · √0.02 · √1.5 of it in 95 of 100 cases. With short queues the
+    /// ratio is e^9: the interval reaches that, and the simulation's 0.05 more.
     #[test]
     fn chance_and_queues_that_nobody_has_seen_widen_the_interval() {
         let subjects = [subject(0, 1_000, true, 1.0)];

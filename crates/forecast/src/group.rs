@@ -1,4 +1,4 @@
-//! Groups of transfers that a forecast tells apart.
+//! Groups of transfers that a forecast has ratios for.
 
 use crate::network::ClientNetwork;
 use findings::{SIZE_CLASSES, SizeClass};
@@ -18,7 +18,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Of all transfers, in the order of networks, connections and transfers.
+    /// All transfers, in the order of networks, connections and transfers.
     pub(crate) fn all(networks: &[ClientNetwork]) -> Vec<Self> {
         let mut subjects = Vec::new();
         for network in networks {
@@ -42,16 +42,17 @@ impl Subject {
     }
 }
 
-/// Which transfers a gain is of.
+/// A group of transfers that a gain is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForecastGroup {
     /// All.
     All,
-    /// Over connections that began before their network had ended a transfer: nothing can be remembered.
+    /// Over connections that began before their network had ended a transfer: nothing can be
+    /// remembered.
     First,
-    /// Over later ones.
+    /// Transfers over later ones.
     Repeated,
-    /// By size of the answer.
+    /// Transfers of a size class of the answer.
     Size(SizeClass),
 }
 

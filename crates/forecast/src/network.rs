@@ -41,10 +41,11 @@ pub(crate) struct ClientNetwork {
     pub(crate) clients: Vec<PlacedClient>,
 }
 
-/// How a replay departs from the estimates of paths.
+/// A departure of a replay from the estimates of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayVariant {
-    /// Not at all; in each draw other chance. Losses tell the end of a queue to a packet, so it differs by that, too.
+    /// Not at all; in each draw other chance. Losses show the end of a queue to a packet, so it
+    /// differs by that, too.
     Draw(u64),
     /// Queues whose end no loss has shown end where they were seen.
     ShortQueues,
@@ -62,7 +63,7 @@ impl ReplayVariant {
     }
 }
 
-/// How far rates that change are shifted, at most.
+/// Rates that change are shifted by this time at most.
 const MOST_SHIFT: Duration = Duration::from_millis(500);
 
 /// Packets by which queues differ from draw to draw.
@@ -73,7 +74,7 @@ const QUEUE_STEPS: [i64; 3] = [0, 1, -1];
 pub(crate) struct PlacedClient {
     pub(crate) client: CapturedClient,
     pub(crate) access: AccessEstimate,
-    /// How the rate towards it changes, if the capture shows that it does.
+    /// The rate towards it, if the capture shows that it changes.
     pub(crate) changing: Option<ChangingRate>,
 }
 
@@ -186,13 +187,13 @@ impl ClientNetwork {
 struct ReplaySpan {
     first: Instant,
     last: Instant,
-    /// Of what is drawn.
+    /// Seed of the rates that are drawn.
     seed: u64,
 }
 
 impl ReplaySpan {
-    /// The same as rates that change meet it: in each draw but the first as much as half a second earlier or later, since another scheme
-    /// sends at other times.
+    /// Returns the time at which rates that change are taken. In each draw but the first it is up
+    /// to half a second earlier or later, since another scheme sends at other times.
     fn shifted(self, variant: ReplayVariant) -> Self {
         let ReplayVariant::Draw(1..) = variant else { return self };
         let by = derive_seed(self.seed, "shift") % (2 * MOST_SHIFT.as_nanos());

@@ -58,7 +58,8 @@ pub struct ForecastResult {
     pub draws: u64,
     /// Transfers whose client's rate changes, as the capture shows.
     pub changing: u64,
-    /// Nothing is predicted, because the first scheme's replay is off by so much: the geometric mean of its times over those captured.
+    /// Nothing is predicted, because the first scheme's replay is off by so much: the geometric
+    /// mean of its times over those captured.
     pub refused: Option<f64>,
 }
 
@@ -222,8 +223,8 @@ mod tests {
         assert_eq!(fit.within_quarter, Some(0.5));
     }
 
-    /// Captured 2 s. The first scheme's replay takes 1.4 s, which is less than three quarters of it: nothing else is shown. With
-    /// 1.6 s both schemes are.
+    /// Captured 2 s. The first scheme's replay takes 1.4 s, which is less than three quarters of
+    /// it: nothing else is shown. With 1.6 s both schemes are.
     #[test]
     fn a_replay_that_is_far_off_predicts_nothing() {
         let result = |first: f64| {

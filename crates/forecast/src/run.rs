@@ -52,7 +52,8 @@ impl Forecast {
         self.networks.last().map_or(0, |last| last.number + 1)
     }
 
-    /// Replays of so many schemes: several for each network, or for each 250 clients of a large one.
+    /// Replays of this number of schemes: several for each network, or for each 250 clients of a
+    /// large one.
     pub fn replays(&self, schemes: usize) -> usize {
         self.planned(schemes).len() * self.networks.len()
     }
@@ -75,7 +76,7 @@ impl Forecast {
         placed.filter(|placed| placed.changing.is_some()).map(|placed| &placed.client)
     }
 
-    /// Replays all under each scheme; the first is the one that others are held against.
+    /// Replays all under each scheme; others are compared with the first one.
     ///
     /// # Errors
     /// If a client has more connections to a server open at once than there are ports: 55,536.
@@ -97,7 +98,7 @@ impl Forecast {
         Ok(ForecastResult { changing, ..ForecastResult::of(&names, &subjects, &times) })
     }
 
-    /// The replays that say something of so many schemes: of which one, and how.
+    /// The replays that a forecast of this number of schemes needs.
     fn planned(&self, schemes: usize) -> Vec<PlannedReplay> {
         let of_all = |variant| (0..schemes).map(move |scheme| PlannedReplay { scheme, variant });
         let mut planned: Vec<PlannedReplay> =

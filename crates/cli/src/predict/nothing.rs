@@ -1,4 +1,4 @@
-//! Why captures hold nothing to predict, and what would help.
+//! Names the reason why captures hold nothing to predict, and what would help.
 
 use forecast::CapturedVisitors;
 use units::counted;
@@ -34,7 +34,8 @@ pub(super) fn why(visitors: &CapturedVisitors) -> String {
 mod tests {
     use super::*;
 
-    /// A connection without pure ACKs lacks its handshake and ends of transfers as well: the first reason explains the others.
+    /// A connection without pure ACKs lacks its handshake and ends of transfers as well: the first
+    /// reason explains the others.
     #[test]
     fn the_reason_that_explains_the_others_is_named() {
         let mut visitors = CapturedVisitors::default();

@@ -166,7 +166,7 @@ pub(super) fn print(
     stdout::print(&format!("\n{}\n", how_computed(result, now)))
 }
 
-/// How ratios and intervals come about, in words.
+/// Explains ratios and intervals.
 pub(super) fn how_computed(result: &ForecastResult, now: &str) -> String {
     format!(
         "A ratio is the geometric mean, over the transfers of {}, of the time under the scheme over the time under {now}, both \
@@ -176,7 +176,7 @@ pub(super) fn how_computed(result: &ForecastResult, now: &str) -> String {
     )
 }
 
-/// Why nothing is predicted, and what would help; `None` if something is.
+/// Explains why nothing is predicted, and what would help; `None` if something is.
 pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
     let off = result.refused?;
     let (rates, cause) = match result.changing {

@@ -9,8 +9,8 @@ fn capture(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Captures of a race under linux: visits for 500 kB over 20 Mbit/s and 40 ms, with `more` arguments. Both are made on the client's
-/// side of the server's link.
+/// Captures of a race under linux: visits for 500 kB over 20 Mbit/s and 40 ms, with `more`
+/// arguments. Both are made on the client's side of the server's link.
 fn raced(folder: &Path, more: &[&str]) -> [String; 2] {
     let race = ["race", "500kB", "--client-window", "1MB", "--visits", "6", "--reconnect"];
     let rest = ["--idle", "2", "--repeat", "1", "--schemes", "linux", "--pcap"];
@@ -29,8 +29,8 @@ fn obeying(text: &str) -> Value {
     json
 }
 
-/// Both directions of a server, and two schemes: rows for the capture and both, the first held against itself. A queue of 12 packets drops
-/// some.
+/// Both directions of a server, and two schemes: rows for the capture and both, the first held
+/// against itself. A queue of 12 packets drops some.
 #[test]
 fn a_capture_is_replayed_under_each_scheme() {
     let files = raced(&folder("predict-schemes"), &["--path", "20mbit,40ms,12p"]);
@@ -79,8 +79,8 @@ fn a_capture_is_replayed_under_each_scheme() {
     }
 }
 
-/// A bulk download shares the line with the visits of a race. The replay of the capture, in which these visits are alone, is much too
-/// fast: words, JSON and page say so, and none has a ratio.
+/// A bulk download shares the line with the visits of a race. The replay of the capture, in which
+/// these visits are alone, is much too fast: words, JSON and page say so, and none has a ratio.
 #[test]
 fn a_capture_that_the_model_does_not_explain_is_refused() {
     let folder = folder("predict-refused");
@@ -104,7 +104,8 @@ fn a_capture_that_the_model_does_not_explain_is_refused() {
     assert!(json["refused"].as_f64().unwrap() < 0.75, "{json}");
 }
 
-/// A capture of packets with data alone, as a display filter leaves it. What is missing is named, and not the transfers that end nowhere.
+/// A capture of packets with data alone, as a display filter leaves it. The message names the ACKs
+/// that are missing, and not the transfers that end nowhere.
 #[test]
 fn a_capture_without_pure_acks_is_refused_with_the_reason() {
     let whole = std::fs::read(capture("fast019")).unwrap();

@@ -63,8 +63,8 @@ impl PathEvidence {
         self.queued.add(rtt);
     }
 
-    /// A loss of so many bytes has been repaired, which had been sent at `sent`. The queue that they met is the one that the packet
-    /// sent nearest to them met, whichever connection it is of.
+    /// A loss of so many bytes has been repaired, which had been sent at `sent`. The queue that
+    /// they met is the one that the packet sent nearest to them met, whichever connection it is of.
     pub(crate) fn on_loss(&mut self, sent: Instant, bytes: u64) {
         self.lost += bytes;
         if let Some(rtt) = self.recent.sent_nearest(sent) {
@@ -119,7 +119,8 @@ impl PathEvidence {
         Some(steps.into_iter().map(with_headers).collect())
     }
 
-    /// The rate of packets that carry this payload. Without a transfer nothing tells how long segments are.
+    /// The rate of packets that carry this payload. Without a transfer nothing tells how long
+    /// segments are.
     fn with_headers(&self, payload: Rate) -> Rate {
         let mss = u128::from(self.mss);
         if mss == 0 {

@@ -7,7 +7,7 @@ pub(super) fn weighted_median(values: impl Iterator<Item = (Rate, u64)>) -> Opti
     weighted_quantile(values, 50)
 }
 
-/// The value below which so many percent of the weight are.
+/// The value below which this percentage of the weight is.
 pub(super) fn weighted_quantile(
     values: impl Iterator<Item = (Rate, u64)>,
     percent: u128,

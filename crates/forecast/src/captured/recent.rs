@@ -1,9 +1,11 @@
-//! The last round trips of a path by when their packets were sent: what a packet that is lost would have met.
+//! The last round trips of a path by when their packets were sent: what a packet that is lost would
+//! have met.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Round trips that are kept: those of some windows, since a loss is repaired a round trip or more after it.
+/// Round trips that are kept: those of some windows, since a loss is repaired a round trip or more
+/// after it.
 const MOST: usize = 256;
 /// A packet that was sent so much earlier or later met another queue.
 const APART: Duration = Duration::from_secs(1);
@@ -20,7 +22,7 @@ struct RecentTrip {
 }
 
 impl RecentTrips {
-    /// An ACK at `at` tells of a round trip.
+    /// Adds the round trip of an ACK at `at`.
     pub(super) fn add(&mut self, at: Instant, rtt: Duration) {
         if self.0.len() == MOST {
             self.0.pop_front();
@@ -34,7 +36,7 @@ impl RecentTrips {
         let apart = |trip: &RecentTrip| {
             trip.sent.saturating_since(sent).max(sent.saturating_since(trip.sent))
         };
-        // Of several the latest ACK tells.
+        // The latest of equally near ones counts.
         let nearest = self.0.iter().rev().min_by_key(|trip| apart(trip))?;
         (apart(nearest) <= APART).then_some(nearest.rtt)
     }
@@ -48,8 +50,9 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Packets sent at 0, 100 and 200 ms have round trips of 50, 90 and 40 ms. One sent at 110 ms and lost met the queue of the second, though the
-    /// loss is seen after the third's ACK, when the queue is empty.
+    /// Packets sent at 0, 100 and 200 ms have round trips of 50, 90 and 40 ms. One sent at 110 ms
+    /// and lost met the queue of the second, though the loss is seen after the third's ACK, when
+    /// the queue is empty.
     #[test]
     fn a_loss_met_the_queue_of_its_neighbour() {
         let mut trips = RecentTrips::default();
@@ -61,7 +64,7 @@ mod tests {
         assert_eq!([near(1_200), near(1_201)], [Some(40), None]);
     }
 
-    /// Of 300 round trips, one each millisecond, the last 256 are kept.
+    /// The last 256 of 300 round trips are kept, one each millisecond.
     #[test]
     fn memory_is_bounded() {
         let mut trips = RecentTrips::default();

@@ -69,7 +69,8 @@ pub struct CapturedVisitors {
     /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
     /// replayed; what they show of paths is used.
     pub begun_before: u64,
-    /// Connections of which no ACK without data was captured, though both ends sent data: a filter has taken these ACKs away.
+    /// Connections of which no ACK without data was captured, though both ends sent data: a filter
+    /// has taken these ACKs away.
     pub without_pure_acks: u64,
 }
 

@@ -1,31 +1,34 @@
-//! How fast a path delivered while it had something to deliver, window by window: its rate over time.
+//! Measures the rate of a path over time, window by window, while the path is busy.
 //!
-//! If what an ACK acknowledges waited for most of the time since the ACK before, the link was busy in that time: it carried just what this
-//! ACK tells. So the windows show a radio link whose rate changes, with its outages.
+//! If what an ACK acknowledges waited for most of the time since the ACK before, the link was busy
+//! in that time: it carried just what this ACK acknowledges. So the windows show a radio link whose
+//! rate changes, with its outages.
 
 use super::median::weighted_quantile;
 use units::{Duration, Instant, Rate};
 
-/// Length of a window at first. An answer that fills a link takes some of them, and few changes of a radio link are shorter.
+/// Length of a window at first. An answer that fills a link takes some of them, and few changes of
+/// a radio link are shorter.
 const FIRST_LENGTH: Duration = Duration::from_millis(100);
 /// Windows that are kept: of more, pairs become one, of twice the length.
 const MOST_WINDOWS: usize = 512;
 /// A shorter wait, or one of a smaller part of the lowest round trip, may be that of hosts.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 const WAITED_ONE_IN: u64 = 20;
-/// An ACK tells nothing of what was longer ago.
+/// An ACK shows no rate of a longer time.
 const LONGEST_SPREAD: Duration = Duration::from_secs(1);
-/// A window tells a rate if data arrived in it for so long, and in so many ACKs: a few that came late or at once hardly matter.
+/// A window shows a rate if it was busy for that time, and had that number of ACKs: a few late ACKs
+/// hardly matter.
 const LEAST_TIME: Duration = Duration::from_millis(5);
 const LEAST_ACKS: u32 = 8;
-/// A window tells a rate of several connections if less than such a part of their bytes is beside it.
+/// A window shows the rate of several connections if less than this part of their bytes is untimed.
 const PART_ONE_IN: u64 = 10;
 /// Fewer windows are chance.
 const LEAST_WINDOWS: usize = 8;
-/// The rate varies if that of the faster quarter of the time is so many percent of that of the slower quarter.
+/// The rate varies if the third quartile is this percentage of the first one, or more.
 const VARIES_PERCENT: u64 = 130;
 
-/// Bytes that an ACK tells of.
+/// Bytes that an ACK newly acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrivedData {
     pub(crate) connection: u64,
@@ -33,30 +36,30 @@ pub(crate) struct ArrivedData {
     pub(crate) since: Instant,
     pub(crate) at: Instant,
     pub(crate) bytes: u64,
-    /// The round trip that it tells.
+    /// Its round trip, if it has one.
     pub(crate) rtt: Option<Duration>,
 }
 
-/// What arrived in a window.
+/// Data that was acknowledged in a window.
 #[derive(Clone, Copy, Debug)]
 struct DeliveryWindow {
     number: u64,
     bytes: u64,
-    /// How much of the window it took.
+    /// Time of the window in which the path was busy.
     busy: Duration,
     acks: u32,
-    /// Bytes of ACKs that tell nothing of the time that they took.
+    /// Bytes of ACKs whose time does not count as busy.
     untimed: u64,
     connection: u64,
     has_several: bool,
 }
 
-/// The windows of a path in which something arrived.
+/// The windows of a path in which something was acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryWindows {
     length: Duration,
     windows: Vec<DeliveryWindow>,
-    /// Up to when time is counted: connections share it.
+    /// End of the busy time so far: connections share it.
     until: Instant,
 }
 
@@ -87,18 +90,20 @@ impl DeliveryWindow {
         self.has_several |= other.has_several || self.connection != other.connection;
     }
 
-    /// What one connection got while another one repaired its losses is only a part of what the path carried.
+    /// One connection got only a part of what the path carried, while another one repaired its
+    /// losses.
     const fn is_part(&self) -> bool {
         self.has_several && self.untimed * PART_ONE_IN > self.bytes
     }
 }
 
 impl DeliveryWindows {
-    /// Spreads the bytes over the time since the ACK before, if the path, whose lowest round trip is `least`, was busy with them meanwhile.
+    /// Spreads the bytes over the time since the ACK before, if the path, whose lowest round trip
+    /// is `least`, was busy with them meanwhile.
     pub(crate) fn on_arrived(&mut self, data: &ArrivedData, least: Duration) {
         let &ArrivedData { connection, since, at, bytes, rtt } = data;
         let gap = at.saturating_since(since);
-        // An ACK of what was lost tells no round trip, and of many bytes at once.
+        // An ACK of a repaired loss has no round trip, and acknowledges many bytes at once.
         let waited = rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
         let is_of_hosts = waited < LEAST_WAIT || waited * WAITED_ONE_IN < least;
         let was_busy = waited * 2 >= gap && !is_of_hosts;
@@ -153,7 +158,8 @@ impl DeliveryWindows {
         });
     }
 
-    /// The rate of payload over time if it varies: a step for each window that tells one, in their order.
+    /// The rate of payload over time if it varies: a step for each window that shows one, in their
+    /// order.
     pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
         let tells = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
@@ -182,7 +188,7 @@ mod tests {
 
     const LEAST: Duration = Duration::from_millis(40);
 
-    /// An ACK each 10 ms from 0 to `ms`, of so many bytes each at a time, with this round trip.
+    /// An ACK each 10 ms from 0 to `ms`, of `bytes` at a time, with this round trip.
     fn delivered(ms: u64, rtt: u64, bytes: impl Fn(u64) -> u64) -> DeliveryWindows {
         let mut windows = DeliveryWindows::default();
         for n in 1..=ms / 10 {
@@ -194,7 +200,8 @@ mod tests {
         windows
     }
 
-    /// 10,000 bytes each 10 ms are 8 Mbit/s; from 500 ms on there are 2,500, 2 Mbit/s. Each window of 100 ms has its rate.
+    /// 10,000 bytes each 10 ms are 8 Mbit/s; from 500 ms on there are 2,500, 2 Mbit/s. Each window
+    /// of 100 ms has its rate.
     #[test]
     fn a_rate_that_changes_is_seen_window_by_window() {
         let windows = delivered(1_000, 60, |ms| if ms < 500 { 10_000 } else { 2_500 });
@@ -204,8 +211,9 @@ mod tests {
         assert_eq!((steps[5].from, steps[5].to), (at(500), at(600)));
     }
 
-    /// ACKs come 10 ms apart, so a wait of 5 ms is half of that: with 44 ms the path was idle in between, and the rate is that of what was
-    /// sent. A steady rate does not vary, and neither do few windows.
+    /// ACKs come 10 ms apart, so a wait of 5 ms is half of that. With a round trip of 44 ms the
+    /// path was idle in between, and the server's own rate shows. A steady rate does not vary, and
+    /// neither do few windows.
     #[test]
     fn only_a_busy_path_shows_its_rate() {
         let changing = |ms| if ms < 500 { 10_000 } else { 2_500 };
@@ -215,8 +223,9 @@ mod tests {
         assert_eq!(delivered(700, 60, changing).varying(), None);
     }
 
-    /// Nothing comes for 500 ms, then an ACK of 5,000 bytes with a round trip of 290 ms. They waited for 250 of the 500 ms: 80 kbit/s in
-    /// each window. A round trip of 289 ms is of something that was sent after a pause; and without one something was lost.
+    /// Nothing comes for 500 ms, then an ACK of 5,000 bytes with a round trip of 290 ms. They
+    /// waited for 250 of the 500 ms: 80 kbit/s in each window. A round trip of 289 ms is of
+    /// something that was sent after a pause; and without one something was lost.
     #[test]
     fn an_outage_is_slow_and_a_pause_is_none() {
         let after = |rtt: Option<u64>| {
@@ -231,7 +240,8 @@ mod tests {
         assert_eq!((after(Some(289)), after(None)), (Vec::new(), Vec::new()));
     }
 
-    /// Two connections get 5,000 bytes each in the same 10 ms: the path has carried 10,000 in these.
+    /// Two connections get 5,000 bytes each in the same 10 ms: the path has carried 10,000 in
+    /// these.
     #[test]
     fn connections_share_the_time() {
         let mut windows = DeliveryWindows::default();
@@ -242,7 +252,7 @@ mod tests {
         }
         assert_eq!(windows.windows[0].rate(), Rate::from_mbps(8));
         assert!(!windows.windows[0].is_part());
-        // A third one gets 1,001 bytes or more that were lost before: they came in the same time, and how fast is not known.
+        // A third one gets 1,001 bytes or more that were lost before, and their time is not known.
         let lost =
             |bytes| ArrivedData { connection: 3, since: at(0), at: at(10), bytes, rtt: None };
         windows.on_arrived(&lost(1_000), LEAST);

@@ -1,5 +1,5 @@
-//! Forecasts over paths that a model of one client behind a steady line does not fit, beside those that it fits: whether the
-//! interval of a ratio holds what a race measures.
+//! Forecasts over paths that a steady line for one client does not explain, and over paths that it
+//! explains. The interval of a ratio has to hold what a race measures.
 //!
 //! `docs/validation/forecasts.md` has the table that this test prints.
 
@@ -41,7 +41,8 @@ const STEADY: [VisitedPath; 5] = [
     visited(1_000_000, "50mbit,100ms,200p"),
 ];
 
-/// A mobile downlink from several of its seconds on, queues of 12 packets, and four transfers at a time through 40.
+/// A mobile downlink from several of its seconds on, queues of 12 packets, and four transfers at a
+/// time through 40.
 const UNSTEADY: [VisitedPath; 7] = [
     VisitedPath { visits: 12, ..visited(500_000, "mobile,60ms,200p") },
     VisitedPath { visits: 12, offset: 30, ..visited(500_000, "mobile,60ms,200p") },
@@ -93,7 +94,8 @@ fn log_mean(visitors: &CapturedVisitors) -> f64 {
     logs.iter().sum::<f64>() / logs.len() as f64
 }
 
-/// What the capture of the first scheme foretells, and the ratios that the captures of all schemes show.
+/// The forecast from the capture of the first scheme, and the ratios that the captures of all
+/// schemes show.
 fn foretold_and_measured(of: &VisitedPath, seed: u64) -> (ForecastResult, Vec<f64>) {
     let race = race(of, seed);
     let options = RunOptions { threads: 0, record: false, capture: true, on_run: &|| () };
@@ -130,7 +132,8 @@ fn row(of: &VisitedPath, seed: u64) -> Vec<bool> {
     inside
 }
 
-/// Three schemes over twelve paths, those that are unsteady with three seeds: of ten intervals nine hold the measured ratio, or more.
+/// Three schemes over twelve paths, those that are unsteady with three seeds: of ten intervals nine
+/// hold the measured ratio, or more.
 #[test]
 fn intervals_hold_what_races_measure() {
     let mut inside = Vec::new();
@@ -156,7 +159,8 @@ fn intervals_of_steady_paths_are_narrow() {
     }
 }
 
-/// Where bulk downloads share the line, what another scheme gets depends on them: nothing is predicted.
+/// Where bulk downloads share the line, what another scheme gets depends on them: nothing is
+/// predicted.
 #[test]
 fn a_shared_line_is_refused() {
     for of in &SHARED {

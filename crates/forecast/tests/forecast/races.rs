@@ -1,5 +1,5 @@
-//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of one object over new
-//! connections. What the forecast knows is in the capture alone.
+//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of
+//! one object over new connections. What the forecast knows is in the capture alone.
 
 use crate::captured::visitors;
 use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult};
@@ -49,8 +49,8 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     (result, running.name().to_owned())
 }
 
-/// The race, and what the capture of its first scheme foretells: the packets tell which one that is, and its replay takes as long as
-/// it took, within 2 %.
+/// The race, and what the capture of its first scheme foretells: the packets tell which one that
+/// is, and its replay takes as long as it took, within 2 %.
 fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
     let outcome = race.run(options);
@@ -61,7 +61,8 @@ fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) 
     (RaceResult::new(race, &outcome), foretold)
 }
 
-/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 % of each other.
+/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 %
+/// of each other.
 #[test]
 fn a_capture_of_linux_foretells_races_of_others() {
     for (bytes, path) in [
@@ -95,8 +96,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
     }
 }
 
-/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as the race has it: BBR paces slow
-/// start, so `linux` is faster.
+/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as
+/// the race has it: BBR paces slow start, so `linux` is faster.
 #[test]
 fn a_capture_of_bbr_foretells_linux() {
     let bbr = Scheme::parse("linux-bbr").unwrap();

@@ -4,7 +4,6 @@
 
 use crate::common::collect::Collected;
 use crate::steps::{begun, run};
-use trace::testing::wire::CapturedWire;
 use trace::{RetransmissionKind, SparedBy, TimeShare, TransferReport};
 
 use RetransmissionKind::{Fast, SlowStart, TailProbe, Timeout};
