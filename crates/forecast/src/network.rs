@@ -8,10 +8,9 @@ use crate::changes::ChangingRate;
 use crate::error::ForecastError;
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
+use crate::variant::{ReplaySpan, ReplayVariant};
 use memory::{PathKey, Scope};
-use netsim::{
-    HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology, derive_seed,
-};
+use netsim::{HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
 use race::REAL_PROCESSING;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -40,34 +39,6 @@ pub(crate) struct ClientNetwork {
     pub(crate) number: usize,
     pub(crate) clients: Vec<PlacedClient>,
 }
-
-/// A departure of a replay from the estimates of paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReplayVariant {
-    /// Not at all; in each draw other chance. Losses show the end of a queue to a packet, so it
-    /// differs by that, too.
-    Draw(u64),
-    /// Queues whose end no loss has shown end where they were seen.
-    ShortQueues,
-    /// Rates that change have their usual value.
-    SteadyRates,
-}
-
-impl ReplayVariant {
-    fn access(self, access: AccessEstimate) -> AccessEstimate {
-        match self {
-            Self::Draw(draw) => access.with_queue_by(QUEUE_STEPS[(draw % 3) as usize]),
-            Self::ShortQueues => access.with_short_queue(),
-            Self::SteadyRates => access,
-        }
-    }
-}
-
-/// Rates that change are shifted by this time at most.
-const MOST_SHIFT: Duration = Duration::from_millis(500);
-
-/// Packets by which queues differ from draw to draw.
-const QUEUE_STEPS: [i64; 3] = [0, 1, -1];
 
 /// A client, and what its path is taken for.
 #[derive(Clone, Debug)]
@@ -179,29 +150,6 @@ impl ClientNetwork {
             .zip(clients)
             .map(|(result, client)| Replayed { is_beyond: beyond[client], ..result.clone() });
         Ok(with_path.collect())
-    }
-}
-
-/// The time of the capture that is replayed.
-#[derive(Clone, Copy, Debug)]
-struct ReplaySpan {
-    first: Instant,
-    last: Instant,
-    /// Seed of the rates that are drawn.
-    seed: u64,
-}
-
-impl ReplaySpan {
-    /// Returns the time at which rates that change are taken. In each draw but the first it is up
-    /// to half a second earlier or later, since another scheme sends at other times.
-    fn shifted(self, variant: ReplayVariant) -> Self {
-        let ReplayVariant::Draw(1..) = variant else { return self };
-        let by = derive_seed(self.seed, "shift") % (2 * MOST_SHIFT.as_nanos());
-        let shifted = |at: Instant| {
-            let nanos = (at.as_nanos() + by).saturating_sub(MOST_SHIFT.as_nanos());
-            Instant::from_nanos(nanos)
-        };
-        Self { first: shifted(self.first), last: shifted(self.last), ..self }
     }
 }
 
