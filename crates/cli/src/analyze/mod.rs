@@ -49,7 +49,8 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let mut outputs = Outputs::begin(args)?;
     let clients = choice.clients.clone();
     let feed = Feed::open(&args.files).anonymized(anonymizer).choosing(choice);
-    let mut feed = feed.attended()?;
+    let feed = feed.attended()?;
+    let mut feed = if args.follow { feed.without_progress() } else { feed };
     let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
     outputs.rebuilt_as(&models);
     let config = EngineConfig { models, ..config };

@@ -107,6 +107,11 @@ impl Feed {
         self.choice.left_out()
     }
 
+    /// Shows no progress: the results themselves appear while it reads.
+    pub fn without_progress(self) -> Self {
+        Self { progress: ReadingProgress::Silent, ..self }
+    }
+
     /// Stops once this is set: nobody wants what is found.
     pub fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
         self.unheard = unheard.unwrap_or_default();
