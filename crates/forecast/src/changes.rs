@@ -125,6 +125,17 @@ mod tests {
         assert!(moved.abs_diff(502 * u64::from(link::OPPORTUNITY_BYTES)) < 10, "{moved}");
     }
 
+    /// Ten seconds after the steps the rate is drawn from both of them.
+    #[test]
+    fn rates_are_drawn_where_none_was_seen() {
+        let mean = |seed| changing().trace(at(11_000), at(31_000), seed).map(|of| of.mean_rate());
+        let between = Rate::from_mbps(14)..Rate::from_mbps(22);
+        for seed in 1..4 {
+            assert!(between.contains(&mean(seed).expect("it is short")));
+        }
+        assert_ne!(mean(1), mean(2));
+    }
+
     /// 2 hours at 12 Mbit/s or more are 7 million packets.
     #[test]
     fn a_long_trace_is_none() {

@@ -303,5 +303,10 @@ mod tests {
         let short = all(&subjects, &first, &draws(taken, Some(9.0_f64.exp())));
         assert_near(short.interval.unwrap().1.ln(), 9.05);
         assert_eq!(short.interval.unwrap().0, gain.interval.unwrap().0);
+        // A scheme that needs no more of queues than was seen would not fill short ones, either.
+        let basis = GainBasis { subjects: &subjects, first: &first, steady: None };
+        let (needs_no_more, taken) = (GainKind::default(), draws(taken, Some(9.0_f64.exp())));
+        let of = GroupGain::of(ForecastGroup::All, basis, &taken, needs_no_more).unwrap();
+        assert_eq!(of.interval, gain.interval);
     }
 }

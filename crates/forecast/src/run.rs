@@ -186,3 +186,20 @@ fn usual_rate(clients: &[CapturedClient]) -> Rate {
     rates.sort_unstable();
     rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(DEFAULT_RATE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All schemes of a draw meet the same chance, and each draw and network other chance. The
+    /// replays that are no draws have that of the first.
+    #[test]
+    fn draws_have_seeds_of_their_own() {
+        let seed = |scheme, variant, network| PlannedReplay { scheme, variant }.seed(1, network);
+        let draws: Vec<u64> = (0..8).map(|draw| seed(0, ReplayVariant::Draw(draw), 0)).collect();
+        assert!((0..8).all(|n| draws[n + 1..].iter().all(|other| *other != draws[n])));
+        assert_eq!(seed(1, ReplayVariant::Draw(3), 0), draws[3]);
+        assert_ne!(seed(0, ReplayVariant::Draw(3), 1), draws[3]);
+        assert_eq!(seed(0, ReplayVariant::SteadyRates, 0), draws[0]);
+    }
+}

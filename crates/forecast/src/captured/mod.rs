@@ -2,6 +2,7 @@
 //! and evidence of each client's path.
 
 mod evidence;
+mod filtered;
 mod median;
 mod recent;
 mod spaced;

@@ -1,5 +1,6 @@
 //! Takes a trace: the visitors of a server, each with connections and evidence.
 
+use super::filtered::lacks_pure_acks;
 use super::windows::ArrivedData;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
@@ -241,16 +242,6 @@ impl TraceSink for Visitors {
     }
 }
 
-/// Answers of at least that many packets are acknowledged on their way.
-const ACKNOWLEDGED: u64 = 3;
-
-/// Every packet of both ends carries data: whole connections have SYNs, and ACKs of answers.
-fn lacks_pure_acks(summary: &ConnectionTrace) -> bool {
-    let ends = [&summary.client_sent, &summary.server_sent];
-    let is_answered = summary.server_sent.data_packets >= ACKNOWLEDGED;
-    is_answered && ends.iter().all(|sent| sent.packets > 0 && sent.packets == sent.data_packets)
-}
-
 /// A transfer behind one that ended at `before`, or behind the handshake; without what was sent again.
 fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
@@ -273,7 +264,7 @@ fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{SenderPhase, SenderTally};
+    use trace::SenderPhase;
 
     fn server_of(connection: u64) -> TracedSender {
         let ConnectionTrace { client, server, .. } = ConnectionTrace::default();
@@ -287,6 +278,22 @@ mod tests {
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn again(len: u32, last_sent: Option<Instant>, at: Instant) -> Retransmission {
+        Retransmission {
+            at,
+            last_sent,
+            start: 1,
+            seq: 1,
+            len,
+            kind: RetransmissionKind::Fast,
+            phase: SenderPhase::Recovery,
+            spared_by: None,
+            outstanding: 0,
+            expected: true,
+            predicted: false,
+        }
     }
 
     /// The first transfer is kept. The second is not acknowledged to its end, and the third is one too many. All show rates, each with the weight
@@ -315,19 +322,7 @@ mod tests {
     #[test]
     fn a_packet_of_many_segments_counts_as_many() {
         let mut visitors = Visitors::up_to(2);
-        let again = |len| Retransmission {
-            at: at(0),
-            last_sent: None,
-            start: 1,
-            seq: 1,
-            len,
-            kind: RetransmissionKind::Fast,
-            phase: SenderPhase::Recovery,
-            spared_by: None,
-            outstanding: 0,
-            expected: true,
-            predicted: false,
-        };
+        let again = |len| again(len, None, at(0));
         for len in [14_480, 100] {
             visitors.on_retransmission(&server_of(0), &again(len));
         }
@@ -345,21 +340,35 @@ mod tests {
         assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
     }
 
-    /// Three packets with data from each end. One more of the client is an ACK, or a SYN.
+    /// Packets of 10,000 bytes wait for 100 ms, and one that follows them for none. Three that were
+    /// sent with the first ones are lost, and repaired a second later: the queue was full when they
+    /// were sent.
     #[test]
-    fn a_connection_of_data_alone_lacks_pure_acks() {
-        let lacking = |packets| {
-            let sent = SenderTally { packets, data_packets: 3, ..SenderTally::default() };
-            let server_sent = SenderTally { packets: 3, ..sent };
-            let mut visitors = Visitors::up_to(1);
-            visitors.on_connection(&ConnectionTrace {
-                client_sent: sent,
-                server_sent,
-                ..ConnectionTrace::default()
-            });
-            visitors.finish().without_pure_acks
-        };
-        assert_eq!([3, 4].map(lacking), [1, 0]);
+    fn a_loss_is_of_the_time_when_it_was_sent() {
+        let mut visitors = Visitors::up_to(1);
+        for (ms, una, rtt) in
+            [(0, 1, 40), (140, 10_001, 140), (150, 20_001, 140), (900, 30_001, 40)]
+        {
+            visitors.on_round_trip(&server_of(0), at(ms), Duration::from_millis(rtt));
+            let point = SenderSnapshot {
+                at: at(ms),
+                una,
+                nxt: una,
+                cwnd: 0,
+                ssthresh: 0,
+                in_flight: 0,
+                receive_window: None,
+                srtt: Duration::ZERO,
+                rto: Duration::ZERO,
+                phase: SenderPhase::Avoidance,
+            };
+            visitors.on_window(&server_of(0), &point);
+        }
+        for _ in 0..3 {
+            visitors.on_retransmission(&server_of(0), &again(1_000, Some(at(5)), at(1_005)));
+        }
+        let evidence = visitors.evidence(server_of(0).client.ip);
+        assert_eq!(evidence.full_wait(), Some(Duration::from_millis(100)));
     }
 
     /// The request comes from 10 to 26 ms, and the answer begins at 30 ms.

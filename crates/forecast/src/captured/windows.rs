@@ -259,6 +259,26 @@ mod tests {
         assert!(!windows.windows[0].is_part());
         windows.on_arrived(&lost(1), LEAST);
         assert!(windows.windows[0].is_part());
+        // Alone, a connection that has repaired losses got all that the path carried.
+        let mut alone = DeliveryWindows::default();
+        alone.on_arrived(&lost(9_000), LEAST);
+        assert!(!alone.windows[0].is_part());
+    }
+
+    /// Over a lowest round trip of 0.1 ms, waits of 0.9 ms may be those of hosts. From 1 ms on a
+    /// queue is busy.
+    #[test]
+    fn waits_of_hosts_are_none_of_queues() {
+        let busy_after = |micros| {
+            let mut windows = DeliveryWindows::default();
+            let (since, at) = (at(0), Instant::from_nanos(1_000_000));
+            let rtt = Some(Duration::from_micros(micros));
+            let data = ArrivedData { connection: 0, since, at, bytes: 1_000, rtt };
+            windows.on_arrived(&data, Duration::from_micros(100));
+            windows.windows[0].busy
+        };
+        let busy = [1_000, 1_100].map(busy_after);
+        assert_eq!(busy, [Duration::ZERO, Duration::from_millis(1)]);
     }
 
     /// 103 s have 1,030 windows of 100 ms: they become 258 of 400 ms. No byte is lost.
