@@ -23,7 +23,7 @@ impl ChosenTime {
 }
 
 /// The segments that are looked at; by default all.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentChoice {
     /// The first of them is no earlier; without it, the first segment.
     pub from: Option<ChosenTime>,
@@ -37,6 +37,8 @@ pub struct SegmentChoice {
 #[derive(Debug, Default)]
 pub(super) struct SegmentChooser {
     choice: SegmentChoice,
+    /// Nothing is chosen, so that no segment has to be looked at.
+    is_of_all: bool,
     /// The first segment of all.
     first: Option<Instant>,
     left_out: LeftOutSegments,
@@ -53,11 +55,15 @@ pub struct LeftOutSegments {
 
 impl SegmentChooser {
     pub(super) fn of(choice: SegmentChoice) -> Self {
-        Self { choice, ..Self::default() }
+        let is_of_all = choice == SegmentChoice::default();
+        Self { choice, is_of_all, ..Self::default() }
     }
 
     /// Keeps the chosen ones of the next segments.
     pub(super) fn retain(&mut self, batch: &mut Vec<Observed>) {
+        if self.is_of_all {
+            return;
+        }
         let Some(first) = self.first.or(batch.first().map(|segment| segment.at)) else { return };
         self.first = Some(first);
         let since = |time: ChosenTime| time.since(first);
@@ -116,7 +122,7 @@ mod tests {
     #[test]
     fn by_default_all_are_chosen() {
         let mut batch = vec![segment(9, 1), segment(3, 2)];
-        let mut choice = SegmentChooser::default();
+        let mut choice = SegmentChooser::of(SegmentChoice::default());
         choice.retain(&mut batch);
         assert_eq!((batch.len(), choice.left_out()), (2, LeftOutSegments::default()));
     }

@@ -67,7 +67,7 @@ impl Feed {
             ahead: Vec::new(),
             survey: None,
             anonymizer: None,
-            choice: SegmentChooser::default(),
+            choice: SegmentChooser::of(SegmentChoice::default()),
             progress: ReadingProgress::Silent,
             stop: None,
             is_cut_short: false,
