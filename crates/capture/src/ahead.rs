@@ -32,12 +32,14 @@ pub struct ReadAhead {
     progress: InputProgress,
 }
 
-/// Why there is nothing more.
+/// Why there is nothing.
 enum NoMore {
     /// The thread has ended.
     Ended,
     /// Somebody has stopped it.
     Stopped,
+    /// The source waits for packets.
+    Yet,
 }
 
 struct Delivery {
@@ -61,7 +63,8 @@ impl ReadAhead {
         Ok(Self { from, back, thread: Some(thread), stop: None, tally, progress })
     }
 
-    /// The same that ends once `stop` is set, even while the source waits for packets.
+    /// The same that ends once `stop` is set, even while the source waits for packets. Its user
+    /// need not wait with it: a batch is empty after each tenth of a second without one.
     #[must_use]
     pub fn until(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop: Some(stop), ..self }
@@ -70,16 +73,11 @@ impl ReadAhead {
     /// What the thread has read next.
     fn next_delivery(&self) -> Result<Delivery, NoMore> {
         let Some(stop) = &self.stop else { return self.from.recv().map_err(|_| NoMore::Ended) };
-        loop {
-            match self.from.recv_timeout(WAIT) {
-                Ok(delivery) => return Ok(delivery),
-                Err(RecvTimeoutError::Disconnected) => return Err(NoMore::Ended),
-                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
-                    return Err(NoMore::Stopped);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        }
+        self.from.recv_timeout(WAIT).map_err(|why| match why {
+            RecvTimeoutError::Disconnected => NoMore::Ended,
+            RecvTimeoutError::Timeout if stop.load(Ordering::Relaxed) => NoMore::Stopped,
+            RecvTimeoutError::Timeout => NoMore::Yet,
+        })
     }
 }
 
@@ -103,6 +101,10 @@ impl SegmentSource for ReadAhead {
             Err(NoMore::Stopped) => {
                 batch.clear();
                 return Ok(false);
+            }
+            Err(NoMore::Yet) => {
+                batch.clear();
+                return Ok(true);
             }
             // Behind the end, or by a panic, which is everybody's.
             Err(NoMore::Ended) => {

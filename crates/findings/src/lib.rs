@@ -3,7 +3,8 @@
 //! [`FindingsSink`] is a [`trace::TraceSink`]; after the last segment it gives [`TraceFindings`]: where the time of
 //! transfers went (`time`), what a warm start could gain (`warm`, `network`), and what Balakrishnan et al.
 //! (1998) asked of a busy server: losses (`losses`), ACK compression (`compression`) and parallel connections
-//! (`parallel`). `alone` follows each connection by itself, `together` and `follow`
+//! (`parallel`). `worst` ranks what lost most. `alone` follows each connection by itself,
+//! `together` and `follow`
 //! what they have in common. [`access_log`] reads the lines of access logs. No I/O, no clock;
 //! memory is bounded.
 
@@ -23,6 +24,7 @@ mod tiered;
 mod time;
 mod together;
 mod warm;
+mod worst;
 
 pub use compression::{CompressionFindings, RatioStep};
 pub use distribution::{CumulativeDistribution, CumulativeStep};
@@ -34,5 +36,8 @@ pub use parallel::{
 };
 pub use result::TraceFindings;
 pub use sink::{FindingsPart, FindingsSink, NotedFindings};
-pub use time::{SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums};
+pub use time::{
+    SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums, changeable, is_changeable,
+};
 pub use warm::{GapRow, WarmFindings};
+pub use worst::{WorstCandidate, WorstList};

@@ -11,6 +11,9 @@ pub const DEFAULT_RATE: Rate = Rate::from_mbps(100);
 /// The least that a queue holds: an initial window of ten full segments.
 const LEAST_QUEUE: u64 = 15_000;
 
+/// A packet of a full segment.
+const FULL_SEGMENT: u64 = 1_500;
+
 /// The round trip of paths that have shown none.
 const DEFAULT_RTT: Duration = Duration::from_millis(50);
 
@@ -53,7 +56,8 @@ impl AccessEstimate {
         // product is what queues are built for (RFC 7567 §2).
         let seen_wait = evidence.seen_wait();
         let wait = full.or(usual.wait).unwrap_or_else(|| rtt.max(seen_wait));
-        let queue = rate.bytes_in(wait);
+        // The packet with that wait was one that the full queue still took.
+        let queue = rate.bytes_in(wait) + full.map_or(0, |_| FULL_SEGMENT);
         Self {
             rate,
             is_rate_known: known.is_some(),
@@ -63,6 +67,22 @@ impl AccessEstimate {
             seen_wait,
             loss: evidence.random_loss(),
         }
+    }
+
+    /// Returns it with a queue of more packets, if losses have shown its end.
+    pub(crate) fn with_queue_by(self, packets: i64) -> Self {
+        let bytes = packets * FULL_SEGMENT as i64;
+        let queue =
+            if self.is_queue_known { self.queue.saturating_add_signed(bytes) } else { self.queue };
+        Self { queue: queue.max(LEAST_QUEUE), ..self }
+    }
+
+    /// Returns it with the shortest queue that makes packets wait as long as they were seen to, if
+    /// no loss has shown its end.
+    pub(crate) fn with_short_queue(self) -> Self {
+        let seen = self.rate.bytes_in(self.seen_wait) + LEAST_QUEUE;
+        let queue = if self.is_queue_known { self.queue } else { self.queue.min(seen) };
+        Self { queue, ..self }
     }
 
     /// A queue that made packets wait so long has held more than the capture shows that it does: ten full segments more than were
@@ -106,7 +126,7 @@ mod tests {
     }
 
     /// 8 Mbit/s, 20 ms, twice 60 ms waited: the queue has held 60,000 bytes, unless somebody says another length. Three losses at 100 ms of
-    /// waiting say 100,000, whatever somebody says.
+    /// waiting say 100,000 and a packet, whatever somebody says.
     #[test]
     fn the_queue_holds_what_was_seen_or_what_losses_say() {
         let mut evidence = PathEvidence::default();
@@ -125,7 +145,7 @@ mod tests {
         evidence.on_queued(Instant::ZERO, Duration::from_millis(120));
         (0..3).for_each(|_| evidence.on_loss(Instant::ZERO, 1_000));
         let access = AccessEstimate::of(&evidence, told(90));
-        assert_eq!((access.queue, access.is_queue_known), (100_000, true));
+        assert_eq!((access.queue, access.is_queue_known), (101_500, true));
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));
     }
 
@@ -141,5 +161,27 @@ mod tests {
         };
         assert_eq!(delays(20_000), (Duration::from_micros(9_950), Duration::from_micros(9_950)));
         assert_eq!(delays(60), (Duration::ZERO, Duration::ZERO));
+    }
+
+    /// 8 Mbit/s, 20 ms, 10 ms waited: the end is not known, so a round trip is taken, 20,000
+    /// bytes, and no packet more or less. At the shortest it holds the 10,000 bytes that were seen
+    /// and the 15,000 that a replay may need more. Losses show it to a packet.
+    #[test]
+    fn queues_differ_as_far_as_evidence_leaves_open() {
+        let mut evidence = PathEvidence::default();
+        evidence.on_connection(Rate::from_mbps(8), 1);
+        for ms in [20, 30, 30] {
+            evidence.on_queued(Instant::ZERO, Duration::from_millis(ms));
+        }
+        let open = AccessEstimate::of(&evidence, usual(100));
+        assert_eq!((open.queue, open.with_queue_by(1).queue), (20_000, 20_000));
+        assert_eq!(open.with_short_queue().queue, 20_000, "no more than is taken");
+        let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
+        assert_eq!(AccessEstimate::of(&evidence, told).with_short_queue().queue, 25_000);
+        evidence.on_queued(Instant::ZERO, Duration::from_millis(50));
+        (0..3).for_each(|_| evidence.on_loss(Instant::ZERO, 1_000));
+        let known = AccessEstimate::of(&evidence, told);
+        assert_eq!((known.queue, known.with_short_queue().queue), (31_500, 31_500));
+        assert_eq!([1, -1].map(|by| known.with_queue_by(by).queue), [33_000, 30_000]);
     }
 }

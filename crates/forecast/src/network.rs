@@ -4,9 +4,11 @@
 
 use crate::access::{AccessEstimate, UsualPath};
 use crate::captured::{CapturedClient, CapturedConnection};
+use crate::changes::ChangingRate;
 use crate::error::ForecastError;
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
+use crate::variant::{ReplaySpan, ReplayVariant};
 use memory::{PathKey, Scope};
 use netsim::{HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
 use race::REAL_PROCESSING;
@@ -35,18 +37,35 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 pub(crate) struct ClientNetwork {
     /// Which network: parts of a large one have one number, and follow each other.
     pub(crate) number: usize,
-    pub(crate) clients: Vec<(CapturedClient, AccessEstimate)>,
+    pub(crate) clients: Vec<PlacedClient>,
+}
+
+/// A client, and what its path is taken for.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedClient {
+    pub(crate) client: CapturedClient,
+    pub(crate) access: AccessEstimate,
+    /// The rate towards it, if the capture shows that it changes.
+    pub(crate) changing: Option<ChangingRate>,
+}
+
+impl PlacedClient {
+    fn of(client: CapturedClient, usual: UsualPath) -> Self {
+        let access = AccessEstimate::of(&client.evidence, usual);
+        let steps = client.evidence.rates_over_time();
+        let later = access.rtt;
+        let changing = steps.map(|steps| ChangingRate { steps, later });
+        Self { client, access, changing }
+    }
 }
 
 impl ClientNetwork {
     /// Clients by network; `usual` is for what a path has not shown.
     pub(crate) fn all(clients: Vec<CapturedClient>, usual: UsualPath) -> Vec<Self> {
-        let mut networks: BTreeMap<PathKey, Vec<(CapturedClient, AccessEstimate)>> =
-            BTreeMap::new();
+        let mut networks: BTreeMap<PathKey, Vec<PlacedClient>> = BTreeMap::new();
         for client in clients {
-            let access = AccessEstimate::of(&client.evidence, usual);
             let key = PathKey::new(client.address, Scope::Network);
-            networks.entry(key).or_default().push((client, access));
+            networks.entry(key).or_default().push(PlacedClient::of(client, usual));
         }
         let parts = networks.into_values().enumerate().flat_map(|(number, clients)| {
             let part = |clients: &[_]| Self { number, clients: clients.to_vec() };
@@ -57,8 +76,8 @@ impl ClientNetwork {
 
     /// Its connections in the order of clients, then of time.
     pub(crate) fn connections(&self) -> impl Iterator<Item = (usize, &CapturedConnection)> {
-        self.clients.iter().enumerate().flat_map(|(index, (client, _))| {
-            client.connections.iter().map(move |connection| (index, connection))
+        self.clients.iter().enumerate().flat_map(|(index, placed)| {
+            placed.client.connections.iter().map(move |connection| (index, connection))
         })
     }
 
@@ -66,7 +85,7 @@ impl ClientNetwork {
     /// numbers of the whole network.
     fn openings(&self, first: Instant) -> Vec<OpeningTime> {
         let mut openings = Vec::new();
-        for (client, _) in &self.clients {
+        for PlacedClient { client, .. } in &self.clients {
             let before = openings.len();
             let of_client = OpeningTime::of_client(&client.connections);
             openings.extend(of_client.into_iter().map(|opening| match opening {
@@ -91,12 +110,14 @@ impl ClientNetwork {
         &self,
         scheme: &Scheme,
         seed: u64,
+        variant: ReplayVariant,
     ) -> Result<Vec<Replayed>, ForecastError> {
         let Some(first) = self.connections().map(|(_, connection)| connection.began).min() else {
             return Ok(Vec::new());
         };
         let last = self.connections().map(|(_, connection)| connection.last()).max();
-        let seated = Seated::of(self);
+        let span = ReplaySpan { first, last: last.unwrap_or(first), seed };
+        let seated = Seated::of(self, span, variant);
         let opens = self.openings(first);
         let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
             plan: connection.clone(),
@@ -104,14 +125,14 @@ impl ClientNetwork {
             client: seated.clients[client],
             server: seated.servers[&connection.server],
             scheme: client_scheme(connection.window),
-            half_trip: self.clients[client].1.half_trip(client_delay()),
+            half_trip: self.clients[client].access.half_trip(client_delay()),
         });
         let servers = seated.servers.values().copied().collect();
         let replay = Replay::new(specs.collect(), servers, race::as_browsers_use_it(scheme));
         let config = SimulationConfig { seed, ..SimulationConfig::default() };
         let mut simulation = Simulation::new(seated.topology, config);
         let app = simulation.add(Instant::ZERO, replay);
-        let span = last.map_or(Duration::ZERO, |last| last.saturating_since(first));
+        let span = span.last.saturating_since(span.first);
         // What does not end in this time has no time.
         let outcome = simulation.run(Instant::ZERO + span + PATIENCE);
         if let Err(error @ SimulationError::OutOfPorts { .. }) = outcome {
@@ -119,7 +140,7 @@ impl ClientNetwork {
         }
         let wait = |link| simulation.link(link).statistics().map(|seen| seen.longest_wait);
         let waits = seated.downs.iter().map(|down| wait(*down).unwrap_or_default());
-        let paths = self.clients.iter().map(|(_, access)| access);
+        let paths = self.clients.iter().map(|placed| &placed.access);
         let beyond: Vec<bool> =
             paths.zip(waits).map(|(path, wait)| path.is_beyond_seen(wait)).collect();
         let replay = simulation.application::<Replay>(app);
@@ -142,15 +163,23 @@ struct Seated {
 }
 
 impl Seated {
-    fn of(network: &ClientNetwork) -> Self {
+    fn of(network: &ClientNetwork, span: ReplaySpan, variant: ReplayVariant) -> Self {
         let mut topology = Topology::new();
         let router = topology.add_router();
         let (mut clients, mut downs) = (Vec::new(), Vec::new());
-        for (n, (_, access)) in network.clients.iter().enumerate() {
+        for (n, PlacedClient { access, changing, .. }) in network.clients.iter().enumerate() {
             let host = topology.add_host(&format!("client{n}"));
             let node = topology.node(host);
+            let access = variant.access(*access);
             let links = access.links(client_delay()).expect("an estimate is of a link that can be");
-            downs.push(topology.add_link(&format!("down{n}"), router, node, links.forward));
+            let changing = changing.as_ref().filter(|_| variant != ReplayVariant::SteadyRates);
+            let met = span.shifted(variant);
+            let trace = changing.and_then(|of| of.trace(met.first, met.last, met.seed));
+            let down = match trace {
+                Some(trace) => links.forward.with_rate_trace(trace),
+                None => links.forward,
+            };
+            downs.push(topology.add_link(&format!("down{n}"), router, node, down));
             topology.add_link(&format!("up{n}"), node, router, links.reverse);
             clients.push(host);
         }
@@ -209,7 +238,9 @@ mod tests {
             vec![CapturedClient { evidence, ..client(7, vec![connection]) }],
             UsualPath { rate: Rate::from_mbps(100), wait: None },
         );
-        let replayed = networks[0].replay(&Scheme::parse("linux").unwrap(), 1).unwrap();
+        let replayed = networks[0]
+            .replay(&Scheme::parse("linux").unwrap(), 1, ReplayVariant::Draw(0))
+            .unwrap();
         replayed[0].took.iter().map(|took| took.unwrap_or_default()).collect()
     }
 
@@ -225,7 +256,9 @@ mod tests {
         };
         let path = UsualPath { rate: Rate::from_mbps(100), wait: None };
         let networks = ClientNetwork::all(vec![client(7, vec![connection; 55_537])], path);
-        let error = networks[0].replay(&Scheme::parse("linux").unwrap(), 1).unwrap_err();
+        let error = networks[0]
+            .replay(&Scheme::parse("linux").unwrap(), 1, ReplayVariant::Draw(0))
+            .unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("the replay under linux cannot go on: no port is free"), "{text}");
     }

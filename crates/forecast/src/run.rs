@@ -3,13 +3,21 @@
 use crate::access::{DEFAULT_RATE, UsualPath};
 use crate::captured::{CapturedClient, CapturedVisitors, PathEvidence};
 use crate::error::ForecastError;
+use crate::gain::SchemeTimes;
+use crate::group::Subject;
 use crate::network::ClientNetwork;
-use crate::outcome::{ForecastResult, ForecastRow, ModelFit, Subject};
+use crate::outcome::{AllTimes, ForecastResult};
 use crate::replay::Replayed;
+use crate::variant::ReplayVariant;
 use netsim::derive_seed;
 use rayon::prelude::*;
 use tcp::Scheme;
 use units::{Duration, Rate};
+
+/// Replays with other chance, at most.
+const MOST_DRAWS: u64 = 8;
+/// Transfers that are replayed under a scheme, where more than one replay would be more.
+const MOST_REPLAYED: u64 = 200_000;
 
 /// How a forecast is run.
 #[derive(Clone, Copy)]
@@ -45,9 +53,10 @@ impl Forecast {
         self.networks.last().map_or(0, |last| last.number + 1)
     }
 
-    /// Replays of a scheme: one for each network, or for each 250 clients of a large one.
-    pub const fn replays(&self) -> usize {
-        self.networks.len()
+    /// Replays of this number of schemes: several for each network, or for each 250 clients of a
+    /// large one.
+    pub fn replays(&self, schemes: usize) -> usize {
+        self.planned(schemes).len() * self.networks.len()
     }
 
     /// The rate that is taken where a client has shown none.
@@ -57,12 +66,18 @@ impl Forecast {
 
     /// Clients with what is taken for their paths, network by network.
     pub fn paths(&self) -> impl Iterator<Item = (&CapturedClient, &crate::AccessEstimate)> {
-        self.networks
-            .iter()
-            .flat_map(|network| network.clients.iter().map(|(client, path)| (client, path)))
+        self.networks.iter().flat_map(|network| {
+            network.clients.iter().map(|placed| (&placed.client, &placed.access))
+        })
     }
 
-    /// Replays all under each scheme; the first is the one that others are held against.
+    /// Clients whose rate changes, as the capture shows.
+    pub fn changing(&self) -> impl Iterator<Item = &CapturedClient> {
+        let placed = self.networks.iter().flat_map(|network| &network.clients);
+        placed.filter(|placed| placed.changing.is_some()).map(|placed| &placed.client)
+    }
+
+    /// Replays all under each scheme; others are compared with the first one.
     ///
     /// # Errors
     /// If a client has more connections to a server open at once than there are ports: 55,536.
@@ -72,51 +87,95 @@ impl Forecast {
         options: ForecastOptions<'_>,
     ) -> Result<ForecastResult, ForecastError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        let replays = match pool {
+        let times = match pool {
             Ok(pool) => pool.install(|| self.replay_all(schemes, options)),
             // Without threads of its own it runs on this one.
             Err(_) => self.replay_all(schemes, options),
         }?;
-        let subjects: Vec<Subject> = Subject::all(&self.networks);
-        let taken = |replays: &[Replayed]| -> Vec<_> {
-            replays.iter().flat_map(|replayed| replayed.took.iter().copied()).collect()
-        };
-        let Some((baseline, _)) = replays.split_first() else {
-            return Ok(ForecastResult::default());
-        };
-        let baseline = taken(baseline);
-        let rows = schemes.iter().zip(&replays).map(|(scheme, replays)| {
-            ForecastRow::of(scheme.name(), &subjects, &baseline, &taken(replays), replays)
-        });
-        Ok(ForecastResult {
-            fit: ModelFit::of(&subjects, &baseline),
-            captured: ForecastRow::captured(&subjects, &baseline),
-            rows: rows.collect(),
-        })
+        let names: Vec<&str> = schemes.iter().map(Scheme::name).collect();
+        let connections = self.changing().flat_map(|client| &client.connections);
+        let changing = connections.map(|connection| connection.transfers.len() as u64).sum();
+        let subjects = Subject::all(&self.networks);
+        Ok(ForecastResult { changing, ..ForecastResult::of(&names, &subjects, &times) })
     }
 
-    /// What became of all connections, scheme by scheme.
+    /// The replays that a forecast of this number of schemes needs.
+    fn planned(&self, schemes: usize) -> Vec<PlannedReplay> {
+        let of_all = |variant| (0..schemes).map(move |scheme| PlannedReplay { scheme, variant });
+        let mut planned: Vec<PlannedReplay> =
+            (0..self.draws()).flat_map(|draw| of_all(ReplayVariant::Draw(draw))).collect();
+        if self.paths().any(|(_, path)| !path.is_queue_known) {
+            planned.extend(of_all(ReplayVariant::ShortQueues));
+        }
+        if self.changing().next().is_some() {
+            planned.push(PlannedReplay { scheme: 0, variant: ReplayVariant::SteadyRates });
+        }
+        planned
+    }
+
+    /// Replays with other chance: fewer of many transfers, among which chance evens out.
+    fn draws(&self) -> u64 {
+        let connections = self.paths().flat_map(|(client, _)| &client.connections);
+        let transfers: u64 = connections.map(|of| of.transfers.len() as u64).sum();
+        (MOST_REPLAYED / transfers.max(1)).clamp(1, MOST_DRAWS)
+    }
+
+    /// What became of all connections.
     fn replay_all(
         &self,
         schemes: &[Scheme],
         options: ForecastOptions<'_>,
-    ) -> Result<Vec<Vec<Replayed>>, ForecastError> {
-        let tasks = (0..schemes.len()).flat_map(|s| (0..self.networks.len()).map(move |n| (s, n)));
-        let tasks: Vec<(usize, usize)> = tasks.collect();
-        let replay = |&(scheme, network): &(usize, usize)| {
-            // Schemes meet the same losses, as long as they draw equally often.
-            let seed = derive_seed(options.seed, &format!("network/{network}"));
-            let replayed = self.networks[network].replay(&schemes[scheme], seed);
+    ) -> Result<AllTimes, ForecastError> {
+        let planned = self.planned(schemes.len());
+        let networks = 0..self.networks.len();
+        let tasks = planned.iter().flat_map(|of| networks.clone().map(move |n| (of, n)));
+        let tasks: Vec<(&PlannedReplay, usize)> = tasks.collect();
+        let replay = |&(of, network): &(&PlannedReplay, usize)| {
+            let (scheme, replayed) = (&schemes[of.scheme], &self.networks[network]);
+            let replayed = replayed.replay(scheme, of.seed(options.seed, network), of.variant);
             (options.on_replay)();
             replayed
         };
-        let mut replays = vec![Vec::new(); schemes.len()];
         let replayed: Vec<Vec<Replayed>> =
             tasks.par_iter().map(replay).collect::<Result<_, _>>()?;
-        for ((scheme, _), replayed) in tasks.into_iter().zip(replayed) {
-            replays[scheme].extend(replayed);
+        let mut times = AllTimes {
+            schemes: vec![SchemeTimes::default(); schemes.len()],
+            ..AllTimes::default()
+        };
+        for (of, parts) in planned.iter().zip(replayed.chunks(self.networks.len().max(1))) {
+            let all: Vec<Replayed> = parts.concat();
+            let taken = all.iter().flat_map(|replayed| replayed.took.iter().copied()).collect();
+            match of.variant {
+                ReplayVariant::Draw(0) => {
+                    times.schemes[of.scheme].draws.push(taken);
+                    times.nominal.push(all);
+                }
+                ReplayVariant::Draw(_) => times.schemes[of.scheme].draws.push(taken),
+                ReplayVariant::ShortQueues => times.schemes[of.scheme].short_queues = Some(taken),
+                ReplayVariant::SteadyRates => times.steady = Some(taken),
+            }
         }
-        Ok(replays)
+        Ok(times)
+    }
+}
+
+/// A replay of all networks.
+#[derive(Clone, Copy, Debug)]
+struct PlannedReplay {
+    /// Number of the scheme.
+    scheme: usize,
+    variant: ReplayVariant,
+}
+
+impl PlannedReplay {
+    /// Schemes meet the same losses, as long as they draw equally often.
+    fn seed(&self, seed: u64, network: usize) -> u64 {
+        match self.variant {
+            ReplayVariant::Draw(draw @ 1..) => {
+                derive_seed(seed, &format!("network/{network}/{draw}"))
+            }
+            _ => derive_seed(seed, &format!("network/{network}")),
+        }
     }
 }
 
@@ -126,4 +185,21 @@ fn usual_rate(clients: &[CapturedClient]) -> Rate {
     let mut rates: Vec<Rate> = clients.iter().filter_map(rate).collect();
     rates.sort_unstable();
     rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(DEFAULT_RATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All schemes of a draw meet the same chance, and each draw and network other chance. The
+    /// replays that are no draws have that of the first.
+    #[test]
+    fn draws_have_seeds_of_their_own() {
+        let seed = |scheme, variant, network| PlannedReplay { scheme, variant }.seed(1, network);
+        let draws: Vec<u64> = (0..8).map(|draw| seed(0, ReplayVariant::Draw(draw), 0)).collect();
+        assert!((0..8).all(|n| draws[n + 1..].iter().all(|other| *other != draws[n])));
+        assert_eq!(seed(1, ReplayVariant::Draw(3), 0), draws[3]);
+        assert_ne!(seed(0, ReplayVariant::Draw(3), 1), draws[3]);
+        assert_eq!(seed(0, ReplayVariant::SteadyRates, 0), draws[0]);
+    }
 }

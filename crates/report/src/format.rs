@@ -1,7 +1,8 @@
 //! One rule for every number shown.
 //!
-//! - Times: below 100 ms with one decimal of a millisecond, below 1 s in whole milliseconds, below
-//!   100 s in seconds with three decimals (milliseconds again), above with one.
+//! - Times: below 1 ms in whole microseconds, below 100 ms with one decimal of a millisecond. Then
+//!   below 1 s in whole milliseconds, below 100 s in seconds with three decimals (milliseconds
+//!   again), above with one.
 //! - Ratios: two decimals. Shares and gains: per cent with one decimal, gains always signed.
 //! - Rates: below 1 Mbit/s in kbit/s with one decimal, above in Mbit/s or Gbit/s with three.
 //! - Counts: whole numbers as such, means with one decimal.
@@ -57,8 +58,8 @@ pub(crate) fn extremes(least: f64, most: f64, quantity: Quantity) -> String {
     }
 }
 
-/// A time in seconds by the same rule.
-pub(crate) fn seconds(seconds: f64) -> String {
+/// A time in seconds by the same rule: like `812 ms`, or `84 µs`.
+pub fn seconds(seconds: f64) -> String {
     estimate(Estimate { mean: seconds, standard_error: None }, Quantity::Time)
 }
 
@@ -100,9 +101,11 @@ impl Style {
         }
     }
 
-    /// The bounds lie where rounding would carry: 99.95 ms is "100 ms", 999.5 ms is "1.000 s".
+    /// The bounds lie where rounding would carry: 999.5 µs is "1.0 ms", 99.95 ms is "100 ms", 999.5
+    /// ms is "1.000 s". No time at all has no small unit.
     fn of_time(seconds: f64) -> Self {
         let (factor, decimals, suffix) = match seconds.abs() {
+            s if s > 0.0 && s < 0.000_999_5 => (1e6, 0, " µs"),
             s if s < 0.099_95 => (1e3, 1, " ms"),
             s if s < 0.999_5 => (1e3, 0, " ms"),
             s if s < 99.999_5 => (1.0, 3, " s"),
@@ -169,6 +172,9 @@ mod tests {
     fn times_change_unit_where_rounding_carries() {
         let cases = [
             (0.0, "0.0 ms"),
+            (0.000_041_6, "42 µs"),
+            (0.000_999_4, "999 µs"),
+            (0.000_999_6, "1.0 ms"),
             (0.0842, "84.2 ms"),
             (0.099_949, "99.9 ms"),
             (0.099_951, "100 ms"),

@@ -80,6 +80,13 @@ impl<S: TraceSink> TraceEngine<S> {
         self.part.pass_time(now, &mut self.sink);
     }
 
+    /// Ends the connections that both sides have closed or one has reset: for a source that has
+    /// been quiet, so that their last packets are not awaited. It needs no clock, so packets that
+    /// are late have their own times still.
+    pub fn finish_over(&mut self) {
+        self.part.finish_over(&mut self.sink);
+    }
+
     /// Ends what is under way, and gives the sink back with the counts.
     pub fn finish_all(mut self) -> (S, EngineTally) {
         while self.finish_oldest() {}
@@ -295,6 +302,18 @@ impl EnginePart {
             && self.now.saturating_since(last) > self.config.idle_timeout
         {
             self.finish(oldest, TraceEnd::Idle, sink);
+        }
+    }
+
+    fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
+        let mut over = self.table.over();
+        // The table is in the order of a hash: the connection with the oldest last packet goes
+        // first.
+        over.sort_by_key(|place| {
+            self.table.at(*place).map(|connection| (connection.last, connection.number))
+        });
+        for place in over {
+            self.finish(place, TraceEnd::Closed, sink);
         }
     }
 

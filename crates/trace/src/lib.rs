@@ -33,7 +33,7 @@ pub use engine::{EngineTally, TraceEngine};
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
-pub use servers::{NamedServers, OnlyServers, ServerPattern};
+pub use servers::{ClientPattern, NamedClients, NamedServers, OnlyServers, ServerPattern};
 pub use sharded::{
     EventLog, NotedConnection, Notes, ShardedSink, ShardedTraceEngine, SinkPart, TraceEvent,
     Undivided,

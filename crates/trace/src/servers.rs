@@ -1,4 +1,5 @@
-//! The servers that a user names: which end of a connection is the server's, and which connections matter.
+//! The servers and clients that a user names: which end of a connection is the server's, and which
+//! connections matter.
 
 use crate::kinds::Retransmission;
 use crate::sink::{SentData, TraceSink, TracedSender};
@@ -48,12 +49,66 @@ impl FromStr for ServerPattern {
         if let Ok(end) = text.parse::<SocketAddr>() {
             return Ok(Self { network: only(end.ip()), port: Some(end.port()) });
         }
-        let network = text.parse::<IpNet>().ok().or_else(|| only(text.parse().ok()?));
+        let network = network(text);
         let way_out = "neither a port, like 443, nor an address, like 192.0.2.1, 192.0.2.0/24 or 192.0.2.1:443";
         network.map_or_else(
             || Err(way_out.to_owned()),
             |network| Ok(Self { network: Some(network), port: None }),
         )
+    }
+}
+
+/// `192.0.2.0/24`, or a single address.
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)))
+}
+
+/// The same network, of addresses that others stand for.
+fn renamed(network: IpNet, rename: &mut impl FnMut(IpAddr) -> IpAddr) -> IpNet {
+    IpNet::new_assert(rename(network.network()), network.prefix_len()).trunc()
+}
+
+/// A network of clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientPattern(IpNet);
+
+impl FromStr for ClientPattern {
+    type Err = String;
+
+    /// `192.0.2.0/24`, `2001:db8::/48`, or a single address.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let way_out = "no network of clients, like 192.0.2.0/24, 2001:db8::/48 or 192.0.2.1";
+        network(text).map(Self).ok_or_else(|| way_out.to_owned())
+    }
+}
+
+/// Clients that a user has named. Without any, all matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedClients(Vec<IpNet>);
+
+impl FromIterator<ClientPattern> for NamedClients {
+    fn from_iter<I: IntoIterator<Item = ClientPattern>>(networks: I) -> Self {
+        Self(networks.into_iter().map(|network| network.0).collect())
+    }
+}
+
+impl NamedClients {
+    /// True if none is named, or this is one of them.
+    #[inline]
+    pub fn include(&self, client: IpAddr) -> bool {
+        self.0.is_empty() || self.0.iter().any(|network| network.contains(&client))
+    }
+
+    /// The same clients, of addresses that others stand for, as [`NamedServers::renamed`] has it.
+    #[must_use]
+    pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
+        Self(self.0.into_iter().map(|network| renamed(network, &mut rename)).collect())
+    }
+
+    /// True if the segment is to or from one of them.
+    #[inline]
+    pub fn concern(&self, segment: &Observed) -> bool {
+        self.include(segment.source.ip) || self.include(segment.destination.ip)
     }
 }
 
@@ -77,13 +132,10 @@ impl NamedServers {
     /// The same servers, of addresses that others stand for. `rename` has to keep which addresses are in one network,
     /// as `capture::Anonymizer` does.
     pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
-        let mut renamed = |network: IpNet| {
-            let instead = IpNet::new_assert(rename(network.network()), network.prefix_len());
-            instead.trunc()
-        };
-        let patterns = self.0.into_iter();
-        let patterns = patterns
-            .map(|pattern| ServerPattern { network: pattern.network.map(&mut renamed), ..pattern });
+        let patterns = self.0.into_iter().map(|pattern| ServerPattern {
+            network: pattern.network.map(|network| renamed(network, &mut rename)),
+            ..pattern
+        });
         patterns.collect()
     }
 
@@ -107,39 +159,52 @@ impl NamedServers {
     }
 }
 
-/// Hands on what is about connections of named servers, and counts the others: those that a named server has opened
-/// itself, to somebody else.
+/// Hands on what is about connections between named clients and named servers, and counts the
+/// others: connections that a named server has opened itself, and connections with other clients.
 #[derive(Debug, Default)]
 pub struct OnlyServers<S> {
     servers: NamedServers,
+    clients: NamedClients,
     /// Where it is handed on to.
     pub inner: S,
     /// Connections whose server was not named.
     pub left_out: u64,
+    /// Connections of named servers whose client was not named.
+    pub of_other_clients: u64,
 }
 
 impl<S> OnlyServers<S> {
     /// Hands on to `inner`.
     pub const fn new(servers: NamedServers, inner: S) -> Self {
-        Self { servers, inner, left_out: 0 }
+        let clients = NamedClients(Vec::new());
+        Self { servers, clients, inner, left_out: 0, of_other_clients: 0 }
+    }
+
+    /// Hands on connections of these clients alone.
+    #[must_use]
+    pub fn with_clients(self, clients: NamedClients) -> Self {
+        Self { clients, ..self }
     }
 
     /// The same of another sink, with nothing left out yet.
-    pub(crate) fn around<T>(&self, inner: T) -> OnlyServers<T> {
-        OnlyServers::new(self.servers.clone(), inner)
+    pub fn around<T>(&self, inner: T) -> OnlyServers<T> {
+        OnlyServers::new(self.servers.clone(), inner).with_clients(self.clients.clone())
     }
 
     #[inline]
     fn passes(&self, sender: &TracedSender) -> bool {
-        self.servers.include(sender.server)
+        self.servers.include(sender.server) && self.clients.include(sender.client.ip)
     }
 }
 
 impl<S: TraceSink> TraceSink for OnlyServers<S> {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        match self.servers.include(summary.server) {
-            true => self.inner.on_connection(summary),
-            false => self.left_out += 1,
+        if !self.servers.include(summary.server) {
+            self.left_out += 1;
+        } else if !self.clients.include(summary.client.ip) {
+            self.of_other_clients += 1;
+        } else {
+            self.inner.on_connection(summary);
         }
     }
 
@@ -251,5 +316,52 @@ mod tests {
         assert_eq!(of(&[]).end_of(&segment), None);
         assert!(of(&["80"]).concern(&segment) && of(&[]).concern(&segment));
         assert!(!of(&["81"]).concern(&segment));
+    }
+
+    /// A client is named by network or address, of either family, and renamed networks are of what
+    /// stands for their addresses.
+    #[test]
+    fn clients_are_named_by_network_and_renamed() {
+        let of = |names: &[&str]| -> NamedClients {
+            names.iter().map(|name| name.parse::<ClientPattern>().unwrap()).collect()
+        };
+        let clients = of(&["192.0.2.9/24", "2001:db8::7"]);
+        for (ip, expected) in [
+            ("192.0.2.77", true),
+            ("192.0.3.77", false),
+            ("2001:db8::7", true),
+            ("2001:db8::8", false),
+        ] {
+            assert_eq!(clients.include(ip.parse().unwrap()), expected, "{ip}");
+            assert!(of(&[]).include(ip.parse().unwrap()));
+        }
+        let renamed = of(&["192.0.2.0/24"]).renamed(|_| "203.0.113.5".parse().unwrap());
+        assert!(renamed.include("203.0.113.200".parse().unwrap()));
+        assert!("443".parse::<ClientPattern>().unwrap_err().contains("like 192.0.2.0/24"));
+    }
+
+    /// A host of the named network serves another host: that connection is of another client.
+    #[test]
+    fn only_connections_of_named_clients_are_handed_on() {
+        #[derive(Default)]
+        struct Ends(Vec<TcpEnd>);
+        impl TraceSink for Ends {
+            fn on_connection(&mut self, summary: &ConnectionTrace) {
+                self.0.push(summary.client);
+            }
+        }
+        let clients = std::iter::once("192.0.2.0/24".parse::<ClientPattern>().unwrap()).collect();
+        let servers = std::iter::once("443".parse::<ServerPattern>().unwrap()).collect();
+        let mut only = OnlyServers::new(servers, Ends::default()).with_clients(clients);
+        for (client, server) in [
+            ("192.0.2.1:9", "198.51.100.1:443"),
+            ("198.51.100.1:9", "192.0.2.1:443"),
+            ("192.0.2.1:9", "198.51.100.1:80"),
+        ] {
+            let (client, server) = (end(client), end(server));
+            only.on_connection(&ConnectionTrace { client, server, ..ConnectionTrace::default() });
+        }
+        assert_eq!(only.inner.0, [end("192.0.2.1:9")]);
+        assert_eq!((only.left_out, only.of_other_clients), (1, 1));
     }
 }

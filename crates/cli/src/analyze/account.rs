@@ -1,8 +1,8 @@
 //! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
 
+use super::reading::ReadCapture;
 use super::rebuilt::name_of;
 use super::summary::{OneDirection, SummarySink};
-use capture::Tally;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,6 +25,9 @@ pub(super) struct ReadingAccount {
     of_other_servers: u64,
     connections: u64,
     opened_by_servers: u64,
+    of_other_clients: u64,
+    segments_by_time: u64,
+    segments_by_client: u64,
     copies: u64,
     backwards: u64,
     clock_set: u64,
@@ -52,14 +55,12 @@ struct SurveyedServer {
 }
 
 impl ReadingAccount {
-    /// `left_out`: connections of servers that were not named.
     pub(super) fn of(
         summary: &SummarySink,
         tally: &EngineTally,
-        left_out: u64,
-        read: &Tally,
-        survey: Option<&ProfileSurvey>,
+        capture: &ReadCapture<'_>,
     ) -> Self {
+        let ReadCapture { tally: read, survey, left_out } = capture;
         Self {
             packets: read.packets,
             not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
@@ -68,8 +69,11 @@ impl ReadingAccount {
             first_fragments: read.first_fragments,
             segments: tally.segments - tally.of_others,
             of_other_servers: tally.of_others,
-            connections: tally.connections - left_out,
-            opened_by_servers: left_out,
+            connections: tally.connections - left_out.connections(),
+            opened_by_servers: left_out.opened_by_servers,
+            of_other_clients: left_out.of_other_clients,
+            segments_by_time: left_out.segments_by_time,
+            segments_by_client: left_out.segments_by_client,
             copies: summary.copies,
             backwards: tally.backwards,
             clock_set: tally.clock_set,
@@ -148,9 +152,9 @@ mod tests {
             server_sent: SenderTally { packets: server, retransmissions, ..SenderTally::default() },
             ..ConnectionTrace::default()
         });
-        let (tally, read) =
-            (EngineTally { connections: 1, ..EngineTally::default() }, Tally::default());
-        ReadingAccount::of(&summary, &tally, 0, &read, survey).warnings()
+        let tally = EngineTally { connections: 1, ..EngineTally::default() };
+        let read = ReadCapture { survey, ..ReadCapture::default() };
+        ReadingAccount::of(&summary, &tally, &read).warnings()
     }
 
     /// 376 of 752 are half of them; 10 of 1,000 are no more than 1 %.

@@ -1,9 +1,12 @@
 //! The command line of `headstart analyze`.
 
 use super::tables::TableName;
+use cmdline::captures::{ChosenTime, SegmentChoice};
 use cmdline::{Appendix, Failure};
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
-use trace::{NamedServers, ServerPattern, Vantage};
+use trace::{ClientPattern, NamedServers, SenderProfile, ServerPattern, Vantage};
+use units::{Duration, Instant};
 
 /// Whose packets in a capture are looked at, and how.
 #[derive(Debug, clap::Args)]
@@ -14,6 +17,27 @@ pub(crate) struct SendersArgs {
     /// handshake. Without it, the end that answers a SYN is the server, or else the end with the lower port.
     #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
     server: Vec<ServerPattern>,
+
+    /// Take only connections of these clients: networks or addresses, like
+    /// 192.0.2.0/24,2001:db8::/48
+    #[arg(long, value_name = "NET", value_delimiter = ',')]
+    client: Vec<ClientPattern>,
+
+    /// Take only packets from this time on: 2026-11-25T07:13:20Z, or so long after the first TCP
+    /// segment, like 12.5s
+    ///
+    /// The packets before do not exist for the analysis. So a connection that began earlier has no
+    /// handshake. Its server is the named one, or the end with the lower port. Its receive windows
+    /// count only while they are shut. If a transfer is under way, only its rest counts, and its
+    /// time begins there. Begin a few seconds early if that matters.
+    #[arg(long, value_name = "TIME", value_parser = chosen_time)]
+    from: Option<ChosenTime>,
+
+    /// Take only packets before this time, in the same words
+    ///
+    /// Connections and transfers that go on end there, as at the end of a capture.
+    #[arg(long, value_name = "TIME", value_parser = chosen_time)]
+    to: Option<ChosenTime>,
 
     /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
     /// auto: for each server the one that explains its first packets best
@@ -53,6 +77,14 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
     json: Option<Option<AnalyzeJson>>,
 
+    /// Print a line for each connection as it ends, and the summary at the end
+    ///
+    /// For a capture that is still being written to a pipe. A line comes about two seconds after
+    /// the last packet of a connection that was closed or reset, and five minutes after that of an
+    /// idle one. Without --sender, servers are taken for linux, since nothing is read ahead.
+    #[arg(long, conflicts_with_all = ["json", "error"])]
+    pub(super) follow: bool,
+
     /// Write tables in Parquet to this folder: connections, transfers, retransmissions, loss epochs, windows
     ///
     /// DuckDB, pandas and Spark read them. docs/analyze.md and the files themselves say what each column means.
@@ -76,7 +108,7 @@ pub(crate) struct AnalyzeArgs {
     /// several domains (TCP/SPAND, §5.2). Lines are in the common or combined log format, or JSON objects; the file may
     /// be compressed. Prints no address. --json and --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "files", "server", "sender", "vantage", "acks_only", "error", "out", "anonymize", "jobs",
+        "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "anonymize", "jobs",
     ])]
     pub(super) access_log: Option<PathBuf>,
 
@@ -107,6 +139,15 @@ impl AnalyzeArgs {
         self.json.map(|what| what.unwrap_or(AnalyzeJson::Connections))
     }
 
+    /// Returns the name of the servers' TCP. A survey would read ahead of the connections that are
+    /// followed.
+    pub(super) fn sender(&self) -> &str {
+        match self.senders.sender.as_str() {
+            "auto" if self.follow => SenderProfile::Linux.name(),
+            name => name,
+        }
+    }
+
     /// Refuses what an access log cannot tell.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.access_log.is_some() && self.json == Some(Some(AnalyzeJson::Connections)) {
@@ -129,9 +170,37 @@ impl SendersArgs {
         self.vantage.as_deref().map(vantage_named).transpose()
     }
 
+    /// The segments that are looked at.
+    pub(crate) fn choice(&self) -> Result<SegmentChoice, Failure> {
+        let is_empty = match (self.from, self.to) {
+            (Some(ChosenTime::At(from)), Some(ChosenTime::At(to))) => from >= to,
+            (Some(ChosenTime::After(from)), Some(ChosenTime::After(to))) => from >= to,
+            (None, Some(ChosenTime::After(to))) => to.is_zero(),
+            _ => false,
+        };
+        if is_empty {
+            return Err(Failure::input("--to is no later than --from: no packet is between them"));
+        }
+        let clients = self.client.iter().copied().collect();
+        Ok(SegmentChoice { from: self.from, to: self.to, clients })
+    }
+
     pub(crate) fn servers(&self) -> NamedServers {
         self.server.iter().copied().collect()
     }
+}
+
+/// Reads an instant by RFC 3339, or a time into the capture.
+fn chosen_time(text: &str) -> Result<ChosenTime, String> {
+    if let Ok(offset) = text.parse::<Duration>() {
+        return Ok(ChosenTime::After(offset));
+    }
+    let time = text.parse::<Timestamp>().ok();
+    let nanos = time.and_then(|time| u64::try_from(time.as_nanosecond()).ok());
+    nanos.map(|nanos| ChosenTime::At(Instant::from_nanos(nanos))).ok_or_else(|| {
+        "neither a time with its zone, like 2026-11-25T07:13:20Z or 2026-11-25T08:13:20+01:00, nor a time into the capture, like 12.5s"
+            .to_owned()
+    })
 }
 
 fn vantage_named(name: &str) -> Result<Vantage, Failure> {
@@ -164,6 +233,10 @@ pub(crate) fn appendix() -> Appendix {
                 "Writes tables in Parquet, for DuckDB, pandas or Spark.",
             ),
             (
+                "headstart analyze server.pcap --client 192.0.2.0/24 --from 12.5s --to 60s",
+                "Looks at one network of clients, from 12.5 s to 60 s into the capture.",
+            ),
+            (
                 "headstart analyze --access-log /var/log/nginx/access.log",
                 "Says from an access log whom a memory of networks would help, and how large it is.",
             ),
@@ -172,7 +245,7 @@ pub(crate) fn appendix() -> Appendix {
                 "Uses nothing but the ACKs of clients.",
             ),
         ],
-        notes: "From a running tcpdump, until Ctrl-C: tcpdump -i eth0 -s 128 -w - tcp port 443 | headstart analyze -\n\n\
+        notes: "From a running tcpdump, until Ctrl-C: tcpdump -i eth0 -U -s 128 -w - tcp port 443 | headstart analyze --follow -\n\n\
                 Memory is bounded: 1,048,576 connections are followed at most. Of more, the one whose last packet is oldest \
                 ends early; how many did so is told."
             .into(),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trace::{
     ConnectionTrace, Retransmission, TimeShare, TimeShares, TraceSink, TracedSender, TransferReport,
 };
-use units::Instant;
+use units::{Duration, Instant};
 
 #[derive(Serialize)]
 struct ConnectionJson {
@@ -22,12 +22,43 @@ struct ConnectionJson {
     /// What the server was rebuilt as.
     profile: String,
     profile_errors: u64,
+    /// Vantage point of the capture.
+    vantage: &'static str,
+    /// Reason why it is followed no more, at `end`.
+    end_reason: &'static str,
+    #[serde(skip_serializing_if = "RoundTripJson::is_unknown")]
+    round_trip: RoundTripJson,
+    /// Payload of a full segment of the server; unknown without a transfer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mss: Option<u64>,
     bytes: [u64; 2],
     retransmissions: Vec<RetransmissionJson>,
     transfers: Vec<TransferJson>,
     /// Retransmissions and transfers that are not told, because too much was held already.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: u64,
+}
+
+/// Round trips of the server's data, nanoseconds, as far as ACKs have shown them.
+#[derive(Clone, Copy, Default, Serialize)]
+struct RoundTripJson {
+    /// Lowest round trip of the connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lowest_ns: Option<u64>,
+    /// Smoothed round trip at the end of the last transfer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smoothed_ns: Option<u64>,
+}
+
+impl RoundTripJson {
+    const fn is_unknown(&self) -> bool {
+        self.lowest_ns.is_none() && self.smoothed_ns.is_none()
+    }
+
+    fn of(report: &TransferReport) -> Self {
+        let known = |rtt: Duration| Some(rtt.as_nanos()).filter(|nanos| *nanos > 0);
+        Self { lowest_ns: known(report.min_rtt), smoothed_ns: known(report.srtt) }
+    }
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -72,6 +103,8 @@ struct Pending {
     retransmissions: Vec<RetransmissionJson>,
     transfers: Vec<TransferJson>,
     left_out: u64,
+    round_trip: RoundTripJson,
+    mss: u64,
 }
 
 impl Pending {
@@ -174,7 +207,7 @@ impl TraceSink for JsonSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         let pending = self.pending.remove(&summary.connection).unwrap_or_default();
         self.held -= pending.held();
-        let Pending { retransmissions, transfers, left_out } = pending;
+        let Pending { retransmissions, transfers, left_out, round_trip, mss } = pending;
         let sent = [&summary.client_sent, &summary.server_sent];
         let connection = ConnectionJson {
             client: summary.client.to_string(),
@@ -183,6 +216,10 @@ impl TraceSink for JsonSink {
             end: ClockTime(summary.ended),
             profile: self.rebuilt_as.of_server(summary.server.ip),
             profile_errors: sent.iter().flat_map(|tally| tally.unexpected).sum(),
+            vantage: summary.vantage.name(),
+            end_reason: summary.end.name(),
+            round_trip,
+            mss: Some(mss).filter(|mss| *mss > 0),
             bytes: sent.map(|tally| tally.bytes),
             retransmissions,
             transfers,
@@ -213,6 +250,9 @@ impl TraceSink for JsonSink {
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        let pending = self.pending.entry(sender.connection).or_default();
+        pending.round_trip = RoundTripJson::of(report);
+        pending.mss = pending.mss.max(report.mss);
         let Some(pending) = self.room(sender) else { return };
         pending.transfers.push(TransferJson {
             begin: ClockTime(report.began),

@@ -4,10 +4,13 @@ mod access_log;
 mod account;
 mod args;
 mod beside;
+mod clock;
+mod ended;
 mod json;
 mod outputs;
 mod packets;
 mod page;
+mod reading;
 mod rebuilt;
 mod summary;
 mod tables;
@@ -16,11 +19,13 @@ mod words;
 pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
 
 use crate::anonymity::anonymizer;
-use cmdline::captures::Feed;
+use cmdline::captures::{Feed, LiveStep};
 use cmdline::{Failure, FirstFailure, jobs};
-use outputs::{Outputs, ReadCapture};
+use outputs::Outputs;
+use reading::{LeftOut, ReadCapture};
 use summary::SummarySink;
-use trace::{EngineConfig, OnlyServers, ShardedTraceEngine, Undivided};
+use trace::{EngineConfig, EngineTally, OnlyServers, ShardedTraceEngine, TraceEngine, Undivided};
+use units::{Duration, Instant};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     args.check()?;
@@ -29,9 +34,11 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();
+    let mut choice = args.senders.choice()?;
     if let Some(anonymizer) = &mut anonymizer {
         // What is near each other stays so: a network becomes a network.
         servers = servers.renamed(|ip| anonymizer.address(ip));
+        choice.clients = choice.clients.renamed(|ip| anonymizer.address(ip));
     }
     let config = EngineConfig {
         acks_only: args.senders.acks_only,
@@ -40,47 +47,98 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
         ..EngineConfig::default()
     };
     let mut outputs = Outputs::begin(args)?;
-    let mut feed = Feed::open(&args.files).anonymized(anonymizer).attended()?;
-    let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
+    let clients = choice.clients.clone();
+    let feed = Feed::open(&args.files).anonymized(anonymizer).choosing(choice);
+    let feed = feed.attended()?;
+    let mut feed = if args.follow { feed.without_progress() } else { feed };
+    let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
     outputs.rebuilt_as(&models);
     let config = EngineConfig { models, ..config };
-    let mut ended = analyse(args, &mut feed, &config, outputs)?;
+    let outputs = OnlyServers::new(config.servers.clone(), outputs).with_clients(clients);
+    let mut ended = match args.follow {
+        true => follow(&mut feed, config, outputs),
+        false => analyse(args, &mut feed, &config, outputs)?,
+    };
     ended.note(feed.verdict());
     ended.end()
+}
+
+/// Between two looks for connections that have ended, on the clock of the packets.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// If a source is quiet for that time, no packets of a closed connection follow that matter.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Reports each connection as soon as it has ended. Other threads would report in rounds, so this
+/// one does all the work.
+fn follow(feed: &mut Feed, config: EngineConfig, outputs: OnlyServers<Outputs>) -> FirstFailure {
+    feed.until(outputs.inner.unheard());
+    let mut engine = TraceEngine::new(config, outputs);
+    let (mut looked, mut was_quiet) = (Instant::ZERO, false);
+    feed.each_live(|step| match step {
+        LiveStep::Segment(segment) => {
+            engine.on_segment(segment);
+            was_quiet = false;
+            if segment.at.saturating_since(looked) >= LOOK_EVERY {
+                looked = segment.at;
+                engine.pass_time(segment.at);
+            }
+        }
+        LiveStep::Quiet(passed) if passed >= QUIET && !was_quiet => {
+            was_quiet = true;
+            engine.finish_over();
+        }
+        LiveStep::Quiet(_) => {}
+    });
+    let (found, tally) = engine.finish_all();
+    end(feed, found, &tally).1
 }
 
 fn analyse(
     args: &AnalyzeArgs,
     feed: &mut Feed,
     config: &EngineConfig,
-    outputs: Outputs,
+    outputs: OnlyServers<Outputs>,
 ) -> Result<FirstFailure, Failure> {
     let predicting = EngineConfig { acks_only: true, ..config.clone() };
-    let servers = || config.servers.clone();
-    let predicted = Undivided(OnlyServers::new(servers(), SummarySink::default()));
+    let predicted = Undivided(outputs.around(SummarySink::default()));
     let threads = jobs::threads(args.jobs);
     let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
     let mut predicted = predicted.transpose().map_err(Failure::failed)?;
-    let unheard = outputs.unheard();
-    let outputs = OnlyServers::new(servers(), outputs);
+    feed.until(outputs.inner.unheard());
     let engine = ShardedTraceEngine::new(config, outputs, threads);
     let mut engine = engine.map_err(Failure::failed)?;
-    feed.until(unheard);
     feed.each(|segment| {
         engine.on_segment(segment);
         if let Some(predicted) = &mut predicted {
             predicted.on_segment(segment);
         }
     });
-    if !feed.has_results() {
-        return Ok(FirstFailure::default());
-    }
     let (found, tally) = engine.finish_all();
-    let read = ReadCapture { tally: feed.tally(), survey: feed.survey() };
-    let (summary, mut ended) = found.inner.end(&tally, found.left_out, &read);
-    if let Some(predicted) = predicted {
+    let (summary, mut ended) = end(feed, found, &tally);
+    if let (Some(summary), Some(predicted)) = (summary, predicted) {
         ended.note(summary.print_error(&predicted.finish_all().0.0.inner));
         ended.note(feed.survey().map_or(Ok(()), summary::print_charges));
     }
     Ok(ended)
+}
+
+/// Writes what was found, if there is anything to be shown; the summary then.
+fn end(
+    feed: &Feed,
+    found: OnlyServers<Outputs>,
+    tally: &EngineTally,
+) -> (Option<SummarySink>, FirstFailure) {
+    if !feed.has_results() {
+        return (None, FirstFailure::default());
+    }
+    let segments = feed.left_out();
+    let left_out = LeftOut {
+        opened_by_servers: found.left_out,
+        of_other_clients: found.of_other_clients,
+        segments_by_time: segments.by_time,
+        segments_by_client: segments.by_client,
+    };
+    let read = ReadCapture { tally: feed.tally(), survey: feed.survey(), left_out };
+    let (summary, ended) = found.inner.end(tally, &read);
+    (Some(summary), ended)
 }

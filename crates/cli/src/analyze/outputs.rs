@@ -2,30 +2,25 @@
 
 use super::account::ReadingAccount;
 use super::args::{AnalyzeArgs, AnalyzeJson};
+use super::ended::EndedWatch;
 use super::json::JsonSink;
 use super::packets;
 use super::page::ReportSink;
+use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
 use super::summary::SummarySink;
 use super::tables::TablesSink;
 use super::words::words;
-use capture::Tally;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::{
-    ConnectionTrace, EngineTally, ProfileSurvey, Retransmission, SenderModels, SenderSnapshot,
-    SentData, TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, EngineTally, Retransmission, SenderModels, SenderSnapshot, SentData,
+    TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
-
-/// What is known of the captures beside what is found in them.
-pub(super) struct ReadCapture<'a> {
-    pub(super) tally: Tally,
-    pub(super) survey: Option<&'a ProfileSurvey>,
-}
 
 /// `--json=findings`.
 #[derive(Serialize)]
@@ -47,6 +42,8 @@ pub(super) struct Outputs {
 /// What is wanted beside findings.
 pub(super) struct Others {
     summary: SummarySink,
+    /// For words.
+    ended: Option<EndedWatch>,
     json: Option<JsonSink>,
     tables: Option<TablesSink>,
     report: Option<ReportSink>,
@@ -67,6 +64,7 @@ impl Outputs {
             in_words: args.json().is_none(),
             others: Others {
                 summary: SummarySink::default(),
+                ended: args.json().is_none().then(|| EndedWatch::new(args.follow)),
                 json: by_connection.then(JsonSink::begin),
                 tables,
                 report,
@@ -89,21 +87,25 @@ impl Outputs {
 
     /// Set once nobody reads what is printed, if nothing else is wanted.
     pub(super) fn unheard(&self) -> Option<Arc<AtomicBool>> {
-        let Others { json, tables, report, .. } = &self.others;
-        json.as_ref().filter(|_| tables.is_none() && report.is_none()).map(JsonSink::unheard)
+        let Others { ended, json, tables, report, .. } = &self.others;
+        let unheard = match json {
+            Some(json) => Some(json.unheard()),
+            None => ended.as_ref().map(EndedWatch::unheard),
+        };
+        unheard.filter(|_| tables.is_none() && report.is_none())
     }
 
-    /// Writes what is left: each output, whatever becomes of the others. `left_out`: connections of servers that were not named.
+    /// Writes what is left: each output, whatever becomes of the others.
     pub(super) fn end(
         self,
         tally: &EngineTally,
-        left_out: u64,
         read: &ReadCapture<'_>,
     ) -> (SummarySink, FirstFailure) {
-        let Others { summary, json, tables, report } = self.others;
+        let Others { summary, ended: watch, json, tables, report } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
-        let account = ReadingAccount::of(&summary, tally, left_out, &read.tally, read.survey);
+        let account = ReadingAccount::of(&summary, tally, read);
+        let left_out = &read.left_out;
         let beside = packets::unusual(&read.tally);
         if let Some(json) = &json {
             // The array has no place for it.
@@ -125,6 +127,7 @@ impl Outputs {
         if self.in_words {
             ended.note(stdout::print(&format!("{words}\n")));
             ended.note(summary.print(tally, left_out, &beside));
+            ended.note(watch.map_or(Ok(()), EndedWatch::print));
         } else if !by_connection {
             ended.note(stdout::print_json(&FindingsJson { found: &found, reading: &account }));
         }
@@ -217,6 +220,9 @@ impl TraceSink for Outputs {
 macro_rules! each {
     ($self:ident, $method:ident($($argument:expr),*)) => {
         $self.summary.$method($($argument),*);
+        if let Some(ended) = &mut $self.ended {
+            ended.$method($($argument),*);
+        }
         if let Some(json) = &mut $self.json {
             json.$method($($argument),*);
         }

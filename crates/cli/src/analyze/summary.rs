@@ -1,5 +1,6 @@
 //! All connections in a few tables.
 
+use super::reading::LeftOut;
 use super::rebuilt::{RebuiltAs, name_of};
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
@@ -92,11 +93,11 @@ fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
 }
 
 impl SummarySink {
-    /// `left_out`: connections of servers that were not named; `beside`: what there is beside segments, a line each.
+    /// `beside`: what there is beside segments, a line each.
     pub(super) fn print(
         &self,
         tally: &EngineTally,
-        left_out: u64,
+        left_out: &LeftOut,
         beside: &str,
     ) -> Result<(), Failure> {
         stdout::print(&format!("{}\n{beside}\n", self.counts(tally, left_out)))?;
@@ -115,13 +116,13 @@ impl SummarySink {
     }
 
     /// What was read, and what of it is not usual.
-    pub(super) fn counts(&self, tally: &EngineTally, left_out: u64) -> String {
+    pub(super) fn counts(&self, tally: &EngineTally, left_out: &LeftOut) -> String {
         let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
             *tally;
         let mut text = format!(
             "{} of {}",
             counted(segments - of_others, "segment"),
-            counted(connections - left_out, "connection")
+            counted(connections - left_out.connections(), "connection")
         );
         let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
         let places: Vec<(u64, &str)> = places.map(|(count, (_, place))| (*count, place)).collect();
@@ -141,7 +142,10 @@ impl SummarySink {
         }
         let unusual = [
             (of_others, "segment", "of other servers"),
-            (left_out, "connection", "that the servers opened themselves"),
+            (left_out.opened_by_servers, "connection", "that the servers opened themselves"),
+            (left_out.segments_by_time, "segment", "before --from or after --to"),
+            (left_out.segments_by_client, "segment", "of other clients"),
+            (left_out.of_other_clients, "connection", "of other clients"),
             (self.copies, "segment", "captured twice"),
             (backwards, "packet", "with a time before that of the packet before"),
             (clock_set, "time", "that all connections ended because the clock was set back"),
@@ -283,8 +287,9 @@ mod tests {
             backwards: 2,
             ..EngineTally::default()
         };
+        let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
         assert_eq!(
-            SummarySink::default().counts(&tally, 1),
+            SummarySink::default().counts(&tally, &left_out),
             "1 segment of 1 connection; 1 connection that the servers opened themselves; \
              2 packets with a time before that of the packet before; \
              1 time that all connections ended because the clock was set back; 1 connection evicted"

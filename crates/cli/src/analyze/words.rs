@@ -1,7 +1,7 @@
 //! What was found, in plain words: the causes that took most time first.
 
 use findings::{TimeCause, TimeFindings, TraceFindings};
-use report::bytes;
+use report::{bytes, seconds};
 use std::fmt::Write;
 use trace::{RetransmissionKind, SparedBy, TimeShare};
 use units::counted;
@@ -48,10 +48,6 @@ fn percent(part: f64) -> String {
 
 fn share(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
-}
-
-fn seconds(time: f64) -> String {
-    if time < 1.0 { format!("{:.0} ms", time * 1e3) } else { format!("{time:.1} s") }
 }
 
 fn time(text: &mut String, time: &TimeFindings) {

@@ -25,7 +25,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "TIME")]
     pub(super) queue: Option<Duration>,
 
-    /// Replay so many transfers at most, the first ones; they are kept in memory: 100 bytes for each and 32 more for each scheme, and up to 7 kB for each client
+    /// Replay so many transfers at most, the first ones; they are kept in memory: 100 bytes for
+    /// each and 32 more for each scheme, and up to 40 kB for each client
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) most_transfers: u64,
 
@@ -67,11 +68,12 @@ pub(crate) fn appendix() -> Appendix {
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
                 made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \
                 connection that opened soon after an answer. The server thinks as long as it did. The line *captured* has the times of the capture, \
-                and the next one its replay under what the servers seem to run: the nearer both are, the more the other lines can be believed."
+                and the next one its replay under what the servers seem to run: the nearer both are, the more the other lines can be believed. \
+                The interval of each ratio has that error in it. If the replay is off by more than a third, nothing is predicted."
             .into(),
         exit: &[
             ("0", "done"),
-            ("1", "a capture is damaged; everything before the damage is used"),
+            ("1", "a capture is damaged, and everything before the damage is used; or the replay is too far off to predict anything"),
             ("2", "the input is wrong, or holds no whole transfer"),
             ("130", "interrupted: everything read before is used, and during the replays there is no result"),
         ],

@@ -1,6 +1,7 @@
 //! `headstart predict`: the transfers of captures once more, under other schemes.
 
 mod args;
+mod nothing;
 mod page;
 mod running;
 mod shown;
@@ -9,13 +10,13 @@ pub(crate) use args::{PredictArgs, appendix};
 
 use cmdline::captures::Feed;
 use cmdline::progress::CountBar;
-use cmdline::{Failure, interrupt, jobs, remark, report_file, stdout};
+use cmdline::{Failure, FirstFailure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};
 use std::path::PathBuf;
 use tcp::Scheme;
-use trace::{EngineConfig, OnlyServers, SenderModels, TraceEngine};
+use trace::{EngineConfig, NamedClients, OnlyServers, SenderModels, TraceEngine};
 use units::counted;
 
 const JSON_SCHEMA: &str = include_str!("../../../../docs/predict-schema.json");
@@ -27,21 +28,23 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
     }
-    let mut feed = Feed::open(&args.files).attended()?;
-    let (visitors, models) = read(args, &mut feed)?;
+    let choice = args.senders.choice()?;
+    let clients = choice.clients.clone();
+    let mut feed = Feed::open(&args.files).choosing(choice).attended()?;
+    let (visitors, models) = read(args, &mut feed, clients)?;
     if !feed.has_results() {
         return feed.verdict();
     }
     let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
-        return Err(Failure::input(
-            "no transfer in these captures was acknowledged to its end, so there is nothing to predict; `headstart analyze` \
-             says what they hold",
-        ));
+        return Err(Failure::input(nothing::why(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
     said_of(&visitors, args.most_transfers);
-    foretell(args, &now, Forecast::of(visitors, args.queue))?;
-    feed.verdict()
+    let mut ended = FirstFailure::default();
+    let foretold = foretell(args, &now, Forecast::of(visitors, args.queue));
+    ended.note(feed.verdict());
+    ended.note(foretold);
+    ended.end()
 }
 
 /// Replays, first under what the servers run, and says what came of it.
@@ -49,7 +52,7 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
     let told = PathsTold::of(&forecast);
     let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
-    let bar = CountBar::begin((forecast.replays() * schemes.len()) as u64, "replays");
+    let bar = CountBar::begin(forecast.replays(schemes.len()) as u64, "replays");
     let options = ForecastOptions {
         seed: args.seed,
         threads: jobs::threads(args.jobs),
@@ -62,13 +65,24 @@ fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(),
         report_file::write(path, &page::document(&told, now, &result).to_html())?;
     }
     if args.json {
-        return stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result });
+        stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result })?;
+    } else {
+        shown::print(&told, now, &result)?;
     }
-    shown::print(&told, now, &result)
+    match result.refused {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::failed("nothing is predicted: the replay does not explain the capture"))
+        }
+    }
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.
-fn read(args: &PredictArgs, feed: &mut Feed) -> Result<(CapturedVisitors, SenderModels), Failure> {
+fn read(
+    args: &PredictArgs,
+    feed: &mut Feed,
+    clients: NamedClients,
+) -> Result<(CapturedVisitors, SenderModels), Failure> {
     let servers = args.senders.servers();
     let config = EngineConfig {
         acks_only: args.senders.acks_only,
@@ -77,7 +91,8 @@ fn read(args: &PredictArgs, feed: &mut Feed) -> Result<(CapturedVisitors, Sender
         ..EngineConfig::default()
     };
     let models = feed.models(&args.senders.sender, &config, jobs::threads(args.jobs))?;
-    let sink = OnlyServers::new(servers, Visitors::up_to(args.most_transfers));
+    let sink =
+        OnlyServers::new(servers, Visitors::up_to(args.most_transfers)).with_clients(clients);
     let mut engine = TraceEngine::new(EngineConfig { models: models.clone(), ..config }, sink);
     feed.each(|segment| engine.on_segment(segment));
     Ok((engine.finish_all().0.inner.finish(), models))

@@ -29,14 +29,11 @@ pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastRes
                 std::iter::once(Block::Table(shown::times(result))).chain(queues).collect(),
             ),
             section("How many transfers take how long", vec![Block::Figure(distribution(result))]),
-            section(
-                &format!("Time over that of {now}"),
-                vec![Block::Table(shown::by_group(result, now))],
-            ),
+            section(&format!("Time over that of {now}"), gains(result, now)),
             section(
                 "The model itself",
                 vec![
-                    Block::Text(shown::fit(&result.fit, now)),
+                    Block::Text(shown::fit(result, now)),
                     Block::Text(ON_THE_LINE.to_owned()),
                     Block::Figure(beside(result, now)),
                 ],
@@ -45,6 +42,17 @@ pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastRes
         schemes: result.rows.iter().map(|row| row.scheme.clone()).collect(),
         links: Links { documents: installed::documents(), ..Links::default() },
     }
+}
+
+/// The ratios and how they come about, or why there are none.
+fn gains(result: &ForecastResult, now: &str) -> Vec<Block> {
+    shown::refusal(result, now).map_or_else(
+        || {
+            let how = Block::Text(shown::how_computed(result, now));
+            vec![Block::Table(shown::by_group(result, now)), how]
+        },
+        |why| vec![Block::Text(why)],
+    )
 }
 
 const ON_THE_LINE: &str =

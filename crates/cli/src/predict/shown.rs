@@ -2,7 +2,9 @@
 
 use super::Running;
 use cmdline::{Failure, stdout};
-use forecast::{Forecast, ForecastGroup, ForecastResult, ForecastRow, ModelFit};
+use forecast::{
+    Forecast, ForecastGroup, ForecastResult, ForecastRow, GroupGain, MOST_ERROR, ModelFit,
+};
 use report::{Cell, Column, Median, Quantity, Row, Table};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -27,15 +29,6 @@ pub(super) struct PathsTold {
     rtt_s: [f64; 3],
     /// Longest wait in the queue, as it is taken.
     queue_s: [f64; 3],
-}
-
-/// A round trip of so many seconds; within a data centre it is of microseconds.
-fn round_trip(seconds: f64) -> String {
-    match seconds * 1e3 {
-        ms if ms < 1.0 => format!("{:.0} µs", ms * 1e3),
-        ms if ms < 10.0 => format!("{ms:.1} ms"),
-        ms => format!("{ms:.0} ms"),
-    }
 }
 
 impl PathsTold {
@@ -76,7 +69,7 @@ impl PathsTold {
             counted(self.clients, "client"),
             counted(self.networks, "network"),
             counted(self.servers, "server"),
-            round_trip(rtt),
+            report::seconds(rtt),
         );
         text.push('\n');
         text += &self.of_rates();
@@ -124,7 +117,7 @@ fn quartiles<T: Ord + Copy + Default>(mut values: Vec<T>) -> [T; 3] {
 }
 
 /// The form of the JSON; a change that a reader has to know of raises it.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A forecast for programs.
 pub(super) struct ForecastJson<'a> {
@@ -136,13 +129,16 @@ pub(super) struct ForecastJson<'a> {
 impl Serialize for ForecastJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
-        let ForecastResult { fit, captured, rows } = self.result;
+        let ForecastResult { fit, captured, rows, draws, changing, refused } = self.result;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
         map.serialize_entry("format", &FORMAT)?;
         map.serialize_entry("paths", self.paths)?;
         map.serialize_entry("running", self.running)?;
         map.serialize_entry("fit", fit)?;
+        map.serialize_entry("draws", draws)?;
+        map.serialize_entry("changing", changing)?;
+        map.serialize_entry("refused", refused)?;
         map.serialize_entry("captured", captured)?;
         map.serialize_entry("schemes", rows)?;
         map.end()
@@ -161,8 +157,46 @@ pub(super) fn print(
     if let Some(queues) = of_queues(result) {
         stdout::print(&format!("\n{queues}\n"))?;
     }
-    stdout::print(&format!("\n{}\n\nTime over that of {now}:\n\n", fit(&result.fit, now)))?;
-    stdout::print_table(&by_group(result, now))
+    stdout::print(&format!("\n{}\n", fit(result, now)))?;
+    if let Some(why) = refusal(result, now) {
+        return stdout::print(&format!("\n{why}\n"));
+    }
+    stdout::print(&format!("\nTime over that of {now}:\n\n"))?;
+    stdout::print_table(&by_group(result, now))?;
+    stdout::print(&format!("\n{}\n", how_computed(result, now)))
+}
+
+/// Explains ratios and intervals.
+pub(super) fn how_computed(result: &ForecastResult, now: &str) -> String {
+    format!(
+        "A ratio is the geometric mean, over the transfers of {}, of the time under the scheme over the time under {now}, both \
+         replayed. In brackets: the 95 % interval, by the scatter of networks and of replays, widened by the error of the replay under \
+         {now} beside the capture. Without a ratio (–) that error is more than a third.",
+        counted(result.draws, "replay")
+    )
+}
+
+/// Explains why nothing is predicted, and what would help; `None` if something is.
+pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
+    let off = result.refused?;
+    let (rates, cause) = match result.changing {
+        0 => (
+            "",
+            "the model lacks something about these paths: another sender (name it with --sender), other traffic, or a capture \
+             that was not made at the server (--vantage)",
+        ),
+        _ => (
+            " if their rates do not change",
+            "other traffic shares the paths of these clients, or their rates change much. The capture does not show what another \
+             scheme would get of them",
+        ),
+    };
+    Some(format!(
+        "No prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones{rates}. A prediction needs {:.2} to \
+         {MOST_ERROR:.2}. Probably {cause}. Capture at another time or for longer, or choose clients with --client. A trial of the \
+         scheme on a part of the connections is certain.",
+        1.0 / MOST_ERROR
+    ))
 }
 
 /// Which rows rest on queues that nothing has shown, in words.
@@ -179,15 +213,23 @@ pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
 }
 
 /// How good the model is, in words.
-pub(super) fn fit(fit: &ModelFit, now: &str) -> String {
-    let Some(([low, middle, high], near)) = fit.quartiles.zip(fit.within_quarter) else {
+pub(super) fn fit(result: &ForecastResult, now: &str) -> String {
+    let ModelFit { quartiles, within_quarter, .. } = result.fit;
+    let Some(([low, middle, high], near)) = quartiles.zip(within_quarter) else {
         return format!(
             "The model itself: under {now}, no simulated transfer ended, so nothing tells how good it is."
         );
     };
+    let changing = match result.changing {
+        0 => String::new(),
+        changing => format!(
+            " The rate of the paths of {} changes: it is replayed as it was seen.",
+            counted(changing, "transfer")
+        ),
+    };
     format!(
         "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
-         {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.",
+         {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.{changing}",
         near * 100.0,
     )
 }
@@ -246,17 +288,17 @@ pub(super) fn by_group(result: &ForecastResult, now: &str) -> Table {
     ];
     let others = result.rows.iter().skip(1);
     columns.extend(others.clone().map(|of| {
-        let help = format!(
-            "Geometric mean of time over that of {now}, with the 95 % interval over networks"
-        );
+        let help = format!("Geometric mean of time over that of {now}, with its 95 % interval");
         Column::new(of.scheme.clone(), Quantity::Ratio, help)
     }));
     let Some(first) = result.rows.first() else { return Table::default() };
     let row = |group: ForecastGroup| {
         let of = first.gain(group)?;
         let ratios = others.clone().map(|of| match of.gain(group) {
-            Some(gain) => Cell::Median(Median { value: gain.ratio, interval: gain.interval }),
-            None => Cell::Undefined,
+            Some(GroupGain { ratio: Some(value), interval, .. }) => {
+                Cell::Median(Median { value: *value, interval: *interval })
+            }
+            _ => Cell::Undefined,
         });
         let head = [Cell::Text(group.name().to_owned()), number(of.transfers as f64)];
         Some(Row { cells: head.into_iter().chain(ratios).collect(), is_reference: false })

@@ -104,13 +104,18 @@ fn the_keys_of_the_json_stay() {
         "bytes",
         "client",
         "end",
+        "end_reason",
+        "mss",
         "profile",
         "profile_errors",
         "retransmissions",
+        "round_trip",
         "server",
         "transfers",
+        "vantage",
     ];
     assert_eq!(keys(connection), expected);
+    assert_eq!(keys(&connection["round_trip"]), ["lowest_ns", "smoothed_ns"]);
     let all = connection["retransmissions"].as_array().unwrap();
     let timeout = all.iter().find(|again| again["kind"] == "timeout").unwrap();
     let expected =

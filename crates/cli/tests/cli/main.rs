@@ -2,6 +2,7 @@
 
 mod agent;
 mod analyze;
+mod analyze_choice;
 mod analyze_input;
 mod analyze_log;
 mod analyze_memory;

@@ -1,6 +1,7 @@
 //! Captures on their way to an engine: what cannot be read is said, and how far reading is.
 
-use super::reading::ReadingProgress;
+use super::choice::{LeftOutSegments, SegmentChoice, SegmentChooser};
+use super::reading::{ReadingProgress, now};
 use crate::failure::Failure;
 use crate::input::unreadable;
 use crate::interrupt::{self, Stop};
@@ -15,7 +16,7 @@ use tcp::scheme::scheme_meant;
 use trace::{
     EngineConfig, ProfileSurvey, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
 };
-use units::counted;
+use units::{Duration, counted};
 
 /// Segments that a survey of senders takes.
 const SURVEYED: usize = 100_000;
@@ -29,6 +30,7 @@ pub struct Feed {
     /// What the survey has found, if there was one.
     survey: Option<ProfileSurvey>,
     anonymizer: Option<Anonymizer>,
+    choice: SegmentChooser,
     progress: ReadingProgress,
     /// Whether somebody wants it to stop.
     stop: Option<&'static Stop>,
@@ -37,6 +39,15 @@ pub struct Feed {
     /// Nobody wants what is found.
     unheard: Arc<AtomicBool>,
     troubles: Troubles,
+}
+
+/// A step of a live source.
+#[derive(Clone, Copy, Debug)]
+pub enum LiveStep<'a> {
+    /// The next segment.
+    Segment(&'a Observed),
+    /// None has come for so long.
+    Quiet(Duration),
 }
 
 /// What could not be read.
@@ -56,6 +67,7 @@ impl Feed {
             ahead: Vec::new(),
             survey: None,
             anonymizer: None,
+            choice: SegmentChooser::of(SegmentChoice::default()),
             progress: ReadingProgress::Silent,
             stop: None,
             is_cut_short: false,
@@ -82,6 +94,22 @@ impl Feed {
     /// The same with addresses replaced: nothing behind it knows the real ones.
     pub fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
         Self { anonymizer, ..self }
+    }
+
+    /// Takes only the chosen segments. If addresses are replaced, the choice names the replaced
+    /// ones.
+    pub fn choosing(self, choice: SegmentChoice) -> Self {
+        Self { choice: SegmentChooser::of(choice), ..self }
+    }
+
+    /// Counts the segments that were read and not chosen.
+    pub const fn left_out(&self) -> LeftOutSegments {
+        self.choice.left_out()
+    }
+
+    /// Shows no progress: the results themselves appear while it reads.
+    pub fn without_progress(self) -> Self {
+        Self { progress: ReadingProgress::Silent, ..self }
     }
 
     /// Stops once this is set: nobody wants what is found.
@@ -123,6 +151,7 @@ impl Feed {
                     // A file is cut short behind this batch, if there is one: what is read belongs to the results.
                     self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
                     self.anonymize(batch);
+                    self.choice.retain(batch);
                     self.progress.at(self.source.tally().packets, self.source.progress());
                     return more;
                 }
@@ -177,6 +206,27 @@ impl Feed {
         batch.iter().for_each(&mut take);
         while self.next(&mut batch) {
             batch.iter().for_each(&mut take);
+        }
+        self.progress.end();
+    }
+
+    /// Hands over all segments, and says while a pipe has none for how long. It may have kept
+    /// packets back meanwhile, as `tcpdump` does without -U.
+    pub fn each_live(&mut self, mut take: impl FnMut(LiveStep<'_>)) {
+        let mut batch = std::mem::take(&mut self.ahead);
+        let mut last = now();
+        loop {
+            batch.iter().for_each(|segment| take(LiveStep::Segment(segment)));
+            if batch.is_empty() {
+                let passed = now().duration_since(last).as_nanos();
+                let passed = u64::try_from(passed).unwrap_or(u64::MAX);
+                take(LiveStep::Quiet(Duration::from_nanos(passed)));
+            } else {
+                last = now();
+            }
+            if !self.next(&mut batch) {
+                break;
+            }
         }
         self.progress.end();
     }

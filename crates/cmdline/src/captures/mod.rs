@@ -1,10 +1,12 @@
 //! Reads captures and access logs, and reports what cannot be read and how far reading is.
 
 pub mod access_log;
+mod choice;
 mod feed;
 mod reading;
 
-pub use feed::Feed;
+pub use choice::{ChosenTime, LeftOutSegments, SegmentChoice};
+pub use feed::{Feed, LiveStep};
 
 use crate::complete::Completion;
 use trace::SenderProfile;

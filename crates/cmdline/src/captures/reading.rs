@@ -98,7 +98,7 @@ fn line(count: u64, of: &str, read: InputProgress, passed: Duration) -> String {
 
 /// Results know the times of packets only; this is for whoever waits.
 #[expect(clippy::disallowed_methods, reason = "a person wants to know how long it takes")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 

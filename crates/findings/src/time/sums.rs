@@ -22,6 +22,17 @@ pub struct TimeSums {
     nanos: [u128; TimeShare::COUNT],
 }
 
+/// Returns true if another sender could change the time of this class.
+pub const fn is_changeable(share: TimeShare) -> bool {
+    use TimeShare::{Avoidance, Recovery, SlowStart, Timeout};
+    matches!(share, SlowStart | Avoidance | Recovery | Timeout)
+}
+
+/// The classes of time that a sender can change, in the order of [`TimeShare::ALL`].
+pub fn changeable() -> impl Iterator<Item = TimeShare> {
+    TimeShare::ALL.into_iter().filter(|share| is_changeable(*share))
+}
+
 /// What took how much of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeCause {
@@ -70,6 +81,19 @@ impl TimeSums {
     /// Nanoseconds of all transfers together.
     pub fn total_nanos(&self) -> u128 {
         self.nanos.iter().sum()
+    }
+
+    /// Nanoseconds lost to what a sender can change ([`crate::is_changeable`]).
+    pub fn lost_nanos(&self) -> u128 {
+        changeable().map(|share| self.nanos[share as usize]).sum()
+    }
+
+    /// The cause that took most of the time beside the path, or the path if there is nothing else;
+    /// `None` if no time passed.
+    pub fn main_cause(&self) -> Option<TimeCause> {
+        let causes = self.causes();
+        let other = causes.iter().find(|cause| cause.share != TimeShare::Path);
+        other.or(causes.first()).copied()
     }
 
     /// Everything that took time, the most first; the path, which nobody can spare, among it.

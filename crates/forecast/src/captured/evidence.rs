@@ -1,8 +1,10 @@
 //! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
 
 use super::median::weighted_median;
+use super::recent::RecentTrips;
 use super::spaced::SpacedSample;
 use super::together::TogetherMeter;
+use super::windows::{ArrivedData, DeliveryWindows, RateStep};
 use trace::TransferReport;
 use units::{Duration, Instant, Rate};
 
@@ -22,8 +24,6 @@ const ONE_IN: usize = 5;
 /// So many of a hundred packets wait no longer than others that a queue let pass. Of the rest, some wait for a host that stands still: a
 /// hundredth or two do so where connections crowd a fast line.
 const SURVIVED: usize = 90;
-/// What an ACK told so long ago says nothing of the queue now.
-const OLD: Duration = Duration::from_secs(1);
 /// More random loss is none that TCP works over.
 const MOST_RANDOM: f64 = 0.2;
 
@@ -32,13 +32,15 @@ const MOST_RANDOM: f64 = 0.2;
 pub(crate) struct PathEvidence {
     /// Lowest round trip; zero before the first.
     least: Duration,
-    /// The last round trip that no held ACK is in, when it came, and some of all.
-    latest: Option<(Instant, Duration)>,
+    /// The last round trips that no held ACK is in, and some of all.
+    recent: RecentTrips,
     queued: SpacedSample,
     /// Rates of bursts, and payload of the connections that showed them.
     rates: Vec<(Rate, u64)>,
     /// What connections got side by side.
     together: TogetherMeter,
+    /// What the path delivered over time.
+    windows: DeliveryWindows,
     /// The round trip before each loss, of some.
     at_loss: SpacedSample,
     /// Payload that was lost, and that was sent, bytes. A captured packet may be many segments that the server's network card cut (TSO),
@@ -57,17 +59,15 @@ impl PathEvidence {
     /// A round trip in which no ACK was held back: what it has beyond the lowest is a wait in the queue.
     pub(crate) fn on_queued(&mut self, at: Instant, rtt: Duration) {
         self.on_round_trip(rtt);
-        self.latest = Some((at, rtt));
+        self.recent.add(at, rtt);
         self.queued.add(rtt);
     }
 
-    /// A loss of so many bytes has been repaired. What the path's last ACK tells of the queue is the nearest to when they were lost, whichever
-    /// connection it is of; unless it is old.
-    pub(crate) fn on_loss(&mut self, at: Instant, bytes: u64) {
+    /// A loss of so many bytes has been repaired, which had been sent at `sent`. The queue that
+    /// they met is the one that the packet sent nearest to them met, whichever connection it is of.
+    pub(crate) fn on_loss(&mut self, sent: Instant, bytes: u64) {
         self.lost += bytes;
-        if let Some((told, rtt)) = self.latest
-            && at.saturating_since(told) <= OLD
-        {
+        if let Some(rtt) = self.recent.sent_nearest(sent) {
             self.at_loss.add(rtt);
         }
     }
@@ -89,9 +89,11 @@ impl PathEvidence {
         }
     }
 
-    /// A connection got so many bytes from `since` to `at`.
-    pub(crate) fn on_arrived(&mut self, connection: u64, since: Instant, at: Instant, bytes: u64) {
+    /// A connection got data.
+    pub(crate) fn on_arrived(&mut self, data: &ArrivedData) {
+        let &ArrivedData { connection, since, at, bytes, .. } = data;
         self.together.on_arrived(connection, since, at, bytes);
+        self.windows.on_arrived(data, self.least);
     }
 
     /// Lowest round trip; `None` before the first.
@@ -105,15 +107,27 @@ impl PathEvidence {
     ///
     /// `None` without a burst. What connections got side by side is then what their applications asked for: short answers fill no line.
     pub(crate) fn rate(&self) -> Option<Rate> {
-        let mss = u128::from(self.mss.max(1));
-        let with_headers = |payload: Rate| {
-            let bps = u128::from(payload.as_bps()) * (mss + HEADERS) / mss;
-            Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
-        };
-        // Without a transfer nothing tells how long segments are.
         let bursts = weighted_median(self.rates.iter().copied())?;
         let payload = self.together.rate().map_or(bursts, |together| bursts.max(together));
-        Some(if self.mss == 0 { payload } else { with_headers(payload) })
+        Some(self.with_headers(payload))
+    }
+
+    /// The rate over time, with headers, where the capture shows that it varies.
+    pub(crate) fn rates_over_time(&self) -> Option<Vec<RateStep>> {
+        let steps = self.windows.varying()?;
+        let with_headers = |step: RateStep| RateStep { rate: self.with_headers(step.rate), ..step };
+        Some(steps.into_iter().map(with_headers).collect())
+    }
+
+    /// The rate of packets that carry this payload. Without a transfer nothing tells how long
+    /// segments are.
+    fn with_headers(&self, payload: Rate) -> Rate {
+        let mss = u128::from(self.mss);
+        if mss == 0 {
+            return payload;
+        }
+        let bps = u128::from(payload.as_bps()) * (mss + HEADERS) / mss;
+        Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 
     /// Longest wait in the queue that was seen, but for a hundredth of the waits, and for one at least: where a host stood still, a single packet
@@ -336,7 +350,9 @@ mod tests {
         let at = |second: u64| NOW + Duration::from_secs(second);
         for second in 1..=10 {
             for connection in [1, 2] {
-                evidence.on_arrived(connection, at(second - 1), at(second), 2_000);
+                let (since, at) = (at(second - 1), at(second));
+                let bytes = 2_000;
+                evidence.on_arrived(&ArrivedData { connection, since, at, bytes, rtt: None });
             }
         }
         assert_eq!(evidence.rate(), None);

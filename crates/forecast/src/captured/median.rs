@@ -1,18 +1,26 @@
-//! The median of rates that do not all count the same.
+//! Quantiles of rates that do not all count the same.
 
 use units::Rate;
 
 /// The value below which half of the weight is.
 pub(super) fn weighted_median(values: impl Iterator<Item = (Rate, u64)>) -> Option<Rate> {
+    weighted_quantile(values, 50)
+}
+
+/// The value below which this percentage of the weight is.
+pub(super) fn weighted_quantile(
+    values: impl Iterator<Item = (Rate, u64)>,
+    percent: u128,
+) -> Option<Rate> {
     let mut values: Vec<(Rate, u64)> = values.collect();
     values.sort_unstable();
-    let all: u64 = values.iter().map(|(_, weight)| weight).sum();
+    let all: u128 = values.iter().map(|(_, weight)| u128::from(*weight)).sum();
     let mut below = 0;
-    let median = values.into_iter().find(|(_, weight)| {
-        below += weight;
-        2 * below >= all
+    let found = values.into_iter().find(|(_, weight)| {
+        below += u128::from(*weight);
+        100 * below >= percent * all
     });
-    median.map(|(value, _)| value)
+    found.map(|(value, _)| value)
 }
 
 #[cfg(test)]

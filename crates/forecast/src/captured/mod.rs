@@ -2,13 +2,17 @@
 //! and evidence of each client's path.
 
 mod evidence;
+mod filtered;
 mod median;
+mod recent;
 mod spaced;
 mod together;
 mod visitors;
+mod windows;
 
 pub(crate) use evidence::PathEvidence;
 pub use visitors::{CapturedVisitors, Visitors};
+pub(crate) use windows::RateStep;
 
 use std::net::IpAddr;
 use units::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! Takes a trace: the visitors of a server, each with connections and evidence.
 
+use super::filtered::lacks_pure_acks;
+use super::windows::ArrivedData;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -53,6 +55,7 @@ pub struct Visitors {
     left_out: u64,
     incomplete: u64,
     begun_before: u64,
+    without_pure_acks: u64,
 }
 
 /// The visitors of a capture.
@@ -67,6 +70,9 @@ pub struct CapturedVisitors {
     /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
     /// replayed; what they show of paths is used.
     pub begun_before: u64,
+    /// Connections of which no ACK without data was captured, though both ends sent data: a filter
+    /// has taken these ACKs away.
+    pub without_pure_acks: u64,
 }
 
 impl CapturedVisitors {
@@ -95,6 +101,7 @@ impl Visitors {
             left_out: 0,
             incomplete: 0,
             begun_before: 0,
+            without_pure_acks: 0,
         }
     }
 
@@ -110,6 +117,7 @@ impl Visitors {
             left_out: self.left_out,
             incomplete: self.incomplete,
             begun_before: self.begun_before,
+            without_pure_acks: self.without_pure_acks,
         }
     }
 
@@ -119,10 +127,11 @@ impl Visitors {
 
     /// An ACK at `at` acknowledges `bytes` more than the one before it, which was at `since`.
     fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
-        let address = sender.client.ip;
-        self.evidence(address).on_arrived(sender.connection, since, at, bytes);
-        let Some(begun) = self.begun.get(&sender.connection) else { return };
-        let told = begun.last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        let (address, connection) = (sender.client.ip, sender.connection);
+        let last_rtt = self.begun.get(&connection).and_then(|begun| begun.last_rtt);
+        let told = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        let data = ArrivedData { connection, since, at, bytes, rtt: told };
+        self.evidence(address).on_arrived(&data);
         // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
         if let Some(rtt) = told.filter(|_| !may_be_held) {
@@ -141,6 +150,7 @@ impl Visitors {
 
 impl TraceSink for Visitors {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
+        self.without_pure_acks += u64::from(lacks_pure_acks(summary));
         let Some(begun) = self.begun.remove(&summary.connection) else { return };
         if !summary.handshake_seen && !begun.transfers.is_empty() {
             self.begun_before += 1;
@@ -184,7 +194,8 @@ impl TraceSink for Visitors {
         }
         self.begun.entry(sender.connection).or_default().again.push(again.len);
         if !is_presumed {
-            self.evidence(sender.client.ip).on_loss(again.at, again.len.into());
+            let sent = again.last_sent.unwrap_or(again.at);
+            self.evidence(sender.client.ip).on_loss(sent, again.len.into());
         }
     }
 
@@ -269,6 +280,22 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
+    fn again(len: u32, last_sent: Option<Instant>, at: Instant) -> Retransmission {
+        Retransmission {
+            at,
+            last_sent,
+            start: 1,
+            seq: 1,
+            len,
+            kind: RetransmissionKind::Fast,
+            phase: SenderPhase::Recovery,
+            spared_by: None,
+            outstanding: 0,
+            expected: true,
+            predicted: false,
+        }
+    }
+
     /// The first transfer is kept. The second is not acknowledged to its end, and the third is one too many. All show rates, each with the weight
     /// of its payload: the median is that of more than half of it.
     #[test]
@@ -295,19 +322,7 @@ mod tests {
     #[test]
     fn a_packet_of_many_segments_counts_as_many() {
         let mut visitors = Visitors::up_to(2);
-        let again = |len| Retransmission {
-            at: at(0),
-            last_sent: None,
-            start: 1,
-            seq: 1,
-            len,
-            kind: RetransmissionKind::Fast,
-            phase: SenderPhase::Recovery,
-            spared_by: None,
-            outstanding: 0,
-            expected: true,
-            predicted: false,
-        };
+        let again = |len| again(len, None, at(0));
         for len in [14_480, 100] {
             visitors.on_retransmission(&server_of(0), &again(len));
         }
@@ -323,6 +338,37 @@ mod tests {
         end(&mut visitors, 0);
         let transfers = &visitors.finish().clients[0].connections[0].transfers;
         assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
+    }
+
+    /// Packets of 10,000 bytes wait for 100 ms, and one that follows them for none. Three that were
+    /// sent with the first ones are lost, and repaired a second later: the queue was full when they
+    /// were sent.
+    #[test]
+    fn a_loss_is_of_the_time_when_it_was_sent() {
+        let mut visitors = Visitors::up_to(1);
+        for (ms, una, rtt) in
+            [(0, 1, 40), (140, 10_001, 140), (150, 20_001, 140), (900, 30_001, 40)]
+        {
+            visitors.on_round_trip(&server_of(0), at(ms), Duration::from_millis(rtt));
+            let point = SenderSnapshot {
+                at: at(ms),
+                una,
+                nxt: una,
+                cwnd: 0,
+                ssthresh: 0,
+                in_flight: 0,
+                receive_window: None,
+                srtt: Duration::ZERO,
+                rto: Duration::ZERO,
+                phase: SenderPhase::Avoidance,
+            };
+            visitors.on_window(&server_of(0), &point);
+        }
+        for _ in 0..3 {
+            visitors.on_retransmission(&server_of(0), &again(1_000, Some(at(5)), at(1_005)));
+        }
+        let evidence = visitors.evidence(server_of(0).client.ip);
+        assert_eq!(evidence.full_wait(), Some(Duration::from_millis(100)));
     }
 
     /// The request comes from 10 to 26 ms, and the answer begins at 30 ms.

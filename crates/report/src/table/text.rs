@@ -133,6 +133,7 @@ fn to_ascii(cell: &str) -> String {
             '−' | '–' => out.push('-'),
             '×' => out.push('x'),
             '…' => out.push_str("..."),
+            'µ' => out.push('u'),
             c if c.is_ascii() => out.push(c),
             _ => out.push('?'),
         }

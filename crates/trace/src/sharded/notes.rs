@@ -223,6 +223,7 @@ impl<S: ShardedSink + TraceSink> ShardedSink for OnlyServers<S> {
 
     fn join(&mut self, part: Self::Part) {
         self.left_out += part.left_out;
+        self.of_other_clients += part.of_other_clients;
         self.inner.join(part.inner);
     }
 }

@@ -180,6 +180,15 @@ impl ConnectionTable {
         connection.is_over
     }
 
+    /// Finds the connections that are over, and wait for their last packets.
+    pub(crate) fn over(&self) -> Vec<u32> {
+        let is_over = |place: &&u32| {
+            let connection = &self.places[**place as usize].connection;
+            connection.as_ref().is_some_and(|connection| connection.is_over)
+        };
+        self.by_v4.iter().chain(self.by_v6.values()).filter(is_over).copied().collect()
+    }
+
     /// Adds a connection that begins with `segment`, which has these `ends`.
     pub(crate) fn insert(
         &mut self,

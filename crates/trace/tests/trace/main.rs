@@ -1,7 +1,9 @@
 //! The engine that rebuilds senders from captures, step by step and beside simulated hosts.
 
+mod cases;
 mod common;
 mod copies;
+mod counted;
 mod ordinary;
 mod peers;
 mod properties;

@@ -15,7 +15,7 @@ use units::{Duration, Instant, SeqNum};
 
 use RetransmissionKind::{Fast, Recovery, SlowStart, TailProbe, Timeout};
 
-fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTally) {
+pub(crate) fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTally) {
     let models = SenderModels::all(SenderModel::of_scheme(scheme).unwrap());
     let config = EngineConfig { models, ..EngineConfig::default() };
     let mut engine = TraceEngine::new(config, Collected::default());
@@ -34,7 +34,7 @@ fn summary(scheme: &str, wire: &CapturedWire) -> ConnectionTrace {
 }
 
 /// A connection on which the server has sent its first segments at 110 ms.
-fn begun(sack: bool, segments: u32) -> CapturedWire {
+pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
     let mut wire = CapturedWire::new();
     wire.open(0, sack);
     wire.ask(110, 0, 300, 0);

@@ -4,6 +4,7 @@
 use super::worst::{RecordedConnection, SequenceEvent};
 use report::{
     Axis, AxisUnit, Block, Colour, Figure, Point, Role, Section, Series, SeriesShape, bytes,
+    seconds,
 };
 use trace::RetransmissionKind;
 use units::{Instant, counted};
@@ -48,14 +49,14 @@ pub(super) fn section(recorded: &RecordedConnection) -> Section {
 fn words(recorded: &RecordedConnection) -> String {
     let (summary, sums) = (&recorded.summary, &recorded.sums);
     let mut text = format!(
-        "Client {}, server {}: {} of {} in all, with {}, of which {} by timeout. {:.0} ms were lost to what a sender can change.",
+        "Client {}, server {}: {} of {} in all, with {}, of which {} by timeout. {} were lost to what a sender can change.",
         summary.client,
         summary.server,
         counted(sums.transfers, "transfer"),
         bytes(sums.bytes),
         counted(sums.retransmissions, "retransmission"),
         sums.timeouts,
-        1e3 * recorded.lost()
+        seconds(recorded.lost())
     );
     if recorded.step > 1 {
         let all = if recorded.thins_again { "" } else { ", and all retransmissions" };
@@ -67,7 +68,7 @@ fn words(recorded: &RecordedConnection) -> String {
 fn figure(recorded: &RecordedConnection) -> Figure {
     let events = &recorded.events;
     let first = events.iter().map(at).min().unwrap_or_default();
-    let seconds = |at: Instant| at.saturating_since(first).as_secs_f64();
+    let since = |at: Instant| at.saturating_since(first).as_secs_f64();
     let top = events.iter().map(highest).max().unwrap_or(1) as f64 * HEADROOM;
     // An edge far above all data would press the data flat.
     let within = |edge: u64| if edge as f64 <= top { edge as f64 } else { f64::NAN };
@@ -78,16 +79,16 @@ fn figure(recorded: &RecordedConnection) -> Figure {
         match *event {
             SequenceEvent::Sent { at, end, bytes } => {
                 let (low, high) = (end.saturating_sub(bytes) as f64, end as f64);
-                sent.push(Point { x: seconds(at), y: high, extent: Some((low, high)) });
+                sent.push(Point { x: since(at), y: high, extent: Some((low, high)) });
             }
             SequenceEvent::Acked { at, una, receive_edge, window_edge } => {
-                acked.push(Point::new(seconds(at), una as f64));
-                receive.push(Point::new(seconds(at), within(receive_edge)));
-                window.push(Point::new(seconds(at), within(window_edge)));
+                acked.push(Point::new(since(at), una as f64));
+                receive.push(Point::new(since(at), within(receive_edge)));
+                window.push(Point::new(since(at), within(window_edge)));
             }
             SequenceEvent::Again { at, start, len, kind } => {
                 let middle = start as f64 + f64::from(len) / 2.0;
-                again[kind as usize].push(Point::new(seconds(at), middle));
+                again[kind as usize].push(Point::new(since(at), middle));
             }
         }
     }

@@ -6,11 +6,11 @@ mod time;
 mod worst;
 
 use cmdline::{Failure, installed, report_file};
-use findings::TraceFindings;
+use findings::{TraceFindings, changeable};
 use report::{Block, Cell, Column, Document, Links, Quantity, Row, Section, Table};
 use std::path::{Path, PathBuf};
 use trace::TimeShare;
-use worst::{CHANGEABLE, DRAWN, RecordedConnection, WorstConnections};
+use worst::{DRAWN, RecordedConnection, WorstConnections};
 
 /// A report that is to be written.
 pub(super) struct ReportSink {
@@ -86,9 +86,13 @@ fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
     let columns = [
         Column::new("connection", Quantity::Text, "Its number, as in the tables of --out"),
         Column::new("client", Quantity::Text, "Address and port"),
-        Column::new("lost", Quantity::Time, "Time lost to what a sender can change: the next four"),
+        Column::new(
+            "lost",
+            Quantity::Time,
+            "Time lost to what a sender can change: the next columns",
+        ),
     ];
-    let shares = CHANGEABLE.map(|share| {
+    let shares = changeable().map(|share| {
         let name = share.name().replace('-', " ");
         Column::new(name, Quantity::Time, "Time of its transfers")
     });
@@ -113,7 +117,7 @@ fn row(recorded: &RecordedConnection) -> Row {
         Cell::Text(recorded.summary.client.to_string()),
         number(recorded.lost()),
     ];
-    cells.extend(CHANGEABLE.map(|share| number(sums.seconds(share))));
+    cells.extend(changeable().map(|share| number(sums.seconds(share))));
     cells.extend([
         number(sums.total_nanos() as f64 / 1e9),
         number(sums.seconds(TimeShare::ReceiverWindow)),

@@ -3,6 +3,7 @@
 use findings::{TimeFindings, TimeRow, TimeSums};
 use report::{
     BarPart, BarRow, Block, Cell, Colour, Column, Quantity, Role, Row, Section, ShareBars, Table,
+    seconds,
 };
 use trace::TimeShare;
 use units::counted;
@@ -76,7 +77,7 @@ fn bars<'a>(title: &str, rows: impl IntoIterator<Item = (String, &'a TimeSums)>)
     let row = |(label, sums): (String, &TimeSums)| BarRow {
         label,
         values: TimeShare::ALL.map(|share| sums.seconds(share)).to_vec(),
-        text: format!("{}, mean {}", counted(sums.transfers, "transfer"), time(mean(sums))),
+        text: format!("{}, mean {}", counted(sums.transfers, "transfer"), seconds(mean(sums))),
     };
     Block::Bars(ShareBars {
         title: title.to_owned(),
@@ -87,10 +88,6 @@ fn bars<'a>(title: &str, rows: impl IntoIterator<Item = (String, &'a TimeSums)>)
 
 fn mean(sums: &TimeSums) -> f64 {
     sums.total_nanos() as f64 / 1e9 / sums.transfers.max(1) as f64
-}
-
-fn time(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
 
 fn number(value: f64) -> Cell {

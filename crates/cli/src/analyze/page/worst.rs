@@ -3,11 +3,11 @@
 //! Which they are is known when they are over, so every open connection is recorded: in bounded memory, by leaving out
 //! every second event of long ones, and not at all while too many are open.
 
-use findings::TimeSums;
+use findings::{TimeSums, WorstCandidate, WorstList};
 use std::collections::HashMap;
 use trace::{
-    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SentData, TimeShare,
-    TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SentData, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::Instant;
 
@@ -19,10 +19,6 @@ const MOST_EVENTS: usize = 4096;
 const FEW_EVENTS: usize = 256;
 /// Events of all open connections; beyond, connections that begin are not recorded, and others are thinned.
 const MOST_IN_ALL: usize = 1 << 21;
-
-/// What a sender can change.
-pub(super) const CHANGEABLE: [TimeShare; 4] =
-    [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::Recovery, TimeShare::Timeout];
 
 /// Something to be seen in a time-sequence plot. Offsets of the stream: 1 is the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +49,7 @@ pub(super) struct RecordedConnection {
 impl RecordedConnection {
     /// Seconds lost to what a sender can change.
     pub(super) fn lost(&self) -> f64 {
-        CHANGEABLE.iter().map(|share| self.sums.seconds(*share)).sum()
+        self.sums.lost_nanos() as f64 / 1e9
     }
 
     /// Adds an event; answers by how many there are more, or fewer. Where there is no `room` among all connections, this one is
@@ -95,21 +91,25 @@ const fn is_again(event: &SequenceEvent) -> bool {
 }
 
 /// Records connections, and keeps the worst.
-#[derive(Default)]
 pub(in crate::analyze) struct WorstConnections {
     open: HashMap<u64, RecordedConnection>,
     /// Events of those that are open.
     events: usize,
-    /// The worst first.
-    kept: Vec<RecordedConnection>,
+    kept: WorstList<RecordedConnection>,
     /// Connections that were not recorded.
     pub(super) left_out: u64,
+}
+
+impl Default for WorstConnections {
+    fn default() -> Self {
+        Self { open: HashMap::new(), events: 0, kept: WorstList::up_to(DRAWN), left_out: 0 }
+    }
 }
 
 impl WorstConnections {
     /// The worst, the worst first, and how many connections could not be considered.
     pub(super) fn finish(self) -> (Vec<RecordedConnection>, u64) {
-        (self.kept, self.left_out)
+        (self.kept.into_sorted(), self.left_out)
     }
 
     fn add(&mut self, sender: &TracedSender, event: SequenceEvent) {
@@ -160,26 +160,19 @@ impl TraceSink for WorstConnections {
         let Some(mut over) = self.open.remove(&summary.connection) else { return };
         self.events -= over.events.len();
         over.summary = *summary;
-        let lost = over.lost();
-        if lost <= 0.0 {
-            return;
-        }
-        // Of equal ones the earlier is the worse: the order is the same at every run.
-        let place = self.kept.partition_point(|kept| {
-            let (other, number) = (kept.lost(), kept.summary.connection);
-            other > lost || other == lost && number < summary.connection
-        });
-        if place < DRAWN {
+        let sums = over.sums;
+        let connection = summary.connection;
+        self.kept.offer(WorstCandidate { connection, transfer: 0, sums: &sums }, || {
             over.events.shrink_to_fit();
-            self.kept.insert(place, over);
-            self.kept.truncate(DRAWN);
-        }
+            over
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trace::TimeShare;
     use units::Duration;
 
     fn sent(n: u64) -> SequenceEvent {

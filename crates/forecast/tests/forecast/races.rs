@@ -1,16 +1,14 @@
-//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of one object over new
-//! connections. What the forecast knows is in the capture alone.
+//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of
+//! one object over new connections. What the forecast knows is in the capture alone.
 
-use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult, Visitors};
+use crate::captured::visitors;
+use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult};
 use race::{
     Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind,
     Visits, World,
 };
-use std::path::Path;
 use std::sync::Arc;
 use tcp::Scheme;
-use trace::testing::merged::seen_by_server;
-use trace::{EngineConfig, ProfileSurvey, TraceEngine, Vantage};
 use units::Duration;
 use workload::{LoaderConfig, Page};
 
@@ -45,28 +43,14 @@ fn race(bytes: u64, path: &str) -> Race {
 
 /// What the server's capture foretells, and the scheme that its packets are explained by.
 fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
-    let of = |direction: &str| {
-        let named = load.captures.iter().find(|(name, _)| name.contains(direction));
-        &named.expect("a capture of each direction").1[..]
-    };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let segments = seen_by_server(folder, of("down-sent"), of("up"), race.path.delays().reverse);
-    let config = EngineConfig { vantage: Some(Vantage::Server), ..EngineConfig::default() };
-    let models = ProfileSurvey::of(&config, &segments, 1).models;
-    let config = EngineConfig { models: models.clone(), ..config };
-    let mut engine = TraceEngine::new(config, Visitors::up_to(100));
-    segments.iter().for_each(|segment| engine.on_segment(segment));
-    let visitors = engine.finish_all().0.finish();
-    assert_eq!((visitors.clients.len(), visitors.left_out), (1, 0));
-    let (running, by_all) = visitors.running(&models).expect("there are transfers");
-    assert!(by_all);
+    let (visitors, running) = visitors(load, race);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
     let result = Forecast::of(visitors, None).run(&race.schemes, options).unwrap();
     (result, running.name().to_owned())
 }
 
-/// The race, and what the capture of its first scheme foretells: the packets tell which one that is, and its replay takes as long as
-/// it took, within 2 %.
+/// The race, and what the capture of its first scheme foretells: the packets tell which one that
+/// is, and its replay takes as long as it took, within 2 %.
 fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
     let outcome = race.run(options);
@@ -77,7 +61,8 @@ fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) 
     (RaceResult::new(race, &outcome), foretold)
 }
 
-/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 % of each other.
+/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 %
+/// of each other.
 #[test]
 fn a_capture_of_linux_foretells_races_of_others() {
     for (bytes, path) in [
@@ -99,7 +84,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
                     row.median(RaceMetric::PageSeconds).unwrap()
                 };
                 let raced = seconds(scheme) / seconds("linux");
-                let told = row.gain(group).expect("visits of each kind").ratio;
+                let told =
+                    row.gain(group).expect("visits of each kind").ratio.expect("the replay fits");
                 let off = told / raced;
                 assert!(
                     (0.95..1.05).contains(&off),
@@ -110,8 +96,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
     }
 }
 
-/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as the race has it: BBR paces slow
-/// start, so `linux` is faster.
+/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as
+/// the race has it: BBR paces slow start, so `linux` is faster.
 #[test]
 fn a_capture_of_bbr_foretells_linux() {
     let bbr = Scheme::parse("linux-bbr").unwrap();
@@ -123,6 +109,7 @@ fn a_capture_of_bbr_foretells_linux() {
         row.median(RaceMetric::PageSeconds).unwrap()
     };
     let raced = seconds("linux") / seconds("linux-bbr");
-    let told = foretold.rows[1].gain(ForecastGroup::Repeated).unwrap().ratio;
+    let told =
+        foretold.rows[1].gain(ForecastGroup::Repeated).unwrap().ratio.expect("the replay fits");
     assert!((0.95..1.05).contains(&(told / raced)) && raced < 1.0, "{told} {raced}");
 }

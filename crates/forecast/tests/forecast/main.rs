@@ -1,0 +1,5 @@
+//! Forecasts against races of the same visits.
+
+mod captured;
+mod intervals;
+mod races;
