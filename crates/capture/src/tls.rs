@@ -71,7 +71,7 @@ impl TlsHead {
     /// Reads the first record of a segment with `payload` bytes of payload; `bytes`: the captured
     /// ones, and maybe padding of the frame.
     #[inline]
-    pub(crate) fn of(bytes: &[u8], payload: u32) -> Self {
+    pub fn of(bytes: &[u8], payload: u32) -> Self {
         match bytes.first_chunk() {
             Some(first) if may_begin_record(*first) => read::head(bytes, payload),
             _ => Self::NONE,

@@ -6,36 +6,42 @@ mod copies;
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
 use crate::rebuilt::{ParkedSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
+use crate::transfer::PassingData;
 use crate::vantage::Place;
 use capture::Observed;
 use copies::Prints;
 use segment::Flags;
 use sender::{Acknowledgement, SackOffsets, StampClock};
 use std::collections::VecDeque;
-use units::{Instant, SeqNum};
+use units::{Duration, Instant, SeqNum};
 
-/// Bytes under way up to which a client's sender is not rebuilt: its request.
+/// Bytes of a request up to which its sender is not rebuilt.
 const LITTLE: u64 = 4 * 1460;
-/// What shifts the windows of an end whose SYN was not captured: the most that may be agreed (RFC 7323 §2.3). Nothing tells how wide
-/// they are, and so they bound nothing, except where they are shut.
+/// Shift of the windows of an end whose SYN was not captured: the most that may be agreed (RFC 7323
+/// §2.3). Nothing shows how wide they are, and so they bound nothing, except where they are shut.
 const UNKNOWN_SHIFT: u8 = 14;
-/// Payload of a segment where nothing tells (Ethernet, with timestamps).
+/// Payload of a segment where nothing shows it (Ethernet, with timestamps).
 const USUAL_MSS: u64 = 1448;
 
-/// What a SYN offered.
+/// Options that a SYN offered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
     pub(crate) at: Instant,
+    /// When the SYN was sent last, before it was answered.
+    pub(crate) last_at: Instant,
+    /// It acknowledges the peer's.
+    pub(crate) answers: bool,
     pub(crate) mss: Option<u16>,
     pub(crate) scale: Option<u8>,
     pub(crate) sack: bool,
-    pub(crate) timestamps: bool,
+    /// Its timestamp.
+    pub(crate) stamp: Option<u32>,
     pub(crate) ecn: bool,
-    /// Times the SYN was sent again.
+    /// Retransmissions of the SYN.
     pub(crate) again: u8,
 }
 
-/// What a segment acknowledges and offers.
+/// The acknowledgement and window of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Said {
     ack: SeqNum,
@@ -48,15 +54,15 @@ impl Said {
     }
 }
 
-/// What is on its way to the host of a direction.
+/// A packet that is on its way to the host of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Late {
-    /// When it reaches the host, by the times at which its data passes the capture.
+    /// Time at which it arrives at the host, by the times at which its data passes the capture.
     pub(crate) at: Instant,
     /// An acknowledgement, where there is a sender for it.
     pub(crate) ack: Option<SenderAck>,
-    /// Payload of a request.
-    pub(crate) request: u64,
+    /// The part of a request that it has.
+    pub(crate) request: PassingData,
 }
 
 /// In the order of arriving; boxed, because next to the capture there is none.
@@ -69,14 +75,15 @@ pub(crate) struct Half {
     origin: Option<SeqNum>,
     /// Highest offset sent or acknowledged.
     high: u64,
-    /// While no sender is rebuilt: all below is acknowledged, and what lies above was sent then.
+    /// Bound while no sender is rebuilt: all below is acknowledged, and data above was sent at
+    /// `sent`.
     una: u64,
     sent: Instant,
     /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
     offered: u32,
     pub(crate) syn: Option<Offer>,
     recent: Prints,
-    /// What its last segment acknowledged and offered, where saying the same again would change nothing.
+    /// The ACK and window of its last segment, where repeating them would change nothing.
     said: Option<Said>,
     /// The last timestamp sent and when, to read the sender's clock by; never before the first.
     stamp: u32,
@@ -86,9 +93,9 @@ pub(crate) struct Half {
     pub(crate) sender: Option<Box<RebuiltSender>>,
     /// The sender, idle.
     parked: Option<Box<ParkedSender>>,
-    /// Of a sender whose data is not captured.
+    /// Predictor of a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
-    /// What reaches its host only after a lag: ACKs, with the payload that came with them.
+    /// Packets that arrive at its host only after a lag: ACKs, with the payload that came with them.
     late: Option<Box<LateQueue>>,
 }
 
@@ -155,27 +162,47 @@ impl Half {
         self.offset(segment.seq) + u64::from(segment.has(Flags::SYN))
     }
 
-    /// Of a segment whose data begins at `start`: payload bytes that were not sent before.
+    /// Payload bytes that were not sent before, of a segment whose data begins at `start`.
     pub(crate) fn fresh_payload(&self, start: u64, segment: &Observed) -> u64 {
         let end = start + u64::from(segment.payload);
         end.saturating_sub(self.high.max(start))
     }
 
-    /// Takes a SYN; true if it was seen before.
-    pub(crate) fn on_syn(&mut self, segment: &Observed) -> bool {
+    /// Only its SYN counts of what it has sent.
+    pub(crate) fn restart(&mut self) {
+        (self.high, self.una, self.said) = (self.high.min(1), 0, None);
+        (self.sender, self.parked, self.late) = (None, None, None);
+    }
+
+    /// It has sent a SYN that acknowledged nothing.
+    pub(crate) fn has_plain_syn(&self) -> bool {
+        self.syn.is_some_and(|offer| !offer.answers)
+    }
+
+    /// Takes a SYN; true if it was seen before. While the connection is `opening`, a server that
+    /// keeps no state may choose another sequence number each time: the latest one counts.
+    pub(crate) fn on_syn(&mut self, segment: &Observed, opening: bool) -> bool {
+        let answers = segment.has(Flags::ACK);
         if let Some(offer) = &mut self.syn {
-            offer.again = offer.again.saturating_add(1);
-            return true;
+            let again = answers == offer.answers;
+            offer.again = offer.again.saturating_add(u8::from(again));
+            (offer.answers, offer.last_at) = (answers, segment.at);
+            if opening && self.high <= 1 && self.origin != Some(segment.seq) {
+                self.origin = Some(segment.seq);
+            }
+            return again;
         }
         self.origin = Some(segment.seq);
         self.high = self.high.max(1);
         let options = &segment.options;
         self.syn = Some(Offer {
             at: segment.at,
+            last_at: segment.at,
+            answers,
             mss: options.mss(),
             scale: options.window_scale(),
             sack: options.sack_permitted(),
-            timestamps: options.timestamps().is_some(),
+            stamp: options.timestamps().map(|timestamps| timestamps.value),
             ecn: segment.has(Flags::ECE),
             again: 0,
         });
@@ -220,7 +247,7 @@ impl Half {
         self.said = (!segment.has(Flags::SYN)).then(|| Said::of(segment));
     }
 
-    /// Whatever the next segment says may matter.
+    /// Forgets the last ACK and window: those of the next segment may matter.
     #[inline]
     pub(crate) const fn forget_said(&mut self) {
         self.said = None;
@@ -235,14 +262,14 @@ impl Half {
         field << self.shift(peer).unwrap_or(UNKNOWN_SHIFT)
     }
 
-    /// What the two SYNs agreed on for this sender; `payload`: of its first segment.
+    /// The terms that the two SYNs agreed on for this sender; `payload`: of its first segment.
     pub(crate) fn terms(&self, peer: &Self, payload: u32) -> Terms {
         let both = |of: fn(&Offer) -> bool| match (&self.syn, &peer.syn) {
             (Some(own), Some(peer)) => of(own) && of(peer),
             (Some(one), None) | (None, Some(one)) => of(one),
             (None, None) => true,
         };
-        let timestamps = both(|offer| offer.timestamps);
+        let timestamps = both(|offer| offer.stamp.is_some());
         let offered = [&self.syn, &peer.syn].into_iter().flatten().filter_map(|offer| offer.mss);
         let mss = match offered.min() {
             Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
@@ -254,17 +281,38 @@ impl Half {
         Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
     }
 
-    /// Takes new data of a side that sends little, without a sender; false if one is needed.
-    pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64) -> bool {
+    /// Takes new data of a side that sends little, without a sender; false if one is needed. It has
+    /// sent so much of its request before.
+    pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64, before: u64) -> bool {
         let little = self.sender.is_none()
             && self.parked.is_none()
             && start >= self.high
-            && end - self.una.max(1).min(end) <= LITTLE;
+            && before + (end - start) <= LITTLE;
         if little {
             self.high = end;
             self.sent = at;
         }
         little
+    }
+
+    /// Time since its latest data was sent, which an acknowledgement of `una` answers `now`;
+    /// `None` where that is not known.
+    pub(crate) fn sent_before_ack(&self, una: u64, now: Instant) -> Option<Duration> {
+        let answers = !self.has_sender() && una > self.una && una == self.high && una > 1;
+        answers.then(|| now.saturating_since(self.sent))
+    }
+
+    /// Delay of a segment in addition to its SYN's, by its timestamp, with `usual` added so that
+    /// sooner is no less than zero. `None` if its clock does not count milliseconds, as RFC 7323
+    /// §5.4 allows.
+    pub(crate) fn delay(&self, segment: &Observed, usual: Duration) -> Option<Duration> {
+        let (syn, stamp) = (self.syn.as_ref()?, segment.options.timestamps()?.value);
+        let sent = Duration::from_millis(stamp.wrapping_sub(syn.stamp?).into());
+        let seen = segment.at.saturating_since(syn.at);
+        let delay = (seen + usual).as_nanos().checked_sub(sent.as_nanos())?;
+        // A clock of 10 ms would look like a delay of nine tenths of the time.
+        let is_clock = delay < (seen * 4 / 5 + usual * 2).as_nanos();
+        is_clock.then(|| Duration::from_nanos(delay))
     }
 
     /// Notes an acknowledgement where no sender is rebuilt.
@@ -336,7 +384,7 @@ impl Half {
         self.late.is_some()
     }
 
-    /// What has reached the host by `now`.
+    /// The next packet that has arrived at the host by `now`.
     pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
         let queue = &mut self.late.as_mut()?.0;
         if queue.front()?.at > now { None } else { queue.pop_front() }

@@ -9,6 +9,7 @@ mod config;
 mod connection;
 mod counts;
 mod engine;
+mod fast_open;
 mod half;
 mod kinds;
 #[cfg(feature = "testing")]
@@ -30,6 +31,7 @@ mod vantage;
 
 pub use config::EngineConfig;
 pub use engine::{EngineTally, TraceEngine};
+pub use fast_open::FastOpenOutcome;
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
@@ -42,5 +44,5 @@ pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
 pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};
-pub use transfer::{TimeShare, TimeShares, TransferReport};
+pub use transfer::{TimeShare, TimeShares, TlsReport, TransferEnd, TransferReport};
 pub use vantage::Vantage;

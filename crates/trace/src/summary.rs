@@ -1,18 +1,21 @@
-//! What is told of a connection when it is over.
+//! The report of a connection when it is over.
 
+use crate::fast_open::FastOpenOutcome;
 use crate::kinds::{RetransmissionKind, SparedBy};
 use crate::misfit::Misfit;
 use crate::vantage::Vantage;
 use capture::TcpEnd;
 use units::{Duration, Instant};
 
-/// Why a connection is not followed any more.
+/// The reason why a connection is not followed any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TraceEnd {
     /// Both sides have sent FIN and had it acknowledged.
     Closed,
-    /// A reset.
-    Reset,
+    /// A reset by the client.
+    ResetByClient,
+    /// A reset by the server.
+    ResetByServer,
     /// A new connection with the same addresses and ports.
     Replaced,
     /// No packet for the idle timeout.
@@ -29,7 +32,8 @@ impl TraceEnd {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
-            Self::Reset => "reset",
+            Self::ResetByClient => "reset-by-client",
+            Self::ResetByServer => "reset-by-server",
             Self::Replaced => "replaced",
             Self::Idle => "idle",
             Self::Evicted => "evicted",
@@ -43,7 +47,7 @@ impl TraceEnd {
 pub struct SenderTally {
     /// Packets captured, copies apart.
     pub packets: u64,
-    /// Of these, packets with payload.
+    /// Captured packets with payload, copies apart.
     pub data_packets: u64,
     /// Payload sent for the first time, bytes.
     pub bytes: u64,
@@ -63,7 +67,7 @@ pub struct SenderTally {
     pub spurious: u64,
     /// Packets that others of the same sender had overtaken before the capture.
     pub reordered: u64,
-    /// How badly the rebuilt sender explains what was seen.
+    /// Fit error of the rebuilt sender to the captured packets.
     pub misfit: Misfit,
 }
 
@@ -106,7 +110,7 @@ pub struct ConnectionTrace {
     pub began: Instant,
     /// Last packet.
     pub ended: Instant,
-    /// Why it is not followed any more.
+    /// The reason why it is not followed any more.
     pub end: TraceEnd,
     /// The SYN, the SYN-ACK and the ACK of it were all seen.
     pub handshake_seen: bool,
@@ -116,9 +120,11 @@ pub struct ConnectionTrace {
     pub server_rtt: Option<Duration>,
     /// Where the capture was made, by these two.
     pub vantage: Vantage,
-    /// What the client sent.
+    /// The outcome of Fast Open; `None` if no SYN had data.
+    pub fast_open: Option<FastOpenOutcome>,
+    /// Counts of the client's packets.
     pub client_sent: SenderTally,
-    /// What the server sent.
+    /// Counts of the server's packets.
     pub server_sent: SenderTally,
     /// Packets captured twice.
     pub copies: u64,

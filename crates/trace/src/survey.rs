@@ -9,6 +9,7 @@ use crate::misfit::Misfit;
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;
 use crate::summary::ConnectionTrace;
+use crate::vantage::Vantage;
 use capture::Observed;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
@@ -37,12 +38,16 @@ pub struct SurveyedHost {
     pub misfits: [Misfit; SenderProfile::ALL.len()],
 }
 
-/// Adds up misfits by host.
+/// Adds up fit errors by host.
 #[derive(Default)]
 struct MisfitSink(FxHashMap<IpAddr, Misfit>);
 
 impl TraceSink for MisfitSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
+        // Behind the queue of the link, data shows little of the window that let it go.
+        if summary.vantage == Vantage::Client {
+            return;
+        }
         self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.misfit);
     }
 

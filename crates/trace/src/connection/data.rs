@@ -5,7 +5,8 @@ use crate::half::Late;
 use crate::kinds::Retransmission;
 use crate::rebuilt::{DataDigest, SeenData};
 use crate::sink::TraceSink;
-use crate::transfer::Passage;
+use crate::transfer::{Passage, PassingData};
+use crate::vantage::Vantage;
 use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
@@ -36,8 +37,13 @@ impl TracedConnection {
         }
         if segment.has(Flags::FIN) {
             self.fins[side] = end;
+            if side != self.server() {
+                self.pass(segment.at + self.lag(1 - side), Passage::ClientClosed, with);
+            }
         }
-        let little = side != self.server() && self.halves[side].send_little(segment.at, start, end);
+        let asked = self.meter.requested();
+        let little =
+            side != self.server() && self.halves[side].send_little(segment.at, start, end, asked);
         let digest = if little {
             DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
         } else {
@@ -45,15 +51,26 @@ impl TracedConnection {
         };
         self.halves[side].reach(end);
         self.count_data(side, segment.payload > 0, &digest);
+        if side == self.server() && self.place.vantage == Vantage::Client {
+            let delay = self.halves[side].delay(segment, self.place.to_server);
+            self.meter.on_arrival(segment.at, segment.payload.into(), delay);
+        }
         if let Some(again) = digest.again {
             self.on_again(side, &again, with);
+        }
+        if digest.probe && side == self.server() {
+            self.pass(segment.at, Passage::Probed, with);
         }
         if digest.fresh > 0 && !digest.overtaken {
             // What the capture has missed before it belongs to the stream, too: behind the place of a loss that is all that
             // tells of the lost bytes, and what was overtaken comes later.
             let missed = if digest.unseen < MOST_MISSED { digest.unseen } else { 0 };
             let data_end = end - u64::from(segment.has(Flags::FIN));
-            self.on_fresh(side, segment.at, data_end, digest.fresh + missed, with);
+            let data = PassingData { bytes: digest.fresh + missed, tls: segment.tls };
+            self.on_fresh(side, segment.at, data_end, data, with);
+            if side != self.server() {
+                self.on_upload(side, segment, data);
+            }
         }
     }
 
@@ -82,26 +99,29 @@ impl TracedConnection {
         }
     }
 
-    /// `side` has sent so many `bytes` for the first time, up to `end`: of a response, or of a request, which the server has a
-    /// lag later.
+    /// `side` has sent `data` for the first time, up to `end`: of a response, or of a request,
+    /// which the server has a lag later.
     fn on_fresh<S: TraceSink>(
         &mut self,
         side: Side,
         at: Instant,
         end: u64,
-        bytes: u64,
+        data: PassingData,
         with: &mut Digesting<'_, S>,
     ) {
         if side == self.server() {
-            self.tell_sent(at, end, bytes, with);
-            return self.pass(at, Passage::Response { bytes }, with);
+            self.tell_sent(at, end, data.bytes, with);
+            if self.upload.is_some() {
+                self.end_upload();
+            }
+            return self.pass(at, Passage::Response(data), with);
         }
-        with.sink.on_request(&self.told(side), at, bytes);
+        with.sink.on_request(&self.told(side), at, data.bytes);
         let lag = self.place.to_server;
         if lag.is_zero() {
-            return self.pass(at, Passage::Request { bytes }, with);
+            return self.pass(at, Passage::Request(data), with);
         }
-        let late = Late { at: at + lag, ack: None, request: bytes };
+        let late = Late { at: at + lag, ack: None, request: data };
         self.halves[self.server()].push_late(late);
     }
 
@@ -161,9 +181,16 @@ impl TracedConnection {
         let tally = &mut self.tallies[side];
         tally.data_packets += u32::from(segment.payload > 0);
         tally.bytes += bytes;
+        let is_amid = self.halves[side].syn.is_none() && !with.config.acks_only;
         self.halves[side].reach(end);
         if bytes > 0 {
             with.sink.on_request(&self.told(side), segment.at, bytes);
+            if is_amid {
+                // The first packet of a connection that was open before: its server has not had the
+                // time to answer.
+                let data = PassingData { bytes, tls: segment.tls };
+                self.pass(segment.at, Passage::Request(data), with);
+            }
         }
     }
 
@@ -177,6 +204,9 @@ impl TracedConnection {
         with.sink.on_retransmission(&self.told(side), again);
         if side == self.server() && again.len > 0 {
             self.pass(again.at, Passage::again(again), with);
+        }
+        if side != self.server() && again.len > 0 {
+            self.pass_upload(side, again.at, Passage::again(again));
         }
         // Away from the server nobody sees whether a request reaches it.
         let lag = self.place.to_server;

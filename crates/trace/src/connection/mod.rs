@@ -1,31 +1,34 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
 //!
-//! Here are its life and its ACKs; `data` has what data does, `ordinary` what most segments are, `predicted` the sender whose data
-//! is not captured.
+//! Here are its life and its ACKs; `opening` has its handshake, `data` what data does, `ordinary`
+//! what most segments are, `predicted` the sender whose data is not captured.
 
 mod data;
 mod numbers;
+mod opening;
 mod ordinary;
 mod predicted;
+mod upload;
 
 use crate::config::EngineConfig;
 use crate::counts::Counts;
-use crate::half::{Half, Late, Offer};
-use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
+use crate::half::{Half, Late};
 use crate::misfit::Misfit;
 use crate::rebuilt::{AckDigest, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
-use crate::transfer::{Passage, TransferMeter};
-use crate::vantage::{Place, Vantage};
+use crate::transfer::{ConnectionEnd, Passage, PassingData, TransferEnd, TransferMeter};
+use crate::vantage::Place;
 use capture::{Observed, TcpEnd};
+use opening::FastOpenTrial;
 use segment::Flags;
 use units::{Duration, Instant};
+use upload::Upload;
 
 /// One end of a connection: the one whose packet was seen first, or the other.
 pub(crate) type Side = usize;
 
-/// What all connections share while a segment is digested.
+/// State that all connections share while a segment is digested.
 pub(crate) struct Digesting<'a, S> {
     pub(crate) config: &'a EngineConfig,
     pub(crate) sink: &'a mut S,
@@ -41,21 +44,28 @@ pub(crate) struct TracedConnection {
     pub(crate) last: Instant,
     /// The handshake was completed by an ACK of the SYN-ACK.
     opened: Option<Instant>,
+    fast_open: FastOpenTrial,
+    /// The first packet, while it decides alone which end is the server's.
+    first: Option<Box<Observed>>,
     halves: [Half; 2],
     tallies: [Counts; 2],
     meter: TransferMeter,
+    /// Where the time of a large request goes, until it is answered.
+    upload: Option<Box<Upload>>,
     place: Place,
     copies: u64,
     /// Offsets one past the FIN of each side; 0 before it was sent.
     fins: [u64; 2],
     fins_acked: [bool; 2],
-    reset: bool,
+    /// The side that has reset it, and when.
+    reset: Option<(Side, Instant)>,
     /// Nothing more is to come.
     pub(crate) is_over: bool,
 }
 
 impl TracedConnection {
-    /// A connection whose first packet is `segment`; `server`: which end of it is the server's, if no handshake tells.
+    /// A connection whose first packet is `segment`; `server`: which end of it is the server's, if
+    /// no handshake shows it.
     pub(crate) fn new(number: u64, segment: &Observed, server: Option<Side>) -> Self {
         let ends = [segment.source, segment.destination];
         Self {
@@ -65,14 +75,17 @@ impl TracedConnection {
             began: segment.at,
             last: segment.at,
             opened: None,
+            fast_open: FastOpenTrial::default(),
+            first: guesses_server(segment, server).then(|| Box::new(*segment)),
             halves: Default::default(),
             tallies: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
+            upload: None,
             place: Place::default(),
             copies: 0,
             fins: [0; 2],
             fins_acked: [false; 2],
-            reset: false,
+            reset: None,
             is_over: false,
         }
     }
@@ -83,15 +96,19 @@ impl TracedConnection {
         segment.has(Flags::SYN) && !segment.has(Flags::ACK) && is_new
     }
 
-    /// Which end is the server's. From a bool, so that no index by it has to be checked.
+    /// The server's end. It comes from a bool, so that no index by it has to be checked.
     #[inline]
     fn server(&self) -> Side {
         usize::from(self.second_serves)
     }
 
-    /// How it ended, if it did.
+    /// The reason of its end, if it ended.
     pub(crate) fn end(&self) -> Option<TraceEnd> {
-        let end = if self.reset { TraceEnd::Reset } else { TraceEnd::Closed };
+        let end = match self.reset {
+            Some((side, _)) if side == self.server() => TraceEnd::ResetByServer,
+            Some(_) => TraceEnd::ResetByClient,
+            None => TraceEnd::Closed,
+        };
         self.is_over.then_some(end)
     }
 
@@ -131,6 +148,10 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) {
         let side = side & 1;
+        // The second packet never takes the fast path, since the server has sent nothing yet.
+        if self.first.is_some() && self.tallies[0].packets > 0 {
+            self.reconsider_server(side, segment, with);
+        }
         if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
             // It is captured after all.
             self.run_predictor(side, true, with);
@@ -138,7 +159,8 @@ impl TracedConnection {
         }
         self.tallies[side].packets += 1;
         if segment.has(Flags::RST) {
-            (self.reset, self.is_over) = (true, true);
+            self.reset = self.reset.or(Some((side, segment.at)));
+            self.is_over = true;
             return;
         }
         for side in [0, 1] {
@@ -150,37 +172,23 @@ impl TracedConnection {
             self.on_syn(side, segment, with);
         }
         if segment.has(Flags::ACK) {
+            if side != self.server() && segment.sequence_len() == 0 {
+                self.meter.note_pure_ack();
+            }
             self.on_ack(side, segment, with);
         }
-        if segment.payload > 0 || segment.has(Flags::FIN) {
+        if segment.has(Flags::SYN) && side != self.server() {
+            // Data of a SYN counts once the server has taken it.
+        } else if segment.payload > 0 || segment.has(Flags::FIN) {
             self.on_data(side, segment, with);
         } else if self.halves[side].is_before_next(segment) && self.fins[side] == 0 {
             // Linux sends keep-alives and probes of a shut window so: without payload, one behind.
             self.tallies[side].rare().probes += 1;
+            if side == self.server() {
+                self.pass(segment.at, Passage::Probed, with);
+            }
         }
         self.halves[side].note_stamp(segment);
-    }
-
-    fn on_syn<S: TraceSink>(
-        &mut self,
-        side: Side,
-        segment: &Observed,
-        with: &mut Digesting<'_, S>,
-    ) {
-        self.halves.iter_mut().for_each(Half::forget_said);
-        let again = self.halves[side].on_syn(segment);
-        let server = match with.config.openers().and_then(|named| named.end_of(segment)) {
-            Some(0) => side,
-            Some(_) => 1 - side,
-            None if segment.has(Flags::ACK) => side,
-            None => 1 - side,
-        };
-        self.second_serves = server == 1;
-        if again && self.opened.is_none() {
-            let again = syn_again(segment);
-            self.tallies[side].count_again(&again);
-            with.sink.on_retransmission(&self.told(side), &again);
-        }
     }
 
     /// The segment acknowledges what the other side sent.
@@ -197,6 +205,9 @@ impl TracedConnection {
         let una = self.halves[1 - side].offset(segment.ack);
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
+        }
+        if side == self.server() && !self.place.to_server.is_zero() {
+            self.shorten_lag(una, segment.at);
         }
         if self.opened.is_none() {
             self.note_opening(side, una, segment.at, with.config.vantage);
@@ -228,10 +239,10 @@ impl TracedConnection {
         }
         let at = segment.at + lag;
         let ack = Some(SenderAck { at, ..ack });
-        self.halves[1 - side].push_late(Late { at, ack, request: 0 });
+        self.halves[1 - side].push_late(Late { at, ack, request: PassingData::default() });
     }
 
-    /// An ACK that tells a sender nothing but a window: all is acknowledged.
+    /// An ACK that shows a sender nothing but a window: all is acknowledged.
     fn on_settled_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -273,24 +284,35 @@ impl TracedConnection {
         self.halves[side].window(segment, peer)
     }
 
-    /// How much later than the capture saw it something reaches the host of `side`.
+    /// Time from the capture of a packet to its arrival at the host of `side`.
     fn lag(&self, side: Side) -> Duration {
         if side == self.server() { self.place.to_server } else { self.place.to_client }
     }
 
-    /// Hands over what has reached the host of `side` by `now`, or is about to.
+    /// The server acknowledges sooner than its handshake did: whatever answered that, its data
+    /// comes from nearer.
+    fn shorten_lag(&mut self, una: u64, now: Instant) {
+        let client = &self.halves[1 - self.server()];
+        if let Some(took) = client.sent_before_ack(una, now)
+            && took < self.place.to_server / 2
+        {
+            self.place.to_server = took;
+        }
+    }
+
+    /// Hands over the packets that have got to the host of `side` by `now`, or are about to.
     fn deliver<S: TraceSink>(&mut self, side: Side, now: Instant, with: &mut Digesting<'_, S>) {
         while let Some(late) = self.halves[side].pop_late(now) {
             if let Some(ack) = late.ack {
                 self.on_arrived_ack(side, &ack, with);
             }
-            if late.request > 0 {
-                self.pass(late.at, Passage::Request { bytes: late.request }, with);
+            if late.request.bytes > 0 {
+                self.pass(late.at, Passage::Request(late.request), with);
             }
         }
     }
 
-    /// An ACK has reached the sender of `side`.
+    /// The sender of `side` receives an ACK.
     fn on_arrived_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -311,8 +333,10 @@ impl TracedConnection {
             with.sink.on_window(&self.told(side), &point);
         }
         if side == self.server() {
-            let AckDigest { acked, delivered, .. } = digest;
-            self.pass(ack.at, Passage::Acked { acked, delivered }, with);
+            let AckDigest { acked, delivered, rtt, .. } = digest;
+            self.pass(ack.at, Passage::Acked { acked, delivered, rtt }, with);
+        } else if self.upload.is_some() {
+            self.pass_upload_ack(side, ack.at, &digest);
         }
     }
 
@@ -343,19 +367,19 @@ impl TracedConnection {
         for side in [1 - self.server(), self.server()] {
             self.deliver(side, Instant::FAR_FUTURE, with);
         }
-        if let Some(report) = self.meter.finish() {
+        let end =
+            ConnectionEnd { at: self.reset.map_or(self.last, |(_, at)| at), cut: self.cut_by() };
+        if let Some(report) = self.meter.finish(&end) {
             with.sink.on_transfer(&self.told(self.server()), &report);
         }
     }
 
-    /// The ACK of the SYN-ACK opens the connection.
-    fn note_opening(&mut self, side: Side, una: u64, at: Instant, vantage: Option<Vantage>) {
-        let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
-        let answered = self.halves[1 - side].syn.is_some() || blind;
-        if 1 - side == self.server() && una >= 1 && answered {
-            self.opened = Some(at);
-            self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
-            self.meter.on_opened(at + self.place.to_server);
+    /// The outcome of a transfer that the end of the connection cuts off.
+    fn cut_by(&self) -> TransferEnd {
+        match self.reset {
+            Some((side, _)) if side == self.server() => TransferEnd::CutByServer,
+            Some(_) => TransferEnd::CutByClient,
+            None => TransferEnd::Unfinished,
         }
     }
 
@@ -371,20 +395,6 @@ impl TracedConnection {
             server: self.ends[self.server()],
             is_server: side == self.server(),
         }
-    }
-
-    /// Round trip of the handshake between the capture and the server.
-    fn server_rtt(&self) -> Option<Duration> {
-        let [client, server] = [1 - self.server(), self.server()].map(|side| self.halves[side].syn);
-        let once = |offer: &Offer| offer.again == 0;
-        let (syn, answer) = client.filter(once).zip(server.filter(once))?;
-        Some(answer.at.saturating_since(syn.at))
-    }
-
-    /// Round trip of the handshake between the capture and the client.
-    fn client_rtt(&self) -> Option<Duration> {
-        let answer = self.halves[self.server()].syn.filter(|offer| offer.again == 0)?;
-        Some(self.opened?.saturating_since(answer.at))
     }
 
     fn tally(&self, side: Side) -> SenderTally {
@@ -413,7 +423,7 @@ impl TracedConnection {
         }
     }
 
-    /// What is told of it.
+    /// Reports the connection.
     pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionTrace {
         let (client, server) = (1 - self.server(), self.server());
         ConnectionTrace {
@@ -427,6 +437,7 @@ impl TracedConnection {
             client_rtt: self.client_rtt(),
             server_rtt: self.server_rtt(),
             vantage: self.place.vantage,
+            fast_open: self.fast_open.outcome(),
             client_sent: self.tally(client),
             server_sent: self.tally(server),
             copies: self.copies,
@@ -434,28 +445,19 @@ impl TracedConnection {
     }
 }
 
-/// A SYN that was sent before.
-fn syn_again(segment: &Observed) -> Retransmission {
-    Retransmission {
-        at: segment.at,
-        last_sent: None,
-        start: 0,
-        seq: segment.seq.0,
-        len: 0,
-        kind: RetransmissionKind::Timeout,
-        phase: SenderPhase::Handshake,
-        spared_by: None,
-        outstanding: 0,
-        expected: true,
-        predicted: false,
-    }
-}
-
-/// Who the server is by its first packet: who gets a SYN or sends a SYN-ACK, else who has the lower port.
+/// The server's end by the first packet: the end that gets a SYN or sends a SYN-ACK, else the end
+/// with the lower port.
 fn likely_server(segment: &Observed, named: Option<Side>) -> Side {
     if segment.has(Flags::SYN) {
         usize::from(!segment.has(Flags::ACK))
     } else {
         named.unwrap_or(usize::from(segment.destination.port < segment.source.port))
     }
+}
+
+/// The first packet has data from the end with the higher port, and nothing but the ports shows
+/// which end is the server's.
+fn guesses_server(segment: &Observed, named: Option<Side>) -> bool {
+    let is_told = segment.has(Flags::SYN) || named.is_some() || segment.payload == 0;
+    !is_told && likely_server(segment, named) == 1
 }

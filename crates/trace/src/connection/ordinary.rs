@@ -6,7 +6,7 @@ use super::{Digesting, Side, TracedConnection};
 use crate::half::seen_ack;
 use crate::rebuilt::AckDigest;
 use crate::sink::TraceSink;
-use crate::transfer::Passage;
+use crate::transfer::{Passage, PassingData};
 use capture::Observed;
 use segment::Flags;
 use sender::{Acknowledgement, SackOffsets};
@@ -61,9 +61,10 @@ impl TracedConnection {
         }
         if let Some((sender, _)) = self.halves[side].observed_sender() {
             // Most senders are not paced.
+            let data = PassingData { bytes, tls: segment.tls };
             match sender.is_paced() {
-                true => self.meter.take_response(at, bytes, &sender.state(at)),
-                false => self.meter.on_new_data(at, bytes, &sender.unpaced_state()),
+                true => self.meter.take_response(at, &data, &sender.state(at)),
+                false => self.meter.on_new_data(at, &data, &sender.unpaced_state()),
             }
         }
         true
@@ -94,8 +95,9 @@ impl TracedConnection {
         if let Some(point) = point {
             with.sink.on_window(&self.told_of_server(), &point);
         }
+        self.meter.note_pure_ack();
         // An ACK ends no transfer.
-        let _ = self.meter.on_passage(at, Passage::Acked { acked, delivered }, Some(state));
+        let _ = self.meter.on_passage(at, Passage::Acked { acked, delivered, rtt }, Some(state));
         true
     }
 

@@ -288,7 +288,8 @@ impl RebuiltSender {
         self.may_send() && self.core.has_admitted_data()
     }
 
-    /// Notes whether the last segment sent ended what the application had, as far as can be seen.
+    /// Notes whether the last segment sent ended what the application had, as far as can be seen:
+    /// it was pushed, and not full, though the receiver's window had room.
     const fn set_ended(&mut self, has_ended: bool) {
         self.core.set_more(!has_ended);
     }

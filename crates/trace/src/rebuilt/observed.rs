@@ -203,7 +203,8 @@ impl RebuiltSender {
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
         let data_end = end - u64::from(seen.fin);
         self.core.write_up_to(self.core.written().max(data_end));
-        self.set_ended(seen.fin || seen.push && u64::from(seen.payload) % self.core.mss() != 0);
+        let is_cut = seen.push && u64::from(seen.payload) % self.core.mss() != 0;
+        self.set_ended(seen.fin || is_cut && data_end < self.core.window_edge());
         let fresh = data_end.saturating_sub(self.core.nxt());
         if seen.fin {
             self.core.request_fin();

@@ -32,12 +32,12 @@ impl RebuiltSender {
         self.check_answer(at, payload);
         let end = start + payload;
         self.core.write_up_to(self.core.written().max(end));
-        self.set_ended(push && payload < mss);
+        self.set_ended(push && payload < mss && end < self.core.window_edge());
         self.path.set_now(at);
         let leaving = LeavingSegment { now: at, start, len: payload, index: None };
         self.core.book(&mut self.path, &leaving);
         if payload < mss {
-            self.core.note_small(end);
+            self.note_small(end);
         }
         self.notify_path(at, payload as u32, payload);
         self.core.note_left_lazily(&mut self.path, &leaving);

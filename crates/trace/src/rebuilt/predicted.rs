@@ -10,7 +10,7 @@ use super::predicted_sends::{NextSend, Transmission};
 use crate::kinds::Retransmission;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
-use crate::transfer::{Passage, TransferMeter, TransferReport};
+use crate::transfer::{Passage, PassingData, TransferMeter, TransferReport};
 use sender::StampClock;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -142,7 +142,7 @@ impl Predictor {
                     };
                     on.sender.offer(limit.min(answer));
                     self.run_timers(on, at);
-                    on.pass(at, Passage::Request { bytes });
+                    on.pass(at, Passage::Request(PassingData { bytes, ..PassingData::default() }));
                     self.run_timers(on, begin);
                     on.sender.offer(answer);
                     self.send(on, begin);
@@ -291,16 +291,16 @@ impl Predictor {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
             on.tell_sent(ack.at - on.sender.srtt(), unforeseen);
-            on.pass(ack.at, Passage::Response { bytes: unforeseen });
+            on.pass_response(ack.at, unforeseen);
         }
         let sender = &mut *on.sender;
         let digest = sender.on_ack(ack.read(), ack.window);
         if let Some(rtt) = digest.rtt {
             (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
         }
-        let AckDigest { acked, delivered, .. } = digest;
+        let AckDigest { acked, delivered, rtt, .. } = digest;
         let point = sender.point(ack.at);
-        on.pass(ack.at, Passage::Acked { acked, delivered });
+        on.pass(ack.at, Passage::Acked { acked, delivered, rtt });
         (on.emit)(PredictedEvent::Window(point));
         self.send(on, ack.at);
     }
@@ -313,7 +313,7 @@ impl Predictor {
                 NextSend::New(bytes) => {
                     on.sender.book_new(now, bytes, bytes);
                     on.tell_sent(now, bytes);
-                    on.pass(now, Passage::Response { bytes });
+                    on.pass_response(now, bytes);
                 }
                 NextSend::Again { index, probe } => {
                     let transmission = on.sender.transmission(now, index, probe);
@@ -349,6 +349,10 @@ impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
     fn tell_sent(&mut self, at: Instant, bytes: u64) {
         let sent = self.sender.sent(at, self.sender.nxt(), bytes);
         (self.emit)(PredictedEvent::Sent(sent));
+    }
+
+    fn pass_response(&mut self, at: Instant, bytes: u64) {
+        self.pass(at, Passage::Response(PassingData { bytes, ..PassingData::default() }));
     }
 
     fn pass(&mut self, at: Instant, passage: Passage) {

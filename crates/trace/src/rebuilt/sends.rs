@@ -16,10 +16,18 @@ impl RebuiltSender {
         let leaving = LeavingSegment { now, start: self.core.nxt(), len, index: None };
         self.core.book(&mut self.path, &leaving);
         if payload > 0 && len < self.core.mss() {
-            self.core.note_small(self.core.nxt());
+            self.note_small(self.core.nxt());
         }
         self.notify_path(now, payload as u32, payload);
         self.core.note_left(&mut self.path, &leaving, None);
+    }
+
+    /// A segment that is not full, and ends at `end`, has left. One that fills the receiver's
+    /// window is small for that.
+    pub(super) fn note_small(&mut self, end: u64) {
+        if end < self.core.window_edge() {
+            self.core.note_small(end);
+        }
     }
 
     /// Data is about to leave, `payload` bytes at least; where nothing is under way, after idling.

@@ -21,11 +21,20 @@ impl RebuiltSender {
     /// As [`RebuiltSender::state`] of a sender that is not paced, written out where it is asked for.
     #[inline(always)]
     pub(crate) fn unpaced_state(&mut self) -> SenderState {
-        let wait = self.wait();
-        let min_rtt = self.min_rtt();
-        let (mss, cwnd, paced_until) = (self.core.mss(), self.cwnd(), None);
-        let slow_start = self.path.in_startup();
-        SenderState { wait, srtt: self.srtt(), min_rtt, mss, cwnd, paced_until, slow_start }
+        let (wait, spare) = self.wait();
+        SenderState {
+            wait,
+            srtt: self.srtt(),
+            min_rtt: self.min_rtt(),
+            mss: self.core.mss(),
+            cwnd: self.cwnd(),
+            paced_until: None,
+            slow_start: self.path.in_startup(),
+            spare,
+            outstanding: self.core.board().outstanding(),
+            has_ended: self.has_ended(),
+            has_small: self.core.has_small_outstanding(),
+        }
     }
 
     /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
@@ -42,37 +51,39 @@ impl RebuiltSender {
     }
 
     #[inline(always)]
-    fn wait(&mut self) -> SenderWait {
+    fn wait(&mut self) -> (SenderWait, u64) {
         if self.core.board().is_empty() {
-            return if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
+            let wait = if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
+            return (wait, self.cwnd());
         }
         match self.phase() {
-            SenderPhase::Handshake => SenderWait::Opening,
-            SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
+            SenderPhase::Handshake => (SenderWait::Opening, 0),
+            SenderPhase::Recovery | SenderPhase::Loss => (SenderWait::Repair, 0),
             phase => self.wait_for_room(phase == SenderPhase::SlowStart),
         }
     }
 
-    /// The peer's window has no room for a segment, and there may be more to send. What fills it up to the last byte ends like the last of
-    /// a response, pushed and not full.
+    /// The peer's window has no room for a full segment, and there may be more to send: the window
+    /// is shut (RFC 9293 §3.8.6.2.1).
     #[inline]
     pub(crate) const fn is_shut_out(&self) -> bool {
-        self.core.window() == 0 && !self.core.has_fin()
-            || self.core.window() < self.core.mss() && !self.has_ended()
+        self.core.window() < self.core.mss() && !self.core.has_fin()
     }
 
     #[inline(always)]
-    fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
+    fn wait_for_room(&mut self, slow_start: bool) -> (SenderWait, u64) {
         let mss = self.core.mss();
-        if self.has_ended() && self.core.nxt() >= self.core.end() {
+        let spare = self.allowance();
+        let wait = if self.has_ended() && self.core.nxt() >= self.core.end() {
             SenderWait::Application
         } else if self.core.window_edge() < self.core.nxt() + mss {
             // Where both windows are full the receiver's counts, as in the account of a race.
             SenderWait::Receiver
-        } else if self.allowance() < mss {
+        } else if spare < mss {
             if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
         } else {
             SenderWait::Application
-        }
+        };
+        (wait, spare)
     }
 }

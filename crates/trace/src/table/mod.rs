@@ -186,7 +186,7 @@ impl ConnectionTable {
             let connection = &self.places[**place as usize].connection;
             connection.as_ref().is_some_and(|connection| connection.is_over)
         };
-        self.by_v4.iter().chain(self.by_v6.values()).filter(is_over).copied().collect()
+        self.by_v4.iter().chain(&self.by_v6).filter(is_over).copied().collect()
     }
 
     /// Adds a connection that begins with `segment`, which has these `ends`.

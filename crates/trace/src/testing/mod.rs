@@ -10,8 +10,8 @@ pub use crate::longhand::{ordinary_segments, without_shortcuts};
 pub use busy::BusyServer;
 
 use crate::{
-    ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
-    TransferReport,
+    ConnectionTrace, EngineConfig, SenderSnapshot, TimeShare, TraceEngine, TraceSink, TracedSender,
+    TransferEnd, TransferReport,
 };
 use capture::{Observed, TcpEnd};
 use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
@@ -35,6 +35,17 @@ impl TraceSink for Checks {
 
     fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
         assert_eq!(report.shares.total(), report.duration(), "{report:?}");
+        assert!(report.link_full <= report.duration(), "{report:?}");
+        let has = |share: &TimeShare| !report.shares.of(*share).is_zero();
+        assert!(report.timeouts > 0 || !has(&TimeShare::Timeout), "{report:?}");
+        let upload = report.upload.map(|shares| shares.total());
+        assert!(upload.is_none_or(|time| time == report.shares.of(TimeShare::Request)));
+        // Without ACKs nothing shows what a response waited for.
+        let behind = TimeShare::ALL.into_iter().filter(|share| *share > TimeShare::Think);
+        let mut claimed = behind.filter(|share| *share != TimeShare::Unexplained).filter(has);
+        let is_silent = !report.has_acks || report.outcome == TransferEnd::Unanswered;
+        assert!(!is_silent || claimed.next().is_none(), "{report:?}");
+        assert_eq!(report.answered.is_none(), report.outcome == TransferEnd::Unanswered);
     }
 
     fn wants_windows(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The report of a transfer under way, as far as it can be written.
 
-use super::TransferReport;
 use super::shares::TimeShares;
+use super::{TransferEnd, TransferReport};
 use units::{Duration, Instant, Rate};
 
 /// What a [`TransferReport`] says that is known before the end. In this order what most packets write is at the end, beside what else
@@ -12,7 +12,7 @@ pub(super) struct Draft {
     pub(super) began: Instant,
     pub(super) asked: Option<Instant>,
     pub(super) asked_whole: Option<Instant>,
-    pub(super) answered: Instant,
+    pub(super) answered: Option<Instant>,
     pub(super) request_bytes: u64,
     pub(super) retransmissions: u32,
     pub(super) timeouts: u32,
@@ -47,8 +47,12 @@ impl Draft {
             shares: self.shares,
             index: 0,
             ended: Instant::ZERO,
-            complete: false,
+            outcome: TransferEnd::Unfinished,
+            tls: None,
+            upload: None,
+            has_acks: true,
             delivery_rate: Rate::default(),
+            link_full: Duration::ZERO,
         }
     }
 }

@@ -1,32 +1,50 @@
 //! Cuts the time of a transfer at every packet and gives each piece to a cause.
 //!
-//! What a piece was spent on is known from the state of the sender after the packet before, or else from the
-//! packet that ends it: a timeout ends a wait for the timer, new data that no ACK let go ends a pause.
+//! The state of the sender after the packet before shows what a piece was spent on. If it does not,
+//! the packet that ends the piece does: a timeout ends a wait for the timer. New data that no ACK
+//! let go ends a pause.
 
 use super::TransferReport;
+use super::ending::{Acks, ConnectionEnd, Ending, PathKnown};
+use super::link_rate::{Delivery, LinkRate};
 use super::open::OpenTransfer;
-use super::shares::TimeShare;
-use super::trail::WaitTrail;
-use super::train::AckTrains;
-use super::wait::{EndOfPiece, SenderState, SenderWait, WAITING, Wait};
+use super::plateau::RoundAck;
+use super::shares::{TimeShare, TimeShares};
+use super::tls::{ClientFlight, TlsHandshake};
+use super::wait::{EndOfPiece, SenderState, SenderWait, Wait};
 use crate::kinds::{Retransmission, RetransmissionKind};
+use capture::TlsHead;
 use units::{Duration, Instant};
 
-/// What passed: what ends a piece of time.
+/// A packet or event that passed, and ends a piece of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// Payload of the request.
-    Request { bytes: u64 },
-    /// An ACK that newly acknowledged `acked` bytes of payload, and told that `delivered` bytes have arrived.
-    Acked { acked: u64, delivered: u64 },
+    Request(PassingData),
+    /// An ACK that newly acknowledged `acked` bytes of payload, reported `delivered` bytes as
+    /// delivered, and measures `rtt`.
+    Acked { acked: u64, delivered: u64, rtt: Option<Duration> },
     /// New payload of the response.
-    Response { bytes: u64 },
+    Response(PassingData),
     /// A retransmission of what was last sent at `last_sent`.
     Again { kind: RetransmissionKind, last_sent: Option<Instant> },
     /// The request once more: the one before was lost.
     AskedAgain,
     /// The client's window, which was shut, has opened with nothing outstanding.
     WindowOpened,
+    /// The server has probed whether the client's window is still shut: it has more to send (RFC
+    /// 9293 §3.8.6.1).
+    Probed,
+    /// The client has closed its side.
+    ClientClosed,
+}
+
+/// New payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PassingData {
+    pub(crate) bytes: u64,
+    /// The record of TLS that it begins with, if it does.
+    pub(crate) tls: TlsHead,
 }
 
 impl Passage {
@@ -35,7 +53,7 @@ impl Passage {
     }
 }
 
-/// Meters the transfers of one server. What most packets look at is at the beginning.
+/// Meters the transfers of one server. The fields that most packets look at are at the beginning.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct TransferMeter {
@@ -45,18 +63,31 @@ pub(crate) struct TransferMeter {
     min_rtt: Duration,
     wait: Wait,
     next_index: u32,
-    trains: AckTrains,
+    /// The end of the transfer before.
+    ended: Instant,
+    /// The capture shows what arrives at the client: the link is seen there, and a limit of the
+    /// sender is not.
+    is_at_client: bool,
+    /// The connection was opened while it was captured.
+    is_opened: bool,
+    /// ACKs of the client without data were captured.
+    has_pure_acks: bool,
+    link: LinkRate,
 }
 
 impl TransferMeter {
-    /// Of a connection that began at `began`, with a SYN or in the middle.
+    /// Meters a connection that began at `began`, with a SYN or in the middle.
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
             open: None,
             wait: if by_syn { Wait::Opening } else { Wait::Done },
             mark: began,
             next_index: 0,
-            trains: AckTrains::default(),
+            ended: Instant::ZERO,
+            is_at_client: false,
+            is_opened: false,
+            has_pure_acks: false,
+            link: LinkRate::default(),
             min_rtt: Duration::ZERO,
         }
     }
@@ -74,8 +105,12 @@ impl TransferMeter {
         self.open = Some(Box::new(OpenTransfer::new(self.mark, self.min_rtt)));
     }
 
-    /// The connection is open at the server.
-    pub(crate) fn on_opened(&mut self, now: Instant) {
+    /// The connection is open at the server, by whose times its SYN was sent at `began`.
+    pub(crate) fn on_opened(&mut self, began: Instant, now: Instant) {
+        self.is_opened = true;
+        if self.open.is_none() {
+            self.mark = began;
+        }
         self.begin_opening();
         self.cut(now, &EndOfPiece::Other);
         if self.wait == Wait::Opening {
@@ -83,8 +118,51 @@ impl TransferMeter {
         }
     }
 
-    /// Something passes that concerns the server's sender. Answers the transfer that ended before it, if
-    /// one did. What most packets are is written out where it passes.
+    /// Bytes of the request under way so far.
+    pub(crate) fn requested(&self) -> u64 {
+        self.open
+            .as_ref()
+            .filter(|open| !open.answering)
+            .map_or(0, |open| open.report.request_bytes)
+    }
+
+    /// The beginning of the request under way.
+    pub(crate) fn asked(&self) -> Option<Instant> {
+        self.open.as_ref()?.report.asked
+    }
+
+    /// The causes of the time up to the latest data of the answer under way.
+    pub(crate) fn under_way(mut self) -> TimeShares {
+        let Some(open) = self.open.take() else { return TimeShares::default() };
+        let path = PathKnown { link: &self.link, min_rtt: Duration::ZERO };
+        open.under_way(&path)
+    }
+
+    /// The time that the request took has these causes.
+    pub(crate) fn note_upload(&mut self, shares: TimeShares) {
+        if let Some(open) = &mut self.open {
+            open.upload = Some(Box::new(shares));
+        }
+    }
+
+    /// The handshake restarts: all packets since the first SYN were of no use.
+    pub(crate) fn on_reopened(&mut self) {
+        self.is_opened = false;
+        self.wait = Wait::Opening;
+        if let Some(open) = &mut self.open {
+            let time = open.report.shares.total();
+            **open = OpenTransfer::new(open.report.began, self.min_rtt);
+            open.report.shares.add(TimeShare::Handshake, time);
+        }
+    }
+
+    /// The client acknowledges without data.
+    pub(crate) const fn note_pure_ack(&mut self) {
+        self.has_pure_acks = true;
+    }
+
+    /// Something passes that concerns the server's sender. Answers the transfer that ended before it,
+    /// if one did. The cases of most packets are inlined.
     #[inline(always)]
     pub(crate) fn on_passage(
         &mut self,
@@ -96,19 +174,20 @@ impl TransferMeter {
         // Lags may have put what came before this later.
         let now = now.max(self.mark);
         match passage {
-            Passage::Response { bytes } => {
+            Passage::Response(data) => {
+                self.doubt_full_window(now);
                 self.cut(now, &EndOfPiece::Response);
-                self.on_response(now, bytes);
+                self.on_response(now, &data);
                 self.settle(sender.as_ref(), false);
                 None
             }
-            Passage::Acked { acked, delivered } => {
+            Passage::Acked { acked, delivered, rtt } => {
                 self.cut(now, &EndOfPiece::Arrived(delivered));
-                self.on_acked(now, delivered, sender.as_ref());
+                self.on_acked(now, delivered, rtt, sender.as_ref());
                 self.settle(sender.as_ref(), acked > 0);
                 None
             }
-            Passage::Request { bytes } => self.take_request(now, bytes, sender.as_ref()),
+            Passage::Request(data) => self.take_request(now, &data, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
                 self.take_again(now, kind, last_sent, sender.as_ref());
                 None
@@ -117,9 +196,8 @@ impl TransferMeter {
                 self.take_asked_again(now);
                 None
             }
-            Passage::WindowOpened => {
-                self.cut(now, &EndOfPiece::Other);
-                self.settle(sender.as_ref(), false);
+            Passage::WindowOpened | Passage::Probed | Passage::ClientClosed => {
+                self.take_signal(now, passage, sender.as_ref());
                 None
             }
         }
@@ -127,7 +205,7 @@ impl TransferMeter {
 
     /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
     #[inline(always)]
-    pub(crate) fn on_new_data(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
+    pub(crate) fn on_new_data(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
         if self.wait == Wait::Room
             && let Some(open) = &mut self.open
             && open.may_go_on()
@@ -135,30 +213,52 @@ impl TransferMeter {
             let now = now.max(self.mark);
             let time = now.saturating_since(self.mark);
             self.mark = now;
-            open.go_on(now, time);
-            open.report.bytes += bytes;
+            open.go_on(now, time, data.bytes);
+            open.report.bytes += data.bytes;
             open.report.sent = now;
             self.settle(Some(sender), false);
         } else {
-            self.take_response(now, bytes, sender);
+            self.take_response(now, data, sender);
         }
     }
 
     /// The same, whatever the transfer waits for.
     #[inline(never)]
-    pub(crate) fn take_response(&mut self, now: Instant, bytes: u64, sender: &SenderState) {
-        let _ = self.on_passage(now, Passage::Response { bytes }, Some(*sender));
+    pub(crate) fn take_response(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
+        let _ = self.on_passage(now, Passage::Response(*data), Some(*sender));
+    }
+
+    #[inline(never)]
+    fn take_signal(&mut self, now: Instant, passage: Passage, sender: Option<&SenderState>) {
+        if passage == Passage::ClientClosed {
+            if let Some(open) = &mut self.open {
+                open.left = open.left.or(Some(now));
+            }
+            return;
+        }
+        self.cut(now, &EndOfPiece::Other);
+        let Some(open) = &mut self.open else { return };
+        match passage {
+            Passage::Probed => open.is_probed = true,
+            _ => {
+                open.clock.on_ack(now);
+                self.settle(sender, false);
+            }
+        }
     }
 
     #[inline(never)]
     fn take_request(
         &mut self,
         now: Instant,
-        bytes: u64,
+        data: &PassingData,
         sender: Option<&SenderState>,
     ) -> Option<TransferReport> {
         self.cut(now, &EndOfPiece::Request);
-        let ended = self.on_request(now, bytes);
+        if self.is_tls_request(now, data) {
+            return None;
+        }
+        let ended = self.on_request(now, data.bytes);
         self.settle(sender, false);
         ended
     }
@@ -184,9 +284,53 @@ impl TransferMeter {
         }
     }
 
-    /// The connection is over. Answers the transfer under way, if it had begun to be answered.
-    pub(crate) fn finish(&mut self) -> Option<TransferReport> {
-        self.close()
+    /// The client's data is part of the TLS handshake that precedes the first request.
+    fn is_tls_request(&mut self, now: Instant, data: &PassingData) -> bool {
+        if self.wait == Wait::Request && self.next_index == 0 && self.ended == Instant::ZERO {
+            return self.begins_tls(now, data);
+        }
+        if self.wait != Wait::Tls {
+            return false;
+        }
+        let Some(tls) = self.open.as_mut().and_then(|open| open.tls.as_deref_mut()) else {
+            return false;
+        };
+        let flight = tls.on_client(now, data.tls, data.bytes);
+        if flight != ClientFlight::Handshake {
+            self.wait = Wait::Request;
+        }
+        flight != ClientFlight::Request
+    }
+
+    fn begins_tls(&mut self, now: Instant, data: &PassingData) -> bool {
+        let Some(open) = self.open.as_mut().filter(|open| open.tls.is_none()) else { return false };
+        open.tls = TlsHandshake::begin(now, data.tls).map(Box::new);
+        if open.tls.is_some() {
+            self.wait = Wait::Tls;
+        }
+        open.tls.is_some()
+    }
+
+    /// The server's data is part of the TLS handshake, or may be a ticket behind it.
+    fn is_tls_response(&mut self, now: Instant, data: &PassingData) -> bool {
+        let Some(open) = self.open.as_mut().filter(|open| !open.answering) else { return false };
+        let Some(tls) = open.tls.as_deref_mut() else { return false };
+        if self.wait == Wait::Tls {
+            tls.on_server(now, data.tls, data.bytes, self.min_rtt);
+            return true;
+        }
+        let is_ticket = tls.may_be_ticket(now, data.tls, data.bytes);
+        if is_ticket {
+            let (_, bytes) = open.ticket.get_or_insert((now, 0));
+            *bytes += data.bytes;
+        }
+        is_ticket
+    }
+
+    /// The connection is over. Answers the transfer under way.
+    pub(crate) fn finish(&mut self, end: &ConnectionEnd) -> Option<TransferReport> {
+        let open = self.open.take()?;
+        self.end_transfer(*open, Some(end))
     }
 
     /// Answers the transfer that is over if nothing more of the answer comes.
@@ -244,17 +388,62 @@ impl TransferMeter {
         open.trail.on_arrival(now, arrived);
     }
 
-    /// An ACK tells how fast the path delivers, unless losses are repaired.
+    /// An ACK shows how fast the link delivers.
     #[inline]
-    fn on_acked(&mut self, now: Instant, delivered: u64, sender: Option<&SenderState>) {
+    fn on_acked(
+        &mut self,
+        now: Instant,
+        bytes: u64,
+        rtt: Option<Duration>,
+        sender: Option<&SenderState>,
+    ) {
         let Some(sender) = sender else { return };
         let repairs = self.wait == Wait::Repair || sender.wait == SenderWait::Repair;
-        let arrived = if repairs { None } else { Some(delivered) };
-        self.trains.on_ack(now, arrived, sender.srtt, sender.mss);
+        let &SenderState { srtt, mss, .. } = sender;
+        let by_receiver = sender.wait == SenderWait::Receiver;
+        let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
+        let full = if self.is_at_client { None } else { self.link.on_ack(&delivery) };
+        if let Some(open) = &mut self.open {
+            open.full += full.unwrap_or_default();
+            let is_other = repairs || full.is_some() || by_receiver || self.is_at_client;
+            let outstanding = open.clock.outstanding();
+            if open.plateau.ends_round(&RoundAck { now, srtt, outstanding, is_other }) {
+                open.plateau.end_round(now, sender.slow_start, &mut open.report);
+            }
+            open.clock.on_ack(now);
+        }
+    }
+
+    /// `bytes` of the server's data arrive at the client, where the capture is made. If timestamps
+    /// show it, `rtt` is by how much their way was longer than that of the SYN-ACK.
+    pub(crate) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Option<Duration>) {
+        self.is_at_client = true;
+        let Some(open) = &mut self.open else { return };
+        let srtt = rtt.unwrap_or(open.report.srtt);
+        let by_receiver = self.wait == Wait::ReceiverWindow;
+        let mss = open.report.mss;
+        let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs: rtt.is_none(), by_receiver };
+        self.link.measure_by_stamps();
+        open.full += self.link.on_ack(&delivery).unwrap_or_default();
+    }
+
+    /// The window was full, and still data leaves long after the last ACK: the window is not known,
+    /// nor why data leaves now.
+    fn doubt_full_window(&mut self, now: Instant) {
+        let is_window =
+            matches!(self.wait, Wait::SlowStart | Wait::Avoidance | Wait::ReceiverWindow);
+        if let Some(open) = &mut self.open
+            && is_window
+            && open.paced.is_none()
+            && open.clock.contradicts(now, open.report.sent)
+        {
+            self.wait = Wait::Unknown;
+        }
     }
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
-        // A request that comes while an answer is under way is pipelined, or belongs to the same exchange.
+        // A request that comes while an answer is under way is pipelined, or is part of the same
+        // exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
         let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now, self.min_rtt)));
@@ -268,15 +457,28 @@ impl TransferMeter {
     }
 
     #[inline]
-    fn on_response(&mut self, now: Instant, bytes: u64) {
-        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now, self.min_rtt)));
+    fn on_response(&mut self, now: Instant, data: &PassingData) {
+        if self.is_tls_response(now, data) {
+            return;
+        }
+        let open = self.open.get_or_insert_with(|| Self::resume(self.ended, now, self.min_rtt));
         if !open.answering {
             open.answering = true;
-            open.report.answered = now;
+            open.report.answered = Some(now);
         }
-        open.end_pause();
-        open.report.bytes += bytes;
+        open.end_pause(now, data.bytes);
+        open.report.bytes += data.bytes;
         open.report.sent = now;
+    }
+
+    /// The server goes on without a request, after a transfer that seemed to be over at `ended`.
+    #[cold]
+    fn resume(ended: Instant, now: Instant, rtt: Duration) -> Box<OpenTransfer> {
+        let began = if ended > Instant::ZERO { ended } else { now };
+        let mut open = Box::new(OpenTransfer::new(began, rtt));
+        open.resumed = now.saturating_since(began);
+        open.report.shares.add(TimeShare::Application, open.resumed);
+        open
     }
 
     fn on_again(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
@@ -287,37 +489,24 @@ impl TransferMeter {
         }
     }
 
-    /// Ends the transfer under way. One that was never answered is none.
+    /// Ends the transfer under way.
     fn close(&mut self) -> Option<TransferReport> {
         let open = self.open.take()?;
-        let complete = self.wait.is_done();
-        self.wait = Wait::Done;
-        if !open.answering {
-            return None;
-        }
-        let mut report = open.report.report();
-        report.index = self.next_index;
-        self.next_index += 1;
-        report.complete = complete;
-        report.ended = self.mark - open.done - open.shut;
-        report.delivery_rate = self.trains.rate();
-        let room = open.room + open.paced_for();
-        report.shares.add(TimeShare::Path, room);
-        self.take_path(&mut report, room, &open.trail);
-        Some(report)
+        self.end_transfer(*open, None)
     }
 
-    /// Takes what the path needs off the waiting: the time that bytes take which it carried meanwhile, at the fastest
-    /// rate seen, and a round trip. The time in which the window had `room` at the end is the path's already.
-    fn take_path(&self, report: &mut TransferReport, room: Duration, trail: &WaitTrail) {
-        for waiting in WAITING {
-            let needed = self.trains.time_of(trail.carried(waiting));
-            report.shares.shift(waiting, TimeShare::Path, needed);
-        }
-        // A repair at the end waits for its ACK.
-        let mut left = self.min_rtt.saturating_sub(room);
-        for waiting in WAITING.into_iter().rev() {
-            left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
-        }
+    fn end_transfer(
+        &mut self,
+        open: OpenTransfer,
+        end: Option<&ConnectionEnd>,
+    ) -> Option<TransferReport> {
+        let wait = std::mem::replace(&mut self.wait, Wait::Done);
+        let path = PathKnown { link: &self.link, min_rtt: self.min_rtt };
+        let acks = Acks { is_opened: self.is_opened, has_pure: self.has_pure_acks };
+        let mut report = open.end(Ending { mark: self.mark, wait, path, acks, end })?;
+        report.index = self.next_index;
+        self.next_index += 1;
+        self.ended = report.ended;
+        Some(report)
     }
 }

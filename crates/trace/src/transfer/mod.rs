@@ -5,49 +5,97 @@
 //! shares add up to the duration, to the nanosecond.
 
 mod draft;
+mod ending;
+mod link_rate;
 mod meter;
 mod open;
+mod pause;
 #[cfg(test)]
 mod plain;
+mod plateau;
 mod shares;
+mod tls;
 mod trail;
-mod train;
 mod wait;
 mod waits;
 
-pub(crate) use meter::{Passage, TransferMeter};
+pub(crate) use ending::ConnectionEnd;
+pub(crate) use meter::{Passage, PassingData, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
+pub use tls::TlsReport;
 pub(crate) use wait::{SenderState, SenderWait};
 
 use units::{Duration, Instant, Rate};
+
+/// The outcome of a transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TransferEnd {
+    /// All of it was acknowledged, as far as the capture shows.
+    Complete,
+    /// No answer came while the client waited.
+    Unanswered,
+    /// The client reset the connection within it.
+    CutByClient,
+    /// The server reset the connection within it.
+    CutByServer,
+    /// The capture, or what it shows of the connection, ended before.
+    #[default]
+    Unfinished,
+}
+
+impl TransferEnd {
+    /// A reset of the connection cut it off.
+    pub const fn is_cut_off(self) -> bool {
+        matches!(self, Self::CutByClient | Self::CutByServer)
+    }
+
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Unanswered => "unanswered",
+            Self::CutByClient => "cut-by-client",
+            Self::CutByServer => "cut-by-server",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
 
 /// One transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferReport {
     /// Number of the transfer within its connection, from 0.
     pub index: u32,
-    /// When it began: with the SYN if it is the connection's first, else with the request's first byte; with
-    /// the response's if nothing was asked.
+    /// Beginning: the SYN if it is the connection's first, else the request's first byte, or the
+    /// response's if nothing was asked.
     pub began: Instant,
     /// First byte of the request, if one was seen.
     pub asked: Option<Instant>,
     /// Last byte of the request before the response began.
     pub asked_whole: Option<Instant>,
-    /// First byte of the response sent.
-    pub answered: Instant,
+    /// First byte of the response sent; `None` if none was, or if none got to a client that still
+    /// waited.
+    pub answered: Option<Instant>,
     /// Last new byte of the response sent.
     pub sent: Instant,
-    /// Last byte acknowledged: the end. Without an ACK the last packet.
+    /// Last byte acknowledged: the end. It is the last packet if there is no ACK.
     pub ended: Instant,
-    /// All of it was acknowledged.
-    pub complete: bool,
+    /// Its outcome.
+    pub outcome: TransferEnd,
+    /// Where the time of the request went, if it was large: the shares of [`TimeShare::Request`].
+    pub upload: Option<TimeShares>,
+    /// The client's ACKs were captured. Without them only its sizes, and times up to its first
+    /// byte, are known.
+    pub has_acks: bool,
+    /// The TLS handshake before it.
+    pub tls: Option<TlsReport>,
     /// Payload of the request.
     pub request_bytes: u64,
     /// Payload of the response, retransmissions apart.
     pub bytes: u64,
     /// Retransmissions of the response.
     pub retransmissions: u32,
-    /// Of these, timeouts.
+    /// Timeouts among these retransmissions.
     pub timeouts: u32,
     /// Payload of a full segment, bytes.
     pub mss: u64,
@@ -59,9 +107,13 @@ pub struct TransferReport {
     pub srtt: Duration,
     /// Lowest round trip of the connection so far; zero before the first sample.
     pub min_rtt: Duration,
-    /// Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; zero before one.
+    /// Rate of the slowest link, of payload, so far on the connection; zero while unknown. It is
+    /// what was delivered while a queue stood, else the fastest train of ACKs of 32 segments, else
+    /// of four.
     pub delivery_rate: Rate,
-    /// Where the time went.
+    /// Time in which the link was full: a queue stood, and it delivered without a break.
+    pub link_full: Duration,
+    /// Its time by cause.
     pub shares: TimeShares,
 }
 
@@ -71,7 +123,12 @@ impl TransferReport {
         self.bytes <= self.first_window
     }
 
-    /// From the beginning to the end.
+    /// All of it was acknowledged.
+    pub fn is_complete(&self) -> bool {
+        self.outcome == TransferEnd::Complete
+    }
+
+    /// Time from the beginning to the end.
     pub const fn duration(&self) -> Duration {
         self.ended.saturating_since(self.began)
     }

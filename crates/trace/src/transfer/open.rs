@@ -1,33 +1,55 @@
-//! A transfer under way: its report so far, and time of which only what follows tells what it was.
+//! A transfer under way: its report so far, and time whose cause only later packets show.
 
 use super::draft::Draft;
+use super::pause::{AT_ONCE, AckClock};
+use super::plateau::Plateau;
 use super::shares::{TimeShare, TimeShares};
+use super::tls::TlsHandshake;
 use super::trail::WaitTrail;
 use super::wait::SenderState;
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
-/// A transfer under way. What most packets look at lies together, from the end of the report to the middle of the trail.
+/// A transfer under way. The fields that most packets look at lie together, from the end of the
+/// report to the middle of the trail.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct OpenTransfer {
-    /// Time in which the pacer kept data back, by what that counts as; no waiting if no more data follows. Most senders do not pace.
+    /// Time in which the pacer kept data back, by the cause that takes it; no waiting if no more data
+    /// follows. Most senders do not pace.
     pub(super) pacing: Option<Box<TimeShares>>,
     pub(super) report: Draft,
-    /// Time in which the window had room; the application's, if more data follows.
+    /// Time since the last data in which the window had room. Later packets show its cause.
     pub(super) room: Duration,
     /// Time since all was acknowledged; a pause, if more data follows.
     pub(super) done: Duration,
-    /// Of that, time in which the client's window was shut: not in `done`.
+    /// Time, of all since then, in which the client's window was shut: not in `done`.
     pub(super) shut: Duration,
+    /// Idle time before the first data of this transfer, which has no request.
+    pub(super) resumed: Duration,
+    /// The TLS handshake before it.
+    pub(super) tls: Option<Box<TlsHandshake>>,
+    /// Data right behind the TLS handshake: when it came, and bytes. It is a ticket, or the answer if
+    /// nothing else comes.
+    pub(super) ticket: Option<(Instant, u64)>,
+    /// The time of the request by cause, if it was large.
+    pub(super) upload: Option<Box<TimeShares>>,
+    /// The time at which the client closed its side.
+    pub(super) left: Option<Instant>,
+    /// The server has probed a shut window: it has more to send.
+    pub(super) is_probed: bool,
     pub(super) answering: bool,
     /// Part of the response was acknowledged: its first window is over.
     pub(super) acked: bool,
     /// There is some time in `pacing`.
     pub(super) has_pacing: bool,
-    /// While the window has room: how long the pacer keeps data back, and what that counts as.
+    /// The time until which the pacer keeps data back while the window has room, and its cause.
     pub(super) paced: Option<(Instant, TimeShare)>,
-    /// What the path carried meanwhile.
+    pub(super) clock: AckClock,
+    pub(super) plateau: Plateau,
+    /// Time in which the link was full.
+    pub(super) full: Duration,
+    /// Bytes that the path carried meanwhile.
     pub(super) trail: WaitTrail,
 }
 
@@ -39,11 +61,20 @@ impl OpenTransfer {
             room: Duration::ZERO,
             done: Duration::ZERO,
             shut: Duration::ZERO,
+            resumed: Duration::ZERO,
+            tls: None,
+            ticket: None,
+            upload: None,
+            left: None,
+            is_probed: false,
             answering: false,
             acked: false,
             paced: None,
             pacing: None,
             has_pacing: false,
+            clock: AckClock::default(),
+            plateau: Plateau::default(),
+            full: Duration::ZERO,
             trail: WaitTrail::new(rtt),
         }
     }
@@ -51,6 +82,7 @@ impl OpenTransfer {
     /// Notes what the sender knows.
     #[inline]
     pub(super) fn note(&mut self, sender: &SenderState, min_rtt: Duration) {
+        self.clock.note(sender);
         self.report.mss = sender.mss;
         self.report.srtt = sender.srtt;
         self.report.min_rtt = min_rtt;
@@ -71,16 +103,18 @@ impl OpenTransfer {
         }
     }
 
-    /// More data follows: the window had room because the application or the pacer kept data back, and where the client's was shut it
-    /// waited for that.
+    /// More data follows, `bytes` of it: gives the time in which the window had room, or all was
+    /// acknowledged, to what kept it back.
     #[inline]
-    pub(super) fn end_pause(&mut self) {
+    pub(super) fn end_pause(&mut self, now: Instant, bytes: u64) {
         if !self.shut.is_zero() {
             self.report.shares.add(TimeShare::ReceiverWindow, std::mem::take(&mut self.shut));
         }
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
-        self.trail.name_room(TimeShare::Application);
-        self.report.shares.add(TimeShare::Application, pause);
+        self.plateau.on_data(now, &self.report, &self.clock);
+        let cause = self.clock.cause(now, bytes, pause, &self.report);
+        self.trail.name_room(cause);
+        self.report.shares.add(cause, pause);
         if std::mem::take(&mut self.has_pacing)
             && let Some(pacing) = &mut self.pacing
         {
@@ -88,7 +122,7 @@ impl OpenTransfer {
         }
     }
 
-    /// All that an answer waits for at the moment is its application.
+    /// Nothing but the room that the window has keeps the answer back at the moment.
     #[inline]
     pub(super) const fn may_go_on(&self) -> bool {
         // One branch for both, since every data segment asks.
@@ -98,10 +132,24 @@ impl OpenTransfer {
 
     /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
     #[inline]
-    pub(super) fn go_on(&mut self, now: Instant, time: Duration) {
+    pub(super) fn go_on(&mut self, now: Instant, time: Duration, bytes: u64) {
+        if time <= AT_ONCE && self.room.is_zero() && self.trail.prolong(now) {
+            self.report.shares.add(TimeShare::Path, time);
+            if now.saturating_since(self.report.sent) > AT_ONCE {
+                self.plateau.on_data(now, &self.report, &self.clock);
+            }
+            return;
+        }
+        self.explain(now, time, bytes);
+    }
+
+    #[inline(never)]
+    fn explain(&mut self, now: Instant, time: Duration, bytes: u64) {
         let pause = std::mem::take(&mut self.room) + time;
-        self.trail.note_application(now, time);
-        self.report.shares.add(TimeShare::Application, pause);
+        self.plateau.on_data(now, &self.report, &self.clock);
+        let cause = self.clock.cause(now, bytes, pause, &self.report);
+        self.trail.note_named(now, time, cause);
+        self.report.shares.add(cause, pause);
     }
 
     /// Time that the pacer took since the last new data.
@@ -109,8 +157,8 @@ impl OpenTransfer {
         self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())
     }
 
-    /// Something goes again that was last sent at `last_sent`. Since then the transfer has waited for that to be found
-    /// lost, whatever else its sender waited for.
+    /// Data that was last sent at `last_sent` is retransmitted. Since then the transfer has waited for
+    /// the loss to be found, whatever else its sender waited for.
     pub(super) fn find_loss(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         let repair = match kind {
             RetransmissionKind::Timeout => TimeShare::Timeout,
@@ -136,7 +184,7 @@ impl OpenTransfer {
         self.trail.note(now, time, None);
     }
 
-    /// The same where the pacer has kept data back.
+    /// The window had room for `time`, up to `now`, and the pacer has kept data back.
     #[inline(never)]
     fn had_paced_room(&mut self, now: Instant, time: Duration) {
         let began = now - time;

@@ -125,7 +125,7 @@ proptest! {
                     plain.note(began, now, SHARES[share]);
                 }
                 10..24 => {
-                    trail.note_application(now, time);
+                    trail.note_named(now, time, TimeShare::Application);
                     plain.note_application(began, now);
                     plain.forgotten = plain.forgotten.max(now - rtt * 3);
                 }
@@ -145,7 +145,13 @@ proptest! {
                     trail.name_room(TimeShare::Recovery);
                     plain.name_room(TimeShare::Recovery);
                 }
-                28 => {}
+                28 => {
+                    let is_known = plain.rooms == 0 && plain.in_room == 0;
+                    prop_assert_eq!(trail.prolong(now), is_known && !plain.waits.is_empty());
+                    if let Some(last) = plain.waits.last_mut().filter(|_| is_known) {
+                        last.1 = now;
+                    }
+                }
                 _ => {
                     trail.on_arrival(now, back + 1);
                     plain.on_arrival(now, back + 1, rtt);

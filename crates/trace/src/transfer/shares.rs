@@ -5,8 +5,10 @@ use units::Duration;
 /// What the time of a transfer was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeShare {
-    /// Opening the connection: from the SYN to the ACK of the SYN-ACK.
+    /// The TCP handshake: from the SYN to the ACK of the SYN-ACK.
     Handshake,
+    /// The TLS handshake: from the ClientHello until the client may send its request.
+    Tls,
     /// The client sent its request.
     Request,
     /// The server had the request and sent nothing.
@@ -19,20 +21,30 @@ pub enum TimeShare {
     Recovery,
     /// Waiting for the retransmission timer.
     Timeout,
-    /// The receiver's window was full.
+    /// The receiver's window was full, or shut.
     ReceiverWindow,
+    /// The sender had more, below its windows: its send buffer, or another limit on bytes in
+    /// flight.
+    SendBuffer,
+    /// Nagle's algorithm held a small segment back until an ACK came (RFC 9293 §3.7.4).
+    Nagle,
+    /// The sender spread its segments over time, slower than window and path.
+    Pacing,
     /// The window had room, and the server's application sent nothing.
     Application,
     /// Propagation and transmission, which no sender can spare.
     Path,
+    /// No evidence in the capture shows what the time was spent on.
+    Unexplained,
 }
 
 impl TimeShare {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 15;
     /// All, in the order of tables.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Handshake,
+        Self::Tls,
         Self::Request,
         Self::Think,
         Self::SlowStart,
@@ -40,14 +52,19 @@ impl TimeShare {
         Self::Recovery,
         Self::Timeout,
         Self::ReceiverWindow,
+        Self::SendBuffer,
+        Self::Nagle,
+        Self::Pacing,
         Self::Application,
         Self::Path,
+        Self::Unexplained,
     ];
 
     /// A short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",
+            Self::Tls => "tls",
             Self::Request => "request",
             Self::Think => "think",
             Self::SlowStart => "slow-start",
@@ -55,8 +72,12 @@ impl TimeShare {
             Self::Recovery => "recovery",
             Self::Timeout => "timeout",
             Self::ReceiverWindow => "receiver-window",
+            Self::SendBuffer => "send-buffer",
+            Self::Nagle => "nagle",
+            Self::Pacing => "pacing",
             Self::Application => "application",
             Self::Path => "path",
+            Self::Unexplained => "unexplained",
         }
     }
 }
@@ -79,6 +100,29 @@ impl TimeShares {
     /// Adds time.
     pub fn add(&mut self, share: TimeShare, time: Duration) {
         self.0[share as usize] += time;
+    }
+
+    /// Sets the time spent on this.
+    pub(super) fn set(&mut self, share: TimeShare, time: Duration) {
+        self.0[share as usize] = time;
+    }
+
+    /// Takes up to `most` off a share.
+    pub(super) fn shift_out(&mut self, share: TimeShare, most: Duration) {
+        self.set(share, self.of(share).saturating_sub(most));
+    }
+
+    /// The same shares of another time, which they add up to. `None` if they are all zero.
+    pub(super) fn scaled_to(&self, time: Duration) -> Option<Self> {
+        let total = u128::from(self.total().as_nanos());
+        let scale = |part: Duration| {
+            let nanos = u128::from(part.as_nanos()) * u128::from(time.as_nanos()) / total.max(1);
+            Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        };
+        let mut scaled = Self(self.0.map(scale));
+        let rest = time.saturating_sub(scaled.total());
+        scaled.add(TimeShare::Path, rest);
+        (total > 0).then_some(scaled)
     }
 
     /// Adds those of others, which have none afterwards.

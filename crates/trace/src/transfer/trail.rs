@@ -1,19 +1,21 @@
-//! What a transfer waited for in the last round trip: what an ACK says arrived has kept the path busy a
-//! propagation time before, when the transfer may have waited for something else.
+//! The causes that a transfer waited for in the last round trip. Data that an ACK reports as
+//! delivered kept the path busy a propagation time before, when the transfer may have waited for
+//! something else.
 
 use super::shares::TimeShare;
 use super::waits::Waits;
 use units::{Duration, Instant};
 
-/// What is claimed for the search for a loss.
+/// Causes whose time is claimed for the search for a loss.
 const WINDOWS: [TimeShare; 3] =
     [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::ReceiverWindow];
 
-/// Bytes that arrived, by what the transfer waited for when the path carried them. What most packets look at is at the beginning.
+/// Delivered bytes, by the cause that the transfer waited for when the path carried them. The
+/// fields that most packets look at are at the beginning.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct WaitTrail {
-    /// Those that arrived while the window had room, and what for is not known yet.
+    /// Bytes that were delivered while the window had room, for a cause that is not known yet.
     in_room: u64,
     waits: Waits,
     arrived: [u64; TimeShare::COUNT],
@@ -38,16 +40,24 @@ impl WaitTrail {
         }
     }
 
-    /// The window had room for `time` up to `now`, and that was for the application.
+    /// The window had room for `time` up to `now`, and that was spent on `share`, as was room
+    /// before that is not named yet.
     #[inline]
-    pub(super) fn note_application(&mut self, now: Instant, time: Duration) {
+    pub(super) fn note_named(&mut self, now: Instant, time: Duration, share: TimeShare) {
         if self.has_unnamed() {
             self.note(now, time, None);
-            self.name(TimeShare::Application);
+            self.name(share);
         } else {
-            self.note(now, time, Some(TimeShare::Application));
+            self.note(now, time, Some(share));
         }
         self.waits.look(now);
+    }
+
+    /// The transfer waits for the same cause up to `now`. False, and nothing has changed, if the
+    /// cause is not known.
+    #[inline]
+    pub(super) fn prolong(&mut self, now: Instant) -> bool {
+        !self.has_unnamed() && self.waits.prolong(now)
     }
 
     /// An ACK tells at `now` that `bytes` have arrived.
@@ -163,7 +173,7 @@ mod tests {
         let claimed: Vec<_> = trail.claim(at(70), TimeShare::Recovery).collect();
         assert_eq!(claimed, [(TimeShare::SlowStart, Duration::from_millis(30))]);
         assert_eq!(trail.claim(at(70), TimeShare::Recovery).count(), 0);
-        // What arrives at 150 ms was carried at 50, before the loss, and at 180 at 80.
+        // Data that arrives at 150 ms was carried at 50, before the loss, and at 180 at 80.
         trail.on_arrival(at(150), 1);
         trail.on_arrival(at(180), 2);
         assert_eq!(

@@ -37,6 +37,14 @@ pub(crate) struct SenderState {
     /// The pacer keeps data back that the window has room for.
     pub(crate) paced_until: Option<Instant>,
     pub(crate) slow_start: bool,
+    /// Bytes that congestion window and recovery let go at once.
+    pub(crate) spare: u64,
+    /// Bytes sent and not acknowledged.
+    pub(crate) outstanding: u64,
+    /// Its last segment looked like the end of what the application had: pushed, and not full.
+    pub(crate) has_ended: bool,
+    /// A segment that was not full is outstanding.
+    pub(crate) has_small: bool,
 }
 
 /// What ends a piece of time, as far as that says what it was spent on.
@@ -65,6 +73,10 @@ pub(super) enum Wait {
     ReceiverWindow,
     /// The window has room: the application has no more, or has sent all.
     Room,
+    /// The window was full, and what happened next contradicts it.
+    Unknown,
+    /// The TLS handshake.
+    Tls,
     Request,
     Answer,
 }
@@ -98,9 +110,10 @@ impl Wait {
 
     /// The same, whatever ended it.
     #[inline]
-    const fn usual_share(self) -> TimeShare {
+    pub(super) const fn usual_share(self) -> TimeShare {
         match self {
             Self::Opening => TimeShare::Handshake,
+            Self::Tls => TimeShare::Tls,
             Self::Request => TimeShare::Request,
             Self::Answer => TimeShare::Think,
             Self::SlowStart => TimeShare::SlowStart,
@@ -108,6 +121,7 @@ impl Wait {
             // Where there was room, something went again.
             Self::Repair | Self::Room => TimeShare::Recovery,
             Self::ReceiverWindow => TimeShare::ReceiverWindow,
+            Self::Unknown => TimeShare::Unexplained,
             Self::Done | Self::Shut => TimeShare::Application,
         }
     }
@@ -119,10 +133,14 @@ impl Wait {
 }
 
 /// What a transfer waits for while the path carries its data.
-pub(super) const WAITING: [TimeShare; 5] = [
+pub(super) const WAITING: [TimeShare; 9] = [
     TimeShare::Avoidance,
     TimeShare::SlowStart,
     TimeShare::ReceiverWindow,
+    TimeShare::SendBuffer,
+    TimeShare::Nagle,
+    TimeShare::Pacing,
+    TimeShare::Unexplained,
     TimeShare::Application,
     TimeShare::Recovery,
 ];

@@ -114,6 +114,17 @@ impl Waits {
         true
     }
 
+    /// Makes the latest longer, whatever it was for. False if there is none.
+    #[inline]
+    pub(super) fn prolong(&mut self, ended: Instant) -> bool {
+        let Some(latest) = self.places.get_mut(self.end.wrapping_sub(1) as usize) else {
+            return false;
+        };
+        *latest = PastWait::new(ended, latest.share);
+        self.until = ended;
+        true
+    }
+
     /// Another wait begins, which takes some time.
     #[inline]
     pub(super) fn begin(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {

@@ -2,10 +2,10 @@
 //! and changes of them.
 
 use crate::common::collect::Collected;
-use capture::{CaptureFiles, Observed, SegmentSource};
+use crate::common::segments_of;
+use capture::Observed;
 use segment::Flags;
 use std::net::{IpAddr, Ipv6Addr};
-use std::path::Path;
 use trace::{EngineConfig, TraceEngine};
 use units::{Duration, Instant};
 
@@ -29,16 +29,6 @@ impl Counted {
     const fn of_loss(copies: u64) -> Self {
         Self { connections: 1, retransmissions: RETRANSMISSIONS, copies }
     }
-}
-
-fn segments_of(name: &str) -> Vec<Observed> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
-    let mut source = CaptureFiles::new([file]);
-    let (mut all, mut batch) = (Vec::new(), Vec::new());
-    while source.next_batch(&mut batch).expect("a capture") {
-        all.append(&mut batch);
-    }
-    all
 }
 
 fn collected(segments: &[Observed]) -> Collected {
@@ -89,11 +79,11 @@ fn middle_of(segments: &[Observed]) -> &[Observed] {
 #[test]
 fn copies_that_follow_late_are_told_from_retransmissions() {
     for name in ["copies-500us", "copies-5ms", "copies-5ms-ipv6"] {
-        let found = counted(&segments_of(&format!("{name}.pcap.zst")));
+        let found = counted(&segments_of(name));
         assert_eq!(found, Counted::of_loss(PACKETS), "{name}");
     }
     for name in ["loss", "loss-id-zero"] {
-        let found = counted(&segments_of(&format!("{name}.pcap.zst")));
+        let found = counted(&segments_of(name));
         assert_eq!(found, Counted::of_loss(0), "{name}");
     }
 }
@@ -101,7 +91,7 @@ fn copies_that_follow_late_are_told_from_retransmissions() {
 /// IP IDs or timestamps show copies, whatever their gap is.
 #[test]
 fn copies_may_follow_at_any_gap() {
-    let numbered = segments_of("loss.pcap.zst");
+    let numbered = segments_of("loss");
     let stamped = changed(&numbered, |segment| segment.ip_id = 0);
     for micros in GAPS {
         let found = counted(&mirrored(&numbered, micros, |_| ()));
@@ -121,7 +111,7 @@ fn assert_nearly_all(segments: &[Observed], micros: u64) {
 /// Without IP ID and timestamps only the gap shows copies: that of the handshake.
 #[test]
 fn without_id_and_timestamps_copies_follow_at_one_gap() {
-    let segments = segments_of("loss-id-zero.pcap.zst");
+    let segments = segments_of("loss-id-zero");
     for micros in GAPS {
         assert_nearly_all(&mirrored(&segments, micros, |_| ()), micros);
     }
@@ -134,7 +124,7 @@ fn without_id_and_timestamps_copies_follow_at_one_gap() {
 /// Where the handshake is not in the capture, IP IDs and timestamps show copies.
 #[test]
 fn copies_are_told_in_the_middle_of_a_connection() {
-    let segments = segments_of("loss.pcap.zst");
+    let segments = segments_of("loss");
     let numbered = middle_of(&segments);
     let copies = numbered.len() as u64;
     assert_eq!(counted(numbered), Counted::of_loss(0));
@@ -149,7 +139,7 @@ fn copies_are_told_in_the_middle_of_a_connection() {
 /// A sender with one IP ID for all of its packets repeats it in retransmissions.
 #[test]
 fn one_id_for_all_packets_tells_nothing() {
-    let segments = changed(&segments_of("loss-id-zero.pcap.zst"), |segment| segment.ip_id = 7);
+    let segments = changed(&segments_of("loss-id-zero"), |segment| segment.ip_id = 7);
     assert_eq!(counted(&segments).retransmissions, RETRANSMISSIONS);
     assert_eq!(counted(middle_of(&segments)).retransmissions, RETRANSMISSIONS);
 }
@@ -158,7 +148,7 @@ fn one_id_for_all_packets_tells_nothing() {
 /// tunnel may show it inside and outside.
 #[test]
 fn a_packet_in_two_networks_is_one() {
-    let segments = changed(&segments_of("loss.pcap.zst"), |segment| segment.label = 10);
+    let segments = changed(&segments_of("loss"), |segment| segment.label = 10);
     for (label, micros) in [(20, 20), (20, 3_000), (0, 20)] {
         let routed = mirrored(&segments, micros, |copy| {
             copy.label = label;
@@ -171,7 +161,7 @@ fn a_packet_in_two_networks_is_one() {
 /// Tunnels may have another number in each direction.
 #[test]
 fn each_direction_may_have_a_network_of_its_own() {
-    for name in ["loss.pcap.zst", "copies-5ms-ipv6.pcap.zst"] {
+    for name in ["loss", "copies-5ms-ipv6"] {
         let segments = segments_of(name);
         let apart = changed(&segments, |segment| {
             segment.label =
@@ -185,7 +175,7 @@ fn each_direction_may_have_a_network_of_its_own() {
 /// Answers of 4,344, 8,688 and 13,032 bytes, also if the addresses were of IPv6.
 #[test]
 fn networks_may_share_addresses() {
-    let segments = segments_of("three-vlans.pcap.zst");
+    let segments = segments_of("three-vlans");
     let with_v6 = changed(&segments, |segment| {
         for end in [&mut segment.source, &mut segment.destination] {
             let IpAddr::V4(ip) = end.ip else { continue };
@@ -211,7 +201,7 @@ fn networks_may_share_addresses() {
 #[test]
 fn ends_that_are_used_again_are_another_connection_in_all_networks() {
     const NUMBERS: u32 = 1 << 30;
-    let segments = segments_of("loss.pcap.zst");
+    let segments = segments_of("loss");
     let minute = Duration::from_secs(60);
     let later = changed(&segments, |segment| {
         segment.at += minute;
@@ -229,7 +219,7 @@ fn ends_that_are_used_again_are_another_connection_in_all_networks() {
 /// A clock's first instants are no gap.
 #[test]
 fn a_capture_may_begin_at_time_zero() {
-    let segments = segments_of("copies-5ms.pcap.zst");
+    let segments = segments_of("copies-5ms");
     let first = segments[0].at;
     let early = changed(&segments, |segment| {
         segment.at = Instant::ZERO + segment.at.saturating_since(first);

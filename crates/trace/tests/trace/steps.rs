@@ -437,7 +437,7 @@ fn a_new_syn_is_a_new_connection() {
     let (found, tally) = run("newreno", &wire.segments);
     assert_eq!(tally.connections, 2);
     let ends: Vec<_> = found.connections.iter().map(|summary| summary.end).collect();
-    assert_eq!(ends, [TraceEnd::Replaced, TraceEnd::Reset]);
+    assert_eq!(ends, [TraceEnd::Replaced, TraceEnd::ResetByServer]);
 }
 
 #[test]

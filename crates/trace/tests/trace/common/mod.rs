@@ -5,12 +5,13 @@
 pub mod collect;
 pub mod told;
 
-use capture::{Observed, TcpEnd};
+use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
 use link::{Link, LinkConfig, LinkFate, QueueLimit, Reordering, Stage};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Stats, Transmit};
 use trace::RetransmissionKind;
 use units::{Duration, Instant, Rate};
@@ -400,4 +401,16 @@ impl<'a> World<'a> {
         let (source, destination) = if host == 0 { (client, server) } else { (server, client) };
         Observed::of_segment(self.now, source, destination, segment)
     }
+}
+
+/// The segments of a capture among those with known answers.
+pub fn segments_of(name: &str) -> Vec<Observed> {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/captures/{name}.pcap.zst"));
+    let mut source = CaptureFiles::new([file]);
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while source.next_batch(&mut batch).expect("a capture") {
+        all.append(&mut batch);
+    }
+    all
 }

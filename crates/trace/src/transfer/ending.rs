@@ -1,0 +1,221 @@
+//! The end of a transfer: how it ended, and what of its waiting the path would have taken anyway.
+
+use super::link_rate::LinkRate;
+use super::open::OpenTransfer;
+use super::shares::{TimeShare, TimeShares};
+use super::wait::{WAITING, Wait};
+use super::{TransferEnd, TransferReport};
+use units::{Duration, Instant};
+
+/// Bytes up to which data without a request, after an idle time, does not continue an answer.
+/// With that little, servers close sessions or check that the client is alive (TLS, HTTP/2,
+/// WebSocket).
+const CONTROL_BYTES: u64 = 256;
+
+/// The end of a connection, as far as its last transfer is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionEnd {
+    /// Its last packet, or its reset.
+    pub(crate) at: Instant,
+    /// The outcome of a transfer that is cut off by it.
+    pub(crate) cut: TransferEnd,
+}
+
+/// Properties of the path that are known.
+#[derive(Clone, Copy)]
+pub(super) struct PathKnown<'a> {
+    pub(super) link: &'a LinkRate,
+    pub(super) min_rtt: Duration,
+}
+
+/// The client's ACKs that were captured.
+#[derive(Clone, Copy)]
+pub(super) struct Acks {
+    pub(super) is_opened: bool,
+    pub(super) has_pure: bool,
+}
+
+impl Acks {
+    /// They lack, as in a capture that was exported through a display filter: none without data was
+    /// captured. A receiver acknowledges every second segment at least (RFC 9293 §3.8.6.3), and a
+    /// handshake ends with an ACK.
+    const fn lack(&self, report: &TransferReport) -> bool {
+        !self.has_pure && (!self.is_opened || report.bytes > 3 * report.mss)
+    }
+}
+
+/// Conditions in which a transfer ends.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'a> {
+    /// Up to when its time is given to causes.
+    pub(super) mark: Instant,
+    /// The cause that it waits for.
+    pub(super) wait: Wait,
+    pub(super) path: PathKnown<'a>,
+    pub(super) acks: Acks,
+    /// The end of its connection, if that ends it.
+    pub(super) end: Option<&'a ConnectionEnd>,
+}
+
+impl OpenTransfer {
+    /// The report, unless no client waited for an answer.
+    pub(super) fn end(mut self, ending: Ending<'_>) -> Option<TransferReport> {
+        if !self.answering {
+            self.take_ticket();
+        }
+        if self.is_left_unanswered() || !self.answering {
+            return self.end_unanswered(&ending);
+        }
+        let is_stalled = ending.end.is_some() && self.is_stalled(ending.wait);
+        let mut report = self.report.report();
+        report.ended = ending.mark - self.done - self.shut;
+        report.outcome = match ending.end {
+            Some(end) if is_stalled || self.is_cut(&ending) => end.cut,
+            _ if ending.wait.is_done() => TransferEnd::Complete,
+            _ => TransferEnd::Unfinished,
+        };
+        if let Some(end) = ending.end.filter(|_| is_stalled) {
+            let since = end.at.saturating_since(ending.mark);
+            report.shares.add(TimeShare::ReceiverWindow, self.shut + since);
+            report.ended = ending.mark - self.done + since;
+        } else if let Some(end) = ending.end.filter(|_| self.is_cut(&ending)) {
+            let since = end.at.saturating_since(ending.mark);
+            if !ending.wait.is_done() {
+                report.shares.add(ending.wait.usual_share(), since);
+                report.ended += since;
+            }
+        }
+        report.delivery_rate = ending.path.link.rate();
+        report.link_full = self.full.min(report.duration());
+        report.tls = self.tls.as_ref().map(|tls| tls.report);
+        report.upload = self.upload_shares();
+        self.drop_idle_time(&mut report);
+        report.has_acks = !ending.acks.lack(&report);
+        if report.has_acks {
+            self.take_path(&mut report, &ending.path);
+        } else {
+            leave_unexplained(&mut report);
+        }
+        Some(report)
+    }
+
+    /// The shares of the request's time, which they add up to.
+    fn upload_shares(&self) -> Option<TimeShares> {
+        let shares = self.upload.as_deref()?;
+        shares.scaled_to(self.report.shares.of(TimeShare::Request))
+    }
+
+    /// Takes the data that seemed to be a ticket for the answer, if nothing else came.
+    fn take_ticket(&mut self) {
+        if let Some((at, bytes)) = self.ticket.take().filter(|_| self.report.asked.is_some()) {
+            self.answering = true;
+            (self.report.answered, self.report.bytes, self.report.sent) = (Some(at), bytes, at);
+        }
+    }
+
+    /// The client closed its side before an answer came, and none of it was acknowledged.
+    fn is_left_unanswered(&self) -> bool {
+        let left = self.left.zip(self.report.answered).is_some_and(|(left, at)| left < at);
+        left && !self.acked
+    }
+
+    /// A request without an answer: the client waited until it closed its side, or until the last
+    /// packet.
+    fn end_unanswered(&self, ending: &Ending<'_>) -> Option<TransferReport> {
+        let end = ending.end?;
+        let asked = self.report.asked_whole.or(self.report.asked);
+        let is_hello = ending.wait == Wait::Tls;
+        if asked.is_none() && !is_hello {
+            return None;
+        }
+        let mut report = self.report.report();
+        let share = if is_hello { TimeShare::Tls } else { TimeShare::Think };
+        let gave_up = self.left.unwrap_or(end.at);
+        if let Some(asked) = asked {
+            // The client did not wait for the server's work after it had gone: no cause takes that.
+            for share in TimeShare::ALL.into_iter().filter(|share| *share >= TimeShare::Think) {
+                report.shares.set(share, Duration::ZERO);
+            }
+            report.shares.add(share, gave_up.saturating_since(asked));
+        } else {
+            report.shares.add(share, gave_up.saturating_since(ending.mark));
+        }
+        (report.answered, report.bytes) = (None, 0);
+        report.ended = report.began + report.shares.total();
+        report.outcome = TransferEnd::Unanswered;
+        report.tls = self.tls.as_ref().map(|tls| tls.report);
+        Some(report)
+    }
+
+    /// The client's window is shut, and the server has shown that it has more.
+    fn is_stalled(&self, wait: Wait) -> bool {
+        wait == Wait::Shut && self.is_probed
+    }
+
+    /// The end of the connection cuts the answer off: something is not acknowledged, or its last
+    /// segment was full and not pushed, so more was to come.
+    fn is_cut(&self, ending: &Ending<'_>) -> bool {
+        let is_reset = ending.end.is_some_and(|end| end.cut != TransferEnd::Unfinished);
+        is_reset && (!ending.wait.is_done() || !self.clock.has_ended())
+    }
+
+    /// Drops an idle time that a few bytes follow: they continue no answer.
+    fn drop_idle_time(&self, report: &mut TransferReport) {
+        if report.asked.is_none()
+            && report.bytes <= CONTROL_BYTES
+            && let Some(answered) = report.answered
+        {
+            report.shares.shift_out(TimeShare::Application, self.resumed);
+            report.began = if self.resumed.is_zero() { report.began } else { answered };
+        }
+    }
+
+    /// The causes of the time up to its latest data.
+    pub(super) fn under_way(&self, path: &PathKnown<'_>) -> TimeShares {
+        let mut shares = self.report.shares;
+        self.take_carried(&mut shares, path.link);
+        shares
+    }
+
+    /// Takes the time that the path needs off the waiting. The path needs the way of the last data
+    /// and its ACK, the time of the bytes that the link carried meanwhile, and a round trip.
+    fn take_path(&self, report: &mut TransferReport, path: &PathKnown<'_>) {
+        let last = self.room + self.paced_for();
+        let way = last.min((report.srtt * 5 / 4).max(path.min_rtt));
+        self.take_carried(&mut report.shares, path.link);
+        report.shares.add(TimeShare::Path, way);
+        report.shares.add(TimeShare::Unexplained, last.saturating_sub(way));
+        // A repair at the end waits for its ACK.
+        let mut left = path.min_rtt.saturating_sub(way);
+        for waiting in WAITING.into_iter().rev() {
+            left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
+        }
+    }
+
+    /// Takes the time off the waiting that bytes take which the link carried meanwhile.
+    fn take_carried(&self, shares: &mut TimeShares, link: &LinkRate) {
+        let during = shares.of(TimeShare::Path);
+        let mut owed = link.time_of(self.trail.carried(TimeShare::Path)).saturating_sub(during);
+        for waiting in WAITING {
+            let needed = link.time_of(self.trail.carried(waiting));
+            let taken = shares.shift(waiting, TimeShare::Path, needed);
+            owed += needed.saturating_sub(taken);
+        }
+        // Bytes for which a cause took too little time were carried during other causes.
+        for waiting in WAITING {
+            owed = owed.saturating_sub(shares.shift(waiting, TimeShare::Path, owed));
+        }
+    }
+}
+
+/// Without ACKs nothing shows what the response waited for, nor when it was over: it ends with its
+/// last data.
+fn leave_unexplained(report: &mut TransferReport) {
+    let answered = report.answered.unwrap_or(report.began);
+    for share in TimeShare::ALL.into_iter().filter(|share| *share > TimeShare::Think) {
+        report.shares.set(share, Duration::ZERO);
+    }
+    report.shares.add(TimeShare::Unexplained, report.sent.saturating_since(answered));
+    report.ended = report.began + report.shares.total();
+    report.link_full = Duration::ZERO;
+}

@@ -1,0 +1,214 @@
+//! Causes of new data that left late, though the window had room for it.
+//!
+//! Data that leaves right behind an ACK was let go by it: something but the application held it
+//! back until then. Data that leaves at another time was sent by the application, if that had no
+//! more before.
+
+use super::draft::Draft;
+use super::shares::TimeShare;
+use super::wait::SenderState;
+use units::{Duration, Instant};
+
+/// Data that an ACK lets go leaves within this part of the round trip.
+const CLOCKED_PART: u64 = 32;
+/// Limits of that time on short paths and on long ones: kernels answer in microseconds,
+/// applications that wait for room a little later. Data within the least needs no explanation.
+pub(super) const AT_ONCE: Duration = Duration::from_micros(50);
+const CLOCKED_MOST: Duration = Duration::from_micros(500);
+/// A sender whose window is full sends no later than this after an ACK. Hosts under load are that
+/// slow.
+const LATE: Duration = Duration::from_millis(1);
+/// Offload defers this part of the window at most (`tcp_tso_win_divisor`).
+const DEFERRED_PART: u64 = 3;
+
+/// The state of a sender before its latest ACK and after its latest packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckClock {
+    /// Time of the latest ACK.
+    acked_at: Instant,
+    /// Bytes that the window would have let go before it.
+    spare_before: u64,
+    /// A segment that was not full was outstanding before it.
+    small_before: bool,
+    slow_start: bool,
+    has_ended: bool,
+    has_small: bool,
+    spare: u64,
+    outstanding: u64,
+}
+
+impl AckClock {
+    /// Notes the state after a packet.
+    #[inline]
+    pub(super) const fn note(&mut self, sender: &SenderState) {
+        self.slow_start = sender.slow_start;
+        self.has_ended = sender.has_ended;
+        self.has_small = sender.has_small;
+        self.spare = sender.spare;
+        self.outstanding = sender.outstanding;
+    }
+
+    /// An ACK comes. Its effect is not noted yet.
+    #[inline]
+    pub(super) const fn on_ack(&mut self, now: Instant) {
+        self.acked_at = now;
+        self.spare_before = self.spare;
+        self.small_before = self.has_small;
+    }
+
+    /// Bytes sent and not acknowledged after the latest packet.
+    pub(super) const fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+
+    pub(super) const fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Data that leaves `now` begins a burst: an ACK has let it go (`true`), or something else has.
+    #[inline]
+    pub(super) fn begins_burst(&self, now: Instant, of: &Draft) -> Option<bool> {
+        let soon = soon(of.srtt);
+        let begins = now.saturating_since(of.sent) > soon;
+        // Other bursts coincide with ACKs by chance, the more often the longer this is.
+        begins.then(|| now.saturating_since(self.acked_at) <= soon / 2)
+    }
+
+    /// The reason why a segment of `bytes` leaves `now`, after a `pause` in which the window had
+    /// room; `of`: its transfer so far.
+    #[inline]
+    pub(super) fn cause(&self, now: Instant, bytes: u64, pause: Duration, of: &Draft) -> TimeShare {
+        // Most data follows at once, and then nothing needs an explanation.
+        if pause <= AT_ONCE { TimeShare::Path } else { self.cause_of_pause(now, bytes, of) }
+    }
+
+    #[inline(never)]
+    fn cause_of_pause(&self, now: Instant, bytes: u64, of: &Draft) -> TimeShare {
+        let soon = soon(of.srtt);
+        let is_soon = |then: Instant| now.saturating_since(then) <= soon;
+        if is_soon(of.sent) {
+            return TimeShare::Path;
+        }
+        if self.acked_at < of.sent || !is_soon(self.acked_at) {
+            let is_told = self.has_ended || self.outstanding == 0;
+            return if is_told { TimeShare::Application } else { TimeShare::Unexplained };
+        }
+        if self.small_before && !self.has_small && bytes < of.mss {
+            TimeShare::Nagle
+        } else if self.spare_before < (2 * of.mss).max(of.last_window / DEFERRED_PART) {
+            if self.slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance }
+        } else {
+            TimeShare::Unexplained
+        }
+    }
+
+    /// A window that was full cannot have let go what leaves `now`: no ACK came for so long. The
+    /// data before left at `sent`.
+    #[inline]
+    pub(super) fn contradicts(&self, now: Instant, sent: Instant) -> bool {
+        now.saturating_since(self.acked_at.max(sent)) > LATE
+    }
+}
+
+/// The time within which data follows the ACK that lets it go.
+#[inline]
+fn soon(srtt: Duration) -> Duration {
+    (srtt / CLOCKED_PART).clamp(AT_ONCE, CLOCKED_MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wait::SenderWait;
+    use super::*;
+
+    const MSS: u64 = 1_000;
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1_000)
+    }
+
+    /// In slow start, with a window of 30 segments and 40 ms of round trip.
+    fn state() -> SenderState {
+        SenderState {
+            wait: SenderWait::Application,
+            srtt: Duration::from_millis(40),
+            min_rtt: Duration::from_millis(40),
+            mss: MSS,
+            cwnd: 30 * MSS,
+            paced_until: None,
+            slow_start: true,
+            spare: 20 * MSS,
+            outstanding: 10 * MSS,
+            has_ended: false,
+            has_small: false,
+        }
+    }
+
+    /// The state before an ACK at 50 ms, and after it. The data before left at 10 ms.
+    fn clock(before: SenderState, after: SenderState) -> AckClock {
+        let mut clock = AckClock::default();
+        clock.note(&before);
+        clock.on_ack(at(50_000));
+        clock.note(&after);
+        clock
+    }
+
+    /// A transfer whose last data left at `sent`, with a window of 30 segments and 40 ms of round
+    /// trip.
+    fn draft(sent: u64) -> Draft {
+        let srtt = Duration::from_millis(40);
+        Draft { sent: at(sent), mss: MSS, last_window: 30 * MSS, srtt, ..Draft::default() }
+    }
+
+    fn cause(clock: &AckClock, us: u64, bytes: u64) -> TimeShare {
+        clock.cause(at(us), bytes, Duration::from_millis(30), &draft(10_000))
+    }
+
+    /// A part of 40 ms in 32 is more than 500 µs, the most that data follows an ACK by.
+    #[test]
+    fn data_right_behind_an_ack_was_let_go_by_it() {
+        let full = SenderState { spare: 9 * MSS, ..state() };
+        let clocked = clock(full, state());
+        assert_eq!(cause(&clocked, 50_500, MSS), TimeShare::SlowStart);
+        assert_eq!(cause(&clocked, 50_501, MSS), TimeShare::Unexplained);
+        let avoiding = SenderState { slow_start: false, ..state() };
+        assert_eq!(cause(&clock(full, avoiding), 50_100, MSS), TimeShare::Avoidance);
+        // A third of the window was left, more than offload defers.
+        let roomy = SenderState { spare: 10 * MSS, ..state() };
+        assert_eq!(cause(&clock(roomy, state()), 50_100, MSS), TimeShare::Unexplained);
+    }
+
+    /// A small segment waits for the ACK of a small one (RFC 9293 §3.7.4); a full one does not.
+    #[test]
+    fn nagle_holds_small_segments_behind_small_ones() {
+        let small = SenderState { has_small: true, has_ended: true, ..state() };
+        let acked = SenderState { outstanding: 0, has_ended: true, ..state() };
+        assert_eq!(cause(&clock(small, acked), 50_100, MSS - 1), TimeShare::Nagle);
+        assert_ne!(cause(&clock(small, acked), 50_100, MSS), TimeShare::Nagle);
+        assert_ne!(cause(&clock(small, small), 50_100, MSS - 1), TimeShare::Nagle);
+        assert_eq!(cause(&clock(small, acked), 60_000, MSS - 1), TimeShare::Application);
+    }
+
+    #[test]
+    fn data_at_another_time_comes_from_an_application_that_had_no_more() {
+        let ended = SenderState { has_ended: true, ..state() };
+        assert_eq!(cause(&clock(state(), ended), 70_000, MSS), TimeShare::Application);
+        let idle = SenderState { outstanding: 0, ..state() };
+        assert_eq!(cause(&clock(state(), idle), 70_000, MSS), TimeShare::Application);
+        assert_eq!(cause(&clock(state(), state()), 70_000, MSS), TimeShare::Unexplained);
+        // It continues the burst under way.
+        let goes_on =
+            clock(state(), ended).cause(at(70_000), MSS, Duration::from_millis(1), &draft(69_900));
+        assert_eq!(goes_on, TimeShare::Path);
+        let at_once = clock(state(), ended).cause(at(70_000), MSS, AT_ONCE, &draft(10_000));
+        assert_eq!(at_once, TimeShare::Path);
+    }
+
+    #[test]
+    fn a_full_window_lets_nothing_go_a_millisecond_after_an_ack() {
+        let clock = clock(state(), state());
+        assert!(!clock.contradicts(at(51_000), at(10_000)));
+        assert!(clock.contradicts(at(51_001), at(10_000)));
+        assert!(!clock.contradicts(at(51_001), at(50_500)));
+    }
+}

@@ -1,0 +1,187 @@
+//! A limit of the sender on its bytes in flight, or on its rate, beside the windows: what is in
+//! flight stays the same for rounds.
+//!
+//! A congestion window grows while it is used, and a link that is full makes round trips grow. A
+//! send buffer does neither: each ACK frees room for as many bytes. A limit on the rate
+//! (`SO_MAX_PACING_RATE`) does neither, too, and its data leaves when no ACK has come.
+
+use super::draft::Draft;
+use super::pause::AckClock;
+use super::shares::TimeShare;
+use units::{Duration, Instant};
+
+/// Rounds without a new maximum of what is in flight, from which on it is a limit: a window in slow
+/// start would have doubled.
+const SLOW_START_ROUNDS: u32 = 2;
+/// Rounds of that kind in congestion avoidance. CUBIC's window grows by half a segment a round at
+/// least (RFC 9438 §4.3).
+const AVOIDANCE_ROUNDS: u32 = 4;
+/// Bytes in flight stay within this part of their maximum: applications fill a send buffer in
+/// steps.
+const STEP_PART: u64 = 16;
+/// Sends at one kind of instants outnumber those at the other by so much, if the kind is known.
+const MOSTLY: u32 = 2;
+/// Causes for which the waiting for a limit is taken before the limit is known.
+const TAKEN_FOR: [TimeShare; 3] =
+    [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::Unexplained];
+
+/// An ACK, as far as a plateau concerns it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundAck {
+    pub(super) now: Instant,
+    pub(super) srtt: Duration,
+    /// Bytes in flight before it.
+    pub(super) outstanding: u64,
+    /// Something else than windows, or a limit like them, keeps the sender back.
+    pub(super) is_other: bool,
+}
+
+/// Looks for a limit of the sender on its bytes in flight or its rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Plateau {
+    round_began: Instant,
+    /// Most in flight in the round under way, bytes.
+    peak: u64,
+    /// Most in flight in all rounds since the plateau began, bytes.
+    highest: u64,
+    /// Rounds since then.
+    rounds: u32,
+    /// Bursts have shown that the rate is limited.
+    is_paced: bool,
+    /// Something else has kept the sender back in the round under way.
+    is_other: bool,
+    /// Bursts that an ACK let go, and others, since the plateau began.
+    clocked: u32,
+    free: u32,
+    /// The shares in [`TAKEN_FOR`] when the plateau began, or when its time was last moved.
+    before: [Duration; TAKEN_FOR.len()],
+}
+
+impl Plateau {
+    /// New data of a transfer leaves at `now`.
+    #[inline]
+    pub(super) fn on_data(&mut self, now: Instant, of: &Draft, clock: &AckClock) {
+        if let Some(is_clocked) = clock.begins_burst(now, of) {
+            self.clocked += u32::from(is_clocked);
+            self.free += u32::from(!is_clocked);
+        }
+    }
+
+    /// An ACK comes, before it takes effect. True once a round trip is over.
+    #[inline]
+    pub(super) fn ends_round(&mut self, ack: &RoundAck) -> bool {
+        self.is_other |= ack.is_other;
+        self.peak = self.peak.max(ack.outstanding);
+        ack.now.saturating_since(self.round_began) > ack.srtt
+    }
+
+    /// A round is over.
+    #[inline(never)]
+    pub(super) fn end_round(&mut self, now: Instant, slow_start: bool, of: &mut Draft) {
+        let peak = std::mem::take(&mut self.peak);
+        self.round_began = now;
+        let step = of.mss.max(self.highest / STEP_PART);
+        let shares = &mut of.shares;
+        let is_other = std::mem::take(&mut self.is_other);
+        if is_other || peak > self.highest + step || peak + step < self.highest {
+            let is_paced = self.is_paced;
+            *self = Self { round_began: now, highest: peak, is_paced, ..Self::default() };
+            self.before = TAKEN_FOR.map(|share| shares.of(share));
+            return;
+        }
+        if peak > self.highest + of.mss {
+            // It may still be growing. If it is not, this round was limited, too.
+            (self.highest, self.rounds) = (peak, 0);
+            return;
+        }
+        self.rounds += 1;
+        let needed = if slow_start { SLOW_START_ROUNDS } else { AVOIDANCE_ROUNDS };
+        if self.rounds < needed {
+            return;
+        }
+        self.is_paced |= self.free > self.clocked * MOSTLY;
+        let limit = if self.is_paced {
+            // A steady rate coincides with its own ACKs for a while. A send buffer lets nothing go
+            // without one.
+            shares.shift(TimeShare::SendBuffer, TimeShare::Pacing, Duration::MAX);
+            TimeShare::Pacing
+        } else if self.clocked > self.free * MOSTLY {
+            TimeShare::SendBuffer
+        } else {
+            TimeShare::Unexplained
+        };
+        for (share, before) in TAKEN_FOR.into_iter().zip(&mut self.before) {
+            // An unexplained wait may be explained later.
+            if share != limit {
+                let waited = shares.of(share).saturating_sub(*before);
+                shares.shift(share, limit, waited);
+                *before = shares.of(share);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shares::TimeShares;
+    use super::*;
+
+    const MSS: u64 = 1_000;
+    const ROUND: u64 = 41;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Rounds of 41 ms with these maxima in flight. In each the sender waits 30 ms for its window,
+    /// and sends a burst `behind` the ACK.
+    fn limited(peaks: &[u64], slow_start: bool, behind: Duration) -> TimeShares {
+        let srtt = Duration::from_millis(40);
+        let mut draft = Draft { mss: MSS, srtt, ..Draft::default() };
+        let (mut plateau, mut clock) = (Plateau::default(), AckClock::default());
+        for (n, peak) in peaks.iter().enumerate() {
+            let now = at(1_000 + n as u64 * ROUND);
+            let waited = if slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance };
+            draft.shares.add(waited, Duration::from_millis(30));
+            let ack = RoundAck { now, srtt, outstanding: peak * MSS, is_other: false };
+            if plateau.ends_round(&ack) {
+                plateau.end_round(now, slow_start, &mut draft);
+            }
+            clock.on_ack(now);
+            draft.sent = now - Duration::from_millis(20);
+            plateau.on_data(now + behind, &draft, &clock);
+        }
+        draft.shares
+    }
+
+    /// Behind the round with the maximum, which does not count.
+    #[test]
+    fn what_stays_the_same_is_a_limit() {
+        let soon = Duration::from_micros(100);
+        let of = |peaks: &[u64], slow_start| {
+            limited(peaks, slow_start, soon).of(TimeShare::SendBuffer).as_millis()
+        };
+        assert_eq!(of(&[5, 10, 10], true), 0);
+        assert_eq!(of(&[5, 10, 10, 10, 10], true), 90);
+        assert_eq!(of(&[5, 10, 10, 10, 10], false), 0);
+        assert_eq!(of(&[5, 10, 10, 10, 10, 10], false), 120);
+        // Within a segment, or a sixteenth.
+        assert_eq!(of(&[5, 10, 9, 10, 9], true), 90);
+        assert_eq!(of(&[5, 10, 8, 10, 8], true), 0);
+        assert_eq!(of(&[5, 40, 38, 39, 38], true), 90);
+    }
+
+    /// CUBIC's window grows by half a segment a round.
+    #[test]
+    fn a_window_that_grows_is_none() {
+        let peaks: Vec<u64> = (0..40).map(|n| 20 + n / 2).collect();
+        let shares = limited(&peaks, false, Duration::from_micros(100));
+        assert_eq!(shares.of(TimeShare::Avoidance).as_millis(), 40 * 30);
+    }
+
+    #[test]
+    fn bursts_without_acks_are_paced() {
+        let shares = limited(&[5, 10, 10, 10, 10], true, Duration::from_millis(5));
+        assert_eq!(shares.of(TimeShare::Pacing).as_millis(), 90);
+    }
+}
