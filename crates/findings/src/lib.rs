@@ -37,7 +37,8 @@ pub use parallel::{
 pub use result::TraceFindings;
 pub use sink::{FindingsPart, FindingsSink, NotedFindings};
 pub use time::{
-    SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums, changeable, is_changeable,
+    FullLinks, SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums, TlsSums,
+    changeable, is_changeable,
 };
 pub use warm::{GapRow, WarmFindings};
 pub use worst::{WorstCandidate, WorstList};

@@ -83,7 +83,7 @@ mod tests {
             (3, 1, sums(TimeShare::SlowStart, 5)),
             (3, 0, sums(TimeShare::Recovery, 5)),
             (1, 0, sums(TimeShare::Avoidance, 4)),
-            (0, 0, sums(TimeShare::Think, 900)),
+            (0, 0, sums(TimeShare::Request, 900)),
         ];
         for (connection, transfer, sums) in &candidates {
             let (connection, transfer) = (*connection, *transfer);
@@ -101,7 +101,7 @@ mod tests {
         all.merge(&sums(TimeShare::Timeout, 100));
         let cause = all.main_cause().expect("time has passed");
         assert_eq!((cause.share, cause.part), (TimeShare::Think, 0.2));
-        assert_eq!(all.lost_nanos(), 100_000_000);
+        assert_eq!(all.lost_nanos(), 300_000_000);
         assert_eq!(sums(TimeShare::Path, 1).main_cause().map(|cause| cause.part), Some(1.0));
         assert_eq!(TimeSums::default().main_cause(), None);
     }

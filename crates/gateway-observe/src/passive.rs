@@ -112,7 +112,9 @@ impl SeenTransfer {
             lost_at,
             min_rtt: transfer.min_rtt,
             waited: shares.map(|share| transfer.shares.of(share)),
-            took: transfer.ended.saturating_since(transfer.answered),
+            took: transfer
+                .answered
+                .map_or(Duration::ZERO, |at| transfer.ended.saturating_since(at)),
         }
     }
 

@@ -6,7 +6,7 @@ use super::summary::{OneDirection, SummarySink};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use trace::{EngineTally, ProfileSurvey, SenderProfile};
+use trace::{EngineTally, FastOpenOutcome, ProfileSurvey, SenderProfile, Vantage};
 use units::counted;
 
 /// Copies among the segments, as a share, that are not worth a warning.
@@ -34,11 +34,18 @@ pub(super) struct ReadingAccount {
     evicted: u64,
     /// Connections by where they were captured.
     vantages: BTreeMap<&'static str, u64>,
+    /// Connections whose SYN had data, by what came of it.
+    fast_open: BTreeMap<&'static str, u64>,
     /// Connections by what their server was rebuilt as.
     profiles: BTreeMap<String, u64>,
     /// What `--sender auto` found of each server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     surveyed: Vec<SurveyedServer>,
+    /// The TCP of the servers was to be found out.
+    #[serde(skip)]
+    is_surveyed: bool,
+    /// Transfers without ACKs in the capture, though it may have both directions.
+    without_pure_acks: u64,
     without_acks: OneDirection,
     without_data: OneDirection,
 }
@@ -79,8 +86,11 @@ impl ReadingAccount {
             clock_set: tally.clock_set,
             evicted: tally.evicted,
             vantages: summary.vantages_by_name(),
+            fast_open: summary.fast_open.clone(),
+            without_pure_acks: summary.without_pure_acks,
             profiles: summary.profiles.clone(),
             surveyed: survey.map(surveyed).unwrap_or_default(),
+            is_surveyed: survey.is_some(),
             without_acks: summary.without_acks,
             without_data: summary.without_data,
         }
@@ -106,7 +116,60 @@ impl ReadingAccount {
                 counted(connections, "connection")
             );
         }
-        text + &self.warning_of_copies()
+        text + &self.warning_of_filter()
+            + &self.warning_of_fast_open()
+            + &self.warning_of_client()
+            + &self.warning_of_copies()
+    }
+
+    /// Both directions were captured, and no ACK without data.
+    fn warning_of_filter(&self) -> String {
+        if self.without_pure_acks == 0 || self.without_acks.connections > 0 {
+            return String::new();
+        }
+        format!(
+            "Warning: the capture has no ACKs without data of {}, as if exported through a display filter. Only sizes, and times \
+             up to the first byte, are known of these; the rest is unexplained. Export whole connections.\n",
+            counted(self.without_pure_acks, "transfer")
+        )
+    }
+
+    /// Data in SYNs that was of no use.
+    fn warning_of_fast_open(&self) -> String {
+        let of = |outcome: FastOpenOutcome| {
+            self.fast_open.get(outcome.name()).copied().unwrap_or_default()
+        };
+        let mut text = String::new();
+        let lost = of(FastOpenOutcome::Blackholed) + of(FastOpenOutcome::Unanswered);
+        if lost > 0 {
+            text += &format!(
+                "Warning: Fast Open does not work for {}: SYNs with data are dropped on the path, and each connection waits until one \
+                 without data is sent.\n",
+                counted(lost, "connection")
+            );
+        }
+        let ignored = of(FastOpenOutcome::Ignored);
+        if ignored > 0 {
+            text += &format!(
+                "Fast Open was ignored by the servers of {}: their clients retransmitted the requests.\n",
+                counted(ignored, "connection")
+            );
+        }
+        let accepted = of(FastOpenOutcome::Accepted);
+        if accepted > 0 {
+            text +=
+                &format!("Fast Open spared {} a round trip.\n", counted(accepted, "connection"));
+        }
+        text
+    }
+
+    /// All was captured next to the clients.
+    fn warning_of_client(&self) -> String {
+        let at_client = Vantage::Client.name();
+        if !self.is_surveyed || self.vantages.len() != 1 || !self.vantages.contains_key(at_client) {
+            return String::new();
+        }
+        "Captured next to the client: the capture does not show what TCP the servers run. Name it with --sender.\n".to_owned()
     }
 
     /// The share of copies, if it is more than a few, which any network has.

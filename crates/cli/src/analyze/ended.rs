@@ -7,7 +7,7 @@ use report::{Cell, Column, Quantity, Row, Table, bytes, seconds};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::{ConnectionTrace, TraceEnd, TraceSink, TracedSender, TransferReport};
+use trace::{ConnectionTrace, TraceEnd, TraceSink, TracedSender, TransferEnd, TransferReport};
 use units::{Instant, counted};
 
 /// Rows of a table of the terminal.
@@ -111,7 +111,7 @@ fn columns(what: &str) -> Vec<Column> {
         Column::new("began", Quantity::Text, "UTC"),
         Column::new("size", Quantity::Bytes, "Payload of the response"),
         Column::new("duration", Quantity::Time, "From the beginning to the end"),
-        Column::new("lost", Quantity::Time, "Time lost to what a sender can change"),
+        Column::new("lost", Quantity::Time, "Time outside handshakes, requests and the path"),
         Column::new("biggest cause", Quantity::Text, "What took most of the time, beside the path"),
         Column::new("ended", Quantity::Text, "How it ended"),
     ]
@@ -121,8 +121,10 @@ impl EndedRow {
     /// A transfer of a connection that is over.
     fn of_transfer(transfer: &EndedTransfer, of: &ConnectionTrace) -> Self {
         let EndedTransfer { report, sums } = transfer;
-        // The rest of an answer was never acknowledged because its connection ended.
-        let end = if report.complete { "acknowledged" } else { of.end.name() };
+        let end = match report.outcome {
+            TransferEnd::Unfinished => of.end.name(),
+            outcome => outcome.name(),
+        };
         Self {
             name: format!("C{}.{}", of.connection, report.index),
             client: of.client.to_string(),
@@ -224,7 +226,8 @@ mod tests {
             server: Default::default(),
             is_server: true,
         };
-        let mut report = TransferReport { index, complete: index == 0, ..Default::default() };
+        let outcome = if index == 0 { TransferEnd::Complete } else { TransferEnd::Unfinished };
+        let mut report = TransferReport { index, outcome, ..Default::default() };
         report.shares.add(TimeShare::Timeout, Duration::from_millis(lost));
         watch.on_transfer(&sender, &report);
     }
@@ -239,7 +242,7 @@ mod tests {
         transfer(&mut watch, 1, 0, 2);
         transfer(&mut watch, 1, 1, 2);
         for connection in [1, 0] {
-            let end = TraceEnd::Reset;
+            let end = TraceEnd::ResetByClient;
             watch.on_connection(&ConnectionTrace { connection, end, ..Default::default() });
         }
         let names = |list: &WorstList<EndedRow>| -> Vec<(String, &str)> {
@@ -248,9 +251,13 @@ mod tests {
         let named = |all: &[(&str, &'static str)]| -> Vec<(String, &str)> {
             all.iter().map(|(name, end)| ((*name).to_owned(), *end)).collect()
         };
-        let transfers = [("C0.1", "reset"), ("C1.0", "acknowledged"), ("C1.1", "reset")];
+        let transfers =
+            [("C0.1", "reset-by-client"), ("C1.0", "complete"), ("C1.1", "reset-by-client")];
         assert_eq!(names(&watch.transfers), named(&transfers));
-        assert_eq!(names(&watch.connections), named(&[("C1", "reset"), ("C0", "reset")]));
+        assert_eq!(
+            names(&watch.connections),
+            named(&[("C1", "reset-by-client"), ("C0", "reset-by-client")])
+        );
         assert!(watch.open.is_empty());
     }
 }

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trace::{
-    ConnectionTrace, Retransmission, TimeShare, TimeShares, TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, Retransmission, TimeShare, TimeShares, TlsReport, TraceSink, TracedSender,
+    TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -91,11 +92,55 @@ struct TransferJson {
     end: ClockTime,
     bytes: u64,
     complete: bool,
+    outcome: &'static str,
     retransmissions: u32,
     timeouts: u32,
     /// Nanoseconds by what they were spent on.
     #[serde(serialize_with = "shares_by_name")]
     shares_ns: TimeShares,
+    /// Nanoseconds of a large request, by what they were spent on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_shares_ns: Option<NamedShares>,
+    /// Nanoseconds in which the link was full.
+    #[serde(skip_serializing_if = "is_zero")]
+    link_full_ns: u64,
+    /// Rate of the slowest link, bit/s of payload.
+    #[serde(skip_serializing_if = "is_zero")]
+    delivery_rate: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls: Option<TlsJson>,
+}
+
+/// Shares of time, as [`shares_by_name`] writes them.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct NamedShares(#[serde(serialize_with = "shares_by_name")] TimeShares);
+
+/// A TLS handshake.
+#[derive(Serialize)]
+struct TlsJson {
+    round_trips: u32,
+    server_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate_bytes: Option<u32>,
+    /// The version, as `1.3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+impl From<TlsReport> for TlsJson {
+    fn from(tls: TlsReport) -> Self {
+        Self {
+            round_trips: tls.round_trips,
+            server_bytes: tls.server_bytes,
+            resumed: tls.resumed,
+            certificate_bytes: tls.certificate_bytes,
+            // Record versions count from SSL 3.0, the third (RFC 8446 appendix D).
+            version: tls.version.map(|minor| format!("1.{}", minor.saturating_sub(1))),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -258,10 +303,15 @@ impl TraceSink for JsonSink {
             begin: ClockTime(report.began),
             end: ClockTime(report.ended),
             bytes: report.bytes,
-            complete: report.complete,
+            complete: report.is_complete(),
+            outcome: report.outcome.name(),
             retransmissions: report.retransmissions,
             timeouts: report.timeouts,
             shares_ns: report.shares,
+            request_shares_ns: report.upload.map(NamedShares),
+            link_full_ns: report.link_full.as_nanos(),
+            delivery_rate: report.delivery_rate.as_bps(),
+            tls: report.tls.map(TlsJson::from),
         });
     }
 }

@@ -4,6 +4,7 @@ mod access_log;
 mod account;
 mod args;
 mod beside;
+mod causes;
 mod clock;
 mod ended;
 mod json;

@@ -44,7 +44,11 @@ pub(super) struct SummarySink {
     pub(super) without_acks: OneDirection,
     /// Connections of which the capture has nothing of the server.
     pub(super) without_data: OneDirection,
+    /// Connections by what came of Fast Open.
+    pub(super) fast_open: BTreeMap<&'static str, u64>,
     transfers: u64,
+    /// Transfers whose ACKs the capture lacks, though it has both directions.
+    pub(super) without_pure_acks: u64,
     bytes: u64,
     shares: [Duration; TimeShare::COUNT],
 }
@@ -54,6 +58,9 @@ impl TraceSink for SummarySink {
         self.server.add(&summary.server_sent);
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
+        if let Some(outcome) = summary.fast_open {
+            *self.fast_open.entry(outcome.name()).or_default() += 1;
+        }
         *self.profiles.entry(self.rebuilt_as.of_server(summary.server.ip)).or_default() += 1;
         let (client, server) = (&summary.client_sent, &summary.server_sent);
         let alone = match (client.packets, server.packets) {
@@ -76,6 +83,7 @@ impl TraceSink for SummarySink {
 
     fn on_transfer(&mut self, _: &TracedSender, report: &TransferReport) {
         self.transfers += 1;
+        self.without_pure_acks += u64::from(!report.has_acks);
         self.bytes += report.bytes;
         for (sum, share) in self.shares.iter_mut().zip(TimeShare::ALL) {
             *sum += report.shares.of(share);

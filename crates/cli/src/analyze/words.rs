@@ -1,13 +1,11 @@
 //! What was found, in plain words: the causes that took most time first.
 
-use findings::{TimeCause, TimeFindings, TraceFindings};
-use report::{bytes, seconds};
+use super::causes::{self, percent, share};
+use findings::TraceFindings;
+use report::seconds;
 use std::fmt::Write;
 use trace::{RetransmissionKind, SparedBy, TimeShare};
 use units::counted;
-
-/// Causes that are told.
-const CAUSES: usize = 3;
 
 /// The findings in words.
 pub(super) fn words(found: &TraceFindings) -> String {
@@ -16,71 +14,11 @@ pub(super) fn words(found: &TraceFindings) -> String {
         return "No transfers: the capture has no response of a server, or none of its ACKs.\n"
             .to_owned();
     }
-    time(&mut text, &found.time);
+    causes::time(&mut text, &found.time.all);
     start(&mut text, found);
     losses(&mut text, found);
     parallel(&mut text, found);
     text
-}
-
-const fn phrase(share: TimeShare) -> &'static str {
-    match share {
-        TimeShare::Handshake => "handshakes",
-        TimeShare::Request => "waiting for clients to send their requests",
-        TimeShare::Think => "servers that think before they answer",
-        TimeShare::SlowStart => "slow start while the path had room",
-        TimeShare::Avoidance => "full windows in congestion avoidance",
-        TimeShare::Recovery => "repairs of losses",
-        TimeShare::Timeout => "waiting for retransmission timeouts",
-        TimeShare::ReceiverWindow => "full receiver windows",
-        TimeShare::Application => "pauses of applications within a response",
-        TimeShare::Path => "propagation and transmission, which nothing can remove",
-    }
-}
-
-fn percent(part: f64) -> String {
-    if part > 0.0 && part < 0.01 {
-        "under 1 %".to_owned()
-    } else {
-        format!("{:.0} %", 100.0 * part)
-    }
-}
-
-fn share(part: u64, whole: u64) -> String {
-    percent(part as f64 / whole.max(1) as f64)
-}
-
-fn time(text: &mut String, time: &TimeFindings) {
-    let all = &time.all;
-    let total = all.total_nanos() as f64 / 1e9;
-    let _ = writeln!(
-        text,
-        "{} of {} took {}{}. The time went to:",
-        counted(all.transfers, "transfer"),
-        bytes(all.bytes),
-        seconds(total),
-        if all.transfers > 1 { " together" } else { "" }
-    );
-    let causes = all.causes();
-    let (path, causes): (Vec<TimeCause>, Vec<TimeCause>) =
-        causes.into_iter().partition(|cause| cause.share == TimeShare::Path);
-    for (n, cause) in causes.iter().take(CAUSES).enumerate() {
-        let (part, mean) = (percent(cause.part), seconds(cause.mean));
-        let what = phrase(cause.share);
-        let _ = writeln!(text, "  {}. {what}: {part}, {mean} a transfer", n + 1);
-    }
-    let rest: f64 = causes.iter().skip(CAUSES).map(|cause| cause.part).sum();
-    if rest > 0.0 {
-        let _ = writeln!(text, "  Other causes: {}", percent(rest));
-    }
-    for cause in path {
-        let _ = writeln!(text, "  {}: {}", capital(phrase(cause.share)), percent(cause.part));
-    }
-}
-
-fn capital(words: &str) -> String {
-    let (first, rest) = words.split_at(1);
-    first.to_uppercase() + rest
 }
 
 fn start(text: &mut String, found: &TraceFindings) {

@@ -26,12 +26,13 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = cmdline::names::path_preset)]
     path_preset: Option<PathSpec>,
 
-    /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME]
+    /// The link towards the command:
+    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a trace in mahimahi's format:
     /// each line is a time in milliseconds at which 1504 bytes may be sent. jitter= delays each packet by up to that
-    /// time more, so packets may overtake each other. aggregate= delivers packets in bursts, one
-    /// burst per interval.
+    /// time more, so packets may overtake each other. aggregate=TIME delivers packets in
+    /// bursts, one burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up")]
     down: Option<OneWay>,
 

@@ -121,8 +121,16 @@ fn the_keys_of_the_json_stay() {
     let expected =
         ["expected", "from", "kind", "len", "phase", "predicted", "seq", "spared_by", "ts"];
     assert_eq!(keys(timeout), expected);
-    let expected =
-        ["begin", "bytes", "complete", "end", "retransmissions", "shares_ns", "timeouts"];
+    let expected = [
+        "begin",
+        "bytes",
+        "complete",
+        "end",
+        "outcome",
+        "retransmissions",
+        "shares_ns",
+        "timeouts",
+    ];
     assert_eq!(keys(&connection["transfers"][0]), expected);
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use trace::TimeShare;
 
 const TABLES: [&str; 5] = ["connections", "transfers", "retransmissions", "loss_epochs", "windows"];
 
@@ -92,9 +93,8 @@ fn tables_have_what_the_json_has() {
     let bytes: i64 = in_json.iter().map(|one| one["bytes"].as_i64().unwrap()).sum();
     assert_eq!(sum(&transfers, "bytes"), bytes);
     for row in &transfers {
-        let shares = ["handshake", "request", "think", "slow_start", "avoidance", "recovery"];
-        let more = ["timeout", "receiver_window", "application", "path"];
-        let all = shares.iter().chain(&more).map(|share| long(&row[&format!("{share}_ns")]));
+        let shares = TimeShare::ALL.map(|share| share.name().replace('-', "_"));
+        let all = shares.iter().map(|share| long(&row[&format!("{share}_ns")]));
         assert_eq!(all.sum::<i64>(), long(&row["duration_ns"]));
     }
 

@@ -144,8 +144,8 @@ fn an_interrupted_forecast_prints_nothing() {
 #[test]
 fn a_forecast_of_an_interrupted_pipe_is_of_all_of_it() {
     let arguments = ["predict", "-", "--sender", "linux", "--schemes", "linux", "--json"];
-    let output = interrupted("fast007", &arguments);
-    let file = original("fast007");
+    let output = interrupted("fast005", &arguments);
+    let file = original("fast005");
     let arguments = ["predict", file.to_str().unwrap(), "--sender", "linux", "--schemes", "linux"];
     let whole = command(&[&arguments[..], &["--json"]].concat()).output().unwrap();
     assert_eq!(output.stdout, whole.stdout);

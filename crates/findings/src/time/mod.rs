@@ -7,7 +7,7 @@ mod groups;
 mod sums;
 
 pub use groups::{SIZE_CLASSES, SizeClass};
-pub use sums::{TimeCause, TimeSums, changeable, is_changeable};
+pub use sums::{FullLinks, TimeCause, TimeSums, TlsSums, changeable, is_changeable};
 
 use groups::{Prefixes, hour};
 use memory::{PathKey, Scope};

@@ -1,31 +1,123 @@
 //! Sums of transfers.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use trace::{TimeShare, TransferReport};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use trace::{TimeShare, TlsReport, TransferEnd, TransferReport};
+use units::Rate;
 
 /// Sums of a group of transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSums {
     /// Transfers.
     pub transfers: u64,
-    /// Of these, transfers of which everything was acknowledged.
+    /// Transfers of which everything was acknowledged.
     pub complete: u64,
-    /// Of these, transfers that fit into their first window: no larger one could have made them faster.
+    /// Transfers that fit into their first window: no larger one could have made them faster.
     pub fit_first_window: u64,
     /// Payload of the responses, bytes.
     pub bytes: u64,
     /// Retransmissions.
     pub retransmissions: u64,
-    /// Of these, timeouts.
+    /// Timeouts among these retransmissions.
     pub timeouts: u64,
+    /// Requests that got no answer while their clients waited.
+    pub unanswered: u64,
+    /// Responses that a reset of the connection cut off.
+    pub cut_off: u64,
+    /// Transfers without ACKs in the capture: how long the path and its windows took is not known.
+    pub without_acks: u64,
+    /// Times of full links.
+    pub full: FullLinks,
+    /// TLS handshakes.
+    pub tls: TlsSums,
     /// Nanoseconds, in the order of [`TimeShare::ALL`]. Wide: a damaged capture has absurd times.
     nanos: [u128; TimeShare::COUNT],
+    /// Nanoseconds of large requests, in the order of [`TimeShare::ALL`].
+    request_nanos: [u128; TimeShare::COUNT],
 }
+
+/// Times of full links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FullLinks {
+    nanos: u128,
+    /// Nanoseconds times bits per second of IP packets.
+    weighted: u128,
+}
+
+/// Payload of a full segment, and its headers with it: IPv4 and TCP with timestamps.
+const HEADER_BYTES: u64 = 52;
+
+impl FullLinks {
+    fn add(&mut self, report: &TransferReport) {
+        let nanos = u128::from(report.link_full.as_nanos());
+        let packet = u128::from(report.mss + HEADER_BYTES);
+        let rate =
+            u128::from(report.delivery_rate.as_bps()) * packet / u128::from(report.mss.max(1));
+        self.nanos += nanos;
+        self.weighted += nanos * rate;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.nanos += other.nanos;
+        self.weighted += other.weighted;
+    }
+
+    /// Seconds.
+    pub fn seconds(&self) -> f64 {
+        self.nanos as f64 / 1e9
+    }
+
+    /// The mean rate of full links, of IP packets, weighted by time; `None` if no link was full.
+    pub fn mean_rate(&self) -> Option<Rate> {
+        let bps = self.weighted.checked_div(self.nanos)?;
+        Some(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)))
+    }
+}
+
+/// TLS handshakes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TlsSums {
+    /// Handshakes.
+    pub handshakes: u64,
+    /// Their round trips.
+    pub round_trips: u64,
+    /// Handshakes that resumed a session.
+    pub resumed: u64,
+    /// Handshakes that did not resume a session.
+    pub full: u64,
+    /// The most payload of a server's flights, bytes.
+    pub most_server_bytes: u64,
+    /// The largest certificates, bytes; zero where none was visible.
+    pub most_certificate_bytes: u32,
+}
+
+impl TlsSums {
+    fn add(&mut self, tls: &TlsReport) {
+        self.handshakes += 1;
+        self.round_trips += u64::from(tls.round_trips);
+        self.resumed += u64::from(tls.resumed == Some(true));
+        self.full += u64::from(tls.resumed == Some(false));
+        self.most_server_bytes = self.most_server_bytes.max(tls.server_bytes);
+        let certificate = tls.certificate_bytes.unwrap_or_default();
+        self.most_certificate_bytes = self.most_certificate_bytes.max(certificate);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.handshakes += other.handshakes;
+        self.round_trips += other.round_trips;
+        self.resumed += other.resumed;
+        self.full += other.full;
+        self.most_server_bytes = self.most_server_bytes.max(other.most_server_bytes);
+        self.most_certificate_bytes = self.most_certificate_bytes.max(other.most_certificate_bytes);
+    }
+}
+
+/// A link that was full for this part of the time is a cause of its own.
+const FULL_PART: f64 = 0.3;
 
 /// Returns true if another sender could change the time of this class.
 pub const fn is_changeable(share: TimeShare) -> bool {
-    use TimeShare::{Avoidance, Recovery, SlowStart, Timeout};
-    matches!(share, SlowStart | Avoidance | Recovery | Timeout)
+    !matches!(share, TimeShare::Handshake | TimeShare::Request | TimeShare::Path)
 }
 
 /// The classes of time that a sender can change, in the order of [`TimeShare::ALL`].
@@ -33,10 +125,10 @@ pub fn changeable() -> impl Iterator<Item = TimeShare> {
     TimeShare::ALL.into_iter().filter(|share| is_changeable(*share))
 }
 
-/// What took how much of the time.
+/// A cause and its share of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeCause {
-    /// What it was spent on.
+    /// The cause.
     pub share: TimeShare,
     /// Seconds, all transfers together.
     pub seconds: f64,
@@ -50,13 +142,25 @@ impl TimeSums {
     /// Adds a transfer.
     pub fn add(&mut self, report: &TransferReport) {
         self.transfers += 1;
-        self.complete += u64::from(report.complete);
+        self.complete += u64::from(report.is_complete());
         self.fit_first_window += u64::from(report.fits_first_window());
         self.bytes += report.bytes;
         self.retransmissions += u64::from(report.retransmissions);
         self.timeouts += u64::from(report.timeouts);
         for (sum, share) in self.nanos.iter_mut().zip(TimeShare::ALL) {
             *sum += u128::from(report.shares.of(share).as_nanos());
+        }
+        if let Some(upload) = &report.upload {
+            for (sum, share) in self.request_nanos.iter_mut().zip(TimeShare::ALL) {
+                *sum += u128::from(upload.of(share).as_nanos());
+            }
+        }
+        self.unanswered += u64::from(report.outcome == TransferEnd::Unanswered);
+        self.cut_off += u64::from(report.outcome.is_cut_off());
+        self.without_acks += u64::from(!report.has_acks);
+        self.full.add(report);
+        if let Some(tls) = &report.tls {
+            self.tls.add(tls);
         }
     }
 
@@ -71,6 +175,14 @@ impl TimeSums {
         for (sum, more) in self.nanos.iter_mut().zip(other.nanos) {
             *sum += more;
         }
+        for (sum, more) in self.request_nanos.iter_mut().zip(other.request_nanos) {
+            *sum += more;
+        }
+        self.unanswered += other.unanswered;
+        self.cut_off += other.cut_off;
+        self.without_acks += other.without_acks;
+        self.full.merge(&other.full);
+        self.tls.merge(&other.tls);
     }
 
     /// Seconds spent on this.
@@ -88,12 +200,23 @@ impl TimeSums {
         changeable().map(|share| self.nanos[share as usize]).sum()
     }
 
-    /// The cause that took most of the time beside the path, or the path if there is nothing else;
-    /// `None` if no time passed.
+    /// For so much of the time a link was full that this is a cause of its own.
+    pub fn is_link_full(&self) -> bool {
+        self.full.seconds() > FULL_PART * self.total_nanos() as f64 / 1e9
+    }
+
+    /// The cause that took most of the time. The path is one if its link was full, or if there is
+    /// nothing else. `None` if no time passed.
     pub fn main_cause(&self) -> Option<TimeCause> {
         let causes = self.causes();
-        let other = causes.iter().find(|cause| cause.share != TimeShare::Path);
-        other.or(causes.first()).copied()
+        let is_cause = |cause: &&TimeCause| cause.share != TimeShare::Path || self.is_link_full();
+        causes.iter().find(is_cause).or(causes.first()).copied()
+    }
+
+    /// Seconds of large requests spent on this; all together they are part of
+    /// [`TimeShare::Request`].
+    pub fn request_seconds(&self, share: TimeShare) -> f64 {
+        self.request_nanos[share as usize] as f64 / 1e9
     }
 
     /// Everything that took time, the most first; the path, which nobody can spare, among it.
@@ -121,16 +244,24 @@ impl Serialize for TimeSums {
         map.serialize_entry("bytes", &self.bytes)?;
         map.serialize_entry("retransmissions", &self.retransmissions)?;
         map.serialize_entry("timeouts", &self.timeouts)?;
-        map.serialize_entry("seconds", &Seconds(self))?;
+        map.serialize_entry("unanswered", &self.unanswered)?;
+        map.serialize_entry("cut_off", &self.cut_off)?;
+        map.serialize_entry("without_acks", &self.without_acks)?;
+        map.serialize_entry("link_full_seconds", &self.full.seconds())?;
+        map.serialize_entry("link_full_bps", &self.full.mean_rate().map(|rate| rate.as_bps()))?;
+        map.serialize_entry("tls", &self.tls)?;
+        map.serialize_entry("seconds", &Seconds(&self.nanos))?;
+        map.serialize_entry("request_seconds", &Seconds(&self.request_nanos))?;
         map.end()
     }
 }
 
-struct Seconds<'a>(&'a TimeSums);
+struct Seconds<'a>(&'a [u128; TimeShare::COUNT]);
 
 impl Serialize for Seconds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let shares = TimeShare::ALL.into_iter();
-        serializer.collect_map(shares.map(|share| (share.name(), self.0.seconds(share))))
+        let seconds = |share: TimeShare| (share.name(), self.0[share as usize] as f64 / 1e9);
+        serializer.collect_map(shares.map(seconds))
     }
 }

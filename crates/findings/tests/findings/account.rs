@@ -27,10 +27,12 @@ enum Cause {
     Receiver,
     Repair,
     Server,
+    /// The analysis does not know.
+    Unexplained,
 }
 
-const CAUSES: [Cause; 5] =
-    [Cause::Path, Cause::Window, Cause::Receiver, Cause::Repair, Cause::Server];
+const CAUSES: [Cause; 6] =
+    [Cause::Path, Cause::Window, Cause::Receiver, Cause::Repair, Cause::Server, Cause::Unexplained];
 
 fn of_account(bound: Bound) -> Cause {
     match bound {
@@ -44,11 +46,14 @@ fn of_account(bound: Bound) -> Cause {
 
 fn of_analysis(share: TimeShare) -> Cause {
     match share {
-        TimeShare::Handshake | TimeShare::Request | TimeShare::Path => Cause::Path,
-        TimeShare::SlowStart | TimeShare::Avoidance => Cause::Window,
+        TimeShare::Handshake | TimeShare::Tls | TimeShare::Request | TimeShare::Path => Cause::Path,
+        TimeShare::SlowStart | TimeShare::Avoidance | TimeShare::Pacing => Cause::Window,
         TimeShare::Recovery | TimeShare::Timeout => Cause::Repair,
         TimeShare::ReceiverWindow => Cause::Receiver,
-        TimeShare::Think | TimeShare::Application => Cause::Server,
+        TimeShare::Think | TimeShare::Application | TimeShare::SendBuffer | TimeShare::Nagle => {
+            Cause::Server
+        }
+        TimeShare::Unexplained => Cause::Unexplained,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where the time went: by cause, size, network and hour.
+//! Shares of the time: by cause, size, network and hour.
 
 use findings::{TimeFindings, TimeRow, TimeSums};
 use report::{
@@ -15,10 +15,11 @@ const BARS: usize = 12;
 /// Networks of the table.
 const NETWORKS: usize = 500;
 
-/// What a share is called on the page.
+/// The name of a share on the page.
 const fn shown(share: TimeShare) -> &'static str {
     match share {
-        TimeShare::Handshake => "handshake",
+        TimeShare::Handshake => "TCP handshake",
+        TimeShare::Tls => "TLS handshake",
         TimeShare::Request => "request",
         TimeShare::Think => "server think time",
         TimeShare::SlowStart => "slow start",
@@ -26,14 +27,19 @@ const fn shown(share: TimeShare) -> &'static str {
         TimeShare::Recovery => "recovery",
         TimeShare::Timeout => "timeouts",
         TimeShare::ReceiverWindow => "receiver window",
+        TimeShare::SendBuffer => "send buffer",
+        TimeShare::Nagle => "Nagle's algorithm",
+        TimeShare::Pacing => "pacing",
         TimeShare::Application => "application pauses",
         TimeShare::Path => "path",
+        TimeShare::Unexplained => "unexplained",
     }
 }
 
 const fn colour(share: TimeShare) -> Colour {
     match share {
         TimeShare::Handshake => Colour::Role(Role::Rounds),
+        TimeShare::Tls => Colour::Role(Role::Secure),
         TimeShare::Request => Colour::Role(Role::Client),
         TimeShare::Think => Colour::Role(Role::Server),
         TimeShare::SlowStart => Colour::Role(Role::Cwnd),
@@ -41,16 +47,20 @@ const fn colour(share: TimeShare) -> Colour {
         TimeShare::Recovery => Colour::Role(Role::Recovery),
         TimeShare::Timeout => TIMEOUT,
         TimeShare::ReceiverWindow => Colour::Role(Role::ReceiveWindow),
+        TimeShare::SendBuffer => Colour::Cause(3),
+        TimeShare::Nagle => Colour::Cause(4),
+        TimeShare::Pacing => Colour::Cause(5),
         TimeShare::Application => Colour::Role(Role::Blocked),
         TimeShare::Path => Colour::Role(Role::Path),
+        TimeShare::Unexplained => Colour::Cause(7),
     }
 }
 
 pub(super) fn section(time: &TimeFindings) -> Section {
     let mut blocks = vec![
         Block::Text(
-            "Each moment of each transfer belongs to one cause. Slow start, congestion avoidance, recovery and timeouts are \
-             what another sender could change; nothing can remove the path."
+            "Each moment of each transfer belongs to one cause. Nothing can remove the path. What the capture does not explain \
+             is called unexplained."
                 .to_owned(),
         ),
         bars("All transfers", [("all".to_owned(), &time.all)]),

@@ -69,7 +69,7 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     }),
     Connection::text(
         "end",
-        "Why it is followed no more: closed, reset, replaced, idle, evicted, or capture-ended.",
+        "Why it is followed no more: closed, reset-by-client, reset-by-server, replaced, idle, evicted, or capture-ended.",
         |c| c.end.name().into(),
     ),
     Connection::truth(
@@ -220,10 +220,17 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     Transfer::time("ended", "Last byte acknowledged, or the last packet.", |t| t.of.ended.into()),
     Transfer::nanos(
         "duration_ns",
-        "From `began` to `ended`; the ten times below add up to it.",
+        "From `began` to `ended`; the times from `handshake_ns` to `unexplained_ns` add up to it.",
         |t| t.of.duration().into(),
     ),
-    Transfer::truth("complete", "All of the response was acknowledged.", |t| t.of.complete.into()),
+    Transfer::truth("complete", "All of the response was acknowledged.", |t| {
+        t.of.is_complete().into()
+    }),
+    Transfer::text(
+        "outcome",
+        "complete, unanswered, cut-by-client, cut-by-server, or unfinished.",
+        |t| t.of.outcome.name().into(),
+    ),
     Transfer::bytes("request_bytes", "Payload of the request.", |t| t.of.request_bytes.into()),
     Transfer::bytes("bytes", "Payload of the response, each byte once.", |t| t.of.bytes.into()),
     Transfer::count("retransmissions", "Retransmissions of the response.", |t| {
@@ -252,10 +259,11 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     ),
     Transfer::rate(
         "delivery_rate",
-        "Rate of the fastest train of ACKs so far on the connection: of those of 32 segments, else of four; missing before one.",
+        "Rate of the slowest link so far on the connection, of payload; missing while no queue and no burst has shown it.",
         |t| Some(t.of.delivery_rate.as_bps()).filter(|bps| *bps > 0).into(),
     ),
     Transfer::nanos("handshake_ns", "Opening the connection.", |t| share(t, TimeShare::Handshake)),
+    Transfer::nanos("tls_ns", "The TLS handshake.", |t| share(t, TimeShare::Tls)),
     Transfer::nanos("request_ns", "The client sent its request.", |t| share(t, TimeShare::Request)),
     Transfer::nanos("think_ns", "The server had the request and sent nothing.", |t| {
         share(t, TimeShare::Think)
@@ -280,6 +288,19 @@ pub(super) const TRANSFERS: &[Transfer] = &[
         share(t, TimeShare::ReceiverWindow)
     }),
     Transfer::nanos(
+        "send_buffer_ns",
+        "The sender had more, below its windows: its send buffer, or another limit on bytes in flight.",
+        |t| share(t, TimeShare::SendBuffer),
+    ),
+    Transfer::nanos("nagle_ns", "Nagle's algorithm held a small segment back.", |t| {
+        share(t, TimeShare::Nagle)
+    }),
+    Transfer::nanos(
+        "pacing_ns",
+        "The sender spread its segments over time, slower than window and path.",
+        |t| share(t, TimeShare::Pacing),
+    ),
+    Transfer::nanos(
         "application_ns",
         "The window had room, and the server's application sent nothing.",
         |t| share(t, TimeShare::Application),
@@ -287,6 +308,19 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     Transfer::nanos("path_ns", "Propagation and transmission, which no sender can spare.", |t| {
         share(t, TimeShare::Path)
     }),
+    Transfer::nanos(
+        "unexplained_ns",
+        "No evidence in the capture shows what the time was spent on.",
+        |t| share(t, TimeShare::Unexplained),
+    ),
+    Transfer::nanos("link_full_ns", "Part of `duration_ns` in which the link was full.", |t| {
+        t.of.link_full.into()
+    }),
+    Transfer::count(
+        "tls_round_trips",
+        "Round trips of the TLS handshake; missing without one.",
+        |t| t.of.tls.map(|tls| u64::from(tls.round_trips)).into(),
+    ),
 ];
 
 fn share(transfer: &OfSender<TransferReport>, share: TimeShare) -> TableValue {
