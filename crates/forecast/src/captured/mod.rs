@@ -2,7 +2,6 @@
 //! and evidence of each client's path.
 
 mod evidence;
-mod filtered;
 mod median;
 mod recent;
 mod spaced;

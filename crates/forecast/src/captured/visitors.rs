@@ -1,6 +1,5 @@
 //! Takes a trace: the visitors of a server, each with connections and evidence.
 
-use super::filtered::lacks_pure_acks;
 use super::windows::ArrivedData;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
@@ -33,6 +32,8 @@ struct Begun {
     shown: u64,
     /// Payload of each packet that was sent again since the transfer before.
     again: Vec<u32>,
+    /// ACKs without data were not captured: transfers have no known end.
+    lacks_acks: bool,
     transfers: Vec<CapturedTransfer>,
 }
 
@@ -150,8 +151,8 @@ impl Visitors {
 
 impl TraceSink for Visitors {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        self.without_pure_acks += u64::from(lacks_pure_acks(summary));
         let Some(begun) = self.begun.remove(&summary.connection) else { return };
+        self.without_pure_acks += u64::from(begun.lacks_acks);
         if !summary.handshake_seen && !begun.transfers.is_empty() {
             self.begun_before += 1;
         }
@@ -228,7 +229,8 @@ impl TraceSink for Visitors {
         begun.rate = report.delivery_rate;
         begun.shown += report.bytes;
         let again = begun.take_again(report.mss);
-        if !report.complete {
+        begun.lacks_acks |= !report.has_acks;
+        if !report.is_complete() || !report.has_acks {
             self.incomplete += 1;
             return;
         }
@@ -245,13 +247,14 @@ impl TraceSink for Visitors {
 /// A transfer behind one that ended at `before`, or behind the handshake; without what was sent again.
 fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
-    let asked = report.asked.unwrap_or(report.answered);
+    let answered = report.answered.unwrap_or(report.ended);
+    let asked = report.asked.unwrap_or(answered);
     let whole = report.asked_whole.unwrap_or(asked);
     CapturedTransfer {
         gap: asked.saturating_since(ready),
         request: report.request_bytes,
         upload: whole.saturating_since(asked),
-        think: report.answered.saturating_since(whole.max(ready)),
+        think: answered.saturating_since(whole.max(ready)),
         bytes: report.bytes,
         pause: report.shares.of(TimeShare::Application),
         took: report.duration(),
@@ -264,7 +267,7 @@ fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::SenderPhase;
+    use trace::{SenderPhase, TransferEnd};
 
     fn server_of(connection: u64) -> TracedSender {
         let ConnectionTrace { client, server, .. } = ConnectionTrace::default();
@@ -300,14 +303,23 @@ mod tests {
     /// of its payload: the median is that of more than half of it.
     #[test]
     fn what_is_left_out_shows_its_rate() {
-        let transfers = [(8, 1_000, true), (50, 10_000, false), (90, 100_000, true)];
+        let transfers = [
+            (8, 1_000, TransferEnd::Complete),
+            (50, 10_000, TransferEnd::Unfinished),
+            (90, 100_000, TransferEnd::Complete),
+        ];
         for shown in 1..=transfers.len() {
             let mut visitors = Visitors::up_to(1);
-            for (number, &(mbps, bytes, complete)) in transfers[..shown].iter().enumerate() {
+            for (number, &(mbps, bytes, outcome)) in transfers[..shown].iter().enumerate() {
                 let connection = number as u64;
                 let delivery_rate = Rate::from_mbps(mbps);
-                let report =
-                    TransferReport { bytes, complete, delivery_rate, ..Default::default() };
+                let report = TransferReport {
+                    bytes,
+                    outcome,
+                    delivery_rate,
+                    has_acks: true,
+                    ..Default::default()
+                };
                 visitors.on_transfer(&server_of(connection), &report);
                 end(&mut visitors, connection);
             }
@@ -329,7 +341,8 @@ mod tests {
         let report = |retransmissions| TransferReport {
             bytes: 100_000,
             mss: 1448,
-            complete: true,
+            outcome: TransferEnd::Complete,
+            has_acks: true,
             retransmissions,
             ..Default::default()
         };
@@ -338,6 +351,18 @@ mod tests {
         end(&mut visitors, 0);
         let transfers = &visitors.finish().clients[0].connections[0].transfers;
         assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
+    }
+
+    /// The engine says which transfers have no ACKs.
+    #[test]
+    fn a_transfer_without_acks_is_not_kept() {
+        let mut visitors = Visitors::up_to(1);
+        let outcome = TransferEnd::Complete;
+        let report = TransferReport { outcome, has_acks: false, ..Default::default() };
+        visitors.on_transfer(&server_of(0), &report);
+        end(&mut visitors, 0);
+        let found = visitors.finish();
+        assert_eq!((found.without_pure_acks, found.incomplete), (1, 1));
     }
 
     /// Packets of 10,000 bytes wait for 100 ms, and one that follows them for none. Three that were
@@ -377,7 +402,7 @@ mod tests {
         let report = TransferReport {
             asked: Some(at(10)),
             asked_whole: Some(at(26)),
-            answered: at(30),
+            answered: Some(at(30)),
             ..Default::default()
         };
         let CapturedTransfer { gap, upload, think, .. } = taken(&report, Some(at(3)));

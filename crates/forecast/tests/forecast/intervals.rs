@@ -171,16 +171,23 @@ fn chance_widens_intervals() {
     assert!(half > gain.back_test.ln().abs() + 0.08, "{half} {}", gain.back_test);
 }
 
-/// Where bulk downloads share the line, what another scheme gets depends on them: nothing is
-/// predicted.
+/// Where bulk downloads share the line, the result of another scheme depends on them. Either the
+/// replay is so far off that nothing is predicted, or its error is in the interval.
 #[test]
-fn a_shared_line_is_refused() {
+fn a_shared_line_is_refused_or_its_interval_holds() {
+    let (mut inside, mut refused) = (Vec::new(), 0);
     for of in &SHARED {
         for seed in 5..8 {
-            let (foretold, measured) = foretold_and_measured(of, seed);
-            let off = foretold.refused.expect("the replay is far off");
-            println!("{} others: back-test {off:.2}, measured {measured:.2?}", of.others);
-            assert!(off < 0.75 && foretold.rows.len() == 1, "{off}");
+            match foretold_and_measured(of, seed).0.refused {
+                Some(off) => {
+                    println!("{} others: back-test {off:.2}, refused", of.others);
+                    refused += 1;
+                }
+                None => inside.extend(row(of, seed)),
+            }
         }
     }
+    let held = inside.iter().filter(|held| **held).count();
+    println!("{refused} refused, {held} of {} inside", inside.len());
+    assert!(held * 10 >= inside.len() * 9, "{held} of {}", inside.len());
 }
