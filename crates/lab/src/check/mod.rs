@@ -1,6 +1,7 @@
-//! `headstart lab check`: the simulator against measurements made with another, against real worlds,
-//! and against packetdrill's scripts. The trace engine against labelled captures, and the analyser
-//! against transfers of known cause. The agent's gain against its targets, and where it might harm.
+//! `headstart lab check`: the simulator against measurements made with another, against real
+//! worlds, and against packetdrill's scripts. The trace engine against labelled captures, and the
+//! analyser against transfers of known cause. The agent's gain against its targets, and where it
+//! might harm.
 
 mod agent;
 mod harm;
@@ -71,8 +72,9 @@ enum Against {
     /// Compare what `headstart analyze` says of real transfers with their known causes
     ///
     /// Plays transfers between two Linux kernels over emulated links. Each row has a cause that is
-    /// known by construction, such as a slow reader, a full link or a pacing cap. The captures of both
-    /// ends are analysed, and the first cause and the shares of time are compared with the truth.
+    /// known by construction, such as a slow reader, a full link or a pacing cap. The captures of
+    /// both ends are analysed, and the first cause and the shares of time are compared with the
+    /// truth.
     #[command(after_help = truth_appendix().help())]
     Truth(truth::CheckTruthArgs),
     /// Measure what Linux gains by the agent, over emulated links

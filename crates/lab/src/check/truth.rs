@@ -7,7 +7,8 @@ use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use testbed::TOO_LATE;
 use testbed::truth::{
-    ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, TruthPlan, TruthReport, is_class,
+    BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, TruthPlan,
+    TruthReport, is_class,
 };
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +84,8 @@ the kernel's counters contradict what it was built to be: retransmissions, or li
 Each line of the table has the first cause of a row. For the captures at the server and at the client it has the \
 analyser's first cause, and the worst error of a share in percentage points. An error below zero means that the analyser's share is \
 too small. Retransmissions are those of the engine at the server and at the client, and of the kernels. A row is \
-inside if both first causes are right and every known share is within {SHARE_TOLERANCE_POINTS} points.\n\n\
+inside if both first causes are right and every known share is within {SHARE_TOLERANCE_POINTS} points, or \
+{BURSTY_TOLERANCE_POINTS} where ACKs are late or arrive in bursts. At the client a cause may be *unexplained* instead.\n\n\
 If more than one packet in a hundred is handed over later than 1 ms, the row is repeated. It needs root and TUN devices."
     )
 }

@@ -12,7 +12,8 @@ use trace::{
 /// The analyser's account of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AnalysedCapture {
-    /// The cause that took most of the time; `None` if there was no transfer.
+    /// The cause that took most of the time, as the analyser ranks them; `None` if there was no
+    /// transfer.
     pub first: Option<&'static str>,
     /// Time of all transfers together, seconds.
     pub total_s: f64,
@@ -61,7 +62,7 @@ impl AnalysedCapture {
         let total = all.total_nanos() as f64 / 1e9;
         let causes = all.causes();
         Ok(Self {
-            first: causes.first().map(|cause| cause.share.name()),
+            first: all.main_cause().map(|cause| cause.share.name()),
             total_s: total,
             transfers: all.transfers,
             shares: causes.iter().map(|cause| (cause.share.name(), cause.part)).collect(),

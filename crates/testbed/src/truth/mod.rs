@@ -28,7 +28,9 @@ mod sockets;
 
 pub use analysed::{AnalysedCapture, is_class};
 pub use cause::TruthCause;
-pub use compare::{ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError};
+pub use compare::{
+    BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError,
+};
 pub use plan::{LeftOutRow, TruthPlan, TruthReport, row_names};
 pub use play::{Arrived, DoneStep, EndLog};
 pub use played::PlayedConnection;

@@ -1,10 +1,12 @@
 //! Plays rows, a few at a time, and repeats those that the machine handed over too late.
 
 use super::analysed::AnalysedCapture;
-use super::compare::{ComparedCapture, MeasuredRow};
+use super::compare::{
+    BURSTY_TOLERANCE_POINTS, ComparedCapture, Judgement, MeasuredRow, SHARE_TOLERANCE_POINTS,
+};
 use super::keep::keep;
 use super::played::{self, Played};
-use super::row::TruthRow;
+use super::row::{AckWay, TruthRow};
 use super::rows;
 use super::secured::Secrets;
 use super::shares::RowTruth;
@@ -128,14 +130,18 @@ impl TruthPlan {
         };
         let truth = RowTruth::of(row, &played);
         let Played { connections, recorded } = played;
-        let compared = |capture: &[u8]| -> io::Result<ComparedCapture> {
+        let tolerance = match row.path.acks {
+            AckWay::Plain => SHARE_TOLERANCE_POINTS,
+            AckWay::Jitter(_) | AckWay::Aggregate(_) => BURSTY_TOLERANCE_POINTS,
+        };
+        let compared = |capture: &[u8], may_not_tell| -> io::Result<ComparedCapture> {
             let found = AnalysedCapture::of(capture.to_vec()).map_err(io::Error::other)?;
-            Ok(ComparedCapture::new(&truth, found))
+            Ok(ComparedCapture::new(&truth, found, Judgement { tolerance, may_not_tell }))
         };
         let measured = MeasuredRow {
             row: row.clone(),
-            at_server: compared(&recorded.at_server)?,
-            at_client: compared(&recorded.at_client)?,
+            at_server: compared(&recorded.at_server, false)?,
+            at_client: compared(&recorded.at_client, true)?,
             truth,
             lateness_p99_s: recorded.lateness.p99().as_secs_f64(),
             redone,
