@@ -26,7 +26,7 @@ const MOST_SENT: u32 = 1 << 16;
 const MOST_RUN_OUT: u32 = 4096;
 
 /// What a predicted sender does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum PredictedEvent {
     Again(Retransmission),
     Sent(SentData),
@@ -36,7 +36,7 @@ pub(crate) enum PredictedEvent {
     /// An ACK tells a round trip.
     RoundTrip(Instant, Duration),
     /// A transfer is over.
-    Transfer(TransferReport),
+    Transfer(Box<TransferReport>),
 }
 
 /// What waits to be digested.
@@ -357,7 +357,7 @@ impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
 
     fn pass(&mut self, at: Instant, passage: Passage) {
         if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state(at))) {
-            (self.emit)(PredictedEvent::Transfer(report));
+            (self.emit)(PredictedEvent::Transfer(Box::new(report)));
         }
     }
 }
