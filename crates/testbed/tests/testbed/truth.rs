@@ -14,7 +14,8 @@ fn share(row: &MeasuredRow, cause: TruthCause) -> Option<f64> {
 
 /// The kernel's counters contradict no row: retransmissions are those that crossed the link, and
 /// windows and buffers limited those rows that were built for it. A handshake takes one round trip
-/// of the path.
+/// of the path. The analyser names the cause at the server, with its share of the time, and at the
+/// client no other.
 #[test]
 fn rows_are_what_they_were_built_to_be() {
     if !has(&EMULATION) {
@@ -34,6 +35,10 @@ fn rows_are_what_they_were_built_to_be() {
                 let expected = row.row.path.spec.rtt().as_secs_f64() / truth.total_s;
                 assert!((handshake - expected).abs() < SHARE_MARGIN, "{name}: {handshake}");
             }
+            let found = &row.at_server;
+            assert!(found.is_inside(), "{name}: {:?}, {:?}", found.found, found.errors);
+            assert_eq!(found.found.retransmissions, truth.retransmissions, "{name}");
+            assert!(row.at_client.is_first_right, "{name}: {:?}", row.at_client.found);
         }
     });
 }
