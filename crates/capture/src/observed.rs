@@ -48,9 +48,6 @@ pub struct Observed {
     /// several numbers. 0 outside of all. The two directions of one connection may have different
     /// labels.
     pub label: u16,
-    /// Checksum field of the TCP header. Senders whose network card computes it show the same one
-    /// for every segment of a size.
-    pub tcp_checksum: u16,
     /// Record of TLS that the payload begins with, as far as it is captured.
     pub tls: TlsHead,
     /// TCP options.

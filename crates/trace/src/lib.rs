@@ -44,5 +44,5 @@ pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
 pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};
-pub use transfer::{TimeShare, TimeShares, TlsReport, TransferEnd, TransferReport};
+pub use transfer::{RateEvidence, TimeShare, TimeShares, TlsReport, TransferEnd, TransferReport};
 pub use vantage::Vantage;

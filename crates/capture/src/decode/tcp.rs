@@ -33,7 +33,6 @@ pub(super) fn read_fixed(head: &[u8; SHORTEST], slot: &mut Observed) {
     slot.seq = SeqNum(word(4));
     slot.ack = SeqNum(word(8));
     slot.window = half(14);
-    slot.tcp_checksum = half(16);
     slot.flags = Flags(head[13]);
 }
 

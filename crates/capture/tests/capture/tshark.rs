@@ -7,7 +7,7 @@ use std::path::Path;
 use units::{Instant, SeqNum};
 
 /// What tshark is asked for, in the order in which [`segment`] reads it.
-const FIELDS: [&str; 25] = [
+const FIELDS: [&str; 24] = [
     "frame.number",
     "frame.time_epoch",
     "ip.src",
@@ -32,7 +32,6 @@ const FIELDS: [&str; 25] = [
     "tcp.options.sack_perm",
     "tcp.options.timestamp.tsval",
     "tcp.options.timestamp.tsecr",
-    "tcp.checksum",
 ];
 
 /// How tshark is to read: numbers as they are, fragments as packets.
@@ -110,7 +109,6 @@ fn segment(fields: &[&str]) -> Observed {
         ttl: either(13, 14) as u8,
         traffic_class: either(15, 16) as u8,
         ip_id: either(17, 18) as u32,
-        tcp_checksum: number(fields[24]) as u16,
         options: CapturedOptions::from(&options),
         ..Observed::default()
     }

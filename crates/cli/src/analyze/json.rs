@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trace::{
-    ConnectionTrace, Retransmission, TimeShare, TimeShares, TlsReport, TraceSink, TracedSender,
-    TransferReport,
+    ConnectionTrace, RateEvidence, Retransmission, TimeShare, TimeShares, TlsReport, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -107,6 +107,9 @@ struct TransferJson {
     /// Rate of the slowest link, bit/s of payload.
     #[serde(skip_serializing_if = "is_zero")]
     delivery_rate: u64,
+    /// Evidence of that rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_evidence: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls: Option<TlsJson>,
 }
@@ -311,6 +314,9 @@ impl TraceSink for JsonSink {
             request_shares_ns: report.upload.map(NamedShares),
             link_full_ns: report.link_full.as_nanos(),
             delivery_rate: report.delivery_rate.as_bps(),
+            rate_evidence: Some(report.rate_evidence)
+                .filter(|evidence| *evidence != RateEvidence::None)
+                .map(RateEvidence::name),
             tls: report.tls.map(TlsJson::from),
         });
     }

@@ -1,5 +1,6 @@
 //! The report of a transfer under way, as far as it can be written.
 
+use super::link_rate::RateEvidence;
 use super::shares::TimeShares;
 use super::{TransferEnd, TransferReport};
 use units::{Duration, Instant, Rate};
@@ -52,6 +53,7 @@ impl Draft {
             upload: None,
             has_acks: true,
             delivery_rate: Rate::default(),
+            rate_evidence: RateEvidence::None,
             link_full: Duration::ZERO,
         }
     }

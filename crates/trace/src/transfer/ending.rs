@@ -86,6 +86,7 @@ impl OpenTransfer {
             }
         }
         report.delivery_rate = ending.path.link.rate();
+        report.rate_evidence = ending.path.link.evidence();
         report.link_full = self.full.min(report.duration());
         report.tls = self.tls.as_ref().map(|tls| tls.report);
         report.upload = self.upload_shares();

@@ -100,6 +100,29 @@ impl Flow {
     }
 }
 
+/// Evidence of a link's rate, the better one last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RateEvidence {
+    /// None.
+    #[default]
+    None,
+    /// Bursts that the link spread over time: right to some ten per cent if ACKs are not late.
+    Bursts,
+    /// Deliveries while a queue stood: right to a few per cent, whatever happens to ACKs.
+    Queue,
+}
+
+impl RateEvidence {
+    /// A short name for tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bursts => "bursts",
+            Self::Queue => "queue",
+        }
+    }
+}
+
 impl LinkRate {
     /// Notes that timestamps measure round trips from now on.
     pub(super) const fn measure_by_stamps(&mut self) {
@@ -202,6 +225,15 @@ impl LinkRate {
         if self.queued.bytes > 0 { self.queued } else { self.stretched }
     }
 
+    /// Returns the evidence of the rate.
+    pub(super) const fn evidence(&self) -> RateEvidence {
+        match (self.queued.bytes, self.stretched.bytes) {
+            (1.., _) => RateEvidence::Queue,
+            (0, 1..) => RateEvidence::Bursts,
+            (0, 0) => RateEvidence::None,
+        }
+    }
+
     /// The rate, of payload; zero while none is known.
     pub(super) fn rate(&self) -> Rate {
         let Flow { bytes, lasted } = self.measured();
@@ -264,6 +296,7 @@ mod tests {
             let full = feed(&mut link, 60..400, burst, RTT + RTT / 4);
             let mbps = link.rate().as_bps() as f64 / 1e6;
             assert!((mbps - 16.0).abs() < 0.4, "{burst}: {mbps}");
+            assert_eq!(link.evidence(), RateEvidence::Queue);
             assert!((200..=340).contains(&full.as_millis()), "{burst}: {full:?}");
             assert_eq!(link.time_of(16_000_000 / 8).as_millis() / 100, 10);
         }
@@ -311,7 +344,7 @@ mod tests {
         for n in 0..5 {
             link.on_ack(&ack(n * 2_000, RTT + Duration::from_millis(2) * n));
         }
-        assert_eq!(link.rate(), Rate::from_mbps(8));
+        assert_eq!((link.rate(), link.evidence()), (Rate::from_mbps(8), RateEvidence::Bursts));
         let mut link = LinkRate::default();
         for n in 0..5 {
             link.on_ack(&ack(n * 2_000, RTT));

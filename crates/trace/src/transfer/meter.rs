@@ -175,9 +175,11 @@ impl TransferMeter {
         let now = now.max(self.mark);
         match passage {
             Passage::Response(data) => {
-                self.doubt_full_window(now);
-                self.cut(now, &EndOfPiece::Response);
-                self.on_response(now, &data);
+                if !self.goes_on(now, &data) {
+                    self.doubt_full_window(now);
+                    self.cut(now, &EndOfPiece::Response);
+                    self.on_response(now, &data);
+                }
                 self.settle(sender.as_ref(), false);
                 None
             }
@@ -206,20 +208,27 @@ impl TransferMeter {
     /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
     #[inline(always)]
     pub(crate) fn on_new_data(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
-        if self.wait == Wait::Room
-            && let Some(open) = &mut self.open
-            && open.may_go_on()
-        {
-            let now = now.max(self.mark);
-            let time = now.saturating_since(self.mark);
-            self.mark = now;
-            open.go_on(now, time, data.bytes);
-            open.report.bytes += data.bytes;
-            open.report.sent = now;
+        if self.goes_on(now.max(self.mark), data) {
             self.settle(Some(sender), false);
         } else {
             self.take_response(now, data, sender);
         }
+    }
+
+    /// Takes new payload of an answer for which the window had room. False, and nothing has changed, if
+    /// the answer waits for something else.
+    #[inline(always)]
+    fn goes_on(&mut self, now: Instant, data: &PassingData) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        if self.wait != Wait::Room || !open.may_go_on() {
+            return false;
+        }
+        let time = now.saturating_since(self.mark);
+        self.mark = now;
+        open.go_on(now, time, data.bytes);
+        open.report.bytes += data.bytes;
+        open.report.sent = now;
+        true
     }
 
     /// The same, whatever the transfer waits for.

@@ -20,6 +20,7 @@ mod wait;
 mod waits;
 
 pub(crate) use ending::ConnectionEnd;
+pub use link_rate::RateEvidence;
 pub(crate) use meter::{Passage, PassingData, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
 pub use tls::TlsReport;
@@ -111,6 +112,8 @@ pub struct TransferReport {
     /// what was delivered while a queue stood, else the fastest train of ACKs of 32 segments, else
     /// of four.
     pub delivery_rate: Rate,
+    /// Evidence of that rate.
+    pub rate_evidence: RateEvidence,
     /// Time in which the link was full: a queue stood, and it delivered without a break.
     pub link_full: Duration,
     /// Its time by cause.
