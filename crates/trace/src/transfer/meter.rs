@@ -150,7 +150,7 @@ impl TransferMeter {
         self.is_opened = false;
         self.wait = Wait::Opening;
         if let Some(open) = &mut self.open {
-            let time = open.report.shares.total();
+            let time = self.mark.saturating_since(open.report.began);
             **open = OpenTransfer::new(open.report.began, self.min_rtt);
             open.report.shares.add(TimeShare::Handshake, time);
         }
@@ -215,8 +215,8 @@ impl TransferMeter {
         }
     }
 
-    /// Takes new payload of an answer for which the window had room. False, and nothing has changed, if
-    /// the answer waits for something else.
+    /// Takes new payload of an answer for which the window had room. False, and nothing has
+    /// changed, if the answer waits for something else.
     #[inline(always)]
     fn goes_on(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = &mut self.open else { return false };
