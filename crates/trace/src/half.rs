@@ -95,7 +95,8 @@ pub(crate) struct Half {
     parked: Option<Box<ParkedSender>>,
     /// Predictor of a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
-    /// Packets that arrive at its host only after a lag: ACKs, with the payload that came with them.
+    /// Packets that arrive at its host only after a lag: ACKs, with the payload that came with
+    /// them.
     late: Option<Box<LateQueue>>,
 }
 

@@ -161,8 +161,8 @@ impl TransferMeter {
         self.has_pure_acks = true;
     }
 
-    /// Something passes that concerns the server's sender. Answers the transfer that ended before it,
-    /// if one did. The cases of most packets are inlined.
+    /// Something passes that concerns the server's sender. Answers the transfer that ended before
+    /// it, if one did. The cases of most packets are inlined.
     #[inline(always)]
     pub(crate) fn on_passage(
         &mut self,

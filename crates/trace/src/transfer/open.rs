@@ -15,8 +15,8 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct OpenTransfer {
-    /// Time in which the pacer kept data back, by the cause that takes it; no waiting if no more data
-    /// follows. Most senders do not pace.
+    /// Time in which the pacer kept data back, by the cause that takes it; no waiting if no more
+    /// data follows. Most senders do not pace.
     pub(super) pacing: Option<Box<TimeShares>>,
     pub(super) report: Draft,
     /// Time since the last data in which the window had room. Later packets show its cause.
@@ -29,8 +29,8 @@ pub(super) struct OpenTransfer {
     pub(super) resumed: Duration,
     /// The TLS handshake before it.
     pub(super) tls: Option<Box<TlsHandshake>>,
-    /// Data right behind the TLS handshake: when it came, and bytes. It is a ticket, or the answer if
-    /// nothing else comes.
+    /// Data right behind the TLS handshake: when it came, and bytes. It is a ticket, or the answer
+    /// if nothing else comes.
     pub(super) ticket: Option<(Instant, u64)>,
     /// The time of the request by cause, if it was large.
     pub(super) upload: Option<Box<TimeShares>>,
@@ -157,8 +157,8 @@ impl OpenTransfer {
         self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())
     }
 
-    /// Data that was last sent at `last_sent` is retransmitted. Since then the transfer has waited for
-    /// the loss to be found, whatever else its sender waited for.
+    /// Data that was last sent at `last_sent` is retransmitted. Since then the transfer has waited
+    /// for the loss to be found, whatever else its sender waited for.
     pub(super) fn find_loss(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         let repair = match kind {
             RetransmissionKind::Timeout => TimeShare::Timeout,

@@ -4,6 +4,7 @@ mod cases;
 mod common;
 mod copies;
 mod counted;
+mod endings;
 mod ordinary;
 mod peers;
 mod properties;

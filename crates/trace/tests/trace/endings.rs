@@ -1,0 +1,237 @@
+//! Beginnings and ends of transfers: answers that are cut off or never come, TLS in front of them,
+//! and what only looks like these.
+
+use crate::common::collect::Collected;
+use capture::{Observed, TlsContent, TlsHead};
+use segment::Flags;
+use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, stamped};
+use trace::{
+    EngineConfig, ProfileSurvey, TimeShare, TraceEngine, TransferEnd, TransferReport, Vantage,
+};
+use units::{Duration, SeqNum};
+
+fn found_in(wire: &CapturedWire) -> Collected {
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0
+}
+
+fn only_transfer(wire: &CapturedWire) -> TransferReport {
+    let found = found_in(wire);
+    assert_eq!(found.transfers.len(), 1, "{:?}", found.transfers);
+    found.transfers[0].1
+}
+
+/// A handshake of 100 ms, and a request.
+fn asked() -> CapturedWire {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    wire
+}
+
+/// A segment of the server that is pushed and not full: the end of an answer of `n` full segments
+/// before it.
+fn last(n: u32) -> Observed {
+    let (seq, ack) = (SeqNum(ISN) + 1 + n * MSS, SeqNum(ISN) + 301);
+    Observed { seq, ack, payload: 500, flags: Flags::ACK.with(Flags::PSH), ..Observed::default() }
+}
+
+fn reset(from_server: bool) -> Observed {
+    let seq = SeqNum(ISN) + if from_server { 1 + 3 * MSS } else { 301 };
+    Observed { seq, flags: Flags::RST, ..Observed::default() }
+}
+
+/// The client closes its side behind its request, as simple clients do, and still takes the answer.
+#[test]
+fn a_client_that_closes_its_side_may_still_wait() {
+    let mut wire = asked();
+    let seq = SeqNum(ISN) + 301;
+    wire.other(111, false, Observed { seq, flags: Flags::ACK.with(Flags::FIN), ..ack_of(1) });
+    wire.send(310, 0..2);
+    wire.other(310, true, last(2));
+    wire.ack(410, 2).ack = SeqNum(ISN) + 1 + 2 * MSS + 500;
+    let report = only_transfer(&wire);
+    assert_eq!((report.bytes, report.outcome), (2_500, TransferEnd::Complete));
+    assert_eq!(report.shares.of(TimeShare::Think).as_millis(), 200);
+}
+
+/// The same client resets the connection when the answer comes: it had gone.
+#[test]
+fn a_client_that_has_gone_did_not_wait() {
+    let mut wire = asked();
+    let seq = SeqNum(ISN) + 301;
+    wire.other(2_110, false, Observed { seq, flags: Flags::ACK.with(Flags::FIN), ..ack_of(1) });
+    wire.send(3_110, 0..2);
+    wire.other(3_210, false, reset(false));
+    let report = only_transfer(&wire);
+    assert_eq!((report.bytes, report.outcome), (0, TransferEnd::Unanswered));
+    assert_eq!(report.shares.of(TimeShare::Think).as_millis(), 2_000);
+}
+
+/// The window is shut with the last ACK. Without a probe nothing shows that the server has more.
+#[test]
+fn a_window_that_is_shut_at_the_end_keeps_nobody() {
+    let mut wire = asked();
+    wire.send(110, 0..3);
+    wire.ack(210, 3).window = 0;
+    assert_eq!(only_transfer(&wire).outcome, TransferEnd::Complete);
+}
+
+/// A reset cuts an answer off if more was to come: not behind a segment that is pushed and not
+/// full.
+#[test]
+fn a_reset_behind_an_answer_cuts_nothing_off() {
+    for (is_last, by_server, outcome) in [
+        (true, false, TransferEnd::Complete),
+        (true, true, TransferEnd::Complete),
+        (false, false, TransferEnd::CutByClient),
+        (false, true, TransferEnd::CutByServer),
+    ] {
+        let mut wire = asked();
+        wire.send(110, 0..2);
+        if is_last {
+            wire.other(110, true, last(2));
+        } else {
+            wire.send(110, [2]);
+        }
+        wire.ack(210, 2).ack = SeqNum(ISN) + 1 + 2 * MSS + if is_last { 500 } else { MSS };
+        wire.other(220, by_server, reset(by_server));
+        assert_eq!(only_transfer(&wire).outcome, outcome, "{is_last} {by_server}");
+    }
+}
+
+/// The capture has SYNs, and of the client no ACK without data: ten segments are never acknowledged
+/// alone.
+#[test]
+fn ten_segments_without_an_ack_are_a_filtered_capture() {
+    for (n, has_acks) in [(3, true), (4, false)] {
+        let mut wire = CapturedWire::new();
+        wire.open(0, true);
+        wire.segments.pop();
+        wire.ask(110, 0, 300, 0);
+        wire.send(110, 0..n);
+        wire.ask(410, 300, 300, n);
+        let found = found_in(&wire);
+        assert_eq!(found.transfers[0].1.has_acks, has_acks, "{n}");
+    }
+}
+
+/// A late SYN-ACK with another number, after data: the connection stands.
+#[test]
+fn a_stray_syn_ack_opens_nothing_anew() {
+    let mut wire = asked();
+    wire.send(110, 0..2);
+    let flags = Flags::SYN.with(Flags::ACK);
+    wire.other(
+        150,
+        true,
+        Observed { seq: SeqNum(77), ack: SeqNum(ISN) + 1, flags, ..Observed::default() },
+    );
+    wire.other(150, true, last(2));
+    wire.ack(210, 2).ack = SeqNum(ISN) + 1 + 2 * MSS + 500;
+    let report = only_transfer(&wire);
+    assert_eq!((report.bytes, report.outcome), (2_500, TransferEnd::Complete));
+    assert_eq!(report.shares.of(TimeShare::Handshake).as_millis(), 100);
+}
+
+/// A first record of TLS, of this content type and handshake message.
+fn record(content: u8, message: u8) -> TlsHead {
+    TlsHead::of(&[content, 3, 3, 0, 250, message, 0, 0, 246], 255)
+}
+
+/// TLS 1.3: the client's last flight asks, too. The server sends a ticket at once, and an answer
+/// 100 ms later, or none.
+#[test]
+fn a_ticket_is_no_answer_unless_it_is_all() {
+    assert_eq!(record(22, 1).content(), TlsContent::ClientHello);
+    for (answers, bytes, think) in [(true, 2_500, 100), (false, 255, 0)] {
+        let mut wire = CapturedWire::new();
+        wire.open(0, true);
+        wire.ask(100, 0, 300, 0);
+        wire.segments.last_mut().unwrap().tls = record(22, 1);
+        wire.send(100, [0]);
+        wire.segments.last_mut().unwrap().tls = record(22, 2);
+        wire.ask(200, 300, 400, 1);
+        wire.segments.last_mut().unwrap().tls = record(23, 0);
+        let (seq, ack) = (SeqNum(ISN) + 1 + MSS, SeqNum(ISN) + 701);
+        let flags = Flags::ACK.with(Flags::PSH);
+        let ticket = Observed { seq, ack, payload: 255, flags, ..Observed::default() };
+        wire.other(200, true, Observed { tls: record(23, 0), ..ticket });
+        wire.other(300, false, Observed { seq: SeqNum(ISN) + 701, ..ack_of(1_256) });
+        if answers {
+            for n in 0..2 {
+                let seq = seq + 255 + n * MSS;
+                wire.other(
+                    300,
+                    true,
+                    Observed { seq, ack, payload: MSS, flags: Flags::ACK, ..ticket },
+                );
+            }
+            wire.other(300, true, Observed { seq: seq + 255 + 2 * MSS, payload: 500, ..ticket });
+            wire.other(400, false, Observed { seq: SeqNum(ISN) + 701, ..ack_of(3_756) });
+        }
+        let report = only_transfer(&wire);
+        assert_eq!((report.bytes, report.request_bytes), (bytes, 400));
+        assert_eq!(report.shares.of(TimeShare::Tls).as_millis(), 100);
+        if answers {
+            assert_eq!(report.shares.of(TimeShare::Think).as_millis(), think);
+        }
+    }
+}
+
+/// At the client, 100 ms from the server: data arrives for a second, 1,000 bytes every four
+/// milliseconds. The server's timestamps count milliseconds, or tens of them: only then would they
+/// seem to be delayed.
+fn arriving(tick: u32, delay: u64) -> TransferReport {
+    let mut wire = CapturedWire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, Observed { options: (&stamped(1, 0)).into(), ..syn });
+    let flags = Flags::SYN.with(Flags::ACK);
+    let answer = Observed { flags, ack: SeqNum(ISN) + 1, ..syn };
+    wire.other(100, true, Observed { options: (&stamped(1_000, 1)).into(), ..answer });
+    wire.other(100, false, ack_of(1));
+    wire.ask(100, 0, 300, 0);
+    for n in 0..250_u32 {
+        let at = 200 + 4 * u64::from(n);
+        let queued = if n > 50 { delay } else { 0 };
+        let stamp = 1_000 + (at - 100 - queued) as u32 / tick;
+        let (seq, ack) = (SeqNum(ISN) + 1 + n * MSS, SeqNum(ISN) + 301);
+        let options = (&stamped(stamp, 1)).into();
+        let data = Observed { seq, ack, payload: MSS, flags: Flags::ACK, options, ..syn };
+        wire.other(at, true, data);
+        wire.other(at, false, ack_of(1 + (n + 1) * MSS)).seq = SeqNum(ISN) + 301;
+    }
+    let found = found_in(&wire);
+    assert_eq!(found.connections[0].vantage, Vantage::Client);
+    found.transfers[0].1
+}
+
+#[test]
+fn at_the_client_timestamps_show_a_queue() {
+    let full = arriving(1, 40);
+    assert!(full.link_full > Duration::from_millis(500), "{full:?}");
+    let mbps = full.delivery_rate.as_bps() as f64 / 1e6;
+    assert!((mbps - 2.0).abs() < 0.1, "{mbps}");
+    assert!(arriving(1, 0).link_full.is_zero());
+    assert!(arriving(10, 0).link_full.is_zero(), "a clock of 10 ms");
+}
+
+/// Behind the queue of the link, data shows nothing of the server's TCP: a survey leaves it out.
+#[test]
+fn a_survey_leaves_captures_at_the_client_out() {
+    let mut wire = CapturedWire::new();
+    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
+    wire.other(0, false, syn);
+    let flags = Flags::SYN.with(Flags::ACK);
+    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+    wire.other(100, false, ack_of(1));
+    wire.ask(100, 0, 300, 0);
+    wire.send(200, 0..3);
+    wire.ack(200, 3);
+    let survey = ProfileSurvey::of(&EngineConfig::default(), &wire.segments, 1);
+    assert!(survey.hosts.is_empty(), "{:?}", survey.hosts);
+    let at_server = asked();
+    let survey = ProfileSurvey::of(&EngineConfig::default(), &at_server.segments, 1);
+    assert_eq!(survey.hosts.len(), 1);
+}
