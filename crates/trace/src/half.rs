@@ -69,6 +69,19 @@ pub(crate) struct Late {
 #[derive(Debug, Default)]
 struct LateQueue(VecDeque<Late>);
 
+/// Time after its SYN from which on a segment shows how fast the clock of its timestamps runs.
+const CLOCK_SHOWN_AFTER: Duration = Duration::from_millis(20);
+/// Difference from a clock of milliseconds that its granularity and the host explain.
+const CLOCK_SLACK: Duration = Duration::from_millis(5);
+
+/// The clock of a sender's timestamps (RFC 7323 §5.4 allows 1 ms to 1 s).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClockFit {
+    Unknown,
+    Milliseconds,
+    Other,
+}
+
 /// One direction.
 pub(crate) struct Half {
     /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
@@ -82,6 +95,7 @@ pub(crate) struct Half {
     /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
     offered: u32,
     pub(crate) syn: Option<Offer>,
+    clock_fit: ClockFit,
     recent: Prints,
     /// The ACK and window of its last segment, where repeating them would change nothing.
     said: Option<Said>,
@@ -109,6 +123,7 @@ impl Default for Half {
             sent: Instant::ZERO,
             offered: 0,
             syn: None,
+            clock_fit: ClockFit::Unknown,
             recent: Prints::default(),
             said: None,
             stamp: 0,
@@ -303,17 +318,20 @@ impl Half {
         answers.then(|| now.saturating_since(self.sent))
     }
 
-    /// Delay of a segment in addition to its SYN's, by its timestamp, with `usual` added so that
-    /// sooner is no less than zero. `None` if its clock does not count milliseconds, as RFC 7323
-    /// §5.4 allows.
-    pub(crate) fn delay(&self, segment: &Observed, usual: Duration) -> Option<Duration> {
-        let (syn, stamp) = (self.syn.as_ref()?, segment.options.timestamps()?.value);
+    /// Returns how much later a segment arrives than its SYN did, by its timestamp, with `usual`
+    /// added so that sooner is no less than zero. `None` unless its clock counts milliseconds,
+    /// which the first segment shows: no queue has grown by then.
+    pub(crate) fn delay(&mut self, segment: &Observed, usual: Duration) -> Option<Duration> {
+        let (syn, stamp) = (self.syn?, segment.options.timestamps()?.value);
         let sent = Duration::from_millis(stamp.wrapping_sub(syn.stamp?).into());
         let seen = segment.at.saturating_since(syn.at);
-        let delay = (seen + usual).as_nanos().checked_sub(sent.as_nanos())?;
-        // A clock of 10 ms would look like a delay of nine tenths of the time.
-        let is_clock = delay < (seen * 4 / 5 + usual * 2).as_nanos();
-        is_clock.then(|| Duration::from_nanos(delay))
+        let delay = (seen + usual).saturating_sub(sent);
+        if self.clock_fit == ClockFit::Unknown && seen >= CLOCK_SHOWN_AFTER {
+            let slack = (usual / 4).max(CLOCK_SLACK);
+            let fits = delay <= usual + slack && delay + slack >= usual;
+            self.clock_fit = if fits { ClockFit::Milliseconds } else { ClockFit::Other };
+        }
+        (self.clock_fit == ClockFit::Milliseconds).then_some(delay)
     }
 
     /// Notes an acknowledgement where no sender is rebuilt.
