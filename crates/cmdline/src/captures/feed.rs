@@ -19,7 +19,7 @@ use trace::{
 use units::{Duration, counted};
 
 /// Segments that a survey of senders takes.
-const SURVEYED: usize = 50_000;
+const SURVEYED: usize = 35_000;
 
 /// Captures on their way to an engine.
 pub struct Feed {
