@@ -50,10 +50,7 @@ fn document(
     words: &str,
 ) -> Document {
     let facts = [counts.to_owned(), installed::explained_in(&["docs/analyze.md"])];
-    let said = Section {
-        heading: "In words".to_owned(),
-        blocks: vec![Block::List(words.lines().map(|line| line.trim().to_owned()).collect())],
-    };
+    let said = Section { heading: "In words".to_owned(), blocks: vec![Block::List(items(words))] };
     let mut sections = vec![said, time::section(&found.time)];
     if !worst.is_empty() {
         sections.push(overview(worst, left_out));
@@ -75,7 +72,7 @@ fn document(
 /// The table that leads to the connections that are drawn.
 fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
     let mut text = format!(
-        "The {DRAWN} connections that lost the most time to slow start, congestion avoidance, recovery and timeouts, or as many \
+        "The {DRAWN} connections that lost the most time outside handshakes, requests and the path, or as many \
          as there are. Each leads to its time-sequence plot below."
     );
     if left_out > 0 {
@@ -126,4 +123,16 @@ fn row(recorded: &RecordedConnection) -> Row {
         number(sums.retransmissions as f64),
     ]);
     Row { cells, is_reference: false }
+}
+
+/// Returns the lines of a text, each with the line in brackets that follows it.
+fn items(words: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for line in words.lines().map(str::trim) {
+        match items.last_mut().filter(|_| line.starts_with('(')) {
+            Some(item) => *item += &format!(" {line}"),
+            None => items.push(line.to_owned()),
+        }
+    }
+    items
 }
