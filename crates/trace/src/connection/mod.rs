@@ -23,7 +23,6 @@ use capture::{Observed, TcpEnd};
 use opening::FastOpenTrial;
 use segment::Flags;
 use units::{Duration, Instant};
-use upload::Upload;
 
 /// One end of a connection: the one whose packet was seen first, or the other.
 pub(crate) type Side = usize;
@@ -51,7 +50,7 @@ pub(crate) struct TracedConnection {
     tallies: [Counts; 2],
     meter: TransferMeter,
     /// Where the time of a large request goes, until it is answered.
-    upload: Option<Box<Upload>>,
+    upload: Option<Box<TransferMeter>>,
     place: Place,
     copies: u64,
     /// Offsets one past the FIN of each side; 0 before it was sent.
@@ -332,11 +331,12 @@ impl TracedConnection {
         if let Some(point) = point {
             with.sink.on_window(&self.told(side), &point);
         }
+        let AckDigest { acked, delivered, rtt, .. } = digest;
+        let passage = Passage::Acked { acked, delivered, rtt };
         if side == self.server() {
-            let AckDigest { acked, delivered, rtt, .. } = digest;
-            self.pass(ack.at, Passage::Acked { acked, delivered, rtt }, with);
-        } else if self.upload.is_some() {
-            self.pass_upload_ack(side, ack.at, &digest);
+            self.pass(ack.at, passage, with);
+        } else {
+            self.pass_upload(side, ack.at, passage);
         }
     }
 

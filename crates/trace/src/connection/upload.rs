@@ -2,17 +2,10 @@
 //! response has.
 
 use super::{Side, TracedConnection};
-use crate::rebuilt::AckDigest;
 use crate::transfer::{Passage, PassingData, TransferMeter};
 use crate::vantage::Vantage;
 use capture::Observed;
 use units::Instant;
-
-/// The account of a request under way.
-#[derive(Debug)]
-pub(super) struct Upload {
-    meter: TransferMeter,
-}
 
 impl TracedConnection {
     /// The client sends new data, and its sender is rebuilt.
@@ -23,13 +16,11 @@ impl TracedConnection {
         let delay = if at_receiver { half.delay(segment, usual) } else { None };
         let Some(sender) = half.sender.as_deref_mut() else { return };
         let state = sender.state(segment.at);
-        let upload = self.upload.get_or_insert_with(|| {
-            let began = self.meter.asked().unwrap_or(segment.at);
-            Box::new(Upload { meter: TransferMeter::new(began, false) })
-        });
-        let _ = upload.meter.on_passage(segment.at, Passage::Response(data), Some(state));
+        let upload =
+            self.upload.get_or_insert_with(|| Box::new(TransferMeter::new(segment.at, false)));
+        let _ = upload.on_passage(segment.at, Passage::Response(data), Some(state));
         if at_receiver {
-            upload.meter.on_arrival(segment.at, segment.payload.into(), delay);
+            upload.on_arrival(segment.at, segment.payload.into(), delay);
         }
     }
 
@@ -37,19 +28,13 @@ impl TracedConnection {
     pub(super) fn pass_upload(&mut self, side: Side, at: Instant, passage: Passage) {
         let Some(upload) = &mut self.upload else { return };
         let state = self.halves[side].sender.as_deref_mut().map(|sender| sender.state(at));
-        let _ = upload.meter.on_passage(at, passage, state);
-    }
-
-    /// The client's sender receives an ACK.
-    pub(super) fn pass_upload_ack(&mut self, side: Side, at: Instant, digest: &AckDigest) {
-        let AckDigest { acked, delivered, rtt, .. } = *digest;
-        self.pass_upload(side, at, Passage::Acked { acked, delivered, rtt });
+        let _ = upload.on_passage(at, passage, state);
     }
 
     /// The server begins to answer: the request is over.
     pub(super) fn end_upload(&mut self) {
         if let Some(upload) = self.upload.take() {
-            self.meter.note_upload(upload.meter.under_way());
+            self.meter.note_upload(upload.under_way());
         }
     }
 }

@@ -66,21 +66,21 @@ impl OpenTransfer {
         if self.is_left_unanswered() || !self.answering {
             return self.end_unanswered(&ending);
         }
-        let is_stalled = ending.end.is_some() && self.is_stalled(ending.wait);
+        let is_stalled = self.is_stalled(ending.wait);
+        let cut = ending.end.filter(|end| is_stalled || self.is_cut(end, ending.wait));
         let mut report = self.report.report();
         report.ended = ending.mark - self.done - self.shut;
-        report.outcome = match ending.end {
-            Some(end) if is_stalled || self.is_cut(&ending) => end.cut,
-            _ if ending.wait.is_done() => TransferEnd::Complete,
-            _ => TransferEnd::Unfinished,
+        report.outcome = match cut {
+            Some(end) => end.cut,
+            None if ending.wait.is_done() => TransferEnd::Complete,
+            None => TransferEnd::Unfinished,
         };
-        if let Some(end) = ending.end.filter(|_| is_stalled) {
+        if let Some(end) = cut {
             let since = end.at.saturating_since(ending.mark);
-            report.shares.add(TimeShare::ReceiverWindow, self.shut + since);
-            report.ended = ending.mark - self.done + since;
-        } else if let Some(end) = ending.end.filter(|_| self.is_cut(&ending)) {
-            let since = end.at.saturating_since(ending.mark);
-            if !ending.wait.is_done() {
+            if is_stalled {
+                report.shares.add(TimeShare::ReceiverWindow, self.shut + since);
+                report.ended += self.shut + since;
+            } else if !ending.wait.is_done() {
                 report.shares.add(ending.wait.usual_share(), since);
                 report.ended += since;
             }
@@ -155,9 +155,8 @@ impl OpenTransfer {
 
     /// The end of the connection cuts the answer off: something is not acknowledged, or its last
     /// segment was full and not pushed, so more was to come.
-    fn is_cut(&self, ending: &Ending<'_>) -> bool {
-        let is_reset = ending.end.is_some_and(|end| end.cut != TransferEnd::Unfinished);
-        is_reset && (!ending.wait.is_done() || !self.clock.has_ended())
+    fn is_cut(&self, end: &ConnectionEnd, wait: Wait) -> bool {
+        end.cut != TransferEnd::Unfinished && (!wait.is_done() || !self.clock.has_ended())
     }
 
     /// Drops an idle time that a few bytes follow: they continue no answer.
@@ -172,9 +171,9 @@ impl OpenTransfer {
     }
 
     /// The causes of the time up to its latest data.
-    pub(super) fn under_way(&self, path: &PathKnown<'_>) -> TimeShares {
+    pub(super) fn under_way(&self, link: &LinkRate) -> TimeShares {
         let mut shares = self.report.shares;
-        self.take_carried(&mut shares, path.link);
+        self.take_carried(&mut shares, link);
         shares
     }
 

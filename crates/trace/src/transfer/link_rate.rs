@@ -132,7 +132,7 @@ impl LinkRate {
     /// An ACK arrives. Returns the time in which the link was full without a break, once a round
     /// shows it.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &Delivery) -> Option<Duration> {
+    pub(super) fn on_delivery(&mut self, ack: &Delivery) -> Option<Duration> {
         let gap = ack.now.saturating_since(std::mem::replace(&mut self.last, ack.now));
         if self.queued.bytes == 0 {
             self.follow_train(ack, gap);
@@ -281,7 +281,7 @@ mod tests {
     ) -> Duration {
         let mut full = Duration::ZERO;
         for ms in millis {
-            full += link.on_ack(&ack(ms / burst * burst * 1_000, rtt)).unwrap_or_default();
+            full += link.on_delivery(&ack(ms / burst * burst * 1_000, rtt)).unwrap_or_default();
         }
         full
     }
@@ -317,7 +317,7 @@ mod tests {
         feed(&mut link, 0..60, 1, RTT);
         for ms in 60..400 {
             let by_receiver = Delivery { by_receiver: true, ..ack(ms * 1_000, RTT * 2) };
-            assert_eq!(link.on_ack(&by_receiver), None);
+            assert_eq!(link.on_delivery(&by_receiver), None);
         }
         assert_eq!(link.rate(), Rate::default());
     }
@@ -330,7 +330,7 @@ mod tests {
         let mut full = Duration::ZERO;
         for ms in 60..400 {
             let repairs = Delivery { repairs: true, ..ack(ms * 1_000, RTT * 2) };
-            full += link.on_ack(&repairs).unwrap_or_default();
+            full += link.on_delivery(&repairs).unwrap_or_default();
         }
         assert!(!full.is_zero());
         assert_eq!(link.rate(), Rate::default());
@@ -342,12 +342,12 @@ mod tests {
     fn a_train_that_the_link_stretched_tells_the_rate() {
         let mut link = LinkRate::default();
         for n in 0..5 {
-            link.on_ack(&ack(n * 2_000, RTT + Duration::from_millis(2) * n));
+            link.on_delivery(&ack(n * 2_000, RTT + Duration::from_millis(2) * n));
         }
         assert_eq!((link.rate(), link.evidence()), (Rate::from_mbps(8), RateEvidence::Bursts));
         let mut link = LinkRate::default();
         for n in 0..5 {
-            link.on_ack(&ack(n * 2_000, RTT));
+            link.on_delivery(&ack(n * 2_000, RTT));
         }
         assert_eq!(link.rate(), Rate::default());
     }
@@ -357,7 +357,7 @@ mod tests {
     fn a_pause_ends_a_train() {
         let mut link = LinkRate::default();
         for n in 0..5 {
-            link.on_ack(&ack(n * 10_001, RTT + Duration::from_millis(10) * n));
+            link.on_delivery(&ack(n * 10_001, RTT + Duration::from_millis(10) * n));
         }
         assert_eq!(link.rate(), Rate::default());
     }

@@ -65,9 +65,9 @@ pub(crate) struct TransferMeter {
     next_index: u32,
     /// The end of the transfer before.
     ended: Instant,
-    /// The capture shows what arrives at the client: the link is seen there, and a limit of the
-    /// sender is not.
-    is_at_client: bool,
+    /// The capture shows data as it arrives at the receiver: the link is seen there, and a limit of
+    /// the sender is not.
+    is_at_receiver: bool,
     /// The connection was opened while it was captured.
     is_opened: bool,
     /// ACKs of the client without data were captured.
@@ -84,7 +84,7 @@ impl TransferMeter {
             mark: began,
             next_index: 0,
             ended: Instant::ZERO,
-            is_at_client: false,
+            is_at_receiver: false,
             is_opened: false,
             has_pure_acks: false,
             link: LinkRate::default(),
@@ -126,16 +126,10 @@ impl TransferMeter {
             .map_or(0, |open| open.report.request_bytes)
     }
 
-    /// The beginning of the request under way.
-    pub(crate) fn asked(&self) -> Option<Instant> {
-        self.open.as_ref()?.report.asked
-    }
-
     /// The causes of the time up to the latest data of the answer under way.
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(open) = self.open.take() else { return TimeShares::default() };
-        let path = PathKnown { link: &self.link, min_rtt: Duration::ZERO };
-        open.under_way(&path)
+        open.under_way(&self.link)
     }
 
     /// The time that the request took has these causes.
@@ -239,15 +233,12 @@ impl TransferMeter {
 
     #[inline(never)]
     fn take_signal(&mut self, now: Instant, passage: Passage, sender: Option<&SenderState>) {
-        if passage == Passage::ClientClosed {
-            if let Some(open) = &mut self.open {
-                open.left = open.left.or(Some(now));
-            }
-            return;
+        if passage != Passage::ClientClosed {
+            self.cut(now, &EndOfPiece::Other);
         }
-        self.cut(now, &EndOfPiece::Other);
         let Some(open) = &mut self.open else { return };
         match passage {
+            Passage::ClientClosed => open.left = open.left.or(Some(now)),
             Passage::Probed => open.is_probed = true,
             _ => {
                 open.clock.on_ack(now);
@@ -295,7 +286,7 @@ impl TransferMeter {
 
     /// The client's data is part of the TLS handshake that precedes the first request.
     fn is_tls_request(&mut self, now: Instant, data: &PassingData) -> bool {
-        if self.wait == Wait::Request && self.next_index == 0 && self.ended == Instant::ZERO {
+        if self.wait == Wait::Request && self.next_index == 0 {
             return self.begins_tls(now, data);
         }
         if self.wait != Wait::Tls {
@@ -411,10 +402,10 @@ impl TransferMeter {
         let &SenderState { srtt, mss, .. } = sender;
         let by_receiver = sender.wait == SenderWait::Receiver;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
-        let full = if self.is_at_client { None } else { self.link.on_ack(&delivery) };
+        let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
         if let Some(open) = &mut self.open {
             open.full += full.unwrap_or_default();
-            let is_other = repairs || full.is_some() || by_receiver || self.is_at_client;
+            let is_other = repairs || full.is_some() || by_receiver || self.is_at_receiver;
             let outstanding = open.clock.outstanding();
             if open.plateau.ends_round(&RoundAck { now, srtt, outstanding, is_other }) {
                 open.plateau.end_round(now, sender.slow_start, &mut open.report);
@@ -423,17 +414,17 @@ impl TransferMeter {
         }
     }
 
-    /// `bytes` of the server's data arrive at the client, where the capture is made. If timestamps
+    /// `bytes` of data arrive at the receiver, where the capture is made. If timestamps
     /// show it, `rtt` is by how much their way was longer than that of the SYN-ACK.
     pub(crate) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Option<Duration>) {
-        self.is_at_client = true;
+        self.is_at_receiver = true;
         let Some(open) = &mut self.open else { return };
         let srtt = rtt.unwrap_or(open.report.srtt);
         let by_receiver = self.wait == Wait::ReceiverWindow;
         let mss = open.report.mss;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs: rtt.is_none(), by_receiver };
         self.link.measure_by_stamps();
-        open.full += self.link.on_ack(&delivery).unwrap_or_default();
+        open.full += self.link.on_delivery(&delivery).unwrap_or_default();
     }
 
     /// The window was full, and still data leaves long after the last ACK: the window is not known,
