@@ -63,6 +63,16 @@ pub fn seconds(seconds: f64) -> String {
     estimate(Estimate { mean: seconds, standard_error: None }, Quantity::Time)
 }
 
+/// A rate in bit/s that was measured roughly, to two digits: like `410 kbit/s`, or `9.8 Mbit/s`.
+pub fn rounded_rate(bps: f64) -> String {
+    let digit = 10_f64.powf(bps.abs().max(1.0).log10().floor() - 1.0);
+    let rounded = (bps / digit).round() * digit;
+    let Style { factor, suffix, .. } = Style::of_rate(rounded);
+    let shown = rounded * factor;
+    let decimals = usize::from(shown < 9.95);
+    format!("{shown:.decimals$}{suffix}")
+}
+
 /// Bytes by the same rule: like `2.4 MB`.
 pub fn bytes(bytes: u64) -> String {
     estimate(Estimate { mean: bytes as f64, standard_error: None }, Quantity::Bytes)
@@ -186,6 +196,21 @@ mod tests {
         ];
         for (seconds, expected) in cases {
             assert_eq!(shown(seconds, None, Quantity::Time), expected);
+        }
+    }
+
+    #[test]
+    fn rough_rates_have_two_digits() {
+        let cases = [
+            (412_345.0, "410 kbit/s"),
+            (999_999.0, "1.0 Mbit/s"),
+            (9_949_000.0, "9.9 Mbit/s"),
+            (9_951_000.0, "10 Mbit/s"),
+            (123_000_000.0, "120 Mbit/s"),
+            (2.5e9, "2.5 Gbit/s"),
+        ];
+        for (bps, expected) in cases {
+            assert_eq!(rounded_rate(bps), expected);
         }
     }
 

@@ -31,7 +31,7 @@ pub use figure::{
     Axis, AxisUnit, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape, Shade, Symbol,
 };
 pub use file::{WriteError, check_writable, write_atomically};
-pub use format::{bytes, estimate as written, seconds};
+pub use format::{bytes, estimate as written, rounded_rate, seconds};
 pub use hues::Hues;
 pub use input::{
     BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, OpeningView, QueueCapacity,

@@ -1,10 +1,10 @@
 //! The causes of time in words, with the evidence of the rarer ones and what would help.
 
 use findings::{TimeCause, TimeSums};
-use report::{bytes, seconds};
+use report::{bytes, rounded_rate, seconds};
 use std::fmt::Write;
 use trace::TimeShare;
-use units::{Rate, counted};
+use units::counted;
 
 /// Causes that are listed at most, and the part of the time that each has at least.
 const CAUSES: usize = 3;
@@ -111,14 +111,8 @@ fn full_link(share: TimeShare, all: &TimeSums) -> Option<String> {
     Some(format!(
         "the link was full for {} of the time, at {} a connection; with propagation",
         percent(part),
-        about(rate)
+        rounded_rate(rate.as_bps() as f64)
     ))
-}
-
-/// A rate to two digits.
-fn about(rate: Rate) -> String {
-    let mbps = rate.as_bps() as f64 / 1e6;
-    if mbps < 9.95 { format!("{mbps:.1} Mbit/s") } else { format!("{mbps:.0} Mbit/s") }
 }
 
 /// Writes the causes that large requests waited for.

@@ -24,8 +24,6 @@ pub struct TimeSums {
     pub unanswered: u64,
     /// Responses that a reset of the connection cut off.
     pub cut_off: u64,
-    /// Transfers without ACKs in the capture: how long the path and its windows took is not known.
-    pub without_acks: u64,
     /// Times of full links.
     pub full: FullLinks,
     /// TLS handshakes.
@@ -157,7 +155,6 @@ impl TimeSums {
         }
         self.unanswered += u64::from(report.outcome == TransferEnd::Unanswered);
         self.cut_off += u64::from(report.outcome.is_cut_off());
-        self.without_acks += u64::from(!report.has_acks);
         self.full.add(report);
         if let Some(tls) = &report.tls {
             self.tls.add(tls);
@@ -180,7 +177,6 @@ impl TimeSums {
         }
         self.unanswered += other.unanswered;
         self.cut_off += other.cut_off;
-        self.without_acks += other.without_acks;
         self.full.merge(&other.full);
         self.tls.merge(&other.tls);
     }
@@ -246,7 +242,6 @@ impl Serialize for TimeSums {
         map.serialize_entry("timeouts", &self.timeouts)?;
         map.serialize_entry("unanswered", &self.unanswered)?;
         map.serialize_entry("cut_off", &self.cut_off)?;
-        map.serialize_entry("without_acks", &self.without_acks)?;
         map.serialize_entry("link_full_seconds", &self.full.seconds())?;
         map.serialize_entry("link_full_bps", &self.full.mean_rate().map(|rate| rate.as_bps()))?;
         map.serialize_entry("tls", &self.tls)?;

@@ -111,8 +111,7 @@ fn foretold_and_measured(of: &VisitedPath, seed: u64) -> (ForecastResult, Vec<f6
 }
 
 /// Prints a row of the table; answers whether each measured ratio lies in its interval.
-fn row(of: &VisitedPath, seed: u64) -> Vec<bool> {
-    let (foretold, measured) = foretold_and_measured(of, seed);
+fn row(of: &VisitedPath, foretold: &ForecastResult, measured: Vec<f64>) -> Vec<bool> {
     let mut cells = Vec::new();
     let mut inside = Vec::new();
     for (row, measured) in foretold.rows.iter().zip(measured).skip(1) {
@@ -137,12 +136,16 @@ fn row(of: &VisitedPath, seed: u64) -> Vec<bool> {
 #[test]
 fn intervals_hold_what_races_measure() {
     let mut inside = Vec::new();
+    let mut add = |of: &VisitedPath, seed: u64| {
+        let (foretold, measured) = foretold_and_measured(of, seed);
+        inside.extend(row(of, &foretold, measured));
+    };
     println!("| path | load | back-test | {} |", SCHEMES[1..].join(" | "));
     for of in &STEADY {
-        inside.extend(row(of, 5));
+        add(of, 5);
     }
     for of in &UNSTEADY {
-        (5..8).for_each(|seed| inside.extend(row(of, seed)));
+        (5..8).for_each(|seed| add(of, seed));
     }
     let held = inside.iter().filter(|held| **held).count();
     println!("{held} of {} measured ratios lie in their intervals", inside.len());
@@ -171,23 +174,25 @@ fn chance_widens_intervals() {
     assert!(half > gain.back_test.ln().abs() + 0.08, "{half} {}", gain.back_test);
 }
 
-/// Where bulk downloads share the line, the result of another scheme depends on them. Either the
-/// replay is so far off that nothing is predicted, or its error is in the interval.
+/// Bulk downloads share the line, so what another scheme takes depends on them. The replay may be so
+/// far off that nothing is predicted, in half of the cases at most. Elsewhere the interval
+/// covers the error.
 #[test]
 fn a_shared_line_is_refused_or_its_interval_holds() {
     let (mut inside, mut refused) = (Vec::new(), 0);
     for of in &SHARED {
         for seed in 5..8 {
-            match foretold_and_measured(of, seed).0.refused {
-                Some(off) => {
-                    println!("{} others: back-test {off:.2}, refused", of.others);
-                    refused += 1;
-                }
-                None => inside.extend(row(of, seed)),
+            let (foretold, measured) = foretold_and_measured(of, seed);
+            if let Some(off) = foretold.refused {
+                println!("{} others: back-test {off:.2}, refused", of.others);
+                refused += 1;
+            } else {
+                inside.extend(row(of, &foretold, measured));
             }
         }
     }
     let held = inside.iter().filter(|held| **held).count();
     println!("{refused} refused, {held} of {} inside", inside.len());
+    assert!(refused <= 3, "{refused} of 6 are refused");
     assert!(held * 10 >= inside.len() * 9, "{held} of {}", inside.len());
 }

@@ -7,8 +7,8 @@ use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use testbed::TOO_LATE;
 use testbed::truth::{
-    BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, TruthPlan,
-    TruthReport, is_class,
+    BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError,
+    TruthPlan, TruthReport,
 };
 
 #[derive(Debug, clap::Args)]
@@ -175,13 +175,10 @@ fn found_first(end: &ComparedCapture) -> String {
     format!("{}{mark}", end.found.first.unwrap_or("none"))
 }
 
-/// `-12 slow-start`; a class that the analyser lacks has a question mark.
+/// Such as `-12.0 slow-start`.
 fn worst(end: &ComparedCapture) -> String {
-    end.worst().map_or_else(String::new, |worst| {
-        let name = worst.cause.name();
-        let lacks = if is_class(name) { "" } else { "?" };
-        format!("{:+.1} {name}{lacks}", worst.points)
-    })
+    let text = |worst: ShareError| format!("{:+.1} {}", worst.points, worst.cause.name());
+    end.worst().map_or_else(String::new, text)
 }
 
 fn verdict(report: &TruthReport) -> Result<(), Failure> {

@@ -5,9 +5,7 @@ use findings::FindingsSink;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use trace::{
-    ConnectionTrace, EngineConfig, ProfileSurvey, TimeShare, TraceEngine, TraceSink, Vantage,
-};
+use trace::{ConnectionTrace, EngineConfig, ProfileSurvey, TraceEngine, TraceSink, Vantage};
 
 /// The analyser's account of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -72,15 +70,10 @@ impl AnalysedCapture {
         })
     }
 
-    /// The part of the time that a cause took, by its name; zero if the analyser has no such class.
+    /// The part of the time that a cause took, by its name.
     pub fn share(&self, cause: &str) -> f64 {
         self.shares.get(cause).copied().unwrap_or_default()
     }
-}
-
-/// True if the analyser has a class of this name.
-pub fn is_class(name: &str) -> bool {
-    TimeShare::ALL.iter().any(|share| share.name() == name)
 }
 
 fn segments(capture: Vec<u8>) -> Result<Vec<Observed>, CaptureError> {

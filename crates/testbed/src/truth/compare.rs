@@ -1,11 +1,11 @@
 //! The analyser's account of a row beside the truth.
 
 use super::analysed::AnalysedCapture;
-use super::cause::TruthCause;
 use super::played::PlayedConnection;
 use super::row::TruthRow;
 use super::shares::{RowTruth, TrueShare};
 use serde::Serialize;
+use trace::TimeShare;
 
 /// Percentage points by which a share may differ from the truth.
 pub const SHARE_TOLERANCE_POINTS: f64 = 5.0;
@@ -13,7 +13,7 @@ pub const SHARE_TOLERANCE_POINTS: f64 = 5.0;
 pub const BURSTY_TOLERANCE_POINTS: f64 = 10.0;
 
 /// The class of time whose cause a capture does not show.
-const UNEXPLAINED: &str = "unexplained";
+const UNEXPLAINED: &str = TimeShare::Unexplained.name();
 
 /// Rules by which an account is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,8 @@ pub struct ComparedCapture {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShareError {
     /// The cause that has the share.
-    pub cause: TruthCause,
+    #[serde(serialize_with = "super::cause::one")]
+    pub cause: TimeShare,
     /// Percentage points; negative if the analyser's share is too small.
     pub points: f64,
 }
@@ -113,11 +114,11 @@ mod tests {
     #[test]
     fn an_account_is_inside_by_its_first_cause_and_its_worst_share() {
         let shares = vec![
-            TrueShare { cause: TruthCause::Think, low: 0.5, high: 0.5 },
-            TrueShare { cause: TruthCause::Path, low: 0.2, high: 0.3 },
+            TrueShare { cause: TimeShare::Think, low: 0.5, high: 0.5 },
+            TrueShare { cause: TimeShare::Path, low: 0.2, high: 0.3 },
         ];
         let truth = RowTruth {
-            first: vec![TruthCause::Think],
+            first: vec![TimeShare::Think],
             total_s: 1.0,
             transfers: 1,
             shares,
@@ -146,7 +147,7 @@ mod tests {
         assert!(compared("think", 0.54, 0.25).is_inside());
         assert!(!compared("path", 0.5, 0.25).is_inside());
         let worst = compared("think", 0.53, 0.1).worst().expect("two shares are known");
-        assert_eq!(worst.cause, TruthCause::Path);
+        assert_eq!(worst.cause, TimeShare::Path);
         assert!((worst.points + 10.0).abs() < 1e-9);
         assert!(!compared("think", 0.53, 0.1).is_inside());
     }

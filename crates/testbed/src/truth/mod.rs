@@ -26,8 +26,7 @@ mod shares;
 mod sleep;
 mod sockets;
 
-pub use analysed::{AnalysedCapture, is_class};
-pub use cause::TruthCause;
+pub use analysed::AnalysedCapture;
 pub use compare::{
     BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError,
 };

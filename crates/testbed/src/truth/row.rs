@@ -1,6 +1,5 @@
 //! A row: a path, connections over it, and the causes that are known by construction.
 
-use super::cause::TruthCause;
 use super::script::{ConnectionScript, ScriptStep, seconds};
 use super::secured::TlsSetup;
 use super::sockets::TruthSocket;
@@ -8,6 +7,7 @@ use link::path::PathSpec;
 use link::{Duplex, LinkConfig, LinkError, Reordering};
 use serde::{Serialize, Serializer};
 use std::fmt;
+use trace::TimeShare;
 use units::Duration;
 
 /// The effect of the way back on ACKs.
@@ -95,9 +95,11 @@ pub struct TruthRow {
     /// Sysctls of the server's namespace.
     pub server_sysctls: Vec<NamespaceSysctl>,
     /// The first cause; any of these where construction does not decide between them.
-    pub first: Vec<TruthCause>,
+    #[serde(serialize_with = "super::cause::each")]
+    pub first: Vec<TimeShare>,
     /// Causes whose shares are known.
-    pub claims: Vec<TruthCause>,
+    #[serde(serialize_with = "super::cause::each")]
+    pub claims: Vec<TimeShare>,
     /// Conditions on the kernel's counters.
     pub evidence: Vec<KernelEvidence>,
     /// True in the quick subset.
@@ -183,13 +185,13 @@ impl TruthRow {
     }
 
     /// Sets the first cause, or causes.
-    pub(super) fn because(mut self, first: impl Into<Vec<TruthCause>>) -> Self {
+    pub(super) fn because(mut self, first: impl Into<Vec<TimeShare>>) -> Self {
         self.first = first.into();
         self
     }
 
     /// Sets the causes whose shares are known.
-    pub(super) fn claiming(mut self, claims: impl Into<Vec<TruthCause>>) -> Self {
+    pub(super) fn claiming(mut self, claims: impl Into<Vec<TimeShare>>) -> Self {
         self.claims = claims.into();
         self
     }

@@ -1,19 +1,20 @@
 //! The truth of a row: the time of its transfers and their causes, as construction and kernel
 //! prove them.
 
-use super::cause::TruthCause;
 use super::crossing::Crossing;
 use super::exchange::{self, ServerExchange};
 use super::played::{Played, PlayedConnection};
 use super::row::{KernelEvidence, TruthRow};
 use serde::Serialize;
+use trace::TimeShare;
 use units::{Duration, Instant};
 
 /// The known times and causes of a row's transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowTruth {
     /// Causes of which one is the first.
-    pub first: Vec<TruthCause>,
+    #[serde(serialize_with = "super::cause::each")]
+    pub first: Vec<TimeShare>,
     /// Time of all transfers together, as the server saw it, seconds.
     pub total_s: f64,
     /// Transfers.
@@ -40,7 +41,8 @@ pub struct RowTruth {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrueShare {
     /// The cause.
-    pub cause: TruthCause,
+    #[serde(serialize_with = "super::cause::one")]
+    pub cause: TimeShare,
     /// At least.
     pub low: f64,
     /// At most.
@@ -118,7 +120,7 @@ impl RowTruth {
 }
 
 /// Names a share that is certainly larger than that of every first cause.
-fn larger_than_first(first: &[TruthCause], shares: &[TrueShare]) -> Option<String> {
+fn larger_than_first(first: &[TimeShare], shares: &[TrueShare]) -> Option<String> {
     let is_first = |share: &&TrueShare| first.contains(&share.cause);
     let known = shares.iter().filter(is_first).map(|share| share.high);
     // First causes whose shares are not known have at most what the others leave.
@@ -166,26 +168,29 @@ impl KnownSums {
     }
 
     /// The share of a cause; `None` if nothing proves it.
-    fn share(&self, cause: TruthCause) -> Option<TrueShare> {
+    fn share(&self, cause: TimeShare) -> Option<TrueShare> {
         // A window that is full for as long as the path carries its bytes bounds nothing then.
         let beside_path = |time: f64| (time - self.path, time);
         let (low, high) = match cause {
-            TruthCause::Handshake => (self.handshake, self.handshake),
-            TruthCause::Tls => (self.tls, self.tls),
-            TruthCause::Request => (self.request, self.request),
-            TruthCause::Think => (self.think, self.think),
-            TruthCause::Path => (self.path, self.path),
-            TruthCause::SlowStart => (self.rest(), self.rest()),
-            TruthCause::Pacing => (self.rest() - self.pacing_ramp, self.rest()),
-            TruthCause::Nagle => (self.held, self.held),
-            TruthCause::ReceiverWindow => beside_path(self.rwnd_limited),
-            TruthCause::SendBuffer => beside_path(self.blocked),
+            TimeShare::Handshake => (self.handshake, self.handshake),
+            TimeShare::Tls => (self.tls, self.tls),
+            TimeShare::Request => (self.request, self.request),
+            TimeShare::Think => (self.think, self.think),
+            TimeShare::Path => (self.path, self.path),
+            TimeShare::SlowStart => (self.rest(), self.rest()),
+            TimeShare::Pacing => (self.rest() - self.pacing_ramp, self.rest()),
+            TimeShare::Nagle => (self.held, self.held),
+            TimeShare::ReceiverWindow => beside_path(self.rwnd_limited),
+            TimeShare::SendBuffer => beside_path(self.blocked),
             // Nothing was outstanding, to everything that the application slept.
-            TruthCause::Application => {
+            TimeShare::Application => {
                 let opening = self.handshake + self.tls + self.request + self.think;
                 (self.slept.min(self.total - opening - self.busy), self.slept)
             }
-            TruthCause::Avoidance | TruthCause::Recovery | TruthCause::Timeout => return None,
+            TimeShare::Avoidance
+            | TimeShare::Recovery
+            | TimeShare::Timeout
+            | TimeShare::Unexplained => return None,
         };
         let part = |seconds: f64| (seconds / self.total).clamp(0.0, 1.0);
         Some(TrueShare { cause, low: part(low), high: part(high) })
@@ -248,21 +253,21 @@ mod tests {
         }
     }
 
-    fn share(cause: TruthCause) -> [f64; 2] {
+    fn share(cause: TimeShare) -> [f64; 2] {
         let TrueShare { low, high, .. } = sums().share(cause).expect("it is known");
         [low, high].map(|part| (part * 1000.0).round() / 1000.0)
     }
 
     #[test]
     fn shares_are_parts_of_all_the_time() {
-        assert_eq!(share(TruthCause::Think), [0.2, 0.2]);
+        assert_eq!(share(TimeShare::Think), [0.2, 0.2]);
         // 2.0 - 0.1 - 0.1 - 0.4 - 0.3 = 1.1 s.
-        assert_eq!(share(TruthCause::SlowStart), [0.55, 0.55]);
+        assert_eq!(share(TimeShare::SlowStart), [0.55, 0.55]);
         // 1.2 s, or without the path's 0.3 s.
-        assert_eq!(share(TruthCause::ReceiverWindow), [0.45, 0.6]);
+        assert_eq!(share(TimeShare::ReceiverWindow), [0.45, 0.6]);
         // 2.0 - 0.1 - 0.1 - 0.4 - 0.6 = 0.8 s without data outstanding, and 0.9 s slept.
-        assert_eq!(share(TruthCause::Application), [0.4, 0.45]);
-        assert_eq!(sums().share(TruthCause::Recovery), None);
+        assert_eq!(share(TimeShare::Application), [0.4, 0.45]);
+        assert_eq!(sums().share(TimeShare::Recovery), None);
     }
 
     /// 2500 bytes take 1 ms at 20 Mbit/s, and the round trip is 40 ms.
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn an_error_is_the_distance_from_the_range() {
-        let share = TrueShare { cause: TruthCause::Path, low: 0.25, high: 0.5 };
+        let share = TrueShare { cause: TimeShare::Path, low: 0.25, high: 0.5 };
         assert_eq!(
             [0.125, 0.25, 0.375, 0.75].map(|at| share.error_points(at)),
             [-12.5, 0.0, 0.0, 25.0]
@@ -313,13 +318,13 @@ mod tests {
     #[test]
     fn no_known_share_is_larger_than_the_first_causes() {
         let share = |cause, low, high| TrueShare { cause, low, high };
-        let shares = [share(TruthCause::Path, 0.4, 0.4), share(TruthCause::Think, 0.2, 0.5)];
-        assert_eq!(larger_than_first(&[TruthCause::Path], &shares), None);
-        assert_eq!(larger_than_first(&[TruthCause::Think], &shares), None);
-        let shares = [share(TruthCause::Path, 0.6, 0.6), share(TruthCause::Think, 0.2, 0.5)];
-        assert!(larger_than_first(&[TruthCause::Think], &shares).is_some());
+        let shares = [share(TimeShare::Path, 0.4, 0.4), share(TimeShare::Think, 0.2, 0.5)];
+        assert_eq!(larger_than_first(&[TimeShare::Path], &shares), None);
+        assert_eq!(larger_than_first(&[TimeShare::Think], &shares), None);
+        let shares = [share(TimeShare::Path, 0.6, 0.6), share(TimeShare::Think, 0.2, 0.5)];
+        assert!(larger_than_first(&[TimeShare::Think], &shares).is_some());
         // Recovery has at most 1 - 0.6 - 0.2.
-        assert!(larger_than_first(&[TruthCause::Recovery], &shares).is_some());
+        assert!(larger_than_first(&[TimeShare::Recovery], &shares).is_some());
     }
 
     #[test]

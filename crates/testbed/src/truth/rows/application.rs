@@ -1,9 +1,9 @@
 //! Rows that the server's application bounds, and requests that are not answered whole.
 
-use super::super::cause::TruthCause::{Application, Handshake, Path, Request, SlowStart, Think};
 use super::super::row::{KernelEvidence, TruthRow};
 use super::super::script::{ConnectionScript, EndScript, REQUEST, ScriptStep};
 use super::ms;
+use trace::TimeShare::{Application, Handshake, Path, Request, SlowStart, Think};
 
 const CLEAN: [KernelEvidence; 2] = [KernelEvidence::NoRetransmission, KernelEvidence::NoLimit];
 const PATH: &str = "20mbit,40ms,200p";

@@ -1,10 +1,10 @@
 //! Rows whose link is full: the path's rate bounds them.
 
-use super::super::cause::TruthCause::Path;
 use super::super::row::{AckWay, KernelEvidence, TruthRow};
 use super::super::script::ConnectionScript;
 use super::super::sockets::TruthSocket;
 use super::ms;
+use trace::TimeShare::Path;
 
 /// The path of rows whose ACKs are disturbed.
 const DISTURBED: &str = "20mbit,40ms,60p";

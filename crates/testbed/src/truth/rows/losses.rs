@@ -1,7 +1,7 @@
 //! Rows with random loss, which keeps the window small.
 
-use super::super::cause::TruthCause::{Avoidance, Handshake, Path, Recovery, Timeout};
 use super::super::row::{KernelEvidence, TruthRow};
+use trace::TimeShare::{Avoidance, Handshake, Path, Recovery, Timeout};
 
 pub(super) fn rows() -> Vec<TruthRow> {
     let lossy = |path: &str, bytes, name: &str| {

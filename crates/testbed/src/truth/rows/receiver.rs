@@ -1,10 +1,10 @@
 //! Rows that the receiver bounds: its reader, or its buffer.
 
-use super::super::cause::TruthCause::{Handshake, ReceiverWindow, Request, Think};
 use super::super::row::{KernelEvidence, TruthRow};
 use super::super::script::{REQUEST, ScriptStep};
 use super::super::sockets::TruthSocket;
 use super::ms;
+use trace::TimeShare::{Handshake, ReceiverWindow, Request, Think};
 
 const PATH: &str = "20mbit,40ms,200p";
 

@@ -1,12 +1,12 @@
 //! Rows that the sender bounds: slow start, its buffer, its pacing, Nagle's algorithm.
 
-use super::super::cause::TruthCause::{
-    Application, Handshake, Nagle, Pacing, Path, Request, SendBuffer, SlowStart, Think,
-};
 use super::super::row::{KernelEvidence, TruthRow};
 use super::super::script::{ConnectionScript, EndScript, REQUEST, ScriptStep};
 use super::super::sockets::TruthSocket;
 use super::ms;
+use trace::TimeShare::{
+    Application, Handshake, Nagle, Pacing, Path, Request, SendBuffer, SlowStart, Think,
+};
 
 const CLEAN: [KernelEvidence; 2] = [KernelEvidence::NoRetransmission, KernelEvidence::NoLimit];
 

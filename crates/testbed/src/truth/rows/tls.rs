@@ -1,8 +1,8 @@
 //! Rows over TLS, short enough that its round trips are most of the time beside the path's.
 
-use super::super::cause::TruthCause::{Handshake, Path, Request, Tls};
 use super::super::row::{KernelEvidence, TruthRow};
 use super::super::secured::TlsSetup;
+use trace::TimeShare::{Handshake, Path, Request, Tls};
 
 const CLEAN: [KernelEvidence; 2] = [KernelEvidence::NoRetransmission, KernelEvidence::NoLimit];
 

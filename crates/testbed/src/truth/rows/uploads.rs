@@ -1,10 +1,10 @@
 //! Rows in which the client sends.
 
-use super::super::cause::TruthCause::{Handshake, Request, Think};
 use super::super::row::{KernelEvidence, TruthRow};
 use super::super::script::{ConnectionScript, EndScript, ScriptStep};
 use super::super::sockets::TruthSocket;
 use super::ms;
+use trace::TimeShare::{Handshake, Request, Think};
 
 /// Bytes of the answer.
 const RECEIPT: u64 = 500;
