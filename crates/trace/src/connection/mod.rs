@@ -369,6 +369,7 @@ impl TracedConnection {
         }
         let end =
             ConnectionEnd { at: self.reset.map_or(self.last, |(_, at)| at), cut: self.cut_by() };
+        self.end_upload();
         if let Some(report) = self.meter.finish(&end) {
             with.sink.on_transfer(&self.told(self.server()), &report);
         }

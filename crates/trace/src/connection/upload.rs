@@ -31,7 +31,7 @@ impl TracedConnection {
         let _ = upload.on_passage(at, passage, state);
     }
 
-    /// The server begins to answer: the request is over.
+    /// The server begins to answer, or never will: the request is over.
     pub(super) fn end_upload(&mut self) {
         if let Some(upload) = self.upload.take() {
             self.meter.note_upload(upload.under_way());

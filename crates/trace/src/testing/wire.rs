@@ -58,15 +58,21 @@ impl CapturedWire {
     pub fn open(&mut self, ms: u64, sack: bool) {
         let options =
             TcpOptions { mss: Some(MSS as u16), sack_permitted: sack, ..TcpOptions::default() };
-        let syn = Observed {
-            seq: SeqNum(ISN),
-            flags: Flags::SYN,
-            options: (&options).into(),
-            ..Observed::default()
-        };
+        self.open_with(ms, ms, &options);
+    }
+
+    /// A handshake of 100 ms without options, seen at the client.
+    pub fn open_at_client(&mut self, ms: u64) {
+        self.open_with(ms, ms + 100, &TcpOptions::default());
+    }
+
+    /// A handshake from `ms` on, whose SYN-ACK passes the capture at `answered`.
+    fn open_with(&mut self, ms: u64, answered: u64, options: &TcpOptions) {
+        let (seq, options) = (SeqNum(ISN), options.into());
+        let syn = Observed { seq, flags: Flags::SYN, options, ..Observed::default() };
         self.push(ms, false, syn);
         let flags = Flags::SYN.with(Flags::ACK);
-        self.push(ms, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
+        self.push(answered, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
         self.push(ms + 100, false, ack_of(1));
     }
 

@@ -144,6 +144,7 @@ impl OpenTransfer {
         (report.answered, report.bytes) = (None, 0);
         report.ended = report.began + report.shares.total();
         report.outcome = TransferEnd::Unanswered;
+        report.upload = self.upload_shares();
         report.tls = self.tls.as_ref().map(|tls| tls.report);
         Some(report)
     }
@@ -170,7 +171,7 @@ impl OpenTransfer {
         }
     }
 
-    /// The causes of the time up to its latest data.
+    /// The causes of the time so far, with the wait for ACKs of the latest data if the window is full.
     pub(super) fn under_way(&self, link: &LinkRate) -> TimeShares {
         let mut shares = self.report.shares;
         self.take_carried(&mut shares, link);

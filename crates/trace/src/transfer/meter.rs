@@ -126,7 +126,7 @@ impl TransferMeter {
             .map_or(0, |open| open.report.request_bytes)
     }
 
-    /// The causes of the time up to the latest data of the answer under way.
+    /// The causes of the time of the answer under way, so far.
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(open) = self.open.take() else { return TimeShares::default() };
         open.under_way(&self.link)

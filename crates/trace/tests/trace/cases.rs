@@ -4,11 +4,11 @@
 //! The link's share is what its bytes take at its rate, and a round trip; the README beside the
 //! captures says how each was made.
 
-use crate::common::collect::Collected;
+use crate::common::collect::{Collected, found_in};
 use crate::common::segments_of;
 use trace::{
-    ConnectionTrace, EngineConfig, FastOpenOutcome, RetransmissionKind, TimeShare, TraceEnd,
-    TraceEngine, TransferEnd, TransferReport, Vantage,
+    ConnectionTrace, FastOpenOutcome, RetransmissionKind, TimeShare, TraceEnd, TransferEnd,
+    TransferReport, Vantage,
 };
 
 /// Headers of IPv4 and TCP with timestamps.
@@ -19,9 +19,7 @@ struct Found(Collected);
 
 impl Found {
     fn of(name: &str) -> Self {
-        let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-        segments_of(name).iter().for_each(|segment| engine.on_segment(segment));
-        Self(engine.finish_all().0)
+        Self(found_in(&segments_of(name)))
     }
 
     fn transfers(&self) -> Vec<&TransferReport> {

@@ -1,12 +1,11 @@
 //! Packets that are captured twice, and networks that share addresses: captures with known answers,
 //! and changes of them.
 
-use crate::common::collect::Collected;
+use crate::common::collect::found_in;
 use crate::common::segments_of;
 use capture::Observed;
 use segment::Flags;
 use std::net::{IpAddr, Ipv6Addr};
-use trace::{EngineConfig, TraceEngine};
 use units::{Duration, Instant};
 
 /// Packets of the capture with losses, and retransmissions by the kernel's counters.
@@ -31,14 +30,8 @@ impl Counted {
     }
 }
 
-fn collected(segments: &[Observed]) -> Collected {
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    segments.iter().for_each(|segment| engine.on_segment(segment));
-    engine.finish_all().0
-}
-
 fn counted(segments: &[Observed]) -> Counted {
-    let connections = collected(segments).connections;
+    let connections = found_in(segments).connections;
     let again = connections
         .iter()
         .map(|one| one.server_sent.retransmitted() + one.client_sent.retransmitted());
@@ -185,14 +178,14 @@ fn networks_may_share_addresses() {
     for segments in [segments, with_v6] {
         let expected = Counted { connections: 3, retransmissions: 0, copies: 0 };
         assert_eq!(counted(&segments), expected);
-        let connections = collected(&segments).connections;
+        let connections = found_in(&segments).connections;
         let mut sent: Vec<u64> = connections.iter().map(|one| one.server_sent.bytes).collect();
         sent.sort_unstable();
         assert_eq!(sent, [4_344, 8_688, 13_032]);
         // Where no handshake was captured, the numbers are too far from each other.
         let without_syn: Vec<Observed> =
             segments.into_iter().filter(|segment| !segment.has(Flags::SYN)).collect();
-        assert_eq!(collected(&without_syn).connections.len(), 3);
+        assert_eq!(found_in(&without_syn).connections.len(), 3);
     }
 }
 

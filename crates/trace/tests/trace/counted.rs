@@ -3,7 +3,7 @@
 //! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes.
 
 use crate::common::collect::Collected;
-use crate::steps::{begun, run};
+use crate::steps::{begun, nine_sent, run};
 use trace::{RetransmissionKind, SparedBy, TimeShare, TransferReport};
 
 use RetransmissionKind::{Fast, SlowStart, TailProbe, Timeout};
@@ -21,11 +21,7 @@ fn counts(found: &Collected) -> Vec<[u32; 2]> {
 /// NewReno has repaired segment 3 of the nine that it had sent, and knows from the partial ACK that
 /// 5 is missing. `duplicates` of that ACK follow, and then the timer runs out.
 fn after_a_fast_repair(duplicates: u64) -> Collected {
-    let mut wire = begun(false, 3);
-    for n in 1..=3 {
-        wire.ack(209 + u64::from(n), n);
-        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
-    }
+    let mut wire = nine_sent(false);
     for ms in [311, 312, 313] {
         wire.ack(ms, 3);
     }

@@ -1,24 +1,17 @@
 //! Beginnings and ends of transfers: answers that are cut off or never come, TLS in front of them,
 //! and what only looks like these.
 
-use crate::common::collect::Collected;
+use crate::common::collect::found_in;
 use capture::{Observed, TlsContent, TlsHead};
 use segment::Flags;
 use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, stamped};
 use trace::{
-    EngineConfig, ProfileSurvey, RateEvidence, TimeShare, TraceEngine, TransferEnd, TransferReport,
-    Vantage,
+    EngineConfig, ProfileSurvey, RateEvidence, TimeShare, TransferEnd, TransferReport, Vantage,
 };
 use units::{Duration, SeqNum};
 
-fn found_in(wire: &CapturedWire) -> Collected {
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
-    engine.finish_all().0
-}
-
 fn only_transfer(wire: &CapturedWire) -> TransferReport {
-    let found = found_in(wire);
+    let found = found_in(&wire.segments);
     assert_eq!(found.transfers.len(), 1, "{:?}", found.transfers);
     found.transfers[0].1
 }
@@ -113,7 +106,7 @@ fn ten_segments_without_an_ack_are_a_filtered_capture() {
         wire.ask(110, 0, 300, 0);
         wire.send(110, 0..n);
         wire.ask(410, 300, 300, n);
-        let found = found_in(&wire);
+        let found = found_in(&wire.segments);
         assert_eq!(found.transfers[0].1.has_acks, has_acks, "{n}");
     }
 }
@@ -203,7 +196,7 @@ fn arriving(tick: u32, delay: u64) -> TransferReport {
         wire.other(at, true, data);
         wire.other(at, false, ack_of(1 + (n + 1) * MSS)).seq = SeqNum(ISN) + 301;
     }
-    let found = found_in(&wire);
+    let found = found_in(&wire.segments);
     assert_eq!(found.connections[0].vantage, Vantage::Client);
     found.transfers[0].1
 }
@@ -222,11 +215,7 @@ fn at_the_client_timestamps_show_a_queue() {
 #[test]
 fn a_survey_leaves_captures_at_the_client_out() {
     let mut wire = CapturedWire::new();
-    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
-    wire.other(0, false, syn);
-    let flags = Flags::SYN.with(Flags::ACK);
-    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
-    wire.other(100, false, ack_of(1));
+    wire.open_at_client(0);
     wire.ask(100, 0, 300, 0);
     wire.send(200, 0..3);
     wire.ack(200, 3);
@@ -235,4 +224,30 @@ fn a_survey_leaves_captures_at_the_client_out() {
     let at_server = asked();
     let survey = ProfileSurvey::of(&EngineConfig::default(), &at_server.segments, 1);
     assert_eq!(survey.hosts.len(), 1);
+}
+
+/// A client fills windows of 10, 20 and 40 segments, the last 210 ms after its connection was open.
+/// It goes 300 ms later, without an answer. Most of its request's time has a cause all the same: slow
+/// start.
+#[test]
+fn a_large_request_without_an_answer_has_causes() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    let mut sent = 0;
+    for (flight, segments) in [10, 20, 40].into_iter().enumerate() {
+        let ms = 110 + 100 * flight as u64;
+        for _ in 0..segments {
+            wire.ask(ms, sent, MSS, 0);
+            sent += MSS;
+            wire.other(ms, true, ack_of(1 + sent));
+        }
+    }
+    wire.other(610, false, Observed { flags: Flags::RST, ..ack_of(1) });
+    let report = only_transfer(&wire);
+    assert_eq!(report.outcome, TransferEnd::Unanswered);
+    assert_eq!(report.shares.of(TimeShare::Request), Duration::from_millis(210));
+    assert_eq!(report.shares.of(TimeShare::Think), Duration::from_millis(300));
+    let upload = report.upload.expect("the client's sender is rebuilt");
+    assert_eq!(upload.total(), Duration::from_millis(210));
+    assert!(upload.of(TimeShare::SlowStart) > Duration::from_millis(105), "{upload:?}");
 }

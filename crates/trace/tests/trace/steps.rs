@@ -42,14 +42,21 @@ pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
     wire
 }
 
-#[test]
-fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_hole() {
-    let mut wire = begun(false, 3);
-    // All three arrive: six more leave (slow start, three ACKs), of which the first and third are lost.
+/// A connection on which the server has sent nine segments: three, and from 210 ms on two more for
+/// each of their ACKs (slow start).
+pub(crate) fn nine_sent(sack: bool) -> CapturedWire {
+    let mut wire = begun(sack, 3);
     for n in 1..=3 {
         wire.ack(209 + u64::from(n), n);
         wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
     }
+    wire
+}
+
+#[test]
+fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_hole() {
+    let mut wire = nine_sent(false);
+    // All three arrive: six more leave (slow start, three ACKs), of which the first and third are lost.
     // Segments 4, 6, 7, 8 arrive: four duplicates. The third brings 3 again.
     for ms in [311, 312, 313] {
         wire.ack(ms, 3);
@@ -149,11 +156,7 @@ fn a_tail_loss_probe_spares_timeouts_of_two_round_trips_and_more() {
 /// from there on is none of the holes that SACK would have told of.
 #[test]
 fn a_timeout_after_all_is_repaired_is_not_spared_by_sack() {
-    let mut wire = begun(false, 3);
-    for n in 1..=3 {
-        wire.ack(209 + u64::from(n), n);
-        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
-    }
+    let mut wire = nine_sent(false);
     for ms in [311, 312, 313] {
         wire.ack(ms, 3);
     }
@@ -169,11 +172,7 @@ fn a_timeout_after_all_is_repaired_is_not_spared_by_sack() {
 
 #[test]
 fn a_second_loss_in_a_window_of_reno_times_out_though_sack_would_have_told() {
-    let mut wire = begun(false, 3);
-    for n in 1..=3 {
-        wire.ack(209 + u64::from(n), n);
-        wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
-    }
+    let mut wire = nine_sent(false);
     // 3 and 5 are lost, as above; Reno leaves recovery at the partial ACK and waits for the timer.
     for ms in [311, 312, 313, 314] {
         wire.ack(ms, 3);

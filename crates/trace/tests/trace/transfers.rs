@@ -1,11 +1,11 @@
 //! Transfers of simulated connections: their sizes, and where their time went.
 
-use crate::common::collect::{Collected, collect};
+use crate::common::collect::{collect, found_in};
 use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::Observed;
-use tcp::{Flags, Scheme};
+use tcp::Scheme;
 use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, at};
-use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TraceEngine, TransferReport};
+use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TransferReport};
 use units::{Duration, Instant, SeqNum};
 
 const SIZES: [u64; 4] = [3_000, 200_000, 14_000, 60_000];
@@ -34,25 +34,8 @@ fn transfers(scheme: &str, scenario: &Scenario, acks_only: bool) -> Vec<Transfer
     found.transfers.iter().map(|(_, report)| *report).collect()
 }
 
-fn found_in(wire: &CapturedWire) -> Collected {
-    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
-    wire.segments.iter().for_each(|segment| engine.on_segment(segment));
-    engine.finish_all().0
-}
-
 fn transfers_of(wire: &CapturedWire) -> Vec<TransferReport> {
-    found_in(wire).transfers.into_iter().map(|(_, found)| found).collect()
-}
-
-/// The handshake of a connection, captured at the client, 100 ms away from its server.
-fn opened_at_client() -> CapturedWire {
-    let mut wire = CapturedWire::new();
-    let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
-    wire.other(0, false, syn);
-    let flags = Flags::SYN.with(Flags::ACK);
-    wire.other(100, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });
-    wire.other(100, false, ack_of(1));
-    wire
+    found_in(&wire.segments).transfers.into_iter().map(|(_, found)| found).collect()
 }
 
 /// Whatever is lost, shares add up to the duration, and transfers have their sizes and follow each other.
@@ -139,7 +122,8 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
 /// ACK of the answer reaches the server 100 ms after the capture saw it and ends the transfer: the silence belongs to none.
 #[test]
 fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
-    let mut wire = opened_at_client();
+    let mut wire = CapturedWire::new();
+    wire.open_at_client(0);
     wire.ask(100, 0, 300, 0);
     wire.send(200, 0..3);
     wire.ack(200, 3);
@@ -167,7 +151,7 @@ fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
     }
     wire.send(214, [1]);
     wire.ack(314, 5);
-    let found = found_in(&wire);
+    let found = found_in(&wire.segments);
     assert_eq!(found.transfers.len(), 1);
     assert_eq!(found.transfers[0].1.bytes, 5_000);
     let sent = found.connections[0].server_sent;
@@ -244,7 +228,8 @@ fn a_server_that_speaks_first_thinks_before_it_does() {
 /// and the answer is here 100 ms after that.
 #[test]
 fn a_request_that_is_lost_is_no_time_of_the_server() {
-    let mut wire = opened_at_client();
+    let mut wire = CapturedWire::new();
+    wire.open_at_client(0);
     wire.ask(100, 0, 300, 0);
     wire.ask(1_100, 0, 300, 0);
     wire.send(1_200, 0..3);
@@ -264,7 +249,7 @@ fn a_window_whose_scale_nobody_told_bounds_nothing() {
     wire.ack(100, 5);
     wire.ack(101, 10);
     wire.segments.iter_mut().for_each(|segment| segment.window = 501);
-    let found = found_in(&wire);
+    let found = found_in(&wire.segments);
     assert!(!found.windows.is_empty());
     assert!(found.windows.iter().all(|(_, point)| point.receive_window.is_none()));
     assert!(found.transfers[0].1.shares.of(TimeShare::ReceiverWindow).is_zero());

@@ -1,6 +1,7 @@
 //! A sink that keeps everything, and the comparison with the truth.
 
 use super::Scenario;
+use capture::Observed;
 use std::collections::HashMap;
 use trace::{
     ConnectionTrace, EngineConfig, EngineTally, Retransmission, RetransmissionKind, SenderSnapshot,
@@ -140,4 +141,11 @@ impl Agreement {
             }
         }
     }
+}
+
+/// The results of a capture with the engine as it is by default.
+pub fn found_in(segments: &[Observed]) -> Collected {
+    let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
+    segments.iter().for_each(|segment| engine.on_segment(segment));
+    engine.finish_all().0
 }
