@@ -75,7 +75,7 @@ pub(crate) struct AllTimes {
 }
 
 impl ForecastResult {
-    /// Of replays under schemes of these names.
+    /// Summarises the replays under the schemes of these names.
     pub(crate) fn of(names: &[&str], subjects: &[Subject], times: &AllTimes) -> Self {
         let Some(first) = times.schemes.first() else { return Self::default() };
         let basis = GainBasis { subjects, first, steady: times.steady.as_deref() };

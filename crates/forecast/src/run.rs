@@ -120,7 +120,7 @@ impl Forecast {
         (MOST_REPLAYED / transfers.max(1)).clamp(1, MOST_DRAWS)
     }
 
-    /// What became of all connections.
+    /// Replays all connections under each scheme.
     fn replay_all(
         &self,
         schemes: &[Scheme],

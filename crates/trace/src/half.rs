@@ -2,6 +2,8 @@
 //! captured twice, and the sender behind it.
 
 mod copies;
+mod offer;
+mod stamps;
 
 use crate::misfit::Misfit;
 use crate::profile::SenderModel;
@@ -10,8 +12,11 @@ use crate::transfer::PassingData;
 use crate::vantage::Place;
 use capture::Observed;
 use copies::Prints;
+pub(crate) use offer::Offer;
+use offer::{agreed_terms, window_shift};
 use segment::Flags;
 use sender::{Acknowledgement, SackOffsets, StampClock};
+use stamps::SentStamps;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
@@ -20,26 +25,6 @@ const LITTLE: u64 = 4 * 1460;
 /// Shift of the windows of an end whose SYN was not captured: the most that may be agreed (RFC 7323
 /// §2.3). Nothing shows how wide they are, and so they bound nothing, except where they are shut.
 const UNKNOWN_SHIFT: u8 = 14;
-/// Payload of a segment where nothing shows it (Ethernet, with timestamps).
-const USUAL_MSS: u64 = 1448;
-
-/// Options that a SYN offered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Offer {
-    pub(crate) at: Instant,
-    /// When the SYN was sent last, before it was answered.
-    pub(crate) last_at: Instant,
-    /// It acknowledges the peer's.
-    pub(crate) answers: bool,
-    pub(crate) mss: Option<u16>,
-    pub(crate) scale: Option<u8>,
-    pub(crate) sack: bool,
-    /// Its timestamp.
-    pub(crate) stamp: Option<u32>,
-    pub(crate) ecn: bool,
-    /// Retransmissions of the SYN.
-    pub(crate) again: u8,
-}
 
 /// The acknowledgement and window of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,19 +54,6 @@ pub(crate) struct Late {
 #[derive(Debug, Default)]
 struct LateQueue(VecDeque<Late>);
 
-/// Time after its SYN from which on a segment shows how fast the clock of its timestamps runs.
-const CLOCK_SHOWN_AFTER: Duration = Duration::from_millis(20);
-/// Difference from a clock of milliseconds that its granularity and the host explain.
-const CLOCK_SLACK: Duration = Duration::from_millis(5);
-
-/// The clock of a sender's timestamps (RFC 7323 §5.4 allows 1 ms to 1 s).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClockFit {
-    Unknown,
-    Milliseconds,
-    Other,
-}
-
 /// One direction.
 pub(crate) struct Half {
     /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
@@ -95,13 +67,10 @@ pub(crate) struct Half {
     /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
     offered: u32,
     pub(crate) syn: Option<Offer>,
-    clock_fit: ClockFit,
     recent: Prints,
     /// The ACK and window of its last segment, where repeating them would change nothing.
     said: Option<Said>,
-    /// The last timestamp sent and when, to read the sender's clock by; never before the first.
-    stamp: u32,
-    stamped: Instant,
+    stamps: SentStamps,
     /// The side whose host's model the sender runs: the server's, as far as that was known then.
     pub(crate) host: u8,
     pub(crate) sender: Option<Box<RebuiltSender>>,
@@ -123,11 +92,9 @@ impl Default for Half {
             sent: Instant::ZERO,
             offered: 0,
             syn: None,
-            clock_fit: ClockFit::Unknown,
             recent: Prints::default(),
             said: None,
-            stamp: 0,
-            stamped: Instant::ZERO,
+            stamps: SentStamps::default(),
             host: 0,
             sender: None,
             parked: None,
@@ -198,11 +165,8 @@ impl Half {
     /// Takes a SYN; true if it was seen before. While the connection is `opening`, a server that
     /// keeps no state may choose another sequence number each time: the latest one counts.
     pub(crate) fn on_syn(&mut self, segment: &Observed, opening: bool) -> bool {
-        let answers = segment.has(Flags::ACK);
         if let Some(offer) = &mut self.syn {
-            let again = answers == offer.answers;
-            offer.again = offer.again.saturating_add(u8::from(again));
-            (offer.answers, offer.last_at) = (answers, segment.at);
+            let again = offer.repeat(segment);
             if opening && self.high <= 1 && self.origin != Some(segment.seq) {
                 self.origin = Some(segment.seq);
             }
@@ -210,46 +174,25 @@ impl Half {
         }
         self.origin = Some(segment.seq);
         self.high = self.high.max(1);
-        let options = &segment.options;
-        self.syn = Some(Offer {
-            at: segment.at,
-            last_at: segment.at,
-            answers,
-            mss: options.mss(),
-            scale: options.window_scale(),
-            sack: options.sack_permitted(),
-            stamp: options.timestamps().map(|timestamps| timestamps.value),
-            ecn: segment.has(Flags::ECE),
-            again: 0,
-        });
+        self.syn = Some(Offer::of(segment));
         false
     }
 
-    /// True if one of the packets before was the same; `place`: what the handshake told of the path.
+    /// Returns true if one of the packets before was the same.
     #[inline(always)]
     pub(crate) fn is_copy(&mut self, segment: &Observed, place: &Place) -> bool {
-        self.recent.is_copy(segment, place, self.stamp)
+        self.recent.is_copy(segment, place, self.stamps.last())
     }
 
     /// Notes the sender's clock.
     pub(crate) fn note_stamp(&mut self, segment: &Observed) {
-        if let Some(timestamps) = segment.options.timestamps() {
-            (self.stamp, self.stamped) = (timestamps.value, segment.at);
-        }
+        self.stamps.note(segment);
     }
 
-    fn clock(&self) -> Option<StampClock> {
-        let clock = StampClock { value: self.stamp, at: self.stamped };
-        (self.stamped > Instant::ZERO).then_some(clock)
-    }
-
-    /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not; `None`: nothing tells.
-    fn shift(&self, peer: Option<&Offer>) -> Option<u8> {
-        match (&self.syn, peer) {
-            (_, Some(peer)) if peer.scale.is_none() => Some(0),
-            (Some(own), _) => Some(own.scale.unwrap_or(0).min(14)),
-            (None, _) => None,
-        }
+    /// Returns how much later a segment arrives than its SYN did, by its timestamp, with `usual`
+    /// added so that sooner is no less than zero. `None` unless its clock counts milliseconds.
+    pub(crate) fn delay(&mut self, segment: &Observed, usual: Duration) -> Option<Duration> {
+        self.stamps.delay(self.syn.as_ref()?, segment, usual)
     }
 
     /// A segment acknowledges and offers what the one before did, which has changed all that it can.
@@ -275,26 +218,12 @@ impl Half {
         if segment.has(Flags::SYN) {
             return field;
         }
-        field << self.shift(peer).unwrap_or(UNKNOWN_SHIFT)
+        field << window_shift(self.syn.as_ref(), peer).unwrap_or(UNKNOWN_SHIFT)
     }
 
     /// The terms that the two SYNs agreed on for this sender; `payload`: of its first segment.
     pub(crate) fn terms(&self, peer: &Self, payload: u32) -> Terms {
-        let both = |of: fn(&Offer) -> bool| match (&self.syn, &peer.syn) {
-            (Some(own), Some(peer)) => of(own) && of(peer),
-            (Some(one), None) | (None, Some(one)) => of(one),
-            (None, None) => true,
-        };
-        let timestamps = both(|offer| offer.stamp.is_some());
-        let offered = [&self.syn, &peer.syn].into_iter().flatten().filter_map(|offer| offer.mss);
-        let mss = match offered.min() {
-            Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
-            None => u64::from(payload).clamp(536, USUAL_MSS),
-        };
-        let sack_is_guess = self.syn.is_none() && peer.syn.is_none();
-        let window_is_guess = peer.shift(self.syn.as_ref()).is_none();
-        let (sack, ecn) = (both(|offer| offer.sack), both(|offer| offer.ecn));
-        Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
+        agreed_terms(self.syn.as_ref(), peer.syn.as_ref(), payload)
     }
 
     /// Takes new data of a side that sends little, without a sender; false if one is needed. It has
@@ -316,22 +245,6 @@ impl Half {
     pub(crate) fn sent_before_ack(&self, una: u64, now: Instant) -> Option<Duration> {
         let answers = !self.has_sender() && una > self.una && una == self.high && una > 1;
         answers.then(|| now.saturating_since(self.sent))
-    }
-
-    /// Returns how much later a segment arrives than its SYN did, by its timestamp, with `usual`
-    /// added so that sooner is no less than zero. `None` unless its clock counts milliseconds,
-    /// which the first segment shows: no queue has grown by then.
-    pub(crate) fn delay(&mut self, segment: &Observed, usual: Duration) -> Option<Duration> {
-        let (syn, stamp) = (self.syn?, segment.options.timestamps()?.value);
-        let sent = Duration::from_millis(stamp.wrapping_sub(syn.stamp?).into());
-        let seen = segment.at.saturating_since(syn.at);
-        let delay = (seen + usual).saturating_sub(sent);
-        if self.clock_fit == ClockFit::Unknown && seen >= CLOCK_SHOWN_AFTER {
-            let slack = (usual / 4).max(CLOCK_SLACK);
-            let fits = delay <= usual + slack && delay + slack >= usual;
-            self.clock_fit = if fits { ClockFit::Milliseconds } else { ClockFit::Other };
-        }
-        (self.clock_fit == ClockFit::Milliseconds).then_some(delay)
     }
 
     /// Notes an acknowledgement where no sender is rebuilt.
@@ -420,7 +333,7 @@ impl Half {
     ) {
         let clock = syn.zip(opened.1).map(|(syn, value)| StampClock { value, at: syn.at });
         if let Some(clock) = clock {
-            (self.stamp, self.stamped) = (clock.value, clock.at);
+            self.stamps.set(clock);
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
@@ -440,7 +353,7 @@ impl Half {
         una: u64,
         window: Option<u64>,
     ) -> SenderAck {
-        let clock = self.clock();
+        let clock = self.stamps.clock();
         let sack = self.sack_offsets(segment);
         let ack = seen_ack(segment, una, clock, &sack);
         SenderAck {
@@ -458,7 +371,7 @@ impl Half {
     /// The sender, if it is not predicted, and the clock of its timestamps.
     #[inline]
     pub(crate) fn observed_sender(&mut self) -> Option<(&mut RebuiltSender, Option<StampClock>)> {
-        let clock = self.clock();
+        let clock = self.stamps.clock();
         let sender = self.sender.as_deref_mut()?;
         self.predictor.is_none().then_some((sender, clock))
     }

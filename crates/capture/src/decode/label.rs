@@ -1,6 +1,6 @@
-//! What is between a frame and its IP header in the networks of providers: labels of MPLS, sessions
-//! of PPPoE. Also the labels that distinguish networks and tunnels, since two networks may use the
-//! same addresses.
+//! Encapsulation between a frame and its IP header in provider networks: MPLS labels and PPPoE
+//! sessions. Labels distinguish networks and tunnels, since two networks may have the same
+//! addresses.
 
 use super::Rest;
 use super::protocol::NetworkProtocol;

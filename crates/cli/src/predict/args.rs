@@ -25,8 +25,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "TIME")]
     pub(super) queue: Option<Duration>,
 
-    /// Replay so many transfers at most, the first ones; they are kept in memory: 100 bytes for
-    /// each and 32 more for each scheme, and up to 40 kB for each client
+    /// Replay at most the first N transfers. Each takes 100 bytes of memory and 32 more for each
+    /// scheme, and each client up to 40 kB
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) most_transfers: u64,
 

@@ -39,7 +39,7 @@ pub(crate) struct PathEvidence {
     rates: Vec<(Rate, u64)>,
     /// What connections got side by side.
     together: TogetherMeter,
-    /// What the path delivered over time.
+    /// Bytes that the path delivered over time.
     windows: DeliveryWindows,
     /// The round trip before each loss, of some.
     at_loss: SpacedSample,
@@ -63,8 +63,8 @@ impl PathEvidence {
         self.queued.add(rtt);
     }
 
-    /// A loss of so many bytes has been repaired, which had been sent at `sent`. The queue that
-    /// they met is the one that the packet sent nearest to them met, whichever connection it is of.
+    /// Takes a repaired loss of `bytes` that were first sent at `sent`. They met the same queue as
+    /// the packet that was sent nearest to them on any connection of the client.
     pub(crate) fn on_loss(&mut self, sent: Instant, bytes: u64) {
         self.lost += bytes;
         if let Some(rtt) = self.recent.sent_nearest(sent) {

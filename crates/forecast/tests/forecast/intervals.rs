@@ -174,8 +174,8 @@ fn chance_widens_intervals() {
     assert!(half > gain.back_test.ln().abs() + 0.08, "{half} {}", gain.back_test);
 }
 
-/// Bulk downloads share the line, so what another scheme takes depends on them. The replay may be so
-/// far off that nothing is predicted, in half of the cases at most. Elsewhere the interval
+/// Bulk downloads share the line, so the time under another scheme depends on them. The replay may
+/// be so far off that nothing is predicted, in half of the cases at most. Elsewhere the interval
 /// covers the error.
 #[test]
 fn a_shared_line_is_refused_or_its_interval_holds() {

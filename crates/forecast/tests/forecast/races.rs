@@ -41,7 +41,7 @@ fn race(bytes: u64, path: &str) -> Race {
     }
 }
 
-/// What the server's capture foretells, and the scheme that its packets are explained by.
+/// The forecast from the server's capture, and the scheme that explains its packets.
 fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     let (visitors, running) = visitors(load, race);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
@@ -49,8 +49,8 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     (result, running.name().to_owned())
 }
 
-/// The race, and what the capture of its first scheme foretells: the packets tell which one that
-/// is, and its replay takes as long as it took, within 2 %.
+/// The race, and the forecast from the capture of its first scheme. The packets show which scheme
+/// that is, and its replay takes as long as the race did, within 2 %.
 fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
     let outcome = race.run(options);
@@ -96,8 +96,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
     }
 }
 
-/// A server that runs BBR is known by its packets. Its capture foretells what CUBIC would take, as
-/// the race has it: BBR paces slow start, so `linux` is faster.
+/// The packets of a server that runs BBR show that it does. Its capture predicts the time under
+/// CUBIC as the race measures it. BBR paces slow start, so `linux` is faster.
 #[test]
 fn a_capture_of_bbr_foretells_linux() {
     let bbr = Scheme::parse("linux-bbr").unwrap();

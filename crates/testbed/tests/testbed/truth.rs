@@ -2,12 +2,13 @@
 //! analyser's account of them.
 
 use test_support::{EMULATION, calmly_throughout, has};
-use testbed::truth::{MeasuredRow, TruthCause, TruthPlan};
+use testbed::truth::{MeasuredRow, TruthPlan};
+use trace::TimeShare;
 
 /// A busy machine delays each step by so much, in parts of the time.
 const SHARE_MARGIN: f64 = 0.03;
 
-fn share(row: &MeasuredRow, cause: TruthCause) -> Option<f64> {
+fn share(row: &MeasuredRow, cause: TimeShare) -> Option<f64> {
     let shares = &row.truth.shares;
     shares.iter().find(|share| share.cause == cause).map(|share| share.high)
 }
@@ -31,7 +32,7 @@ fn rows_are_what_they_were_built_to_be() {
             assert!(truth.contradictions.is_empty(), "{name}: {:?}", truth.contradictions);
             let all: f64 = truth.shares.iter().map(|share| share.low).sum();
             assert!(all <= 1.0 + SHARE_MARGIN, "{name}: {:?}", truth.shares);
-            if let Some(handshake) = share(row, TruthCause::Handshake) {
+            if let Some(handshake) = share(row, TimeShare::Handshake) {
                 let expected = row.row.path.spec.rtt().as_secs_f64() / truth.total_s;
                 assert!((handshake - expected).abs() < SHARE_MARGIN, "{name}: {handshake}");
             }

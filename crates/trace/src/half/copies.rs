@@ -56,8 +56,8 @@ pub(super) struct Prints {
 }
 
 impl Prints {
-    /// True if one of the packets before was the same. `place`: what the handshake told of the
-    /// path. `stamp`: the newest timestamp of the sender, 0 before the first.
+    /// Returns true if one of the packets before was the same. `place` has the delays that the
+    /// handshake showed, and `stamp` the newest timestamp of the sender, 0 before the first.
     #[inline(always)]
     pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place, stamp: u32) -> bool {
         let hash = print_of(segment);

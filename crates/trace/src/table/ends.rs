@@ -23,8 +23,8 @@ impl EndWords {
     /// Nobody's: both ends are one, at port 0.
     pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
 
-    /// What the table finds them by, and what tells the shard. The label is not in it: all
-    /// connections of two ends have one hash.
+    /// Returns the hash by which the table and the shards find a connection. The label is not part
+    /// of it: all connections of two ends have one hash.
     #[inline]
     pub(crate) fn hash(self) -> u64 {
         let mut hasher = FxHasher::default();

@@ -171,7 +171,8 @@ impl OpenTransfer {
         }
     }
 
-    /// The causes of the time so far, with the wait for ACKs of the latest data if the window is full.
+    /// The causes of the time so far. The wait for ACKs of the latest data is part of it if the
+    /// window is full.
     pub(super) fn under_way(&self, link: &LinkRate) -> TimeShares {
         let mut shares = self.report.shares;
         self.take_carried(&mut shares, link);

@@ -8,50 +8,14 @@ use super::TransferReport;
 use super::ending::{Acks, ConnectionEnd, Ending, PathKnown};
 use super::link_rate::{Delivery, LinkRate};
 use super::open::OpenTransfer;
+use super::passage::{Passage, PassingData};
 use super::plateau::RoundAck;
 use super::shares::{TimeShare, TimeShares};
-use super::tls::{ClientFlight, TlsHandshake};
 use super::wait::{EndOfPiece, SenderState, SenderWait, Wait};
-use crate::kinds::{Retransmission, RetransmissionKind};
-use capture::TlsHead;
+use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
-/// A packet or event that passed, and ends a piece of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    /// Payload of the request.
-    Request(PassingData),
-    /// An ACK that newly acknowledged `acked` bytes of payload, reported `delivered` bytes as
-    /// delivered, and measures `rtt`.
-    Acked { acked: u64, delivered: u64, rtt: Option<Duration> },
-    /// New payload of the response.
-    Response(PassingData),
-    /// A retransmission of what was last sent at `last_sent`.
-    Again { kind: RetransmissionKind, last_sent: Option<Instant> },
-    /// The request once more: the one before was lost.
-    AskedAgain,
-    /// The client's window, which was shut, has opened with nothing outstanding.
-    WindowOpened,
-    /// The server has probed whether the client's window is still shut: it has more to send (RFC
-    /// 9293 §3.8.6.1).
-    Probed,
-    /// The client has closed its side.
-    ClientClosed,
-}
-
-/// New payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PassingData {
-    pub(crate) bytes: u64,
-    /// The record of TLS that it begins with, if it does.
-    pub(crate) tls: TlsHead,
-}
-
-impl Passage {
-    pub(crate) const fn again(again: &Retransmission) -> Self {
-        Self::Again { kind: again.kind, last_sent: again.last_sent }
-    }
-}
+mod tls;
 
 /// Meters the transfers of one server. The fields that most packets look at are at the beginning.
 #[derive(Clone, Debug)]
@@ -282,49 +246,6 @@ impl TransferMeter {
         if self.wait == Wait::Answer {
             self.cut(now, &EndOfPiece::Request);
         }
-    }
-
-    /// The client's data is part of the TLS handshake that precedes the first request.
-    fn is_tls_request(&mut self, now: Instant, data: &PassingData) -> bool {
-        if self.wait == Wait::Request && self.next_index == 0 {
-            return self.begins_tls(now, data);
-        }
-        if self.wait != Wait::Tls {
-            return false;
-        }
-        let Some(tls) = self.open.as_mut().and_then(|open| open.tls.as_deref_mut()) else {
-            return false;
-        };
-        let flight = tls.on_client(now, data.tls, data.bytes);
-        if flight != ClientFlight::Handshake {
-            self.wait = Wait::Request;
-        }
-        flight != ClientFlight::Request
-    }
-
-    fn begins_tls(&mut self, now: Instant, data: &PassingData) -> bool {
-        let Some(open) = self.open.as_mut().filter(|open| open.tls.is_none()) else { return false };
-        open.tls = TlsHandshake::begin(now, data.tls).map(Box::new);
-        if open.tls.is_some() {
-            self.wait = Wait::Tls;
-        }
-        open.tls.is_some()
-    }
-
-    /// The server's data is part of the TLS handshake, or may be a ticket behind it.
-    fn is_tls_response(&mut self, now: Instant, data: &PassingData) -> bool {
-        let Some(open) = self.open.as_mut().filter(|open| !open.answering) else { return false };
-        let Some(tls) = open.tls.as_deref_mut() else { return false };
-        if self.wait == Wait::Tls {
-            tls.on_server(now, data.tls, data.bytes, self.min_rtt);
-            return true;
-        }
-        let is_ticket = tls.may_be_ticket(now, data.tls, data.bytes);
-        if is_ticket {
-            let (_, bytes) = open.ticket.get_or_insert((now, 0));
-            *bytes += data.bytes;
-        }
-        is_ticket
     }
 
     /// The connection is over. Answers the transfer under way.

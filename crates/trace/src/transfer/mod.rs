@@ -9,6 +9,7 @@ mod ending;
 mod link_rate;
 mod meter;
 mod open;
+mod passage;
 mod pause;
 #[cfg(test)]
 mod plain;
@@ -21,7 +22,8 @@ mod waits;
 
 pub(crate) use ending::ConnectionEnd;
 pub use link_rate::RateEvidence;
-pub(crate) use meter::{Passage, PassingData, TransferMeter};
+pub(crate) use meter::TransferMeter;
+pub(crate) use passage::{Passage, PassingData};
 pub use shares::{TimeShare, TimeShares};
 pub use tls::TlsReport;
 pub(crate) use wait::{SenderState, SenderWait};

@@ -227,7 +227,7 @@ fn a_survey_leaves_captures_at_the_client_out() {
 }
 
 /// A client fills windows of 10, 20 and 40 segments, the last 210 ms after its connection was open.
-/// It goes 300 ms later, without an answer. Most of its request's time has a cause all the same: slow
+/// It goes 300 ms later, without an answer. Most of its request's time still has a cause: slow
 /// start.
 #[test]
 fn a_large_request_without_an_answer_has_causes() {

@@ -300,9 +300,9 @@ fn a_packet_captured_twice_counts_once() {
     assert_eq!(found.server_sent.bytes, 3_000);
 }
 
-/// Retransmissions that the engine counts where each packet with data comes again so many
-/// microseconds later. The handshake takes 100 ms divided by `divisor`. `change` is made to the
-/// second ones of the three segments of data.
+/// Captures three segments of data twice, `micros` microseconds apart and the second time with
+/// `change`, and counts the retransmissions that the engine finds. The handshake takes 100 ms
+/// divided by `divisor`.
 fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)) -> u64 {
     let mut wire = begun(true, 3);
     let mut segments = Vec::new();

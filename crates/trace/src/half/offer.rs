@@ -1,0 +1,84 @@
+//! Options that the SYN of a direction offered, and terms that both SYNs agreed on.
+
+use crate::rebuilt::Terms;
+use capture::Observed;
+use segment::Flags;
+use units::Instant;
+
+/// Payload of a segment where nothing shows it (Ethernet, with timestamps).
+const USUAL_MSS: u64 = 1448;
+
+/// Options that a SYN offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offer {
+    pub(crate) at: Instant,
+    /// When the SYN was sent last, before it was answered.
+    pub(crate) last_at: Instant,
+    /// It acknowledges the peer's.
+    pub(crate) answers: bool,
+    pub(crate) mss: Option<u16>,
+    pub(crate) scale: Option<u8>,
+    pub(crate) sack: bool,
+    /// Its timestamp.
+    pub(crate) stamp: Option<u32>,
+    pub(crate) ecn: bool,
+    /// Retransmissions of the SYN.
+    pub(crate) again: u8,
+}
+
+impl Offer {
+    /// The offer of a SYN that is seen for the first time.
+    pub(super) fn of(segment: &Observed) -> Self {
+        let options = &segment.options;
+        Self {
+            at: segment.at,
+            last_at: segment.at,
+            answers: segment.has(Flags::ACK),
+            mss: options.mss(),
+            scale: options.window_scale(),
+            sack: options.sack_permitted(),
+            stamp: options.timestamps().map(|timestamps| timestamps.value),
+            ecn: segment.has(Flags::ECE),
+            again: 0,
+        }
+    }
+
+    /// Takes another SYN of the direction; true if it is a retransmission, and not the first one
+    /// that acknowledges the peer's.
+    pub(super) fn repeat(&mut self, segment: &Observed) -> bool {
+        let answers = segment.has(Flags::ACK);
+        let again = answers == self.answers;
+        self.again = self.again.saturating_add(u8::from(again));
+        (self.answers, self.last_at) = (answers, segment.at);
+        again
+    }
+}
+
+/// The shift of the windows that a side offers, given that the peer's SYN, if seen, offered to
+/// scale or not (RFC 7323 §2.2). `None` if neither shows it.
+pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<u8> {
+    match (own, peer) {
+        (_, Some(peer)) if peer.scale.is_none() => Some(0),
+        (Some(own), _) => Some(own.scale.unwrap_or(0).min(14)),
+        (None, _) => None,
+    }
+}
+
+/// The terms that two SYNs agreed on for the sender of `own`; `payload`: of its first segment.
+pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u32) -> Terms {
+    let both = |of: fn(&Offer) -> bool| match (own, peer) {
+        (Some(own), Some(peer)) => of(own) && of(peer),
+        (Some(one), None) | (None, Some(one)) => of(one),
+        (None, None) => true,
+    };
+    let timestamps = both(|offer| offer.stamp.is_some());
+    let offered = [own, peer].into_iter().flatten().filter_map(|offer| offer.mss);
+    let mss = match offered.min() {
+        Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
+        None => u64::from(payload).clamp(536, USUAL_MSS),
+    };
+    let sack_is_guess = own.is_none() && peer.is_none();
+    let window_is_guess = window_shift(peer, own).is_none();
+    let (sack, ecn) = (both(|offer| offer.sack), both(|offer| offer.ecn));
+    Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
+}

@@ -1,0 +1,42 @@
+//! Packets and events of a capture that concern a transfer.
+
+use crate::kinds::{Retransmission, RetransmissionKind};
+use capture::TlsHead;
+use units::{Duration, Instant};
+
+/// A packet or event that passed, and ends a piece of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// Payload of the request.
+    Request(PassingData),
+    /// An ACK that newly acknowledged `acked` bytes of payload, reported `delivered` bytes as
+    /// delivered, and measures `rtt`.
+    Acked { acked: u64, delivered: u64, rtt: Option<Duration> },
+    /// New payload of the response.
+    Response(PassingData),
+    /// A retransmission of what was last sent at `last_sent`.
+    Again { kind: RetransmissionKind, last_sent: Option<Instant> },
+    /// The request once more: the one before was lost.
+    AskedAgain,
+    /// The client's window, which was shut, has opened with nothing outstanding.
+    WindowOpened,
+    /// The server has probed whether the client's window is still shut: it has more to send (RFC
+    /// 9293 §3.8.6.1).
+    Probed,
+    /// The client has closed its side.
+    ClientClosed,
+}
+
+/// New payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PassingData {
+    pub(crate) bytes: u64,
+    /// The record of TLS that it begins with, if it does.
+    pub(crate) tls: TlsHead,
+}
+
+impl Passage {
+    pub(crate) const fn again(again: &Retransmission) -> Self {
+        Self::Again { kind: again.kind, last_sent: again.last_sent }
+    }
+}
