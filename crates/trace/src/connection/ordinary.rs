@@ -60,11 +60,9 @@ impl TracedConnection {
             with.sink.on_sent(&self.told_of_server(), &sent);
         }
         if let Some((sender, _)) = self.halves[side].observed_sender() {
-            // Most senders are not paced.
             let data = PassingData { bytes, tls: segment.tls };
-            match sender.is_paced() {
-                true => self.meter.take_response(at, &data, &sender.state(at)),
-                false => self.meter.on_new_data(at, &data, &sender.unpaced_state()),
+            if sender.is_paced() || !self.meter.on_next_data(at, &data, &sender.flight()) {
+                self.meter.take_response(at, &data, &sender.state(at));
             }
         }
         true

@@ -2,7 +2,7 @@
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
-use crate::transfer::{SenderState, SenderWait};
+use crate::transfer::{Flight, SenderState, SenderWait};
 use units::Instant;
 
 impl RebuiltSender {
@@ -21,19 +21,27 @@ impl RebuiltSender {
     /// As [`RebuiltSender::state`] of a sender that is not paced, written out where it is asked for.
     #[inline(always)]
     pub(crate) fn unpaced_state(&mut self) -> SenderState {
-        let (wait, spare) = self.wait();
         SenderState {
-            wait,
+            flight: self.flight(),
             srtt: self.srtt(),
             min_rtt: self.min_rtt(),
             mss: self.core.mss(),
-            cwnd: self.cwnd(),
             paced_until: None,
             slow_start: self.path.in_startup(),
-            spare,
-            outstanding: self.core.board().outstanding(),
+        }
+    }
+
+    /// The part of its state that each segment which it sends may change.
+    #[inline(always)]
+    pub(crate) fn flight(&mut self) -> Flight {
+        let (wait, spare) = self.wait();
+        Flight {
+            wait,
             has_ended: self.has_ended(),
             has_small: self.core.has_small_outstanding(),
+            cwnd: self.cwnd(),
+            spare,
+            outstanding: self.core.board().outstanding(),
         }
     }
 

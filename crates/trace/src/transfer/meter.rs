@@ -11,7 +11,7 @@ use super::open::OpenTransfer;
 use super::passage::{Passage, PassingData};
 use super::plateau::RoundAck;
 use super::shares::{TimeShare, TimeShares};
-use super::wait::{EndOfPiece, SenderState, SenderWait, Wait};
+use super::wait::{EndOfPiece, Flight, SenderState, SenderWait, Wait};
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
@@ -163,14 +163,22 @@ impl TransferMeter {
         }
     }
 
-    /// As [`TransferMeter::on_passage`], of new payload of the response. It ends no transfer.
+    /// As [`TransferMeter::on_passage`], of new payload of an answer for which the window of a
+    /// sender without a pacer had room. False, and nothing has changed, if the answer waits for
+    /// something else.
     #[inline(always)]
-    pub(crate) fn on_new_data(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
-        if self.goes_on(now.max(self.mark), data) {
-            self.settle(Some(sender), false);
-        } else {
-            self.take_response(now, data, sender);
+    pub(crate) fn on_next_data(
+        &mut self,
+        now: Instant,
+        data: &PassingData,
+        flight: &Flight,
+    ) -> bool {
+        let goes_on = self.goes_on(now.max(self.mark), data);
+        if goes_on && let Some(open) = &mut self.open {
+            open.note_flight(flight);
+            self.wait = Wait::of(flight.wait);
         }
+        goes_on
     }
 
     /// Takes new payload of an answer for which the window had room. False, and nothing has
@@ -189,7 +197,7 @@ impl TransferMeter {
         true
     }
 
-    /// The same, whatever the transfer waits for.
+    /// New payload of the response, whatever the transfer waits for. It ends no transfer.
     #[inline(never)]
     pub(crate) fn take_response(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
         let _ = self.on_passage(now, Passage::Response(*data), Some(*sender));
@@ -270,8 +278,8 @@ impl TransferMeter {
             && open.answering
         {
             open.acked |= acked;
-            open.note(sender, self.min_rtt);
-            self.wait = Wait::of(sender.wait);
+            open.note(sender);
+            self.wait = Wait::of(sender.flight.wait);
         }
     }
 
@@ -319,9 +327,9 @@ impl TransferMeter {
         sender: Option<&SenderState>,
     ) {
         let Some(sender) = sender else { return };
-        let repairs = self.wait == Wait::Repair || sender.wait == SenderWait::Repair;
+        let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
-        let by_receiver = sender.wait == SenderWait::Receiver;
+        let by_receiver = sender.flight.wait == SenderWait::Receiver;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
         if let Some(open) = &mut self.open {
@@ -426,6 +434,7 @@ impl TransferMeter {
         let acks = Acks { is_opened: self.is_opened, has_pure: self.has_pure_acks };
         let mut report = open.end(Ending { mark: self.mark, wait, path, acks, end })?;
         report.index = self.next_index;
+        report.min_rtt = self.min_rtt;
         self.next_index += 1;
         self.ended = report.ended;
         Some(report)

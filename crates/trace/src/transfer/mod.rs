@@ -26,7 +26,7 @@ pub(crate) use meter::TransferMeter;
 pub(crate) use passage::{Passage, PassingData};
 pub use shares::{TimeShare, TimeShares};
 pub use tls::TlsReport;
-pub(crate) use wait::{SenderState, SenderWait};
+pub(crate) use wait::{Flight, SenderState, SenderWait};
 
 use units::{Duration, Instant, Rate};
 

@@ -6,7 +6,7 @@ use super::plateau::Plateau;
 use super::shares::{TimeShare, TimeShares};
 use super::tls::TlsHandshake;
 use super::trail::WaitTrail;
-use super::wait::SenderState;
+use super::wait::{Flight, SenderState};
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
@@ -81,17 +81,29 @@ impl OpenTransfer {
 
     /// Notes what the sender knows.
     #[inline]
-    pub(super) fn note(&mut self, sender: &SenderState, min_rtt: Duration) {
+    pub(super) fn note(&mut self, sender: &SenderState) {
         self.clock.note(sender);
         self.report.mss = sender.mss;
         self.report.srtt = sender.srtt;
-        self.report.min_rtt = min_rtt;
-        self.report.last_window = sender.cwnd;
-        if !self.acked {
-            self.report.first_window = sender.cwnd;
-        }
+        self.note_window(sender.flight.cwnd);
         if sender.paced_until.is_some() || self.paced.is_some() {
             self.note_pacing(sender);
+        }
+    }
+
+    /// Notes what a segment changes that a sender without a pacer has sent.
+    #[inline]
+    pub(super) fn note_flight(&mut self, flight: &Flight) {
+        self.clock.note_flight(flight);
+        // Data may show that the window is larger than the rebuilt one.
+        self.note_window(flight.cwnd);
+    }
+
+    #[inline]
+    fn note_window(&mut self, cwnd: u64) {
+        self.report.last_window = cwnd;
+        if !self.acked {
+            self.report.first_window = cwnd;
         }
     }
 

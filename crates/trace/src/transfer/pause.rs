@@ -6,7 +6,7 @@
 
 use super::draft::Draft;
 use super::shares::TimeShare;
-use super::wait::SenderState;
+use super::wait::{Flight, SenderState};
 use units::{Duration, Instant};
 
 /// Data that an ACK lets go leaves within this part of the round trip.
@@ -31,10 +31,7 @@ pub(super) struct AckClock {
     /// A segment that was not full was outstanding before it.
     small_before: bool,
     slow_start: bool,
-    has_ended: bool,
-    has_small: bool,
-    spare: u64,
-    outstanding: u64,
+    flight: Flight,
 }
 
 impl AckClock {
@@ -42,27 +39,30 @@ impl AckClock {
     #[inline]
     pub(super) const fn note(&mut self, sender: &SenderState) {
         self.slow_start = sender.slow_start;
-        self.has_ended = sender.has_ended;
-        self.has_small = sender.has_small;
-        self.spare = sender.spare;
-        self.outstanding = sender.outstanding;
+        self.flight = sender.flight;
+    }
+
+    /// Notes the state after a segment that the sender has sent, and nothing else.
+    #[inline]
+    pub(super) const fn note_flight(&mut self, flight: &Flight) {
+        self.flight = *flight;
     }
 
     /// An ACK comes. Its effect is not noted yet.
     #[inline]
     pub(super) const fn on_ack(&mut self, now: Instant) {
         self.acked_at = now;
-        self.spare_before = self.spare;
-        self.small_before = self.has_small;
+        self.spare_before = self.flight.spare;
+        self.small_before = self.flight.has_small;
     }
 
     /// Bytes sent and not acknowledged after the latest packet.
     pub(super) const fn outstanding(&self) -> u64 {
-        self.outstanding
+        self.flight.outstanding
     }
 
     pub(super) const fn has_ended(&self) -> bool {
-        self.has_ended
+        self.flight.has_ended
     }
 
     /// Data that leaves `now` begins a burst: an ACK has let it go (`true`), or something else has.
@@ -90,10 +90,10 @@ impl AckClock {
             return TimeShare::Path;
         }
         if self.acked_at < of.sent || !is_soon(self.acked_at) {
-            let is_told = self.has_ended || self.outstanding == 0;
+            let is_told = self.flight.has_ended || self.flight.outstanding == 0;
             return if is_told { TimeShare::Application } else { TimeShare::Unexplained };
         }
-        if self.small_before && !self.has_small && bytes < of.mss {
+        if self.small_before && !self.flight.has_small && bytes < of.mss {
             TimeShare::Nagle
         } else if self.spare_before < (2 * of.mss).max(of.last_window / DEFERRED_PART) {
             if self.slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance }
@@ -127,29 +127,24 @@ mod tests {
         Instant::from_nanos(us * 1_000)
     }
 
-    /// In slow start, with a window of 30 segments and 40 ms of round trip.
-    fn state() -> SenderState {
-        SenderState {
+    /// A third of a window of 30 segments is in flight.
+    fn flight() -> Flight {
+        Flight {
             wait: SenderWait::Application,
-            srtt: Duration::from_millis(40),
-            min_rtt: Duration::from_millis(40),
-            mss: MSS,
-            cwnd: 30 * MSS,
-            paced_until: None,
-            slow_start: true,
-            spare: 20 * MSS,
-            outstanding: 10 * MSS,
             has_ended: false,
             has_small: false,
+            cwnd: 30 * MSS,
+            spare: 20 * MSS,
+            outstanding: 10 * MSS,
         }
     }
 
-    /// The state before an ACK at 50 ms, and after it. The data before left at 10 ms.
-    fn clock(before: SenderState, after: SenderState) -> AckClock {
-        let mut clock = AckClock::default();
-        clock.note(&before);
+    /// The state before an ACK at 50 ms, and after it, in slow start. The data before left at
+    /// 10 ms.
+    fn clock(before: Flight, after: Flight) -> AckClock {
+        let mut clock = AckClock { flight: before, slow_start: true, ..AckClock::default() };
         clock.on_ack(at(50_000));
-        clock.note(&after);
+        clock.note_flight(&after);
         clock
     }
 
@@ -167,22 +162,22 @@ mod tests {
     /// A part of 40 ms in 32 is more than 500 µs, the most that data follows an ACK by.
     #[test]
     fn data_right_behind_an_ack_was_let_go_by_it() {
-        let full = SenderState { spare: 9 * MSS, ..state() };
-        let clocked = clock(full, state());
+        let full = Flight { spare: 9 * MSS, ..flight() };
+        let clocked = clock(full, flight());
         assert_eq!(cause(&clocked, 50_500, MSS), TimeShare::SlowStart);
         assert_eq!(cause(&clocked, 50_501, MSS), TimeShare::Unexplained);
-        let avoiding = SenderState { slow_start: false, ..state() };
-        assert_eq!(cause(&clock(full, avoiding), 50_100, MSS), TimeShare::Avoidance);
+        let avoiding = AckClock { slow_start: false, ..clocked };
+        assert_eq!(cause(&avoiding, 50_100, MSS), TimeShare::Avoidance);
         // A third of the window was left, more than offload defers.
-        let roomy = SenderState { spare: 10 * MSS, ..state() };
-        assert_eq!(cause(&clock(roomy, state()), 50_100, MSS), TimeShare::Unexplained);
+        let roomy = Flight { spare: 10 * MSS, ..flight() };
+        assert_eq!(cause(&clock(roomy, flight()), 50_100, MSS), TimeShare::Unexplained);
     }
 
     /// A small segment waits for the ACK of a small one (RFC 9293 §3.7.4); a full one does not.
     #[test]
     fn nagle_holds_small_segments_behind_small_ones() {
-        let small = SenderState { has_small: true, has_ended: true, ..state() };
-        let acked = SenderState { outstanding: 0, has_ended: true, ..state() };
+        let small = Flight { has_small: true, has_ended: true, ..flight() };
+        let acked = Flight { outstanding: 0, has_ended: true, ..flight() };
         assert_eq!(cause(&clock(small, acked), 50_100, MSS - 1), TimeShare::Nagle);
         assert_ne!(cause(&clock(small, acked), 50_100, MSS), TimeShare::Nagle);
         assert_ne!(cause(&clock(small, small), 50_100, MSS - 1), TimeShare::Nagle);
@@ -191,22 +186,22 @@ mod tests {
 
     #[test]
     fn data_at_another_time_comes_from_an_application_that_had_no_more() {
-        let ended = SenderState { has_ended: true, ..state() };
-        assert_eq!(cause(&clock(state(), ended), 70_000, MSS), TimeShare::Application);
-        let idle = SenderState { outstanding: 0, ..state() };
-        assert_eq!(cause(&clock(state(), idle), 70_000, MSS), TimeShare::Application);
-        assert_eq!(cause(&clock(state(), state()), 70_000, MSS), TimeShare::Unexplained);
+        let ended = Flight { has_ended: true, ..flight() };
+        assert_eq!(cause(&clock(flight(), ended), 70_000, MSS), TimeShare::Application);
+        let idle = Flight { outstanding: 0, ..flight() };
+        assert_eq!(cause(&clock(flight(), idle), 70_000, MSS), TimeShare::Application);
+        assert_eq!(cause(&clock(flight(), flight()), 70_000, MSS), TimeShare::Unexplained);
         // It continues the burst under way.
         let goes_on =
-            clock(state(), ended).cause(at(70_000), MSS, Duration::from_millis(1), &draft(69_900));
+            clock(flight(), ended).cause(at(70_000), MSS, Duration::from_millis(1), &draft(69_900));
         assert_eq!(goes_on, TimeShare::Path);
-        let at_once = clock(state(), ended).cause(at(70_000), MSS, AT_ONCE, &draft(10_000));
+        let at_once = clock(flight(), ended).cause(at(70_000), MSS, AT_ONCE, &draft(10_000));
         assert_eq!(at_once, TimeShare::Path);
     }
 
     #[test]
     fn a_full_window_lets_nothing_go_a_millisecond_after_an_ack() {
-        let clock = clock(state(), state());
+        let clock = clock(flight(), flight());
         assert!(!clock.contradicts(at(51_000), at(10_000)));
         assert!(clock.contradicts(at(51_001), at(10_000)));
         assert!(!clock.contradicts(at(51_001), at(50_500)));

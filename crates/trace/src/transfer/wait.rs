@@ -28,23 +28,38 @@ pub(crate) enum SenderWait {
 /// What a meter needs to know of a sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderState {
-    pub(crate) wait: SenderWait,
+    pub(crate) flight: Flight,
     pub(crate) srtt: Duration,
     /// [`Duration::MAX`] before the first sample.
     pub(crate) min_rtt: Duration,
     pub(crate) mss: u64,
-    pub(crate) cwnd: u64,
     /// The pacer keeps data back that the window has room for.
     pub(crate) paced_until: Option<Instant>,
     pub(crate) slow_start: bool,
-    /// Bytes that congestion window and recovery let go at once.
-    pub(crate) spare: u64,
-    /// Bytes sent and not acknowledged.
-    pub(crate) outstanding: u64,
+}
+
+/// The part of the state of a sender that each of its segments may change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) wait: SenderWait,
     /// Its last segment looked like the end of what the application had: pushed, and not full.
     pub(crate) has_ended: bool,
     /// A segment that was not full is outstanding.
     pub(crate) has_small: bool,
+    pub(crate) cwnd: u64,
+    /// Bytes that congestion window and recovery let go at once.
+    pub(crate) spare: u64,
+    /// Bytes sent and not acknowledged.
+    pub(crate) outstanding: u64,
+}
+
+impl Default for Flight {
+    /// Nothing was sent.
+    fn default() -> Self {
+        let (cwnd, spare, outstanding) = (0, 0, 0);
+        let wait = SenderWait::Nothing;
+        Self { wait, has_ended: false, has_small: false, cwnd, spare, outstanding }
+    }
 }
 
 /// What ends a piece of time, as far as that says what it was spent on.
