@@ -63,7 +63,8 @@ pub trait TraceSink {
         self.wants_packets()
     }
 
-    /// A client sent new payload, of which a packet had `bytes`.
+    /// A request begins at the server, with `bytes` of a packet. In captures of ACKs alone, each
+    /// packet with new data of the client counts as one.
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
         let _ = (sender, at, bytes);
     }

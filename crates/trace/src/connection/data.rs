@@ -116,10 +116,9 @@ impl TracedConnection {
             }
             return self.pass(at, Passage::Response(data), with);
         }
-        with.sink.on_request(&self.told(side), at, data.bytes);
         let lag = self.place.to_server;
         if lag.is_zero() {
-            return self.pass(at, Passage::Request(data), with);
+            return self.pass_request(at, data, with);
         }
         let late = Late { at: at + lag, ack: None, request: data };
         self.halves[self.server()].push_late(late);

@@ -17,7 +17,9 @@ use crate::misfit::Misfit;
 use crate::rebuilt::{AckDigest, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
-use crate::transfer::{ConnectionEnd, Passage, PassingData, TransferEnd, TransferMeter};
+use crate::transfer::{
+    ConnectionEnd, Passage, PassingAck, PassingData, TransferEnd, TransferMeter,
+};
 use crate::vantage::Place;
 use capture::{Observed, TcpEnd};
 use opening::FastOpenTrial;
@@ -306,7 +308,7 @@ impl TracedConnection {
                 self.on_arrived_ack(side, &ack, with);
             }
             if late.request.bytes > 0 {
-                self.pass(late.at, Passage::Request(late.request), with);
+                self.pass_request(late.at, late.request, with);
             }
         }
     }
@@ -332,7 +334,7 @@ impl TracedConnection {
             with.sink.on_window(&self.told(side), &point);
         }
         let AckDigest { acked, delivered, rtt, .. } = digest;
-        let passage = Passage::Acked { acked, delivered, rtt };
+        let passage = Passage::Acked(PassingAck { acked, delivered, rtt });
         if side == self.server() {
             self.pass(ack.at, passage, with);
         } else {
@@ -358,6 +360,22 @@ impl TracedConnection {
         let state = half.sender.as_deref_mut().map(|sender| sender.state(at));
         if let Some(report) = self.meter.on_passage(at, passage, state) {
             with.sink.on_transfer(&self.told(self.server()), &report);
+        }
+    }
+
+    /// New data of the client is at the server. The meter knows whether a request begins with it.
+    /// It does not see the requests of an inferred sender.
+    fn pass_request<S: TraceSink>(
+        &mut self,
+        at: Instant,
+        data: PassingData,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let before = self.meter.asked();
+        self.pass(at, Passage::Request(data), with);
+        let is_predicted = self.halves[self.server()].predictor.is_some();
+        if is_predicted || self.meter.asked() != before {
+            with.sink.on_request(&self.told(1 - self.server()), at, data.bytes);
         }
     }
 

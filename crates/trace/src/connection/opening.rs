@@ -6,7 +6,7 @@ use crate::fast_open::FastOpenOutcome;
 use crate::half::{Half, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::sink::TraceSink;
-use crate::transfer::{Passage, PassingData};
+use crate::transfer::PassingData;
 use crate::vantage::{Place, Vantage};
 use capture::Observed;
 use segment::Flags;
@@ -120,9 +120,8 @@ impl TracedConnection {
         self.tallies[1 - side].data_packets += 1;
         self.tallies[1 - side].bytes += data.bytes;
         let arrived = syn.at + self.place.to_server;
-        with.sink.on_request(&self.told(1 - side), syn.at, data.bytes);
         self.meter.on_opened(arrived, arrived);
-        self.pass(arrived, Passage::Request(data), with);
+        self.pass_request(arrived, data, with);
     }
 
     /// The ACK of the SYN-ACK opens the connection.

@@ -6,7 +6,7 @@ use super::{Digesting, Side, TracedConnection};
 use crate::half::seen_ack;
 use crate::rebuilt::AckDigest;
 use crate::sink::TraceSink;
-use crate::transfer::{Passage, PassingData};
+use crate::transfer::{PassingAck, PassingData};
 use capture::Observed;
 use segment::Flags;
 use sender::{Acknowledgement, SackOffsets};
@@ -94,8 +94,7 @@ impl TracedConnection {
             with.sink.on_window(&self.told_of_server(), &point);
         }
         self.meter.note_pure_ack();
-        // An ACK ends no transfer.
-        let _ = self.meter.on_passage(at, Passage::Acked { acked, delivered, rtt }, Some(state));
+        self.meter.on_ack(at, &PassingAck { acked, delivered, rtt }, &state);
         true
     }
 

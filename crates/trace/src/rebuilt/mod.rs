@@ -63,6 +63,8 @@ pub(crate) struct RebuiltSender {
     window_is_guess: bool,
     nagle: Nagle,
     has_probes: bool,
+    /// Its window counts segments, of whatever size, as Linux does.
+    counts_segments: bool,
     /// Round trips are measured more finely than they last.
     has_fine_clock: bool,
     /// An ACK of its data was captured.
@@ -110,6 +112,7 @@ impl RebuiltSender {
             window_is_guess: terms.window_is_guess,
             nagle: Nagle::of(config),
             has_probes: model.has_probes(),
+            counts_segments: config.minshall,
             has_fine_clock: config.rto.tick <= FINE_TICK,
             is_answered: false,
             edge: None,

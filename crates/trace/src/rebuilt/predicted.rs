@@ -10,7 +10,7 @@ use super::predicted_sends::{NextSend, Transmission};
 use crate::kinds::Retransmission;
 use crate::sink::SentData;
 use crate::snapshot::SenderSnapshot;
-use crate::transfer::{Passage, PassingData, TransferMeter, TransferReport};
+use crate::transfer::{Passage, PassingAck, PassingData, TransferMeter, TransferReport};
 use sender::StampClock;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -300,7 +300,7 @@ impl Predictor {
         }
         let AckDigest { acked, delivered, rtt, .. } = digest;
         let point = sender.point(ack.at);
-        on.pass(ack.at, Passage::Acked { acked, delivered, rtt });
+        on.pass(ack.at, Passage::Acked(PassingAck { acked, delivered, rtt }));
         (on.emit)(PredictedEvent::Window(point));
         self.send(on, ack.at);
     }

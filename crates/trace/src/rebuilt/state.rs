@@ -34,11 +34,12 @@ impl RebuiltSender {
     /// The part of its state that each segment which it sends may change.
     #[inline(always)]
     pub(crate) fn flight(&mut self) -> Flight {
-        let (wait, spare) = self.wait();
+        let has_small = self.core.has_small_outstanding();
+        let (wait, spare) = self.wait(has_small);
         Flight {
             wait,
             has_ended: self.has_ended(),
-            has_small: self.core.has_small_outstanding(),
+            has_small,
             cwnd: self.cwnd(),
             spare,
             outstanding: self.core.board().outstanding(),
@@ -59,7 +60,7 @@ impl RebuiltSender {
     }
 
     #[inline(always)]
-    fn wait(&mut self) -> (SenderWait, u64) {
+    fn wait(&mut self, has_small: bool) -> (SenderWait, u64) {
         if self.core.board().is_empty() {
             let wait = if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
             return (wait, self.cwnd());
@@ -67,7 +68,7 @@ impl RebuiltSender {
         match self.phase() {
             SenderPhase::Handshake => (SenderWait::Opening, 0),
             SenderPhase::Recovery | SenderPhase::Loss => (SenderWait::Repair, 0),
-            phase => self.wait_for_room(phase == SenderPhase::SlowStart),
+            phase => self.wait_for_room(phase == SenderPhase::SlowStart, has_small),
         }
     }
 
@@ -78,10 +79,19 @@ impl RebuiltSender {
         self.core.window() < self.core.mss() && !self.core.has_fin()
     }
 
+    /// Bytes for which the window has room, where each outstanding segment counts as a full one.
+    fn room_for_segments(&self) -> u64 {
+        let segments = self.core.board().len() as u64;
+        self.path.usable_cwnd().saturating_sub(segments * self.core.mss())
+    }
+
     #[inline(always)]
-    fn wait_for_room(&mut self, slow_start: bool) -> (SenderWait, u64) {
+    fn wait_for_room(&mut self, slow_start: bool, has_small: bool) -> (SenderWait, u64) {
         let mss = self.core.mss();
-        let spare = self.allowance();
+        let mut spare = self.allowance();
+        if has_small && self.counts_segments {
+            spare = spare.min(self.room_for_segments());
+        }
         let wait = if self.has_ended() && self.core.nxt() >= self.core.end() {
             SenderWait::Application
         } else if self.core.window_edge() < self.core.nxt() + mss {

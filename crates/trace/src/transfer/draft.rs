@@ -21,7 +21,6 @@ pub(super) struct Draft {
     pub(super) first_window: u64,
     pub(super) srtt: Duration,
     pub(super) mss: u64,
-    pub(super) last_window: u64,
     pub(super) bytes: u64,
     pub(super) sent: Instant,
 }
@@ -41,7 +40,7 @@ impl Draft {
             timeouts: self.timeouts,
             mss: self.mss,
             first_window: self.first_window,
-            last_window: self.last_window,
+            last_window: 0,
             srtt: self.srtt,
             min_rtt: Duration::ZERO,
             shares: self.shares,

@@ -68,7 +68,7 @@ impl OpenTransfer {
         }
         let is_stalled = self.is_stalled(ending.wait);
         let cut = ending.end.filter(|end| is_stalled || self.is_cut(end, ending.wait));
-        let mut report = self.report.report();
+        let mut report = self.draft();
         report.ended = ending.mark - self.done - self.shut;
         report.outcome = match cut {
             Some(end) => end.cut,
@@ -120,6 +120,11 @@ impl OpenTransfer {
         left && !self.acked
     }
 
+    /// The report as far as it is known before the end.
+    fn draft(&self) -> TransferReport {
+        TransferReport { last_window: self.clock.cwnd(), ..self.report.report() }
+    }
+
     /// A request without an answer: the client waited until it closed its side, or until the last
     /// packet.
     fn end_unanswered(&self, ending: &Ending<'_>) -> Option<TransferReport> {
@@ -129,7 +134,7 @@ impl OpenTransfer {
         if asked.is_none() && !is_hello {
             return None;
         }
-        let mut report = self.report.report();
+        let mut report = self.draft();
         let share = if is_hello { TimeShare::Tls } else { TimeShare::Think };
         let gave_up = self.left.unwrap_or(end.at);
         if let Some(asked) = asked {

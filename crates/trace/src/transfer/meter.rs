@@ -8,7 +8,7 @@ use super::TransferReport;
 use super::ending::{Acks, ConnectionEnd, Ending, PathKnown};
 use super::link_rate::{Delivery, LinkRate};
 use super::open::OpenTransfer;
-use super::passage::{Passage, PassingData};
+use super::passage::{Passage, PassingAck, PassingData};
 use super::plateau::RoundAck;
 use super::shares::{TimeShare, TimeShares};
 use super::wait::{EndOfPiece, Flight, SenderState, SenderWait, Wait};
@@ -90,6 +90,11 @@ impl TransferMeter {
             .map_or(0, |open| open.report.request_bytes)
     }
 
+    /// The time at which the transfer under way was asked for.
+    pub(crate) fn asked(&self) -> Option<Instant> {
+        self.open.as_ref().and_then(|open| open.report.asked)
+    }
+
     /// The causes of the time of the answer under way, so far.
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(open) = self.open.take() else { return TimeShares::default() };
@@ -141,10 +146,10 @@ impl TransferMeter {
                 self.settle(sender.as_ref(), false);
                 None
             }
-            Passage::Acked { acked, delivered, rtt } => {
-                self.cut(now, &EndOfPiece::Arrived(delivered));
-                self.on_acked(now, delivered, rtt, sender.as_ref());
-                self.settle(sender.as_ref(), acked > 0);
+            Passage::Acked(ack) => {
+                if let Some(sender) = &sender {
+                    self.on_ack(now, &ack, sender);
+                }
                 None
             }
             Passage::Request(data) => self.take_request(now, &data, sender.as_ref()),
@@ -161,6 +166,15 @@ impl TransferMeter {
                 None
             }
         }
+    }
+
+    /// As [`TransferMeter::on_passage`], of an ACK. It ends no transfer.
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
+        let now = now.max(self.mark);
+        self.cut(now, &EndOfPiece::Arrived(ack.delivered));
+        self.note_delivery(now, ack, sender);
+        self.settle(Some(sender), ack.acked > 0);
     }
 
     /// As [`TransferMeter::on_passage`], of new payload of an answer for which the window of a
@@ -319,17 +333,11 @@ impl TransferMeter {
 
     /// An ACK shows how fast the link delivers.
     #[inline]
-    fn on_acked(
-        &mut self,
-        now: Instant,
-        bytes: u64,
-        rtt: Option<Duration>,
-        sender: Option<&SenderState>,
-    ) {
-        let Some(sender) = sender else { return };
+    fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
         let by_receiver = sender.flight.wait == SenderWait::Receiver;
+        let &PassingAck { delivered: bytes, rtt, .. } = ack;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
         if let Some(open) = &mut self.open {

@@ -23,7 +23,7 @@ mod waits;
 pub(crate) use ending::ConnectionEnd;
 pub use link_rate::RateEvidence;
 pub(crate) use meter::TransferMeter;
-pub(crate) use passage::{Passage, PassingData};
+pub(crate) use passage::{Passage, PassingAck, PassingData};
 pub use shares::{TimeShare, TimeShares};
 pub use tls::TlsReport;
 pub(crate) use wait::{Flight, SenderState, SenderWait};

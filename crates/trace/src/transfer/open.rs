@@ -100,8 +100,7 @@ impl OpenTransfer {
     }
 
     #[inline]
-    fn note_window(&mut self, cwnd: u64) {
-        self.report.last_window = cwnd;
+    const fn note_window(&mut self, cwnd: u64) {
         if !self.acked {
             self.report.first_window = cwnd;
         }

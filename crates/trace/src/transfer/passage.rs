@@ -9,9 +9,8 @@ use units::{Duration, Instant};
 pub(crate) enum Passage {
     /// Payload of the request.
     Request(PassingData),
-    /// An ACK that newly acknowledged `acked` bytes of payload, reported `delivered` bytes as
-    /// delivered, and measures `rtt`.
-    Acked { acked: u64, delivered: u64, rtt: Option<Duration> },
+    /// An ACK.
+    Acked(PassingAck),
     /// New payload of the response.
     Response(PassingData),
     /// A retransmission of what was last sent at `last_sent`.
@@ -33,6 +32,17 @@ pub(crate) struct PassingData {
     pub(crate) bytes: u64,
     /// The record of TLS that it begins with, if it does.
     pub(crate) tls: TlsHead,
+}
+
+/// An ACK that the server's sender has digested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PassingAck {
+    /// Bytes of payload that it newly acknowledges.
+    pub(crate) acked: u64,
+    /// Bytes that it reports as delivered.
+    pub(crate) delivered: u64,
+    /// The round trip that it measures.
+    pub(crate) rtt: Option<Duration>,
 }
 
 impl Passage {

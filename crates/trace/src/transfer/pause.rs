@@ -56,6 +56,11 @@ impl AckClock {
         self.small_before = self.flight.has_small;
     }
 
+    /// Congestion window after the latest packet, bytes.
+    pub(super) const fn cwnd(&self) -> u64 {
+        self.flight.cwnd
+    }
+
     /// Bytes sent and not acknowledged after the latest packet.
     pub(super) const fn outstanding(&self) -> u64 {
         self.flight.outstanding
@@ -95,7 +100,7 @@ impl AckClock {
         }
         if self.small_before && !self.flight.has_small && bytes < of.mss {
             TimeShare::Nagle
-        } else if self.spare_before < (2 * of.mss).max(of.last_window / DEFERRED_PART) {
+        } else if self.spare_before < (2 * of.mss).max(self.flight.cwnd / DEFERRED_PART) {
             if self.slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance }
         } else {
             TimeShare::Unexplained
@@ -148,11 +153,10 @@ mod tests {
         clock
     }
 
-    /// A transfer whose last data left at `sent`, with a window of 30 segments and 40 ms of round
-    /// trip.
+    /// A transfer whose last data left at `sent`, with a round trip of 40 ms.
     fn draft(sent: u64) -> Draft {
         let srtt = Duration::from_millis(40);
-        Draft { sent: at(sent), mss: MSS, last_window: 30 * MSS, srtt, ..Draft::default() }
+        Draft { sent: at(sent), mss: MSS, srtt, ..Draft::default() }
     }
 
     fn cause(clock: &AckClock, us: u64, bytes: u64) -> TimeShare {

@@ -305,3 +305,18 @@ fn fast_open_is_told_by_its_outcome() {
     assert_eq!(blackholed.connections()[0].vantage, Vantage::Client);
     near(blackholed.millis(TimeShare::Handshake), 3_740.0, 5.0);
 }
+
+/// Neither the flights of a TLS handshake nor the segments of an upload are requests of their own.
+#[test]
+fn each_request_is_counted_once() {
+    for (name, requests) in [
+        ("tls.server", 4),
+        ("tls.client", 4),
+        ("upload", 1),
+        ("fast-open-accepted", 1),
+        ("restart-after-idle.server", 4),
+        ("no-pure-acks-http", 20),
+    ] {
+        assert_eq!(Found::of(name).0.requests.len(), requests, "{name}");
+    }
+}

@@ -3,7 +3,7 @@
 use crate::common::collect::{collect, found_in};
 use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::Observed;
-use tcp::Scheme;
+use tcp::{Flags, Scheme};
 use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, at};
 use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TransferReport};
 use units::{Duration, Instant, SeqNum};
@@ -209,6 +209,36 @@ fn a_window_that_has_opened_or_that_nobody_waits_for_keeps_nobody() {
     // Full from 110 ms on, shut from 210, open from 410.
     assert_eq!((of(TimeShare::ReceiverWindow), of(TimeShare::Application)), (300, 1_000));
     assert_eq!((found[0].ended, found[1].began), (at(1_510), at(2_000)));
+}
+
+/// HTTP/2 begins with small frames. Linux counts segments: six of 50 bytes and four full ones fill
+/// a first window of ten, although 5,700 bytes are left of it. Six ACKed segments let twelve go.
+#[test]
+fn small_segments_fill_a_window_that_counts_segments() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    let send = |wire: &mut CapturedWire, ms, start: u32, payload| {
+        let segment = Observed {
+            seq: SeqNum(ISN) + 1 + start,
+            ack: SeqNum(ISN) + 301,
+            payload,
+            flags: if payload < MSS { Flags::ACK.with(Flags::PSH) } else { Flags::ACK },
+            ..Observed::default()
+        };
+        wire.other(ms, true, segment);
+    };
+    (0..6).for_each(|n| send(&mut wire, 110, 50 * n, 50));
+    (0..4).for_each(|n| send(&mut wire, 110, 300 + MSS * n, MSS));
+    let ack = |upto: u32| Observed { seq: SeqNum(ISN) + 301, ..ack_of(1 + upto) };
+    wire.other(210, false, ack(300));
+    (4..15).for_each(|n| send(&mut wire, 210, 300 + MSS * n, MSS));
+    send(&mut wire, 210, 15_300, 500);
+    wire.other(310, false, ack(15_800));
+    let found = transfers_of(&wire);
+    let of = |share| found[0].shares.of(share).as_millis();
+    // The path needs one of the two round trips.
+    assert_eq!((of(TimeShare::SlowStart), of(TimeShare::Path)), (100, 100), "{found:?}");
 }
 
 /// A server of mail greets after five seconds in which it looks up who has come.

@@ -15,11 +15,17 @@ pub struct Collected {
     pub again: Vec<(TracedSender, Retransmission)>,
     pub windows: Vec<(TracedSender, SenderSnapshot)>,
     pub transfers: Vec<(TracedSender, TransferReport)>,
+    /// Times at which requests began at the server.
+    pub requests: Vec<Instant>,
 }
 
 impl TraceSink for Collected {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.connections.push(*summary);
+    }
+
+    fn on_request(&mut self, _: &TracedSender, at: Instant, _: u64) {
+        self.requests.push(at);
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
