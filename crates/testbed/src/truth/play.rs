@@ -148,7 +148,7 @@ impl<S: Read + Write> Player<S> {
         match step {
             ScriptStep::Read(bytes) => self.read(bytes),
             ScriptStep::ReadSlowly { bytes, chunk, every } => self.read_slowly(bytes, chunk, every),
-            ScriptStep::Write(bytes) => self.write(bytes),
+            ScriptStep::Write(bytes) | ScriptStep::Control(bytes) => self.write(bytes),
             ScriptStep::WriteInParts { bytes, chunk } => {
                 let calls = 0..bytes.div_ceil(chunk);
                 calls.map(|n| chunk.min(bytes - n * chunk)).try_for_each(|part| self.write(part))

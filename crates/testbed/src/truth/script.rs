@@ -22,6 +22,9 @@ pub enum ScriptStep {
     },
     /// Writes this number of bytes by one call.
     Write(u64),
+    /// Writes this number of bytes that are part of no request and no response, as HTTP/2's frames
+    /// for settings and windows.
+    Control(u64),
     /// Writes `bytes`, by a call for each chunk. Linux checks the send buffer's limit only when it
     /// begins a new packet buffer (`tcp_sendmsg_locked`). A single large call passes the limit
     /// while a part of the last packet buffer is sent.

@@ -111,6 +111,7 @@ impl TracedConnection {
     ) {
         if side == self.server() {
             self.tell_sent(at, end, data.bytes, with);
+            self.begin_small_request(with);
             if self.upload.is_some() {
                 self.end_upload();
             }

@@ -374,8 +374,20 @@ impl TracedConnection {
         let before = self.meter.asked();
         self.pass(at, Passage::Request(data), with);
         let is_predicted = self.halves[self.server()].predictor.is_some();
-        if is_predicted || self.meter.asked() != before {
+        let begins = self.meter.asked() != before && !self.meter.may_be_control();
+        if is_predicted || begins {
             with.sink.on_request(&self.told(1 - self.server()), at, data.bytes);
+        }
+    }
+
+    /// The server answers now. If what the client has sent might have been control frames, the
+    /// answer shows that it was a request.
+    pub(super) fn begin_small_request<S: TraceSink>(&self, with: &mut Digesting<'_, S>) {
+        if self.meter.may_be_control()
+            && let Some(asked) = self.meter.asked()
+        {
+            let client = self.told(1 - self.server());
+            with.sink.on_request(&client, asked, self.meter.requested());
         }
     }
 

@@ -62,7 +62,9 @@ impl TracedConnection {
         if let Some((sender, _)) = self.halves[side].observed_sender() {
             let data = PassingData { bytes, tls: segment.tls };
             if sender.is_paced() || !self.meter.on_next_data(at, &data, &sender.flight()) {
-                self.meter.take_response(at, &data, &sender.state(at));
+                let state = sender.state(at);
+                self.begin_small_request(with);
+                self.meter.take_response(at, &data, &state);
             }
         }
         true

@@ -131,6 +131,9 @@ impl OpenTransfer {
         let end = ending.end?;
         let asked = self.report.asked_whole.or(self.report.asked);
         let is_hello = ending.wait == Wait::Tls;
+        if self.may_be_control() {
+            return None;
+        }
         if asked.is_none() && !is_hello {
             return None;
         }

@@ -95,6 +95,11 @@ impl TransferMeter {
         self.open.as_ref().and_then(|open| open.report.asked)
     }
 
+    /// All that the client has sent since the last answer may be control frames.
+    pub(crate) fn may_be_control(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.may_be_control())
+    }
+
     /// The causes of the time of the answer under way, so far.
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(open) = self.open.take() else { return TimeShares::default() };
@@ -383,7 +388,15 @@ impl TransferMeter {
         // exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
-        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now, self.min_rtt)));
+        let begun = || {
+            let open = OpenTransfer::new(now, self.min_rtt);
+            OpenTransfer { follows: self.next_index > 0, ..open }
+        };
+        let open = self.open.get_or_insert_with(|| Box::new(begun()));
+        let silence = now.saturating_since(open.report.asked.unwrap_or(now));
+        if open.may_be_control() && silence > self.min_rtt {
+            **open = begun();
+        }
         open.report.asked.get_or_insert(now);
         open.report.request_bytes += bytes;
         if !open.answering {

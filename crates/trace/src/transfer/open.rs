@@ -10,6 +10,11 @@ use super::wait::{Flight, SenderState};
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
+/// HTTP/2's frames for settings, windows and pings have 9 to 17 bytes (RFC 9113 §6.5, §6.7, §6.9).
+/// In a TLS record of their own they have 22 to 29 more (RFC 8446 §5.2). A request of so few bytes
+/// behind an answer is rare.
+const CONTROL_BYTES: u64 = 64;
+
 /// A transfer under way. The fields that most packets look at lie together, from the end of the
 /// report to the middle of the trail.
 #[derive(Clone, Debug)]
@@ -38,6 +43,8 @@ pub(super) struct OpenTransfer {
     pub(super) left: Option<Instant>,
     /// The server has probed a shut window: it has more to send.
     pub(super) is_probed: bool,
+    /// An answer came before it on its connection.
+    pub(super) follows: bool,
     pub(super) answering: bool,
     /// Part of the response was acknowledged: its first window is over.
     pub(super) acked: bool,
@@ -67,6 +74,7 @@ impl OpenTransfer {
             upload: None,
             left: None,
             is_probed: false,
+            follows: false,
             answering: false,
             acked: false,
             paced: None,
@@ -77,6 +85,11 @@ impl OpenTransfer {
             full: Duration::ZERO,
             trail: WaitTrail::new(rtt),
         }
+    }
+
+    /// All that the client has sent may be control frames, and no request.
+    pub(super) const fn may_be_control(&self) -> bool {
+        self.follows && !self.answering && self.report.request_bytes <= CONTROL_BYTES
     }
 
     /// Notes what the sender knows.

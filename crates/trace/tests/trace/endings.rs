@@ -1,10 +1,10 @@
 //! Beginnings and ends of transfers: answers that are cut off or never come, TLS in front of them,
 //! and what only looks like these.
 
-use crate::common::collect::found_in;
+use crate::common::collect::{Collected, found_in};
 use capture::{Observed, TlsContent, TlsHead};
 use segment::Flags;
-use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, stamped};
+use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, at, stamped};
 use trace::{
     EngineConfig, ProfileSurvey, RateEvidence, TimeShare, TransferEnd, TransferReport, Vantage,
 };
@@ -250,4 +250,62 @@ fn a_large_request_without_an_answer_has_causes() {
     let upload = report.upload.expect("the client's sender is rebuilt");
     assert_eq!(upload.total(), Duration::from_millis(210));
     assert!(upload.of(TimeShare::SlowStart) > Duration::from_millis(105), "{upload:?}");
+}
+
+/// After an answer the client sends `bytes`, and nothing answers them. The next request comes 900
+/// ms later, and its answer another 50 ms later. The handshake takes 100 ms.
+fn between_two_answers(bytes: u32) -> Collected {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    wire.send(110, 0..1);
+    wire.ask(210, 300, bytes, 1);
+    wire.ask(1_110, 300 + bytes, 300, 1);
+    wire.send(1_160, 1..2);
+    wire.ask(1_260, 600 + bytes, bytes, 2);
+    wire.other(9_000, false, Observed { flags: Flags::FIN.with(Flags::ACK), ..closing(bytes) });
+    found_in(&wire.segments)
+}
+
+/// The last packet of the client.
+fn closing(bytes: u32) -> Observed {
+    Observed { seq: SeqNum(ISN) + 601 + 2 * bytes, ..ack_of(1 + 2 * MSS) }
+}
+
+/// A frame of HTTP/2 for windows has 13 bytes, and 22 more in TLS. It is no request.
+#[test]
+fn control_frames_behind_an_answer_are_no_request() {
+    let found = between_two_answers(35);
+    let [first, second] = found.transfers.as_slice() else { panic!("{found:?}") };
+    assert_eq!((first.1.began, first.1.ended), (at(0), at(210)));
+    assert_eq!((second.1.began, second.1.ended), (at(1_110), at(1_260)));
+    assert_eq!(second.1.shares.of(TimeShare::Think), Duration::from_millis(50));
+    assert_eq!(found.requests, [at(110), at(1_110)]);
+}
+
+/// 65 bytes are a request. Its second part follows later, and the last request gets no answer.
+#[test]
+fn more_bytes_than_control_frames_have_are_a_request() {
+    let found = between_two_answers(65);
+    let outcomes: Vec<_> = found.transfers.iter().map(|(_, report)| report.outcome).collect();
+    assert_eq!(outcomes, [TransferEnd::Complete, TransferEnd::Complete, TransferEnd::Unanswered]);
+    assert_eq!(found.transfers[1].1.shares.of(TimeShare::Request), Duration::from_millis(900));
+    assert_eq!(found.transfers[2].1.shares.of(TimeShare::Think), Duration::from_millis(7_740));
+    assert_eq!(found.requests.len(), 3);
+}
+
+/// A small request is one if it gets an answer.
+#[test]
+fn small_requests_that_are_answered_are_requests() {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    wire.send(150, 0..1);
+    wire.ask(250, 300, 20, 1);
+    wire.send(350, 1..2);
+    wire.ack(450, 2);
+    let found = found_in(&wire.segments);
+    let think = |n: usize| found.transfers[n].1.shares.of(TimeShare::Think).as_millis();
+    assert_eq!((found.transfers.len(), think(0), think(1)), (2, 40, 100));
+    assert_eq!(found.requests, [at(110), at(250)]);
 }

@@ -2,6 +2,7 @@
 
 mod application;
 mod full_link;
+mod http2;
 mod losses;
 mod receiver;
 mod sender;
@@ -20,6 +21,7 @@ pub(super) fn all() -> Vec<TruthRow> {
         application::rows(),
         receiver::rows(),
         tls::rows(),
+        http2::rows(),
         uploads::rows(),
     ];
     groups.into_iter().flatten().collect()
