@@ -25,6 +25,23 @@ const RECORD: usize = 16;
 #[derive(Default)]
 struct Checks {
     connections: u64,
+    /// Segments of the capture.
+    segments: u64,
+}
+
+/// Data that follows so soon continues a burst, which is the path's time.
+const BURST: Duration = Duration::from_micros(500);
+
+impl Checks {
+    /// The path may claim the time of the bytes at the link's rate, two round trips at most, and
+    /// the gaps within bursts. All other time has another cause, or is unexplained.
+    fn most_of_path(&self, report: &TransferReport) -> Duration {
+        let round_trips = report.srtt * 5 / 4 + report.min_rtt;
+        let rate = report.delivery_rate;
+        let carried =
+            if rate.as_bps() == 0 { Duration::ZERO } else { rate.transmit_time(report.bytes) };
+        round_trips + carried + BURST.saturating_mul(self.segments)
+    }
 }
 
 impl TraceSink for Checks {
@@ -46,6 +63,7 @@ impl TraceSink for Checks {
         let is_silent = !report.has_acks || report.outcome == TransferEnd::Unanswered;
         assert!(!is_silent || claimed.next().is_none(), "{report:?}");
         assert_eq!(report.answered.is_none(), report.outcome == TransferEnd::Unanswered);
+        assert!(report.shares.of(TimeShare::Path) <= self.most_of_path(report), "{report:?}");
     }
 
     fn wants_windows(&self) -> bool {
@@ -64,7 +82,8 @@ impl TraceSink for Checks {
 pub fn play_capture(bytes: &[u8]) {
     for acks_only in [false, true] {
         let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
-        let mut engine = TraceEngine::new(config, Checks::default());
+        let checks = Checks { segments: segments_of(bytes).count() as u64, ..Checks::default() };
+        let mut engine = TraceEngine::new(config, checks);
         segments_of(bytes).for_each(|segment| engine.on_segment(&segment));
         let (checks, tally) = engine.finish_all();
         assert_eq!(checks.connections, tally.connections);
