@@ -347,9 +347,16 @@ impl TransferMeter {
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
         if let Some(open) = &mut self.open {
             open.full += full.unwrap_or_default();
-            let is_other = repairs || full.is_some() || by_receiver || self.is_at_receiver;
+            let is_other = repairs || full.is_some() || by_receiver;
+            let is_at_receiver = self.is_at_receiver;
             let outstanding = open.clock.outstanding();
-            if open.plateau.ends_round(&RoundAck { now, srtt, outstanding, is_other }) {
+            if open.plateau.ends_round(&RoundAck {
+                now,
+                srtt,
+                outstanding,
+                is_other,
+                is_at_receiver,
+            }) {
                 open.plateau.end_round(now, sender.slow_start, &mut open.report);
             }
             open.clock.on_ack(now);

@@ -34,6 +34,8 @@ pub(super) struct RoundAck {
     pub(super) outstanding: u64,
     /// Something else than windows, or a limit like them, keeps the sender back.
     pub(super) is_other: bool,
+    /// The capture was made at the receiver: it does not show what lets the sender's data go.
+    pub(super) is_at_receiver: bool,
 }
 
 /// Looks for a limit of the sender on its bytes in flight or its rate.
@@ -50,6 +52,7 @@ pub(super) struct Plateau {
     is_paced: bool,
     /// Something else has kept the sender back in the round under way.
     is_other: bool,
+    is_at_receiver: bool,
     /// Bursts that an ACK let go, and others, since the plateau began.
     clocked: u32,
     free: u32,
@@ -71,6 +74,7 @@ impl Plateau {
     #[inline]
     pub(super) fn ends_round(&mut self, ack: &RoundAck) -> bool {
         self.is_other |= ack.is_other;
+        self.is_at_receiver = ack.is_at_receiver;
         self.peak = self.peak.max(ack.outstanding);
         ack.now.saturating_since(self.round_began) > ack.srtt
     }
@@ -100,7 +104,9 @@ impl Plateau {
             return;
         }
         self.is_paced |= self.free > self.clocked * MOSTLY;
-        let limit = if self.is_paced {
+        let limit = if self.is_at_receiver {
+            TimeShare::Unexplained
+        } else if self.is_paced {
             // A steady rate coincides with its own ACKs for a while. A send buffer lets nothing go
             // without one.
             shares.shift(TimeShare::SendBuffer, TimeShare::Pacing, Duration::MAX);
@@ -134,8 +140,17 @@ mod tests {
     }
 
     /// Rounds of 41 ms with these maxima in flight. In each the sender waits 30 ms for its window,
-    /// and sends a burst `behind` the ACK.
+    /// and sends a burst `behind` the ACK. The capture is made at the server.
     fn limited(peaks: &[u64], slow_start: bool, behind: Duration) -> TimeShares {
+        captured(peaks, slow_start, behind, false)
+    }
+
+    fn captured(
+        peaks: &[u64],
+        slow_start: bool,
+        behind: Duration,
+        is_at_receiver: bool,
+    ) -> TimeShares {
         let srtt = Duration::from_millis(40);
         let mut draft = Draft { mss: MSS, srtt, ..Draft::default() };
         let (mut plateau, mut clock) = (Plateau::default(), AckClock::default());
@@ -143,7 +158,8 @@ mod tests {
             let now = at(1_000 + n as u64 * ROUND);
             let waited = if slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance };
             draft.shares.add(waited, Duration::from_millis(30));
-            let ack = RoundAck { now, srtt, outstanding: peak * MSS, is_other: false };
+            let outstanding = peak * MSS;
+            let ack = RoundAck { now, srtt, outstanding, is_other: false, is_at_receiver };
             if plateau.ends_round(&ack) {
                 plateau.end_round(now, slow_start, &mut draft);
             }
@@ -177,6 +193,15 @@ mod tests {
         let peaks: Vec<u64> = (0..40).map(|n| 20 + n / 2).collect();
         let shares = limited(&peaks, false, Duration::from_micros(100));
         assert_eq!(shares.of(TimeShare::Avoidance).as_millis(), 40 * 30);
+    }
+
+    /// The window did not grow, so it was not slow start. The capture does not show the limit.
+    #[test]
+    fn at_the_receiver_a_limit_is_unexplained() {
+        let shares = captured(&[5, 10, 10, 10, 10], true, Duration::from_micros(100), true);
+        assert_eq!(shares.of(TimeShare::Unexplained).as_millis(), 90);
+        let growing = captured(&[5, 10, 20, 40, 80], true, Duration::from_micros(100), true);
+        assert_eq!(growing.of(TimeShare::SlowStart).as_millis(), 150);
     }
 
     #[test]
