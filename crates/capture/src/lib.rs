@@ -43,6 +43,7 @@ pub use ahead::ReadAhead;
 pub use anonymize::Anonymizer;
 pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
+pub use format::packed_by;
 pub use input::DecompressedInput;
 pub use link_type::LinkType;
 pub use live::{InterfaceChange, LiveCapture, LiveOptions, LivePacket, PortRange};

@@ -24,6 +24,15 @@ const KNOWN: [(&[u8], &str); 15] = [
 const PATCHED: &str = "a capture of a patched libpcap: convert it by `editcap -F pcapng`";
 const NETWORK_MONITOR: &str = "a capture of Network Monitor: convert it by `editcap -F pcapng`";
 
+/// The first of [`KNOWN`] that are compressed or packed.
+const PACKED: usize = 6;
+
+/// Says how a file is compressed, by its first bytes, and how to uncompress it. `None` if they do
+/// not show that it is compressed, or packed.
+pub fn packed_by(bytes: &[u8]) -> Option<&'static str> {
+    KNOWN[..PACKED].iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what)
+}
+
 /// What the beginning of an input looks like.
 pub(crate) fn looks_like(bytes: &[u8], compression: Option<Compression>) -> String {
     let what = what(bytes);
@@ -75,6 +84,13 @@ fn kind_of_text(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packed_files_are_named() {
+        assert!(packed_by(b"BZh91AY").is_some_and(|what| what.contains("bzip2 -dc")));
+        assert!(packed_by(b"PK\x03\x04").is_some_and(|what| what.contains("zip")));
+        assert_eq!(packed_by(b"192.0.2.1 - - ["), None);
+    }
 
     #[test]
     fn says_what_a_file_looks_like() {

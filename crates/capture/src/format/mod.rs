@@ -10,6 +10,7 @@ mod pcapng;
 mod usual;
 
 pub(crate) use looks::looks_like;
+pub use looks::packed_by;
 
 use crate::decode::Frame;
 use crate::link_type::LinkType;

@@ -3,6 +3,7 @@
 use super::tables::TableName;
 use cmdline::captures::{ChosenTime, SegmentChoice};
 use cmdline::{Appendix, Failure};
+use findings::access_log::LogLineFormat;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use trace::{ClientPattern, NamedServers, SenderProfile, ServerPattern, Vantage};
@@ -105,12 +106,21 @@ pub(crate) struct AnalyzeArgs {
     /// Read a web server's access log in the place of captures; - is standard input
     ///
     /// Says how soon the same networks ask again, how many networks there are to remember, and how many networks have
-    /// several domains (TCP/SPAND, §5.2). Lines are in the common or combined log format, or JSON objects; the file may
-    /// be compressed. Prints no address. --json and --report go with it.
+    /// several domains (TCP/SPAND, §5.2). Reads the common and combined log formats, JSON objects,
+    /// W3C logs with their line #Fields: (IIS, CloudFront), HAProxy, Envoy, S3 and AWS load
+    /// balancers; the file may be compressed. Prints no address. --json and --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "anonymize", "jobs",
     ])]
     pub(super) access_log: Option<PathBuf>,
+
+    /// Columns or keys of an access log in a format of its own, like client=1,time=4,request=5
+    ///
+    /// Columns count from 1; blanks within quotes or brackets separate none. JSON objects have
+    /// keys, like client=ip,time=at.utc,request=http.path, with points between objects. time=1+2
+    /// joins a date and a time of day. Without request= no request counts as one of an image.
+    #[arg(long, value_name = "COLUMNS", requires = "access_log")]
+    pub(super) log_format: Option<LogLineFormat>,
 
     /// Threads that read captures and rebuild senders; results do not depend on their number [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]

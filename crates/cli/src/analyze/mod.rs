@@ -31,7 +31,7 @@ use units::{Duration, Instant};
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     args.check()?;
     if let Some(log) = &args.access_log {
-        return access_log::run(log, args.json().is_some(), args.report.as_deref());
+        return access_log::run(log, args);
     }
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();

@@ -158,7 +158,7 @@ fn wrong_lines_are_told_with_file_and_line() {
     assert_eq!((&found["unread_lines"], &found["requests"]), (&1.into(), &3.into()));
 
     for (name, text, why) in [
-        ("none", "hello\n".repeat(300), "set the server's log format to one of them"),
+        ("none", "hello\n".repeat(300), "names the columns"),
         ("few", "hello\n".to_owned(), "no line of 1 could be read"),
     ] {
         let path = written(name, text.as_bytes());
@@ -205,4 +205,83 @@ fn a_log_gives_a_page_with_the_figures_of_the_paper() {
     assert!(loads.iter().all(|load| !page.contains(load)));
     let nowhere = headstart(&["analyze", "--access-log", log, "--report", "/nonexistent/x.html"]);
     assert_eq!((nowhere.status.code(), nowhere.stdout.len()), (Some(2), 0));
+}
+
+/// A log of these that the program has to know.
+fn given(name: &str) -> String {
+    format!("{}/tests/data/logs/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The numbers of a log in which four clients of three networks ask ten times, once for an image,
+/// from 12:00:00 to 12:10:01 on 1 January 2026. Four requests follow one of the same network within
+/// five minutes, and three one of the same host.
+#[track_caller]
+fn is_the_known_log(found: &Value, name: &str) {
+    assert_eq!((&found["requests"], &found["images"]), (&9.into(), &1.into()), "{name}");
+    let span = (found["begin"].as_f64(), found["end"].as_f64());
+    assert_eq!(span, (Some(1_767_268_800.0), Some(1_767_269_401.0)), "{name}");
+    let domains = &found["domains"];
+    assert_eq!((&domains["addresses"], &domains["networks"]), (&4.into(), &3.into()), "{name}");
+    let soon = (&found["soon_after_network"], &found["soon_after_host"]);
+    assert_eq!(soon, (&4.into(), &3.into()), "{name}");
+    assert_eq!(found["unread_lines"], 0, "{name}");
+}
+
+#[test]
+fn formats_of_many_servers_are_known() {
+    for name in [
+        "alb.log",
+        "apache-vhost-combined.log",
+        "caddy.json",
+        "cloudfront.log",
+        "combined.log",
+        "envoy.log",
+        "haproxy.log",
+        "iis.log",
+        "nginx-forwarded-list.log",
+        "nginx-odd-keys.json",
+        "s3.log",
+        "traefik.json",
+    ] {
+        is_the_known_log(&json(&given(name)), name);
+    }
+}
+
+/// The same logs by their columns and keys. Column 13 of `alb.log` is the request.
+#[test]
+fn columns_and_keys_can_be_named() {
+    for (name, format) in [
+        ("combined.log", "client=1,time=4,request=5"),
+        ("alb.log", "client=4,time=2,request=13"),
+        ("iis.log", "client=9,time=1+2,request=5"),
+        ("caddy.json", "client=request.remote_ip,time=ts,request=request.uri"),
+        ("nginx-odd-keys.json", "time=@ts,request=uri_path,client=clientip"),
+    ] {
+        let path = given(name);
+        let args = ["analyze", "--access-log", &path, "--json", "--log-format", format];
+        let output = headstart(&args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+        is_the_known_log(&serde_json::from_slice(&output.stdout).unwrap(), name);
+    }
+}
+
+#[test]
+fn wrong_formats_and_packed_logs_say_the_way_out() {
+    let packed = given("combined.log.bz2");
+    let plain = given("combined.log");
+    for (args, said) in [
+        (vec![&*packed], "compressed by bzip2: try `bzip2 -dc FILE | headstart … -`"),
+        (vec![&*plain, "--log-format", "client=1"], "without a time: add time="),
+        (vec![&*plain, "--log-format", "client=0,time=4"], "names no column (from 1) and no key"),
+        (vec![&*plain, "--log-format", "clients=1,time=4"], "none of client, time and request"),
+        (vec![&*plain, "--log-format", "client=99,time=4"], "has no column 99, which --log-format"),
+        (vec![&*plain, "--log-format", "client=ip,time=4"], "has no key ip, which --log-format"),
+        (vec![&*plain, "--log-format", "client=2,time=4"], "\"-\" is no address"),
+    ] {
+        let output = headstart(&[vec!["analyze", "--access-log"], args].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_ne!(output.status.code(), Some(0), "{said}");
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
 }

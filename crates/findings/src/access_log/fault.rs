@@ -18,6 +18,12 @@ pub enum LogFault {
         /// Keys that would do.
         keys: &'static [&'static str],
     },
+    /// A line without a column of this number, from 1.
+    NoColumn(usize),
+    /// Columns that `#Fields:` names, without this one.
+    NoField(&'static str),
+    /// A line without a value that `--log-format` names.
+    NoValue(String),
     /// The client is a name.
     NameOnly(String),
     /// No address.
@@ -31,13 +37,21 @@ impl fmt::Display for LogFault {
         match self {
             Self::Empty => f.write_str("an empty line"),
             Self::UnknownFormat => f.write_str(
-                "neither the common nor the combined log format (ADDRESS - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5), \
-                 nor a JSON object: set the server's log format to one of them",
+                "no known format: neither the common or combined one (ADDRESS - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5), \
+                 nor JSON, nor one of W3C (with its line #Fields:), HAProxy, Envoy, S3 or an AWS load balancer; \
+                 --log-format client=1,time=4,request=5 names the columns",
             ),
             Self::NotJson(why) => write!(f, "begins as JSON, and is none: {why}"),
-            Self::NoKey { what, keys } => {
-                write!(f, "a JSON object without {what}: name it {}", keys.join(", "))
+            Self::NoKey { what, keys } => write!(
+                f,
+                "a JSON object without {what}, as {}: name the keys by --log-format client=KEY,time=KEY,request=KEY",
+                keys.join(", ")
+            ),
+            Self::NoColumn(n) => write!(f, "has no column {n}, which its format needs"),
+            Self::NoField(name) => {
+                write!(f, "#Fields: names no column {name}: add it to the server's log")
             }
+            Self::NoValue(value) => write!(f, "has no {value}, which --log-format names"),
             Self::NameOnly(name) => write!(
                 f,
                 "the client is the name {name:?}, and only addresses tell networks: log addresses (Apache: %a, or HostnameLookups Off)"

@@ -4,22 +4,42 @@ use super::fault::LogFault;
 use super::{LogRequest, asks_for_image, client, is_host_name, time};
 use serde_json::Value;
 
+/// Keys in lower case and without other signs than letters and digits.
 const CLIENT: &[&str] = &[
-    "remote_addr",
-    "remote_ip",
-    "client_ip",
+    "remoteaddr",
+    "remoteip",
     "clientip",
+    "clientaddress",
     "client",
-    "remoteIp",
-    "ClientHost",
-    "remoteAddr",
+    "clienthost",
+    "sourceip",
     "ip",
 ];
-const TIME: &[&str] =
-    &["time", "@timestamp", "timestamp", "ts", "time_iso8601", "time_local", "msec", "StartUTC"];
+const TIME: &[&str] = &[
+    "time",
+    "timestamp",
+    "ts",
+    "timeiso8601",
+    "timelocal",
+    "msec",
+    "startutc",
+    "starttime",
+    "datetime",
+    "edgestarttimestamp",
+];
 /// Not `hostname`, which most servers call themselves.
-const NAME: &[&str] = &["remote_host", "client_name", "remote_name", "rdns"];
-const REQUEST: &[&str] = &["request", "uri", "request_uri", "path", "url", "RequestPath"];
+const NAME: &[&str] = &["remotehost", "clientname", "remotename", "rdns"];
+const REQUEST: &[&str] = &[
+    "request",
+    "uri",
+    "requesturi",
+    "path",
+    "url",
+    "requestpath",
+    "uripath",
+    "requesturl",
+    "clientrequesturi",
+];
 /// Objects within the object that have these keys, too.
 const WITHIN: &[&str] = &["request", "httpRequest", "http"];
 
@@ -48,16 +68,28 @@ pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
 
 /// The value of the first of these keys that is there and not null.
 fn find<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a Value> {
-    let within = WITHIN.iter().filter_map(|key| object.get(key));
-    [object]
-        .into_iter()
-        .chain(within)
-        .find_map(|object| keys.iter().find_map(|key| object.get(key).filter(|it| !it.is_null())))
+    values(object, keys).find(|value| !value.is_null())
 }
 
 /// The same of keys that are texts.
 fn text<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a str> {
+    values(object, keys).find_map(Value::as_str)
+}
+
+/// The values of these keys, in their order, of the object and of those within it.
+fn values<'a>(object: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a Value> {
     let within = WITHIN.iter().filter_map(|key| object.get(key));
-    let objects = [object].into_iter().chain(within);
-    objects.flat_map(|object| keys.iter().filter_map(|key| object.get(key)?.as_str())).next()
+    let objects = [object].into_iter().chain(within).filter_map(Value::as_object);
+    objects.flat_map(move |object| {
+        keys.iter().filter_map(|key| {
+            let is_it = |(name, _): &(&String, &Value)| is_key(name, key);
+            object.iter().find(is_it).map(|(_, value)| value)
+        })
+    })
+}
+
+/// The key of an object is this one, whatever case and signs it is written with.
+fn is_key(name: &str, key: &str) -> bool {
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
+    letters.map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())
 }

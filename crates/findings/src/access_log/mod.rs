@@ -1,22 +1,27 @@
 //! Access logs of web servers, line by line: who asked when, and how many domains a network has.
 //!
-//! [`LogRequest::parse`] reads a line in the common or combined log format, or a JSON object. [`DomainWatch`] counts the
-//! networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). [`RequestWatch`](crate::RequestWatch)
+//! [`LogReader`] reads the lines of a log: the common and the combined format, JSON objects, the
+//! extended format of the W3C, HAProxy, Envoy, and AWS. [`DomainWatch`] counts the networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). [`RequestWatch`](crate::RequestWatch)
 //! counts how often networks ask again, as it does for captures. No I/O, no name lookups.
 
 mod client;
+mod columns;
 mod common;
 mod domains;
 mod fault;
+mod format;
 mod json;
 mod time;
+mod w3c;
 
 pub use domains::{DomainFindings, DomainWatch};
 pub use fault::LogFault;
+pub use format::LogLineFormat;
 
 use std::borrow::Cow;
 use std::net::IpAddr;
 use units::Instant;
+use w3c::W3cFields;
 
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +36,41 @@ pub struct LogRequest<'a> {
     pub is_image: bool,
 }
 
-impl<'a> LogRequest<'a> {
-    /// Reads a line without its end.
+/// Reads the lines of a log, in their order: some formats name their columns in a line of their own.
+#[derive(Clone, Debug, Default)]
+pub struct LogReader {
+    format: Option<LogLineFormat>,
+    fields: Option<W3cFields>,
+}
+
+impl LogReader {
+    /// Reads lines of this format; without one, each line shows its format.
+    pub const fn new(format: Option<LogLineFormat>) -> Self {
+        Self { format, fields: None }
+    }
+
+    /// Reads a line.
     ///
     /// # Errors
-    /// What is wrong with it, and the way out.
-    pub fn parse(line: &'a str) -> Result<Self, LogFault> {
-        let line = line.trim();
-        match line.as_bytes() {
-            [] => Err(LogFault::Empty),
-            [b'{', ..] => json::parse(line),
-            _ => common::parse(line),
+    /// If it is no request; the error says why, and the way out. A line of comments is
+    /// [`LogFault::Empty`].
+    pub fn read<'a>(&mut self, line: &'a str) -> Result<LogRequest<'a>, LogFault> {
+        // A mark of the byte order begins some files of Windows.
+        let line = line.trim_start_matches('\u{feff}').trim();
+        if line.is_empty() {
+            return Err(LogFault::Empty);
+        }
+        if let Some(comment) = line.strip_prefix('#') {
+            if let Some(names) = comment.strip_prefix("Fields:") {
+                self.fields = Some(W3cFields::of(names));
+            }
+            return Err(LogFault::Empty);
+        }
+        match (&self.format, &self.fields) {
+            (Some(format), _) => format.parse(line),
+            (None, Some(fields)) => fields.parse(line),
+            (None, None) if line.starts_with('{') => json::parse(line),
+            (None, None) => columns::parse(line).unwrap_or_else(|| common::parse(line)),
         }
     }
 }

@@ -10,6 +10,9 @@ use units::Instant;
 /// `10/Oct/2000:13:55:36 -0700`.
 const COMMON: &str = "%d/%b/%Y:%H:%M:%S %z";
 
+/// `10/Oct/2000:13:55:36.123`, as HAProxy writes it, in the zone of its machine.
+const WITHOUT_ZONE: &str = "%d/%b/%Y:%H:%M:%S%.f";
+
 /// A time in words: of the common log format, by RFC 3339, or a number. A blank may stand for the T of RFC 3339. A time without a zone is
 /// taken for UTC.
 pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
@@ -18,7 +21,9 @@ pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
         return of_number(number).ok_or_else(fault);
     }
     let read = match text.as_bytes().get(2) {
-        Some(b'/') => strtime::parse(COMMON, text).and_then(|time| time.to_timestamp()),
+        Some(b'/') => strtime::parse(COMMON, text)
+            .and_then(|time| time.to_timestamp())
+            .or_else(|_| utc(strtime::parse(WITHOUT_ZONE, text)?.to_datetime()?)),
         _ => text.parse::<Timestamp>().or_else(|why| in_utc(text, why)),
     };
     let nanos = read.map_err(|_| fault())?.as_nanosecond();
@@ -28,9 +33,13 @@ pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
 /// A date with a time of day, and without a zone; otherwise `why`.
 fn in_utc(text: &str, why: Error) -> Result<Timestamp, Error> {
     match text.contains(':') {
-        true => text.parse::<DateTime>()?.to_zoned_datetime(TimeZone::UTC).map(|at| at.timestamp()),
+        true => utc(text.parse()?),
         false => Err(why),
     }
+}
+
+fn utc(time: DateTime) -> Result<Timestamp, Error> {
+    time.to_zoned_datetime(TimeZone::UTC).map(|at| at.timestamp())
 }
 
 /// A number since 1970: seconds, or milliseconds, microseconds or nanoseconds, if so many seconds would be after the

@@ -4,10 +4,11 @@
 mod page;
 mod summary;
 
+use super::args::AnalyzeArgs;
 use cmdline::captures::access_log::{LogWatch, read_lines};
 use cmdline::{Failure, FirstFailure, stdout};
 use findings::SharingFindings;
-use findings::access_log::DomainFindings;
+use findings::access_log::{DomainFindings, LogReader};
 use page::LogPage;
 use serde::Serialize;
 use std::path::Path;
@@ -30,10 +31,12 @@ struct AccessLogFindings {
 }
 
 /// Says what a log says, and writes it to a page, too, if one is named.
-pub(super) fn run(path: &Path, json: bool, report: Option<&Path>) -> Result<(), Failure> {
-    let page = report.map(|page| LogPage::begin(page, path)).transpose()?;
+pub(super) fn run(path: &Path, args: &AnalyzeArgs) -> Result<(), Failure> {
+    let json = args.json().is_some();
+    let page = args.report.as_deref().map(|page| LogPage::begin(page, path)).transpose()?;
     let mut watch = LogWatch::default();
-    let (counts, verdict) = read_lines(path, |request| watch.take(request))?;
+    let (counts, verdict) =
+        read_lines(path, LogReader::new(args.log_format.clone()), |request| watch.take(request))?;
     let found = AccessLogFindings {
         lines: counts.lines,
         unread_lines: counts.wrong,

@@ -4,7 +4,7 @@ use crate::captures::reading::ReadingProgress;
 use crate::failure::Failure;
 use crate::input::unreadable;
 use capture::{DecompressedInput, InputProgress};
-use findings::access_log::{LogFault, LogRequest};
+use findings::access_log::{LogFault, LogReader, LogRequest};
 use std::io::{BufRead, Read};
 use std::path::Path;
 use units::counted;
@@ -25,15 +25,23 @@ pub struct LineCounts {
     pub wrong: u64,
 }
 
-/// Hands each request of a log to `take`. What cannot be read is said with file and line.
+/// Hands each request of a log to `take`, as `reader` reads its lines. Lines that cannot be read
+/// are reported with their numbers.
+///
+/// # Errors
+/// If the file cannot be opened, or is compressed by another program than gzip or zstd.
 pub fn read(
     path: &Path,
+    mut reader: LogReader,
     mut take: impl FnMut(&LogRequest<'_>),
 ) -> Result<(LineCounts, Result<(), Failure>), Failure> {
     let mut input =
         DecompressedInput::open(path).map_err(|why| Failure::input(unreadable(path, &why)))?;
     let shown =
         if path.as_os_str() == "-" { "standard input".into() } else { path.to_string_lossy() };
+    if let Some(packed) = input.fill_buf().ok().and_then(capture::packed_by) {
+        return Err(Failure::input(format!("{shown}: {packed}")));
+    }
     let total = path.metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
     let mut progress = ReadingProgress::begin(total, "lines");
     let mut counts = LineCounts::default();
@@ -53,7 +61,7 @@ pub fn read(
         if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
             skip_line(&mut input);
         }
-        match LogRequest::parse(&String::from_utf8_lossy(&line)) {
+        match reader.read(&String::from_utf8_lossy(&line)) {
             Ok(request) => take(&request),
             Err(LogFault::Empty) => {}
             Err(why) => {

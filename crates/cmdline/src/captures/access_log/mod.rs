@@ -5,7 +5,7 @@ mod lines;
 pub use lines::{LineCounts, read as read_lines};
 
 use crate::failure::Failure;
-use findings::access_log::{DomainFindings, DomainWatch, LogRequest};
+use findings::access_log::{DomainFindings, DomainWatch, LogReader, LogRequest};
 use findings::{RequestWatch, SharingFindings};
 use std::path::Path;
 use units::Instant;
@@ -57,7 +57,7 @@ pub fn read_each(
     mut take: impl FnMut(&LogRequest<'_>),
 ) -> Result<(SharingFindings, DomainFindings, Result<(), Failure>), Failure> {
     let mut watch = LogWatch::default();
-    let (counts, mut verdict) = read_lines(path, |request| {
+    let (counts, mut verdict) = read_lines(path, LogReader::default(), |request| {
         watch.take(request);
         if !request.is_image {
             take(request);
