@@ -137,3 +137,42 @@ proptest! {
         let _ = parse(&line).map_err(|why| why.to_string());
     }
 }
+
+/// Lines of the documentation of AWS, with other addresses.
+#[test]
+fn lines_of_load_balancers_are_read() {
+    for line in [
+        r#"2000-10-10T20:55:36.000000Z my-loadbalancer 192.0.2.1:2817 198.51.100.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://www.example.com:80/x.png HTTP/1.1" "curl/7.38.0" - -"#,
+        r#"tls 2.0 2000-10-10T20:55:36 net/my-balancer/c6e77e28c25b2234 g3d4b5e8bb8464cd 192.0.2.1:51341 198.51.100.1:443 5 2 98 246 - arn:aws:acm:x "/x.png""#,
+        r#"h2 2000-10-10T20:55:36.000000Z app/my-loadbalancer/50dc6c495c0c9188 [2001:db8::1]:2817 198.51.100.1:80 0.000 0.001 0.000 200 200 0 29 "GET https://e.org:443/a\" b.png HTTP/2.0" "c""#,
+    ] {
+        let read = parse(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert_eq!(read.at.as_nanos(), SECONDS * 1_000_000_000, "{line}");
+        assert!(["192.0.2.1", "2001:db8::1"].contains(&&*read.client.to_string()), "{line}");
+    }
+}
+
+/// A quote behind a backslash ends no column, also before a blank.
+#[test]
+fn escaped_quotes_end_no_column() {
+    let texts: Vec<_> = columns::columns(r#"a "b\" c" [d e] f"#).map(|one| one.text).collect();
+    assert_eq!(texts, ["a", r#"b\" c"#, "d e", "f"]);
+}
+
+/// `c-ip` is the proxy in front of the server, if another column has the visitor.
+#[test]
+fn a_w3c_log_has_the_visitor_behind_a_proxy() {
+    let mut reader = LogReader::default();
+    let fields = "\u{feff}#Fields: date time c-ip x-forwarded-for cs-uri-stem";
+    assert_eq!(reader.read(fields), Err(LogFault::Empty));
+    for (listed, client) in [("192.0.2.1,10.0.0.2", "192.0.2.1"), ("-", "198.51.100.9")] {
+        let line = format!("2000-10-10\t20:55:36\t198.51.100.9\t{listed}\t/x.png");
+        let read = reader.read(&line).unwrap();
+        assert_eq!((read.client.to_string().as_str(), read.is_image), (client, true));
+        assert_eq!(read.at.as_nanos(), SECONDS * 1_000_000_000);
+    }
+    // The columns change in the middle of a file.
+    assert_eq!(reader.read("#Fields: time date c-ip"), Err(LogFault::Empty));
+    assert!(reader.read("20:55:36 2000-10-10 192.0.2.1").is_ok());
+    assert_eq!(reader.read("20:55:36 2000-10-10"), Err(LogFault::NoColumn(3)));
+}
