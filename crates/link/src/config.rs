@@ -29,6 +29,7 @@ pub struct LinkConfig {
     ties: Ties,
     discipline: Discipline,
     trace: Option<Arc<RateTrace>>,
+    trace_offset: Duration,
     reordering: Option<Reordering>,
     aggregation: Option<Duration>,
     statistics: bool,
@@ -54,6 +55,7 @@ impl LinkConfig {
             ties: Ties::default(),
             discipline: Discipline::default(),
             trace: None,
+            trace_offset: Duration::ZERO,
             reordering: None,
             aggregation: None,
             statistics: false,
@@ -85,6 +87,12 @@ impl LinkConfig {
     #[must_use]
     pub fn with_rate_trace(self, trace: Arc<RateTrace>) -> Self {
         Self { rate: trace.mean_rate(), trace: Some(trace), ..self }
+    }
+
+    /// The same link, beginning so far into its trace; without a trace nothing changes.
+    #[must_use]
+    pub fn beginning_at(self, trace_offset: Duration) -> Self {
+        Self { trace_offset, ..self }
     }
 
     /// The same link, delivering out of order.
@@ -166,6 +174,11 @@ impl LinkConfig {
     /// The trace that says when it sends, if it has one.
     pub const fn rate_trace(&self) -> Option<&Arc<RateTrace>> {
         self.trace.as_ref()
+    }
+
+    /// What its trace's clock shows when the link's shows zero.
+    pub const fn trace_offset(&self) -> Duration {
+        self.trace_offset
     }
 
     /// How it delivers out of order, if it does.

@@ -1,11 +1,17 @@
-//! Rates that change: packet-delivery opportunities read from a trace, in mahimahi's format.
+//! Rates that change, read from a trace or made of steps; after its end a trace begins again.
 //!
-//! One line per opportunity: a whole number of milliseconds since the beginning at which the link
-//! may move [`OPPORTUNITY_BYTES`]. Lines with the same number are several opportunities at once.
-//! The last number is the length of the trace, after which it begins again. (mahimahi, mm-link(1);
-//! Winstein et al., NSDI 2013 §4.1.)
+//! Either the trace has packet-delivery opportunities, in mahimahi's format, or rates that each hold
+//! for a while (`steps`). In mahimahi's format a line is one opportunity: a whole number of
+//! milliseconds since the beginning at which the link may move [`OPPORTUNITY_BYTES`]. Lines with the
+//! same number are several opportunities at once. The last number is the length of the trace.
+//! (mahimahi, mm-link(1); Winstein et al., NSDI 2013 §4.1.)
+
+mod steps;
+
+pub use steps::TraceStep;
 
 use std::fmt;
+use steps::RateSteps;
 use units::{Duration, Instant, Rate};
 
 /// What one opportunity moves: an Ethernet frame's 1500 bytes and the 4 of mahimahi's TUN header.
@@ -15,11 +21,21 @@ pub const OPPORTUNITY_BYTES: u32 = 1504;
 const LATEST_MS: u64 = u32::MAX as u64;
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A trace with at least one opportunity and a length above zero.
+/// A trace that moves something and has a length above zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateTrace {
+pub struct RateTrace(Shape);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    Opportunities(Opportunities),
+    Steps(RateSteps),
+}
+
+/// At least one opportunity, and a length above zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opportunities {
     /// Milliseconds, never falling; the last is the length of the trace.
-    opportunities: Vec<u32>,
+    times: Vec<u32>,
 }
 
 /// Why a trace was refused: in which line, and what would do.
@@ -31,6 +47,10 @@ pub struct TraceError {
 }
 
 impl TraceError {
+    pub(crate) fn new(name: &str, line: usize, why: impl fmt::Display) -> Self {
+        Self { name: name.to_owned(), line, why: why.to_string() }
+    }
+
     /// The line that is wrong, from 1.
     pub const fn line(&self) -> usize {
         self.line
@@ -46,52 +66,112 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 impl RateTrace {
-    /// Reads the text of the trace file `name`.
+    /// Reads the text of the trace file `name`, in mahimahi's format.
     ///
     /// # Errors
     /// If a line is not a whole number, if a number is below the one before it or beyond 49 days,
     /// or if the trace is empty or all at time zero.
     pub fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
-        let mut opportunities = Vec::new();
+        let mut times = Vec::new();
         let mut last = 0;
-        let fail = |line, why| TraceError { name: name.to_owned(), line, why };
         for (n, line) in text.lines().enumerate() {
-            let at = milliseconds(line, last).map_err(|why| fail(n + 1, why))?;
-            opportunities.push(at);
+            let at = milliseconds(line, last).map_err(|why| TraceError::new(name, n + 1, why))?;
+            times.push(at);
             last = at;
         }
         if last == 0 {
-            let why = match opportunities.is_empty() {
+            let why = match times.is_empty() {
                 true => "the trace is empty: write one time in milliseconds per line",
                 false => "the trace has no length: its last time has to be above 0",
             };
-            return Err(fail(opportunities.len().max(1), why.to_owned()));
+            return Err(TraceError::new(name, times.len().max(1), why));
         }
-        Ok(Self { opportunities })
+        Ok(Self(Shape::Opportunities(Opportunities { times })))
+    }
+
+    /// Rates one after the other; `None` if they last for no time or move nothing.
+    pub fn of_steps(steps: &[TraceStep]) -> Option<Self> {
+        RateSteps::new(steps).map(|steps| Self(Shape::Steps(steps)))
     }
 
     /// How long it takes until it begins again.
     pub fn length(&self) -> Duration {
-        Duration::from_millis(u64::from(self.last()))
+        match &self.0 {
+            Shape::Opportunities(all) => Duration::from_millis(u64::from(all.last())),
+            Shape::Steps(steps) => Duration::from_nanos(steps.length()),
+        }
     }
 
     /// What it moves on average if every opportunity is used; never zero.
     pub fn mean_rate(&self) -> Rate {
-        let bytes = u64::from(OPPORTUNITY_BYTES) * self.opportunities.len() as u64;
-        Rate::from_bps(Rate::from_bytes_over(bytes, self.length()).as_bps().max(1))
+        let mean = match &self.0 {
+            Shape::Opportunities(all) => {
+                let bytes = u64::from(OPPORTUNITY_BYTES) * all.count();
+                Rate::from_bytes_over(bytes, self.length())
+            }
+            Shape::Steps(steps) => steps.mean(),
+        };
+        Rate::from_bps(mean.as_bps().max(1))
     }
 
+    /// The highest rate of a step; `None` for opportunities, whose rate depends on how long one
+    /// looks.
+    pub fn peak_rate(&self) -> Option<Rate> {
+        match &self.0 {
+            Shape::Opportunities(_) => None,
+            Shape::Steps(steps) => Some(steps.peak()),
+        }
+    }
+
+    /// The time of steps at rate zero; `None` for opportunities, between which there is always time.
+    pub fn outage(&self) -> Option<Duration> {
+        match &self.0 {
+            Shape::Opportunities(_) => None,
+            Shape::Steps(steps) => Some(steps.outage()),
+        }
+    }
+
+    /// The earliest instant at which `bytes` can have passed that are there from `start` on, on the
+    /// trace's clock. No packets that carry these bytes pass sooner.
+    pub fn passed(&self, start: Instant, bytes: u64) -> Instant {
+        match &self.0 {
+            Shape::Opportunities(_) if bytes == 0 => start,
+            Shape::Opportunities(all) => {
+                let last = bytes.div_ceil(u64::from(OPPORTUNITY_BYTES)) - 1;
+                all.at(all.first_from(start).saturating_add(last))
+            }
+            Shape::Steps(steps) => steps.passed(start, bytes),
+        }
+    }
+
+    /// The first instant at `ready` or later at which a packet's service can begin.
+    pub(crate) fn moving_from(&self, ready: Instant) -> Instant {
+        match &self.0 {
+            Shape::Opportunities(all) => all.at(all.first_from(ready)),
+            Shape::Steps(steps) => steps.moving_from(ready),
+        }
+    }
+
+    pub(crate) const fn opportunities(&self) -> Option<&Opportunities> {
+        match &self.0 {
+            Shape::Opportunities(all) => Some(all),
+            Shape::Steps(_) => None,
+        }
+    }
+}
+
+impl Opportunities {
     fn last(&self) -> u32 {
-        self.opportunities.last().copied().unwrap_or(1)
+        self.times.last().copied().unwrap_or(1)
     }
 
     fn count(&self) -> u64 {
-        self.opportunities.len() as u64
+        self.times.len() as u64
     }
 
     /// When the opportunity `number` comes, counted from zero through all repetitions.
     pub(crate) fn at(&self, number: u64) -> Instant {
-        let within = self.opportunities[(number % self.count()) as usize];
+        let within = self.times[(number % self.count()) as usize];
         let cycles = (number / self.count()).saturating_mul(u64::from(self.last()));
         let ms = cycles.saturating_add(u64::from(within));
         Instant::from_nanos(ms.saturating_mul(NANOS_PER_MS))
@@ -105,7 +185,7 @@ impl RateTrace {
         // A time that is a multiple of the length belongs to the cycle that ends there.
         let cycle = ms.saturating_sub(1) / length;
         let within = ms - cycle * length;
-        let skipped = self.opportunities.partition_point(|at| u64::from(*at) < within);
+        let skipped = self.times.partition_point(|at| u64::from(*at) < within);
         cycle.saturating_mul(self.count()).saturating_add(skipped as u64)
     }
 }
@@ -137,11 +217,30 @@ mod tests {
     #[test]
     fn opportunities_repeat_with_the_length_of_the_trace() {
         let trace = RateTrace::parse("t", "1\n1\n5\r\n10\n").unwrap();
-        let times: Vec<_> = (0..9).map(|n| trace.at(n)).collect();
+        let all = trace.opportunities().unwrap();
+        let times: Vec<_> = (0..9).map(|n| all.at(n)).collect();
         assert_eq!(times, [1, 1, 5, 10, 11, 11, 15, 20, 21].map(ms));
         assert_eq!(trace.length(), Duration::from_millis(10));
         // 4 * 1504 * 8 bits in 10 ms.
         assert_eq!(trace.mean_rate(), Rate::from_bps(4_812_800));
+    }
+
+    /// Two opportunities of 1,504 bytes at 1 ms, one at 5 and one at 10.
+    #[test]
+    fn bytes_pass_at_opportunities() {
+        let trace = RateTrace::parse("t", "1\n1\n5\n10\n").unwrap();
+        for (start, bytes, passed) in [
+            (0, 0, 0),
+            (0, 3_008, 1),
+            (0, 3_009, 5),
+            (1, 1, 1),
+            (2, 1_504, 5),
+            (2, 1_505, 10),
+            (10, 1_505, 11),
+        ] {
+            assert_eq!(trace.passed(ms(start), bytes), ms(passed), "{bytes} bytes at {start} ms");
+        }
+        assert_eq!(trace.moving_from(ms(2)), ms(5));
     }
 
     #[test]
@@ -179,9 +278,9 @@ mod tests {
             times.push(20);
             let text: String = times.iter().map(|at| format!("{at}\n")).collect();
             let trace = RateTrace::parse("t", &text).unwrap();
-            let now = Instant::from_nanos(now);
-            let first = (0..).find(|n| trace.at(*n) >= now);
-            prop_assert_eq!(first, Some(trace.first_from(now)));
+            let (all, now) = (trace.opportunities().unwrap(), Instant::from_nanos(now));
+            let first = (0..).find(|n| all.at(*n) >= now);
+            prop_assert_eq!(first, Some(all.first_from(now)));
         }
     }
 }
