@@ -74,7 +74,7 @@ pub use judged::Judged;
 pub use loss::Loss;
 pub use packet::{LinkFate, LinkVerdict, PacketInfo};
 pub use queue_limit::QueueLimit;
-pub use rate_trace::{OPPORTUNITY_BYTES, TraceStep, RateTrace, TraceError};
+pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError, TraceStep};
 pub use reordering::Reordering;
 pub use serializer::Serializer;
 pub use served::{Admission, Served, ServiceOutcome};

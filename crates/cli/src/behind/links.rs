@@ -19,7 +19,12 @@ pub(crate) struct LinkArgs {
     /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
     /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
     /// or 1%, in either direction.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
+    ///
+    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or a table with a time and
+    /// a rate in each row. If the header does not name column and unit, name them:
+    /// trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate up is then a fifth of the mean.
+    /// from=TIME begins that far into the recording.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
@@ -29,15 +34,15 @@ pub(crate) struct LinkArgs {
     /// The link towards the command:
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
-    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a trace in mahimahi's format:
-    /// each line is a time in milliseconds at which 1504 bytes may be sent. jitter= delays each packet by up to that
+    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded rate, as in --path.
+    /// jitter= delays each packet by up to that
     /// time more, so packets may overtake each other. aggregate=TIME delivers packets in
     /// bursts, one burst per interval.
-    #[arg(long, value_name = "SPEC", requires = "up")]
+    #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 
     /// The link away from the command, in the same form
-    #[arg(long, value_name = "SPEC", requires = "down")]
+    #[arg(long, value_name = "SPEC", requires = "down", value_parser = OneWay::up)]
     up: Option<OneWay>,
 
     /// Seed of losses, jitter and random drops
@@ -50,10 +55,6 @@ pub(crate) struct LinkArgs {
     /// gaps between packets matter and a core is free.
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     spin: Duration,
-}
-
-fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: link::path::PathError| error.to_string())
 }
 
 impl LinkArgs {
@@ -73,6 +74,9 @@ impl LinkArgs {
     fn links(&self) -> Result<[LinkConfig; 2], Failure> {
         if let (Some(down), Some(up)) = (&self.down, &self.up) {
             let rtt = down.delay + up.delay;
+            for recorded in [&down.recorded, &up.recorded].into_iter().flatten() {
+                cmdline::remark(&format!("note: {recorded}"));
+            }
             return Ok([
                 down.link(rtt).map_err(|why| Failure::input(format!("--down: {why}")))?,
                 up.link(rtt).map_err(|why| Failure::input(format!("--up: {why}")))?,
@@ -80,7 +84,9 @@ impl LinkArgs {
         }
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let path = self.path.or(self.path_preset).or_else(default);
-        let links = path.ok_or_else(|| Failure::input("no default path"))?.links();
+        let path = path.ok_or_else(|| Failure::input("no default path"))?;
+        cmdline::names::say_recorded(&path);
+        let links = path.links();
         Ok([links.forward, links.reverse])
     }
 }

@@ -31,10 +31,8 @@ pub(super) struct ChangingRates {
 
 impl ChangingRates {
     /// Rates that do not change.
-    pub(super) const NONE: Self = Self {
-        recorded: Duplex { forward: None, reverse: None },
-        start: TraceStart::Anywhere,
-    };
+    pub(super) const NONE: Self =
+        Self { recorded: Duplex { forward: None, reverse: None }, start: TraceStart::Anywhere };
 
     pub(super) fn with_constant_up(self) -> Self {
         Self { recorded: Duplex { reverse: None, ..self.recorded }, ..self }
@@ -101,7 +99,7 @@ impl PathSpec {
     /// The rate up of a path that names none.
     pub(super) fn default_up(&self) -> Rate {
         match self.recorded_down() {
-            Some(down) if down.written() == mobile::NAME => mobile::UP,
+            Some(down) if down.is_built_in() => mobile::UP,
             Some(_) => Rate::from_bps((self.down.as_bps() / DOWN_OVER_UP).max(1)),
             None => self.down,
         }
@@ -127,11 +125,16 @@ impl PathSpec {
         self.changing.start
     }
 
-    /// The time after which the recordings begin again: that of the downlink, if it changes. `None` if
-    /// no rate changes.
+    /// The time after which the recordings begin again, both together if there are two. Where that is
+    /// more than 584 years, it is the time of the downlink. `None` if no rate changes.
     pub fn trace_length(&self) -> Option<Duration> {
-        let recorded = self.recorded_down().or_else(|| self.recorded_up())?;
-        Some(recorded.trace().length())
+        let length = |recorded: &RecordedLink| recorded.trace().length().as_nanos();
+        let both = (self.recorded_down().map(length), self.recorded_up().map(length));
+        match both {
+            (Some(down), Some(up)) => Some(least_common_multiple(down, up).unwrap_or(down)),
+            (down, up) => down.or(up),
+        }
+        .map(Duration::from_nanos)
     }
 
     /// The same path with its recordings, if it has any, from `start` on.
@@ -146,16 +149,23 @@ impl PathSpec {
         self.starting(TraceStart::Link(offset))
     }
 
-    /// The time of its recordings at an instant of the links' clocks; `None` if no rate changes, or if the
-    /// time depends on the load.
+    /// The time of its recordings at an instant of the links' clocks, in one cycle of them; `None` if no
+    /// rate changes, or if the time depends on the load.
     pub fn trace_time(&self, at: Instant) -> Option<Duration> {
-        match self.trace_start() {
-            TraceStart::Link(offset) if self.is_changing() => {
-                Some(offset + at.saturating_since(Instant::ZERO))
-            }
-            _ => None,
-        }
+        let length = self.trace_length()?.as_nanos();
+        let TraceStart::Link(offset) = self.trace_start() else { return None };
+        let since = offset + at.saturating_since(Instant::ZERO);
+        Some(Duration::from_nanos(since.as_nanos() % length))
     }
+}
+
+/// `None` if it is too large, or if one of both is zero.
+fn least_common_multiple(a: u64, b: u64) -> Option<u64> {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a.checked_div(divisor)?.checked_mul(b)
 }
 
 /// A recording in the notation of paths.
@@ -163,7 +173,7 @@ pub(super) struct Written(pub(super) &'static RecordedLink);
 
 impl std::fmt::Display for Written {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let prefix = if self.0.written() == mobile::NAME { "" } else { PREFIX };
+        let prefix = if self.0.is_built_in() { "" } else { PREFIX };
         write!(f, "{prefix}{}", self.0.written())
     }
 }

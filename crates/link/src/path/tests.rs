@@ -171,7 +171,9 @@ fn a_recorded_path_has_the_means_of_its_recordings() {
     let links = both.links();
     assert!(links.reverse.rate_trace().is_some());
     assert_eq!([links.forward.trace_offset(), links.reverse.trace_offset()], [offset; 2]);
-    assert!(both.is_changing() && !both.with_up(Rate::from_mbps(1)).unwrap().recorded_up().is_some());
+    assert!(
+        both.is_changing() && !both.with_up(Rate::from_mbps(1)).unwrap().recorded_up().is_some()
+    );
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub struct RecordedLink {
     file: String,
     trace: Arc<RateTrace>,
     columns: Option<RecordedColumns>,
+    is_built_in: bool,
 }
 
 /// Where a table has its rates.
@@ -57,7 +58,7 @@ pub struct RecordedColumns {
 }
 
 /// The part of a path that names a recording: `trace=`.
-pub(crate) const PREFIX: &str = "trace=";
+pub const PREFIX: &str = "trace=";
 
 impl RecordedLink {
     /// Reads a recording. `written` is its file and options, as in
@@ -87,20 +88,27 @@ impl RecordedLink {
         let (written, file) = (source.file.clone(), source.file.clone());
         if !source.has_columns() && !is_table(first_line(text)) {
             let trace = Arc::new(RateTrace::parse(&file, text)?);
-            return Ok(Self { written, file, trace, columns: None });
+            return Ok(Self { written, file, trace, columns: None, is_built_in: false });
         }
         let table = RecordingTable::parse(&file, text)?;
-        let first = if table.names.is_some() { 1 } else { table.rows.first().map_or(1, |r| r.line) };
+        let first =
+            if table.names.is_some() { 1 } else { table.rows.first().map_or(1, |r| r.line) };
         let fail = |why: String| TraceError::new(&file, first, why);
         let taken = TakenColumns::of(&table, source, direction).map_err(fail)?;
         let (trace, columns) = Rows { file: &file, table: &table, taken }.trace()?;
-        Ok(Self { written, file, trace: Arc::new(trace), columns: Some(columns) })
+        let (trace, columns) = (Arc::new(trace), Some(columns));
+        Ok(Self { written, file, trace, columns, is_built_in: false })
     }
 
     /// A trace by a name of its own instead of a file.
     pub(crate) fn named(name: &str, trace: RateTrace) -> Self {
-        let name = name.to_owned();
-        Self { written: name.clone(), file: name, trace: Arc::new(trace), columns: None }
+        let (written, file) = (name.to_owned(), name.to_owned());
+        Self { written, file, trace: Arc::new(trace), columns: None, is_built_in: true }
+    }
+
+    /// True for a trace that no file has, such as the mobile downlink.
+    pub const fn is_built_in(&self) -> bool {
+        self.is_built_in
     }
 
     /// File and options, as they were written.
@@ -171,7 +179,9 @@ impl Rows<'_> {
         for row in &self.table.rows {
             let at = self.time(row, unit)?;
             if times.last().is_some_and(|last| at < *last) {
-                return Err(self.fail(row, "its time is before that of the row above: sort the rows"));
+                return Err(
+                    self.fail(row, "its time is before that of the row above: sort the rows")
+                );
             }
             times.push(at);
         }

@@ -81,7 +81,10 @@ mod tests {
         assert_eq!(source.time_unit, Some(TimeUnit::Milliseconds));
         assert!(source.has_columns());
         let plain = TraceSource::parse("../up:down.trace").unwrap();
-        assert_eq!(plain, TraceSource { file: "../up:down.trace".into(), ..TraceSource::default() });
+        assert_eq!(
+            plain,
+            TraceSource { file: "../up:down.trace".into(), ..TraceSource::default() }
+        );
         assert!(!plain.has_columns());
     }
 

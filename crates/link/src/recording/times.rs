@@ -69,7 +69,8 @@ impl TimeUnit {
         if let Some((_, unit)) = SINCE_1970.into_iter().find(|(least, _)| first >= *least) {
             return Some(unit);
         }
-        let apart = numbers.windows(2).map(|pair| (pair[1] - pair[0]).abs()).filter(|apart| *apart > 0.0);
+        let apart =
+            numbers.windows(2).map(|pair| (pair[1] - pair[0]).abs()).filter(|apart| *apart > 0.0);
         let mut apart: Vec<f64> = apart.collect();
         apart.sort_by(f64::total_cmp);
         match apart.get(apart.len() / 2).copied() {
@@ -110,7 +111,8 @@ pub(super) fn read_date(text: &str) -> Option<Duration> {
     };
     let at = match groups.as_slice() {
         [year, month, day, time @ ..] if year.len() == 4 => {
-            let date = Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?;
+            let date =
+                Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?;
             date.to_datetime(clock(time)?)
         }
         // Without colons this may be a day.
@@ -119,7 +121,8 @@ pub(super) fn read_date(text: &str) -> Option<Duration> {
     };
     let origin = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
     let whole = u64::try_from(at.duration_since(origin).as_secs()).ok()?;
-    let fraction = fraction.map_or(Some(Duration::ZERO), |digits| format!("0.{digits}s").parse().ok());
+    let fraction =
+        fraction.map_or(Some(Duration::ZERO), |digits| format!("0.{digits}s").parse().ok());
     Some(Duration::from_secs(whole) + fraction?)
 }
 
@@ -161,7 +164,9 @@ mod tests {
         }
         let since = |text: &str| read_date(text).expect("a time of day").as_nanos();
         assert_eq!(since("12:00:01.5") - since("11:59:59"), 2_500_000_000);
-        for text in ["", "12", "2026-13-01 12:00:00", "01/02/2026 12:00:00", "1.1.26", "12:00 PM", "x:y:z"] {
+        for text in
+            ["", "12", "2026-13-01 12:00:00", "01/02/2026 12:00:00", "1.1.26", "12:00 PM", "x:y:z"]
+        {
             assert_eq!(read_date(text), None, "{text}");
         }
     }
@@ -186,7 +191,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_exactly() {
-        assert_eq!(TimeUnit::Seconds.read("1767268800.25"), Some(Duration::from_millis(1_767_268_800_250)));
+        assert_eq!(
+            TimeUnit::Seconds.read("1767268800.25"),
+            Some(Duration::from_millis(1_767_268_800_250))
+        );
         assert_eq!(TimeUnit::Milliseconds.read("0.5"), Some(Duration::from_micros(500)));
         assert_eq!(TimeUnit::Seconds.read("0.10000000000000001"), Some(Duration::from_millis(100)));
         assert_eq!(TimeUnit::Seconds.read("1e-3"), Some(Duration::from_millis(1)));

@@ -170,7 +170,8 @@ mod tests {
         ] {
             assert_eq!(Unit::parse(text).map(|unit| unit.one.as_bps()), Some(bps), "{text}");
         }
-        for text in ["", "BPS", "KBPS", "MBPS", "bytes", "bit", "B", "s", "/s", "furlong/s", "jobs"] {
+        for text in ["", "BPS", "KBPS", "MBPS", "bytes", "bit", "B", "s", "/s", "furlong/s", "jobs"]
+        {
             assert_eq!(Unit::parse(text), None, "{text}");
         }
     }
@@ -197,7 +198,9 @@ mod tests {
         for number in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
             assert_eq!(Unit::KBIT.rate(number), None, "{number}");
         }
-        for name in ["DL_bitrate", "throughput", "RSRP", "Speed", "bytes", "time_s", "jobs", "steps"] {
+        for name in
+            ["DL_bitrate", "throughput", "RSRP", "Speed", "bytes", "time_s", "jobs", "steps"]
+        {
             assert_eq!(Unit::of_name(name), None, "{name}");
         }
     }

@@ -325,7 +325,8 @@ fn followed(trace: RateTrace, offset_ms: u64) -> Link {
 /// rate, 250 bytes, and the rest in the next cycle.
 #[test]
 fn a_link_follows_rates_and_their_outage() {
-    let step = |mbps, ms| TraceStep { rate: Rate::from_mbps(mbps), lasts: Duration::from_millis(ms) };
+    let step =
+        |mbps, ms| TraceStep { rate: Rate::from_mbps(mbps), lasts: Duration::from_millis(ms) };
     let steps = [step(8, 3), step(0, 2), step(4, 5)];
     let trace = || RateTrace::of_steps(&steps).unwrap();
     let packet = |us, bytes| Offered { at: at_us(us), info: PacketInfo::plain(bytes) };
