@@ -38,6 +38,12 @@ pub fn say_recorded(path: &PathSpec) {
     for recorded in recorded.into_iter().flatten().filter(|recorded| !recorded.is_built_in()) {
         remark(&format!("note: {recorded}"));
     }
+    if path.has_default_up() {
+        let up = path.up().as_bps() as f64 / 1e6;
+        remark(&format!(
+            "note: the rate up is a fifth of the mean down, {up:.2} Mbit/s (up= sets it)"
+        ));
+    }
 }
 
 /// The path of this name.

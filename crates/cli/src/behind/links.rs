@@ -12,7 +12,7 @@ use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are equal. RTT is the
     /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
@@ -32,7 +32,7 @@ pub(crate) struct LinkArgs {
     path_preset: Option<PathSpec>,
 
     /// The link towards the command:
-    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
+    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,from=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded rate, as in --path.
     /// jitter= delays each packet by up to that
@@ -70,13 +70,22 @@ impl LinkArgs {
         self.path.is_some() || self.path_preset.is_some() || self.down.is_some()
     }
 
+    /// Says on standard error what was taken of the recordings that the links follow.
+    pub(crate) fn say_recorded(&self) {
+        if let Some(path) = &self.path {
+            cmdline::names::say_recorded(path);
+        }
+        for way in [&self.down, &self.up].into_iter().flatten() {
+            if let Some(recorded) = &way.recorded {
+                cmdline::remark(&format!("note: {recorded}"));
+            }
+        }
+    }
+
     /// The links down and up.
     fn links(&self) -> Result<[LinkConfig; 2], Failure> {
         if let (Some(down), Some(up)) = (&self.down, &self.up) {
             let rtt = down.delay + up.delay;
-            for recorded in [&down.recorded, &up.recorded].into_iter().flatten() {
-                cmdline::remark(&format!("note: {recorded}"));
-            }
             return Ok([
                 down.link(rtt).map_err(|why| Failure::input(format!("--down: {why}")))?,
                 up.link(rtt).map_err(|why| Failure::input(format!("--up: {why}")))?,
@@ -84,9 +93,7 @@ impl LinkArgs {
         }
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let path = self.path.or(self.path_preset).or_else(default);
-        let path = path.ok_or_else(|| Failure::input("no default path"))?;
-        cmdline::names::say_recorded(&path);
-        let links = path.links();
+        let links = path.ok_or_else(|| Failure::input("no default path"))?.links();
         Ok([links.forward, links.reverse])
     }
 }

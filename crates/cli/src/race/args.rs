@@ -37,7 +37,7 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N|ID")]
     har_page: Option<String>,
 
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are equal. RTT is the
     /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),

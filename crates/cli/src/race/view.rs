@@ -5,7 +5,7 @@ use super::{side_by_side, table};
 use crate::schemes::ABOUT_LIMIT;
 use cmdline::installed;
 use link::QueueLimit;
-use link::path::TraceStart;
+use link::path::{PathSpec, TraceStart};
 use link::recording::RecordedLink;
 use race::limit::Limit;
 use race::{
@@ -41,7 +41,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     subtitle.push(installed::explained_in(documents));
     let views = views(raced);
     RaceReport {
-        title: format!("{} over {}", race.page.name(), race.path),
+        title: format!("{} over {}", race.page.name(), in_title(&race.path)),
         subtitle,
         table: table::of(result),
         sections: side_by_side::sections(raced),
@@ -106,6 +106,14 @@ fn facts(race: &Race) -> Vec<String> {
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().map(|note| capitalised(note)));
     facts
+}
+
+/// A path without folders of its recordings.
+fn in_title(path: &PathSpec) -> String {
+    let folder = |file: &str| file.rfind('/').map(|end| file[..=end].to_owned());
+    let recorded = [path.recorded_down(), path.recorded_up()].into_iter().flatten();
+    let folders = recorded.filter_map(|recorded| folder(recorded.file()));
+    folders.fold(path.to_string(), |text, folder| text.replacen(&folder, "", 1))
 }
 
 /// A rate, or the mean of one that changes.

@@ -105,6 +105,12 @@ impl PathSpec {
         }
     }
 
+    /// True if the rate down is read from a file and no rate up is named.
+    pub fn has_default_up(&self) -> bool {
+        let is_read = self.recorded_down().is_some_and(|down| !down.is_built_in());
+        is_read && self.recorded_up().is_none() && self.up == self.default_up()
+    }
+
     /// The recording that the rate towards the client follows, if it changes.
     pub const fn recorded_down(&self) -> Option<&'static RecordedLink> {
         self.changing.recorded.forward

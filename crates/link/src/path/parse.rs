@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, parse_bytes};
 
-const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p or \
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p or \
                     20mbit,80ms,100p,fq_codel; RATE may be trace=FILE";
 const QUEUE_FORM: &str =
     "expected packets, bytes, bandwidth-delay products or no bound, like 100p, 64kB, 0.5bdp or inf";
