@@ -1,4 +1,5 @@
-//! Recorded rates, in mahimahi's format and in tables; corpus: `crates/link/fuzz-corpus/rate_trace`.
+//! Recorded rates, in mahimahi's format and in tables; corpus:
+//! `crates/link/fuzz-corpus/rate_trace`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

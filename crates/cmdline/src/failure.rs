@@ -32,7 +32,7 @@ impl Failure {
         Self::Input(why.to_string())
     }
 
-    /// Why, without the name of the program; nothing of a command that has said why itself.
+    /// Returns the reason; empty for a command that has printed its own.
     pub fn why(&self) -> &str {
         match self {
             Self::Failed(why) | Self::Input(why) | Self::Interrupted(why) => why,

@@ -4,6 +4,10 @@ use crate::{Discipline, LinkError, QueueLimit, RateTrace, Reordering};
 use std::sync::Arc;
 use units::{Duration, Rate};
 
+/// Rates above this are refused: a packet of 40 bytes would take no more than a few of the
+/// simulator's nanoseconds, and rounding would show.
+pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
+
 /// Whether a packet that departs at exactly the instant another arrives is still in its way.
 ///
 /// In slow start over one bottleneck every such pair is an exact tie, and which of the two comes
@@ -176,7 +180,7 @@ impl LinkConfig {
         self.trace.as_ref()
     }
 
-    /// What its trace's clock shows when the link's shows zero.
+    /// Time of its trace at which the link begins.
     pub const fn trace_offset(&self) -> Duration {
         self.trace_offset
     }

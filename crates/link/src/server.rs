@@ -58,13 +58,13 @@ impl LinkServer {
     }
 }
 
-/// Opportunities in the order of time, or rates. An opportunity that finds no packet passes unused;
-/// what a packet leaves of one is for the next, if that is there by then; a packet larger than one
-/// takes several.
+/// Opportunities in the order of time, or rates. An opportunity that finds no packet passes unused.
+/// The next packet uses the rest of an opportunity if that packet is there by then. A packet larger
+/// than one opportunity takes several.
 #[derive(Clone, Debug)]
 pub(crate) struct Traced {
     trace: Arc<RateTrace>,
-    /// What the trace's clock shows when the link's shows zero.
+    /// Time of the trace at which the link begins.
     offset: Duration,
     /// The opportunity that is being used, or would be.
     number: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Traced {
 impl Traced {
     fn new(trace: Arc<RateTrace>, offset: Duration) -> Self {
         let number = match trace.opportunities() {
-            // One at the offset itself belongs to the past, as the last of a cycle does.
+            // One at the offset itself is past, as the last one of a cycle is.
             Some(all) if !offset.is_zero() => {
                 all.first_from(Instant::ZERO + offset + Duration::from_nanos(1))
             }

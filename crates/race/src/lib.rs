@@ -164,8 +164,8 @@ pub struct RunOptions<'a> {
 /// What came of a race.
 #[derive(Clone, Debug)]
 pub struct RaceOutcome {
-    /// The physical limit of a first visit, which has to open its connections. If a rate of the path changes, this
-    /// limit and the next two are those of `linux` in the first repeat.
+    /// The physical limit of a first visit, which has to open its connections. If a rate of the
+    /// path changes, this limit and the next two are those of `linux` in the first repeat.
     pub limit: Limit,
     /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
     pub limit_again: Limit,
@@ -246,8 +246,8 @@ impl Race {
     }
 
     /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of repeated visits is below each of
-    /// them: connections are open if they are in any. `phase` is the time of the path's recordings when the visit begins
-    /// ([`MeasuredLoad::phase`]).
+    /// them: connections are open if they are in any. `phase` is the time of the path's recordings
+    /// when the visit begins ([`MeasuredLoad::phase`]).
     pub fn limit(&self, kind: VisitKind, phase: Option<Duration>) -> Limit {
         // The first visit to each server of the site finds none.
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
@@ -266,9 +266,9 @@ impl Race {
         Capacity::of(&path, Rate::from_bps(0))
     }
 
-    /// The path as a repeat has it. Recordings begin so that a load which starts at `start` of the links' clocks
-    /// meets the repeat's phase: the one that the path says, or a phase drawn by seed and repeat, the same for all
-    /// schemes.
+    /// The path as a repeat has it. A load that starts at `start` of the links' clocks meets the
+    /// repeat's phase of the recordings. The path names that phase, or seed and repeat draw one,
+    /// the same for all schemes.
     pub fn path_of(&self, repeat: u32, start: Instant) -> PathSpec {
         phase::of_repeat(self, repeat, start)
     }

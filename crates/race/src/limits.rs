@@ -16,7 +16,7 @@ pub(super) struct PhaseLimits {
 /// The limits of all visits of a kind in a race.
 #[derive(Clone, Debug)]
 pub(super) struct VisitLimits {
-    /// Those of a path whose rates do not change; else those of the first repeat.
+    /// The limits of a path whose rates do not change; else of the first repeat.
     pub(super) first: PhaseLimits,
     by_phase: BTreeMap<Duration, PhaseLimits>,
 }

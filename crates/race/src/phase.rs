@@ -1,4 +1,4 @@
-//! Where in its recordings a repeat begins.
+//! The time of its recordings at which a repeat begins.
 
 use super::Race;
 use link::path::{PathSpec, TraceStart};

@@ -226,8 +226,8 @@ impl SchemeResult {
         }
     }
 
-    /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one. If a rate changes, the row has
-    /// the limits of the visits of `linux`.
+    /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one. If a rate
+    /// changes, the row has the limits of the visits of `linux`.
     fn of_limit(name: &str, own: OwnLimit, held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limits, baseline } = held_against;
         let of = |value: &dyn Fn(&PhaseLimits) -> Option<Duration>| {

@@ -16,7 +16,8 @@ pub struct VisitSample {
     pub visit: usize,
     /// It was made again for lateness, and does not count.
     pub redone: bool,
-    /// Seconds of the path's recordings at which it began, in one cycle of them; `None` if no rate changes.
+    /// Seconds of the path's recordings at which it began, in one cycle of them; `None` if no rate
+    /// changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_s: Option<f64>,
     /// Seconds until the HTML was done.

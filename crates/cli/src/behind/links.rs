@@ -20,10 +20,10 @@ pub(crate) struct LinkArgs {
     /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
     /// or 1%, in either direction.
     ///
-    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or a table with a time and
-    /// a rate in each row. If the header does not name column and unit, name them:
-    /// trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate up is then a fifth of the mean.
-    /// from=TIME begins that far into the recording.
+    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
+    /// a table with a time and a rate in each row. If the header does not name column and unit,
+    /// name them: trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate
+    /// up is then a fifth of the mean. from=TIME begins that far into the recording.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
@@ -34,8 +34,8 @@ pub(crate) struct LinkArgs {
     /// The link towards the command:
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,from=TIME]
     ///
-    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded rate, as in --path.
-    /// jitter= delays each packet by up to that
+    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
+    /// rate, as in --path. jitter= delays each packet by up to that
     /// time more, so packets may overtake each other. aggregate=TIME delivers packets in
     /// bursts, one burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]

@@ -18,7 +18,7 @@ const ANY_RATE: Rate = Rate::from_mbps(1);
 pub(super) struct OneWay {
     rate: Rate,
     pub(super) recorded: Option<Arc<RecordedLink>>,
-    /// Where the recording begins.
+    /// Time of the recording at which the link begins.
     from: Duration,
     pub(super) delay: Duration,
     queue: QueueSize,

@@ -21,7 +21,8 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
-/// Phases of a recorded rate: the interval of their median leaves out the seven lowest and highest times.
+/// Phases of a recorded rate: the interval of their median leaves out the seven lowest and highest
+/// times.
 const DEFAULT_PHASES: u32 = 25;
 
 #[derive(Debug, clap::Args)]
@@ -45,10 +46,11 @@ pub(crate) struct RaceArgs {
     /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
     /// or 1%, in either direction.
     ///
-    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or a table with a time and
-    /// a rate in each row. If the header does not name column and unit, name them:
-    /// trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate up is then a fifth of the mean. Each
-    /// repeat starts at another time of the recording; from=TIME starts all of them there.
+    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
+    /// a table with a time and a rate in each row. If the header does not name column and unit,
+    /// name them: trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate
+    /// up is then a fifth of the mean. Each repeat starts at another time of the recording;
+    /// from=TIME starts all of them there.
     #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = names::path)]
     path: Option<PathSpec>,
 
@@ -145,8 +147,8 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_window)]
     client_window: Option<u32>,
 
-    /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with --exact; 25 in simulation over
-    /// a recorded rate]
+    /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with
+    /// --exact; 25 in simulation over a recorded rate]
     ///
     /// The table shows medians. From six repeats on it also shows a 95 % confidence interval of the gain. If the
     /// interval contains zero, the table says "no difference".

@@ -461,7 +461,8 @@ fn connections_to_a_host_can_be_counted_out() {
     assert!(page_s("1") > page_s("4"));
 }
 
-/// 25 repeats start at 25 times of the recording, the same for both schemes. The limit's row is a median over them.
+/// 25 repeats start at 25 times of the recording, the same for both schemes. The limit's row is a
+/// median over them.
 #[test]
 fn a_recorded_link_is_raced_from_many_times_on() {
     let arguments = ["race", "500kB", "--path", DRIVEN, "--schemes", "linux,linux+iw=32"];
@@ -491,7 +492,8 @@ fn a_recorded_link_is_raced_from_many_times_on() {
     }
 }
 
-/// An outage from 40 to 45 s: a load that starts half a second before its end waits for that long at least.
+/// An outage from 40 to 45 s: a load that starts half a second before its end waits for that long
+/// at least.
 #[test]
 fn a_load_starts_at_the_time_that_the_path_says() {
     let path = "trace=crates/link/data/drive.csv,40ms,200p,from=44.5s";
@@ -501,8 +503,8 @@ fn a_load_starts_at_the_time_that_the_path_says() {
         (number(&race["repeats"]), number(&scheme(&race, "linux")["samples"][0]["phase_s"])),
         (1.0, 44.5)
     );
-    // The SYN-ACK passes at 0.5 s and is there 20 ms later; request and answer take another round trip, and
-    // 30 kB at 50 Mbit/s at least 4.8 ms.
+    // The SYN-ACK passes at 0.5 s and is there 20 ms later; request and answer take another round
+    // trip, and 30 kB at 50 Mbit/s at least 4.8 ms.
     let limit = number(&scheme(&race, LIMIT)["page_s"]);
     assert!((0.565..0.57).contains(&limit), "{limit}");
     assert!(number(&scheme(&race, "linux")["page_s"]) >= limit);

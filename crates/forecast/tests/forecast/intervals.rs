@@ -59,8 +59,8 @@ const SHARED: [VisitedPath; 2] = [
     VisitedPath { others: 2, ..visited(500_000, "20mbit,40ms,100p") },
 ];
 
-/// Recorded links: from several times of a drive with an outage from 40 to 45 s on, a downlink of
-/// opportunities that has three rates every 2 s, and a satellite's line, which is slow for 2 s of 15.
+/// Recorded links, the first from three times on. A drive has an outage from 40 to 45 s. A downlink
+/// of opportunities has three rates in each 2 s. A satellite's line is slow for 2 s of 15.
 const RECORDED: [VisitedPath; 5] = [
     VisitedPath { visits: 12, ..visited(500_000, "trace=drive.csv,60ms,200p") },
     VisitedPath { visits: 12, offset: 12, ..visited(500_000, "trace=drive.csv,60ms,200p") },
@@ -213,8 +213,9 @@ fn a_shared_line_is_refused_or_its_interval_holds() {
     assert!(held * 10 >= inside.len() * 9, "{held} of {}", inside.len());
 }
 
-/// Recorded rates change within seconds. Either the replay is too far off and nothing is predicted, or of
-/// ten intervals nine hold the measured ratio, or more; those of a larger first window all do.
+/// Recorded rates change within seconds. Either the replay is too far off and nothing is predicted,
+/// or of ten intervals nine hold the measured ratio, or more; those of a larger first window all
+/// do.
 #[test]
 fn a_recorded_rate_is_refused_or_its_interval_holds() {
     let (mut inside, mut refused) = (Vec::new(), 0);

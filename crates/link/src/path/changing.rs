@@ -5,11 +5,11 @@ use crate::recording::{PREFIX, RecordedLink};
 use crate::{Duplex, LinkConfig};
 use units::{Duration, Instant, Rate};
 
-/// How much faster a changing downlink is, on average, than the uplink of a path that names none.
+/// Mean rate of a changing downlink over the rate of an uplink that the path does not name.
 /// The mobile downlink and its uplink have this ratio.
 const DOWN_OVER_UP: u64 = 5;
 
-/// Where in its recordings a path begins. Both directions begin at the same time.
+/// Time of its recordings at which a path begins; both directions begin at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TraceStart {
     /// Anywhere: each repeat of a race draws a phase.
@@ -21,8 +21,8 @@ pub enum TraceStart {
     Link(Duration),
 }
 
-/// The recordings that a path's rates follow. A recording is kept for the life of the process, so that a
-/// path remains a value that is copied.
+/// The recordings that a path's rates follow. A recording is kept for the life of the process, so
+/// that a path remains a value that is copied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ChangingRates {
     recorded: Duplex<Option<&'static RecordedLink>>,
@@ -88,7 +88,7 @@ impl PathSpec {
     /// The same path with a rate up that is recorded.
     ///
     /// # Errors
-    /// As [`PathSpec::recorded`].
+    /// The errors of [`PathSpec::recorded`].
     pub fn with_recorded_up(self, up: RecordedLink) -> Result<Self, PathError> {
         let up: &'static RecordedLink = Box::leak(Box::new(up));
         let recorded = Duplex { reverse: Some(up), ..self.changing.recorded };
@@ -126,13 +126,13 @@ impl PathSpec {
         self.recorded_down().is_some() || self.recorded_up().is_some()
     }
 
-    /// Where in its recordings it begins.
+    /// Time of its recordings at which it begins.
     pub const fn trace_start(&self) -> TraceStart {
         self.changing.start
     }
 
-    /// The time after which the recordings begin again, both together if there are two. Where that is
-    /// more than 584 years, it is the time of the downlink. `None` if no rate changes.
+    /// The time after which the recordings begin again, both together if there are two. Where that
+    /// is more than 584 years, it is the time of the downlink. `None` if no rate changes.
     pub fn trace_length(&self) -> Option<Duration> {
         let length = |recorded: &RecordedLink| recorded.trace().length().as_nanos();
         let both = (self.recorded_down().map(length), self.recorded_up().map(length));
@@ -155,8 +155,8 @@ impl PathSpec {
         self.starting(TraceStart::Link(offset))
     }
 
-    /// The time of its recordings at an instant of the links' clocks, in one cycle of them; `None` if no
-    /// rate changes, or if the time depends on the load.
+    /// The time of its recordings at an instant of the links' clocks, in one cycle of them; `None`
+    /// if no rate changes, or if the time depends on the load.
     pub fn trace_time(&self, at: Instant) -> Option<Duration> {
         let length = self.trace_length()?.as_nanos();
         let TraceStart::Link(offset) = self.trace_start() else { return None };

@@ -16,6 +16,7 @@ mod mobile;
 mod parse;
 mod presets;
 
+pub use crate::config::MAX_RATE;
 pub use changing::TraceStart;
 pub use error::PathError;
 pub use parse::parse_probability;
@@ -25,10 +26,6 @@ use crate::{Discipline, Duplex, LinkConfig, LinkError, QueueLimit};
 use changing::{ChangingRates, Written};
 use std::fmt;
 use units::{Duration, Rate};
-
-/// Rates beyond this are refused: a packet of 40 bytes would take no more than a few of the
-/// simulator's nanoseconds, and rounding would show.
-pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
 
 /// Size of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,16 +18,17 @@ type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 impl FromStr for PathSpec {
     type Err = PathError;
 
-    /// Reads a path of rates that no file has. Without the name of a discipline queues are drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost
-    /// at random; `loss` is a probability (`0.01`) or a percentage (`1%`).
+    /// Reads a path of rates that no file has. Without the name of a discipline queues are
+    /// drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost at
+    /// random; `loss` is a probability (`0.01`) or a percentage (`1%`).
     fn from_str(text: &str) -> Result<Self, PathError> {
         Self::read(text, &|_| Err("no recorded rate can be used here: write a rate".to_owned()))
     }
 }
 
 impl PathSpec {
-    /// Reads a path whose rates may be recorded (`trace=FILE`). `files` gives the text of a file, or
-    /// says why it cannot.
+    /// Reads a path whose rates may be recorded (`trace=FILE`). `files` gives the text of a file,
+    /// or says why it cannot.
     ///
     /// # Errors
     /// If a part cannot be read or cannot be, or if a recording cannot be used.

@@ -1,9 +1,9 @@
 //! Rates that change, read from a trace or made of steps; after its end a trace begins again.
 //!
-//! Either the trace has packet-delivery opportunities, in mahimahi's format, or rates that each hold
-//! for a while (`steps`). In mahimahi's format a line is one opportunity: a whole number of
-//! milliseconds since the beginning at which the link may move [`OPPORTUNITY_BYTES`]. Lines with the
-//! same number are several opportunities at once. The last number is the length of the trace.
+//! Either the trace has packet-delivery opportunities, in mahimahi's format, or rates that each
+//! hold for a while (`steps`). In mahimahi's format a line is one opportunity: a whole number of
+//! milliseconds since the beginning at which the link may move [`OPPORTUNITY_BYTES`]. Lines with
+//! the same number are several opportunities at once. The last number is the length of the trace.
 //! (mahimahi, mm-link(1); Winstein et al., NSDI 2013 §4.1.)
 
 mod steps;
@@ -14,7 +14,8 @@ use std::fmt;
 use steps::RateSteps;
 use units::{Duration, Instant, Rate};
 
-/// What one opportunity moves: an Ethernet frame's 1500 bytes and the 4 of mahimahi's TUN header.
+/// Bytes that one opportunity moves: an Ethernet frame's 1500 bytes and the 4 of mahimahi's TUN
+/// header.
 pub const OPPORTUNITY_BYTES: u32 = 1504;
 
 /// Numbers above this are refused: 49 days of trace.
@@ -38,7 +39,7 @@ pub(crate) struct Opportunities {
     times: Vec<u32>,
 }
 
-/// Why a trace was refused: in which line, and what would do.
+/// A refused trace: its line, the reason and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     name: String,
@@ -69,8 +70,8 @@ impl RateTrace {
     /// Reads the text of the trace file `name`, in mahimahi's format.
     ///
     /// # Errors
-    /// If a line is not a whole number, if a number is below the one before it or beyond 49 days,
-    /// or if the trace is empty or all at time zero.
+    /// If a line is not a whole number, or a number is below the one before it or above 49 days.
+    /// An empty trace, and one that is all at time zero, is refused, too.
     pub fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
         let mut times = Vec::new();
         let mut last = 0;
@@ -94,7 +95,7 @@ impl RateTrace {
         RateSteps::new(steps).map(|steps| Self(Shape::Steps(steps)))
     }
 
-    /// How long it takes until it begins again.
+    /// Time until it begins again.
     pub fn length(&self) -> Duration {
         match &self.0 {
             Shape::Opportunities(all) => Duration::from_millis(u64::from(all.last())),
@@ -102,7 +103,7 @@ impl RateTrace {
         }
     }
 
-    /// What it moves on average if every opportunity is used; never zero.
+    /// Mean rate if every opportunity is used; never zero.
     pub fn mean_rate(&self) -> Rate {
         let mean = match &self.0 {
             Shape::Opportunities(all) => {
@@ -123,7 +124,8 @@ impl RateTrace {
         }
     }
 
-    /// The time of steps at rate zero; `None` for opportunities, between which there is always time.
+    /// The time of steps at rate zero; `None` for opportunities, between which there is always
+    /// time.
     pub fn outage(&self) -> Option<Duration> {
         match &self.0 {
             Shape::Opportunities(_) => None,
@@ -169,7 +171,7 @@ impl Opportunities {
         self.times.len() as u64
     }
 
-    /// When the opportunity `number` comes, counted from zero through all repetitions.
+    /// Time of the opportunity `number`, which starts at zero and goes on through all repetitions.
     pub(crate) fn at(&self, number: u64) -> Instant {
         let within = self.times[(number % self.count()) as usize];
         let cycles = (number / self.count()).saturating_mul(u64::from(self.last()));
@@ -182,7 +184,7 @@ impl Opportunities {
         let length = u64::from(self.last());
         // Whole milliseconds, rounded up: one in the past is not at `now` or later.
         let ms = now.as_nanos().div_ceil(NANOS_PER_MS);
-        // A time that is a multiple of the length belongs to the cycle that ends there.
+        // A time that is a multiple of the length is in the cycle that ends there.
         let cycle = ms.saturating_sub(1) / length;
         let within = ms - cycle * length;
         let skipped = self.times.partition_point(|at| u64::from(*at) < within);
@@ -198,9 +200,9 @@ fn milliseconds(line: &str, last: u32) -> Result<u32, String> {
         return Err(format!("{line:?} is not a whole number of milliseconds, like 17"));
     }
     let at = text.parse::<u64>().ok().filter(|at| *at <= LATEST_MS);
-    let at = at.ok_or_else(|| format!("{text} ms is beyond the longest trace, {LATEST_MS} ms"))?;
+    let at = at.ok_or_else(|| format!("{text} ms is above the longest trace, {LATEST_MS} ms"))?;
     if at < u64::from(last) {
-        return Err(format!("{at} ms comes after {last} ms: times must not fall"));
+        return Err(format!("{at} ms comes after {last} ms: times must not go back"));
     }
     Ok(at as u32)
 }

@@ -2,8 +2,7 @@
 
 use units::{Duration, Instant, Rate};
 
-/// Bits times nanoseconds in a second: bits are counted in billionths, so that a rate in bit/s
-/// times nanoseconds is exact.
+/// Billionths of a bit in a bit. A rate in bit/s times nanoseconds is a whole number of them.
 const BILLIONTHS: u128 = 1_000_000_000;
 
 /// A rate and how long it holds.
@@ -11,7 +10,7 @@ const BILLIONTHS: u128 = 1_000_000_000;
 pub struct TraceStep {
     /// The rate; zero in an outage.
     pub rate: Rate,
-    /// How long it holds.
+    /// Time for which it holds.
     pub lasts: Duration,
 }
 
@@ -21,13 +20,13 @@ pub(super) struct RateSteps {
     steps: Vec<Placed>,
 }
 
-/// A step and its place in the cycle.
+/// A step and its end in the cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Placed {
     bps: u64,
     /// Its end, nanoseconds from the beginning of the cycle.
     ends: u64,
-    /// What the cycle has moved by then, billionths of bits.
+    /// Sum that the cycle has moved by then, billionths of bits.
     moved: u128,
 }
 
@@ -50,7 +49,7 @@ impl RateSteps {
         self.last().ends
     }
 
-    /// What a cycle moves, billionths of bits.
+    /// Sum that a cycle moves, billionths of bits.
     fn cycle(&self) -> u128 {
         self.last().moved
     }
@@ -104,7 +103,7 @@ impl RateSteps {
         let since = u128::from(within - begun.ends);
         let before = begun.moved + u128::from(self.steps[at].bps) * since;
         let goal = before + u128::from(bytes) * 8 * BILLIONTHS;
-        // A goal at the very end of a cycle is reached in that cycle.
+        // A goal at the very end of a cycle is met in that cycle.
         let cycles = (goal - 1) / self.cycle();
         let rest = goal - cycles * self.cycle();
         let at = self.steps.partition_point(|step| step.moved < rest);
@@ -193,8 +192,8 @@ mod tests {
     }
 
     proptest! {
-        /// A byte is slower or as slow if it begins later, and two loads one after the other take as
-        /// long as both together, but for one rounding.
+        /// A byte is slower or as slow if it begins later, and two loads one after the other take
+        /// as long as both together, but for one rounding.
         #[test]
         fn bytes_keep_their_order(
             rates in prop::collection::vec((0u64..2_000_000, 1u64..50), 1..6),

@@ -1,4 +1,4 @@
-//! Which columns of a table are the times and the rates, and in which units.
+//! Finds the columns of times and rates in a table, and their units.
 
 use super::RecordedDirection;
 use super::source::{FORM, TraceSource};
@@ -12,7 +12,7 @@ pub(super) struct TakenColumns {
     pub(super) rate: usize,
     pub(super) unit: Unit,
     pub(super) time: usize,
-    /// Of numbers; `None` if neither option nor name says it.
+    /// Unit of times that are numbers; `None` if neither option nor name has it.
     pub(super) time_unit: Option<TimeUnit>,
 }
 
@@ -26,8 +26,8 @@ const TIME_WORDS: [&str; 9] =
 const DOWN_WORDS: [&str; 6] = ["dl", "down", "downlink", "download", "rx", "downstream"];
 /// Words of the direction away from it.
 const UP_WORDS: [&str; 6] = ["ul", "up", "uplink", "upload", "tx", "upstream"];
-/// Columns of these names are in kbit/s in the published 4G and 5G data sets that have them (Raca et
-/// al., MMSys 2018 and 2020).
+/// Columns of these names are in kbit/s in the published 4G and 5G data sets that have them (Raca
+/// et al., MMSys 2018 and 2020).
 const KBIT_NAMES: [&str; 2] = ["dl_bitrate", "ul_bitrate"];
 
 impl TakenColumns {

@@ -1,12 +1,13 @@
 //! Recorded links: the rate of a link by time, as measured, read from the text of a file.
 //!
-//! Two forms are known. mahimahi's has a time in milliseconds in each line ([`RateTrace::parse`]). A
-//! table has a header, and in each row a time and the rate from then to the next row; `columns` finds
-//! both by name and unit, and options name what the header does not say. Separators are commas,
-//! semicolons, tabs or spaces. A row lasts until the next one, the last for the median of all.
-//! Rows with the same time share the time to the next. After its end a recording begins again.
+//! Two forms are known. In mahimahi's form each line is a time in milliseconds
+//! ([`RateTrace::parse`]). In a table each row has a time, and the rate from then to the next row.
+//! `columns` finds both by the names and units in the header, and options name the rest. Separators
+//! are commas, semicolons, tabs or spaces. A row lasts until the next one, and the last row for the
+//! median of all. Rows with the same time share the time to the next. A recording begins again
+//! after its end.
 //!
-//! This module reads text. Whoever reads the file hands the text over.
+//! This module reads text. Its caller reads the file.
 
 mod columns;
 mod source;
@@ -23,7 +24,7 @@ use table::{RecordedRow, RecordingTable, first_line};
 use times::{TimeUnit, read_date};
 use units::{Duration, Rate};
 
-/// Which of a recording's columns is wanted, if it has both directions.
+/// The direction whose column is wanted, if a recording has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedDirection {
     /// Towards the client.
@@ -42,7 +43,7 @@ pub struct RecordedLink {
     is_built_in: bool,
 }
 
-/// Where a table has its rates.
+/// The columns of a table that were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedColumns {
     /// Name of the column of rates; its number if there is no header.
@@ -51,9 +52,9 @@ pub struct RecordedColumns {
     pub unit: String,
     /// Name of the column of times; its number if there is no header.
     pub time: String,
-    /// What a time is: `s`, `ms`, `us`, `ns` or `date`.
+    /// Unit of the times: `s`, `ms`, `us`, `ns` or `date`.
     pub time_unit: &'static str,
-    /// How long the longest row lasts, if that is above twice the median.
+    /// Time for which the longest row lasts, if that is above twice the median.
     pub longest: Option<Duration>,
 }
 
@@ -126,7 +127,7 @@ impl RecordedLink {
         &self.trace
     }
 
-    /// Where the rates were found; `None` for mahimahi's form.
+    /// The columns that were used; `None` for mahimahi's form.
     pub const fn columns(&self) -> Option<&RecordedColumns> {
         self.columns.as_ref()
     }
@@ -207,7 +208,7 @@ impl Rows<'_> {
         Ok((trace, columns))
     }
 
-    /// What times count; `None` if they are dates.
+    /// The unit of times; `None` if they are dates.
     fn time_unit(&self) -> Result<Option<TimeUnit>, TraceError> {
         let field = |row: &RecordedRow| self.table.number(row.field(self.taken.time));
         let numbers: Vec<f64> = self.table.rows.iter().filter_map(field).collect();
@@ -245,7 +246,7 @@ impl Rows<'_> {
         let number = self.table.number(field);
         number.and_then(|number| self.taken.unit.rate(number)).ok_or_else(|| {
             let (column, unit) = (self.shown_rate(), self.taken.unit);
-            let limit = crate::path::MAX_RATE;
+            let limit = crate::config::MAX_RATE;
             let why = format!(
                 "{field:?} in column {column} is no rate in {unit} from 0 to {limit}: mend the row, or \
                  choose column and unit, as in {FORM}"
@@ -267,7 +268,7 @@ impl Rows<'_> {
     }
 }
 
-/// How long each row lasts, and the median; `None` without two different times.
+/// Times for which the rows last, and their median; `None` without two different times.
 fn lengths(times: &[Duration]) -> Option<(Vec<Duration>, Duration)> {
     let mut groups: Vec<(Duration, u64)> = Vec::new();
     for at in times {

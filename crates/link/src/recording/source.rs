@@ -1,12 +1,12 @@
-//! What people write of a recording: `FILE[:column=NAME][:unit=UNIT][:time=NAME][:time-unit=UNIT]`.
+//! A recording as people write it: `FILE[:column=NAME][:unit=UNIT][:time=NAME][:time-unit=UNIT]`.
 
 use super::times::TimeUnit;
 use super::unit::Unit;
 
-/// How a recording is written, for errors.
+/// The notation of a recording, for errors.
 pub(super) const FORM: &str = "trace=FILE:column=NAME:unit=Mbit/s:time=NAME:time-unit=ms";
 
-/// A file and what its columns are, as far as that is said.
+/// A file, and the columns and units that the options name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TraceSource {
     pub(super) file: String,
@@ -62,7 +62,7 @@ impl TraceSource {
         }
     }
 
-    /// True if something is said that opportunities do not have.
+    /// True if an option is given, which opportunities do not have.
     pub(super) fn has_columns(&self) -> bool {
         let named = self.column.is_some() || self.time.is_some();
         named || self.unit.is_some() || self.time_unit.is_some()

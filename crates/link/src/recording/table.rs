@@ -74,7 +74,7 @@ impl RecordingTable {
         Err(TraceError::new(name, odd.line, why))
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub(super) fn columns(&self) -> usize {
         let first = || self.rows.first().map_or(0, |row| row.fields.len());
         self.names.as_ref().map_or_else(first, Vec::len)
@@ -127,7 +127,7 @@ pub(super) fn first_line(text: &str) -> &str {
     text.lines().find(|line| !is_left_out(line)).unwrap_or_default()
 }
 
-/// What separates the fields; `None` if spaces do.
+/// The separator of fields; `None` if it is spaces.
 fn separator(text: &str) -> Option<u8> {
     let first = first_line(text);
     SEPARATORS.into_iter().find(|byte| first.as_bytes().contains(byte))

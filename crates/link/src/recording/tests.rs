@@ -157,7 +157,7 @@ proptest! {
         let _ = read("a", &text);
     }
 
-    /// What is recorded passes: the bits of all rows are those of a cycle.
+    /// All recorded bits pass: a cycle moves the bits of all rows.
     #[test]
     fn a_cycle_moves_what_its_rows_say(kbps in prop::collection::vec(0u64..1_000_000, 2..40)) {
         let rows: String = (0..).zip(&kbps).map(|(n, rate)| format!("{n},{rate}\n")).collect();

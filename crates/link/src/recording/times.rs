@@ -1,10 +1,10 @@
-//! Times of rows: numbers of seconds, milliseconds, microseconds or nanoseconds, dates, and times of
-//! day.
+//! Times of rows: numbers of seconds, milliseconds, microseconds or nanoseconds, dates, and times
+//! of day.
 
 use jiff::civil::{Date, DateTime, Time};
 use units::Duration;
 
-/// What a number in a column of times counts.
+/// The unit of numbers in a column of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeUnit {
     Seconds,
@@ -21,8 +21,8 @@ const UNITS: [(TimeUnit, &[&str]); 4] = [
     (TimeUnit::Nanoseconds, &["ns", "nsec", "nanos", "nanosecond", "nanoseconds"]),
 ];
 
-/// A number this large counts time since 1970, in the unit that makes it 1973 or later and fewer
-/// than 5,000 years: the ranges of the four units do not overlap.
+/// Least numbers that are time since 1970, by unit. The least is 1973, and the unit below begins in
+/// the year 5138, so ranges do not overlap.
 const SINCE_1970: [(f64, TimeUnit); 4] = [
     (1e17, TimeUnit::Nanoseconds),
     (1e14, TimeUnit::Microseconds),
@@ -55,7 +55,7 @@ impl TimeUnit {
         let fraction = fraction.get(..9).unwrap_or(fraction);
         let exact = format!("{whole}.{fraction}{}", self.name()).parse().ok();
         exact.filter(|_| is_plain).or_else(|| {
-            // As programs write small and large numbers: 1e-3.
+            // Programs write small and large numbers as 1e-3.
             let number: f64 = text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;
             let one: Duration = format!("1{}", self.name()).parse().ok()?;
             Some(Duration::from_nanos((number * one.as_nanos() as f64).round() as u64))

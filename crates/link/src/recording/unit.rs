@@ -3,7 +3,7 @@
 //! A small `b` is bits and a large one bytes. Where a name has no small letter (`MBPS`), neither is
 //! known, and there is no unit.
 
-use crate::path::MAX_RATE;
+use crate::config::MAX_RATE;
 use std::fmt;
 use units::Rate;
 
@@ -42,7 +42,7 @@ impl Unit {
         (1..=words.len()).rev().find_map(|end| at_end(&words[..end])).map(|(unit, _)| unit)
     }
 
-    /// So many of it, to the nearest bit/s; `None` of a number that is no rate.
+    /// The rate of a number of it, to the nearest bit/s; `None` of a number that is no rate.
     pub(super) fn rate(self, number: f64) -> Option<Rate> {
         let bps = (number * self.one.as_bps() as f64).round();
         (bps >= 0.0 && bps <= MAX_RATE.as_bps() as f64).then(|| Rate::from_bps(bps as u64))
@@ -65,7 +65,8 @@ pub(super) fn words(name: &str) -> Vec<String> {
     let (mut word, mut before) = (String::new(), ' ');
     for letter in name.chars() {
         let is_part = letter.is_alphanumeric();
-        // `kB` and `MB` are one word each: only after two small letters does a large one begin another.
+        // `kB` and `MB` are one word each: only after two small letters does a large one begin
+        // another.
         let begins = letter.is_uppercase()
             && before.is_lowercase()
             && word.chars().filter(|c| c.is_lowercase()).count() > 1;

@@ -62,7 +62,7 @@ fn traced() -> impl Strategy<Value = LinkConfig> {
     })
 }
 
-/// The same over rates that last a few milliseconds each, outages among them.
+/// Links of rates that last a few milliseconds each, outages among them.
 fn stepped() -> impl Strategy<Value = LinkConfig> {
     let steps = prop::collection::vec((0u64..3, 1u64..8), 1..8);
     (configs(), steps, 0u64..20).prop_map(|(config, mut steps, offset)| {

@@ -320,9 +320,9 @@ fn followed(trace: RateTrace, offset_ms: u64) -> Link {
     Link::new(config.beginning_at(Duration::from_millis(offset_ms)), Pcg32::new(1, 1))
 }
 
-/// 8 Mbit/s, a byte a microsecond, for 3 ms; 2 ms of outage; 4 Mbit/s for 5 ms. Of three packets of 1,500
-/// bytes the third waits for the outage to end. A packet that comes at 9.5 ms has 0.5 ms at half the
-/// rate, 250 bytes, and the rest in the next cycle.
+/// 8 Mbit/s, a byte a microsecond, for 3 ms; 2 ms of outage; 4 Mbit/s for 5 ms. The first two
+/// packets of 1,500 bytes take 3 ms, and the third waits for the end of the outage. A packet that
+/// comes at 9.5 ms has 0.5 ms at half the rate, 250 bytes, and the rest in the next cycle.
 #[test]
 fn a_link_follows_rates_and_their_outage() {
     let step =

@@ -111,8 +111,8 @@ impl Limit {
 }
 
 impl Capacity {
-    /// All of a path whose load starts where its recordings begin, less `unresponsive` traffic on the
-    /// way down, if that has one rate.
+    /// All of a path whose load starts where its recordings begin, less `unresponsive` traffic on
+    /// the way down, if that has one rate.
     pub fn of(path: &PathSpec, unresponsive: Rate) -> Self {
         let links = path.links();
         let rate = |link: &LinkConfig| match link.rate_trace() {

@@ -29,7 +29,7 @@ pub struct Capacity {
 pub enum CapacityRate {
     /// Always the same.
     Constant(Rate),
-    /// As a trace says.
+    /// The rate of a trace.
     Traced {
         /// The trace.
         trace: Arc<RateTrace>,
@@ -68,8 +68,8 @@ impl Load {
 }
 
 impl CapacityRate {
-    /// The earliest that a load can have passed which is there at `at`, counted from the start of the
-    /// load of the page.
+    /// The earliest that a load can have passed which is there at `at`. Both times are since the
+    /// start of the page.
     fn passed(&self, at: Duration, load: Load) -> Duration {
         match self {
             Self::Constant(rate) => at + least(*rate, load),
@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(wire.up(start, full).as_nanos(), 22_000_000 - 1);
     }
 
-    /// 8 Mbit/s for 10 ms, then none for 30. The load starts at 9 ms of the trace: 1,000 bytes pass, and
-    /// 500 wait for the end of the outage, 31 ms after the start.
+    /// 8 Mbit/s for 10 ms, then none for 30. The load starts at 9 ms of the trace: 1,000 bytes
+    /// pass, and 500 wait for the end of the outage, 31 ms after the start.
     #[test]
     fn a_trace_is_followed_from_the_phase_of_the_start() {
         let step = |mbps, ms| link::TraceStep {

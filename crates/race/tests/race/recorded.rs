@@ -63,9 +63,9 @@ fn loaded(path: PathSpec) -> (MeasuredLoad, RaceOutcome) {
     (newreno.unwrap().turns[0].visits[0].clone(), outcome)
 }
 
-/// 8 Mbit/s are a microsecond a byte. SYN and SYN-ACK of 48 bytes take 10.048 ms each, then the ACK of 40
-/// and the request of 340 bytes 10.380 ms: the answer begins at 30.476 ms. Ten packets of 1,500 bytes
-/// take 15 ms, and 10 ms to the client.
+/// 8 Mbit/s are a microsecond a byte. SYN and SYN-ACK of 48 bytes take 10.048 ms each, then the ACK
+/// of 40 and the request of 340 bytes 10.380 ms: the answer begins at 30.476 ms. Ten packets of
+/// 1,500 bytes take 15 ms, and 10 ms to the client.
 #[test]
 fn an_outage_delays_by_its_length() {
     let steady = "time_ms,Mbps\n0,8\n1000,8\n";
@@ -76,20 +76,20 @@ fn an_outage_delays_by_its_length() {
     let (load, outcome) = loaded(path("trace=a,20ms,100p,up=8mbit,from=0s", outage));
     assert_eq!(load.page.unwrap(), Duration::from_micros(155_476));
     assert_eq!(load.phase, Some(Duration::ZERO));
-    // The limit's SYN and SYN-ACK have 44 bytes, and no ACK is ahead of its request: 48 us sooner at the
-    // server, and after the outage as many bytes fewer. Half a nanosecond is granted for each packet
-    // on the constant uplink.
+    // The limit's SYN and SYN-ACK have 44 bytes, and no ACK is ahead of its request: 48 us sooner
+    // at the server, and after the outage as many bytes fewer. Rounding takes half a
+    // nanosecond of each packet on the constant uplink.
     let early = Duration::from_micros(155_428).saturating_sub(outcome.limit.page);
     assert!(early.as_nanos() <= 3, "{early} {}", outcome.limit.page);
-    // At 40 ms of the recording the outage has begun; it ends 95.476 ms after the start of the load. The
-    // SYN-ACK of 48 bytes then takes 10.048 ms, the request 10.380, the answer 25.
+    // The outage includes 40 ms of the recording, and ends 95.476 ms after the start of the
+    // load. The SYN-ACK of 48 bytes then takes 10.048 ms, the request 10.380, the answer 25.
     let (load, _) = loaded(path("trace=a,20ms,100p,up=8mbit,from=40ms", outage));
     assert_eq!(load.page.unwrap(), Duration::from_micros(95_476 + 10_048 + 10_380 + 25_000));
     assert_eq!(load.phase, Some(Duration::from_millis(40)));
 }
 
-/// An opportunity of 1,504 bytes in each millisecond. The SYN-ACK is at the link at 10.048 ms and passes at
-/// 11; the request is at the server at 31.380 ms, and ten packets pass at 32 to 41.
+/// An opportunity of 1,504 bytes in each millisecond. The SYN-ACK is at the link at 10.048 ms and
+/// passes at 11; the request is at the server at 31.380 ms, and ten packets pass at 32 to 41.
 #[test]
 fn opportunities_pass_a_packet_each() {
     let (load, outcome) = loaded(path("trace=a,20ms,100p,up=8mbit,from=0s", "1\n"));
