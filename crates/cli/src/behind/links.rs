@@ -21,9 +21,10 @@ pub(crate) struct LinkArgs {
     /// or 1%, in either direction.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
-    /// a table with a time and a rate in each row. If the header does not name column and unit,
-    /// name them: trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate
-    /// up is then a fifth of the mean. from=TIME begins that far into the recording.
+    /// a table with a time and a rate in each row. If the header does not name columns and units,
+    /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
+    /// Without up= the rate up is then a fifth of the mean.
+    /// from=TIME begins that far into the recording.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
@@ -32,7 +33,7 @@ pub(crate) struct LinkArgs {
     path_preset: Option<PathSpec>,
 
     /// The link towards the command:
-    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,from=TIME]
+    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
     /// rate, as in --path. jitter= delays each packet by up to that

@@ -47,10 +47,10 @@ pub(crate) struct RaceArgs {
     /// or 1%, in either direction.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
-    /// a table with a time and a rate in each row. If the header does not name column and unit,
-    /// name them: trace=FILE:column=NAME:unit=kbit/s:time=NAME:time-unit=ms. Without up= the rate
-    /// up is then a fifth of the mean. Each repeat starts at another time of the recording;
-    /// from=TIME starts all of them there.
+    /// a table with a time and a rate in each row. If the header does not name columns and units,
+    /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
+    /// Without up= the rate up is then a fifth of the mean.
+    /// Each repeat starts at another time of the recording; from=TIME starts all of them there.
     #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = names::path)]
     path: Option<PathSpec>,
 

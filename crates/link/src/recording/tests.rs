@@ -139,7 +139,7 @@ fn errors_name_file_line_columns_and_the_way_out() {
         ("a", "time,Mbps\n", 1, &["two rows with different times"]),
         ("a", "time,Mbps\n0,0\n1,0\n", 3, &["0 in all rows"]),
         ("a", "", 1, &["the trace is empty"]),
-        ("a", "17\n16\n", 2, &["must not fall"]),
+        ("a", "17\n16\n", 2, &["must not go back"]),
     ] {
         let error = read(written, text).unwrap_err();
         assert!(error.starts_with(&format!("a:{line}: ")), "{text:?}: {error}");
