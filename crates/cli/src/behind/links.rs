@@ -36,8 +36,8 @@ pub(crate) struct LinkArgs {
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
-    /// rate, as in --path. jitter= delays each packet by up to that
-    /// time more, so packets may overtake each other. aggregate=TIME delivers packets in
+    /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up
+    /// to that time more, so packets may overtake each other. aggregate=TIME delivers packets in
     /// bursts, one burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,

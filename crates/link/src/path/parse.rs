@@ -54,7 +54,14 @@ impl PathSpec {
         };
         let parts: Vec<&str> = parts.collect();
         refuse_twice(&parts)?;
-        parts.into_iter().try_fold(path, |path, part| path.with_option(part, files))
+        let path = parts.into_iter().try_fold(path, |path, part| path.with_option(part, files))?;
+        if !path.is_changing() && path.trace_start() != TraceStart::Anywhere {
+            return Err(PathError::of(
+                "from",
+                "is for a recorded rate: write trace=FILE, or leave it out",
+            ));
+        }
+        Ok(path)
     }
 
     fn with_option(self, part: &str, files: Files<'_>) -> Result<Self, PathError> {

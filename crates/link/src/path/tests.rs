@@ -195,6 +195,7 @@ fn a_recording_is_refused_with_the_part_that_is_wrong() {
         ("trace=drive.csv:column=x,20ms,9p", "rate", "drive.csv:1: there is no column \"x\""),
         ("9mbit,20ms,9p,up=trace=no.csv", "up", "no.csv: no such file"),
         ("trace=drive.csv,20ms,9p,from=3", "from", "like 80ms"),
+        ("9mbit,20ms,9p,from=3s", "from", "is for a recorded rate"),
         ("trace=drive.csv,20ms,9p,from=3s,from=4s", "path", "from is given twice"),
         ("trace=drive.csv,20ms", "queue", "RATE may be trace=FILE"),
     ] {

@@ -122,7 +122,9 @@ fn one(table: &RecordingTable, found: &[usize], what: &str, key: &str) -> Result
         several => {
             let several: Vec<String> = several.iter().map(|at| shown(table, *at)).collect();
             let several = several.join(", ");
-            Err(format!("columns {several} may be the {what}: choose one by {key}=, as in {FORM}"))
+            Err(format!(
+                "columns {several} may be the {what}: choose one by {key}=NAME, or by its number"
+            ))
         }
     }
 }

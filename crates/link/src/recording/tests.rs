@@ -121,7 +121,7 @@ fn errors_name_file_line_columns_and_the_way_out() {
         ("a", "time,MBPS\n0,1\n1,1\n", 1, &["no column of rates", "MBPS"]),
         ("a", "time,wifi_Mbps,lte_Mbps\n0,1,1\n", 1, &["wifi_Mbps, lte_Mbps", "column="]),
         ("a", "when,Mbps\n0,1\n", 1, &["no column of times", "when, Mbps", "time=NAME"]),
-        ("a", "time_s,ts,Mbps\n0,0,1\n", 1, &["time_s, ts", "choose one by time="]),
+        ("a", "time_s,ts,Mbps\n0,0,1\n", 1, &["time_s, ts", "choose one by time=NAME"]),
         ("a:column=rate", "time,Mbps\n0,1\n", 1, &["no column \"rate\"", "time, Mbps", "number"]),
         ("a:column=3", "time,Mbps\n0,1\n", 1, &["no column \"3\""]),
         ("a", "0,1\n1,1\n", 1, &["2 columns and no header", "column=NAME"]),

@@ -113,7 +113,7 @@ fn read(unit: &str) -> Option<Unit> {
 /// in `bps` and `bs`.
 fn glued(word: &str) -> Option<&str> {
     let end = word.get(word.len().checked_sub(4)?..)?;
-    ["kbps", "mbps", "gbps"].contains(&end).then_some(end)
+    ["kbps", "mbps", "gbps", "Kbps", "Mbps", "Gbps"].contains(&end).then_some(end)
 }
 
 /// `kbit`, `megabits`.
@@ -184,6 +184,10 @@ mod tests {
             ("throughput_kbps", "kbit/s"),
             ("throughputKbps", "kbit/s"),
             ("throughputkbps", "kbit/s"),
+            ("DLMbps", "Mbit/s"),
+            ("kbits_per_second", "kbit/s"),
+            ("rate (bits/sec)", "bit/s"),
+            ("kByte/s", "kB/s"),
             ("downloadMbps", "Mbit/s"),
             ("Throughput (kbit/s)", "kbit/s"),
             ("Mbps", "Mbit/s"),
@@ -200,7 +204,7 @@ mod tests {
             assert_eq!(Unit::KBIT.rate(number), None, "{number}");
         }
         for name in
-            ["DL_bitrate", "throughput", "RSRP", "Speed", "bytes", "time_s", "jobs", "steps"]
+            ["DL_bitrate", "throughput", "RSRP", "Speed (m/s)", "bytes", "time_s", "jobs", "steps"]
         {
             assert_eq!(Unit::of_name(name), None, "{name}");
         }
