@@ -160,6 +160,15 @@ mod tests {
         assert_eq!(link.passed(at(1), 15_000 * 1_000_000), at(25_000_001));
     }
 
+    /// A load that ends with a cycle does not wait for the outages around that end.
+    #[test]
+    fn the_last_bytes_of_a_cycle_pass_in_it() {
+        let link = steps(&[(0, 5), (8_000_000, 10), (0, 5)]);
+        assert_eq!(link.passed(at(0), 10_000), at(15));
+        assert_eq!(link.passed(at(0), 20_000), at(35));
+        assert_eq!(link.passed(at(16), 1), Instant::from_nanos(25 * MS + 1_000));
+    }
+
     #[test]
     fn service_begins_when_something_moves() {
         let link = with_outage();

@@ -141,17 +141,17 @@ fn a_load_beside_others_meets_its_phase() {
     assert_eq!(outcome.contestants[0].turns[0].visits[0].phase, Some(Duration::from_secs(5)));
 }
 
-/// Phases are of both recordings together: 60 s and 1.5 s begin together again after 60 s.
+/// Phases are of both recordings: those of 60 s and 7 s begin together again after 420 s.
 #[test]
 fn two_recordings_begin_together() {
     let files = |name: &str| match name {
         "down" => Ok(DRIVE.to_owned()),
-        _ => Ok("time,Mbps\n0,2\n0.5,8\n1,4\n".to_owned()),
+        _ => Ok("time,Mbps\n0,2\n3.5,8\n".to_owned()),
     };
     let path = PathSpec::read("trace=down,20ms,100p,up=trace=up", &files).unwrap();
-    assert_eq!(path.trace_length(), Some(Duration::from_secs(60)));
+    assert_eq!(path.trace_length(), Some(Duration::from_secs(420)));
     let late = path
-        .beginning_at(Duration::from_secs(59))
+        .beginning_at(Duration::from_secs(419))
         .trace_time(units::Instant::from_nanos(2_000_000_000));
     assert_eq!(late, Some(Duration::from_secs(1)));
 }
