@@ -81,8 +81,10 @@ impl ReadCommands {
         self.count += 1;
         let Err(error) = P::try_parse_from(own) else { return };
         let is_shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-        // A trace is read with the command line; that of an example is the user's.
-        if !is_shown && !error.to_string().contains("down.trace: No such file") {
+        // A recorded rate is read with the command line; that of an example is the user's.
+        let text = error.to_string();
+        let is_absent = text.contains("'trace=") && text.contains(": no such file");
+        if !is_shown && !is_absent {
             self.refused.push(format!("{place}: {}: {error}", shown.words.join(" ")));
         }
     }

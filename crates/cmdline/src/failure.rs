@@ -32,6 +32,14 @@ impl Failure {
         Self::Input(why.to_string())
     }
 
+    /// Returns the reason; empty for a command that has printed its own.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Failed(why) | Self::Input(why) | Self::Interrupted(why) => why,
+            Self::Command(_) | Self::ReaderGone => "",
+        }
+    }
+
     /// Says why on standard error.
     pub fn report(&self) -> ExitCode {
         match self {

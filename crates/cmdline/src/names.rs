@@ -1,7 +1,10 @@
-//! Names on the command line that stand for something with a list of its own, and errors for
-//! unknown ones.
+//! Names and paths on the command line: those that stand for something with a list of its own, and
+//! errors for unknown ones.
 
+use crate::failure::remark;
+use crate::input;
 use link::path::{PRESETS, PathSpec, preset};
+use std::path::Path;
 use tcp::Scheme;
 use tcp::scheme::scheme_meant;
 
@@ -16,6 +19,31 @@ pub fn schemes(list: &str) -> Result<SchemeList, String> {
     let mut schemes = race::contestants(list).map_err(meant)?;
     schemes.sort_by_key(|scheme| scheme.name() != race::BASELINE);
     Ok(SchemeList(schemes))
+}
+
+/// A path as it is written; recordings are read from their files.
+pub fn path(text: &str) -> Result<PathSpec, String> {
+    PathSpec::read(text, &recording).map_err(|error| error.to_string())
+}
+
+/// The text of a file with a recorded rate.
+pub fn recording(file: &str) -> Result<String, String> {
+    input::read_text(Path::new(file), "a recorded rate").map_err(|failure| failure.why().to_owned())
+}
+
+/// Says on standard error what was taken of the recordings that a path follows.
+pub fn say_recorded(path: &PathSpec) {
+    let recorded = [path.recorded_down(), path.recorded_up()];
+    // The mobile downlink is no file.
+    for recorded in recorded.into_iter().flatten().filter(|recorded| !recorded.is_built_in()) {
+        remark(&format!("note: {recorded}"));
+    }
+    if path.has_default_up() {
+        let up = path.up().as_bps() as f64 / 1e6;
+        remark(&format!(
+            "note: the rate up is a fifth of the mean down, {up:.2} Mbit/s (up= sets it)"
+        ));
+    }
 }
 
 /// The path of this name.

@@ -4,6 +4,10 @@ use crate::{Discipline, LinkError, QueueLimit, RateTrace, Reordering};
 use std::sync::Arc;
 use units::{Duration, Rate};
 
+/// Rates above this are refused: a packet of 40 bytes would take no more than a few of the
+/// simulator's nanoseconds, and rounding would show.
+pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
+
 /// Whether a packet that departs at exactly the instant another arrives is still in its way.
 ///
 /// In slow start over one bottleneck every such pair is an exact tie, and which of the two comes
@@ -29,6 +33,7 @@ pub struct LinkConfig {
     ties: Ties,
     discipline: Discipline,
     trace: Option<Arc<RateTrace>>,
+    trace_offset: Duration,
     reordering: Option<Reordering>,
     aggregation: Option<Duration>,
     statistics: bool,
@@ -54,6 +59,7 @@ impl LinkConfig {
             ties: Ties::default(),
             discipline: Discipline::default(),
             trace: None,
+            trace_offset: Duration::ZERO,
             reordering: None,
             aggregation: None,
             statistics: false,
@@ -85,6 +91,12 @@ impl LinkConfig {
     #[must_use]
     pub fn with_rate_trace(self, trace: Arc<RateTrace>) -> Self {
         Self { rate: trace.mean_rate(), trace: Some(trace), ..self }
+    }
+
+    /// The same link, beginning so far into its trace; without a trace nothing changes.
+    #[must_use]
+    pub fn beginning_at(self, trace_offset: Duration) -> Self {
+        Self { trace_offset, ..self }
     }
 
     /// The same link, delivering out of order.
@@ -166,6 +178,11 @@ impl LinkConfig {
     /// The trace that says when it sends, if it has one.
     pub const fn rate_trace(&self) -> Option<&Arc<RateTrace>> {
         self.trace.as_ref()
+    }
+
+    /// Time of its trace at which the link begins.
+    pub const fn trace_offset(&self) -> Duration {
+        self.trace_offset
     }
 
     /// How it delivers out of order, if it does.

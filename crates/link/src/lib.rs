@@ -18,6 +18,7 @@
 //! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the name of
 //! who draws from it, such as a link.
 //!
+//! [`recording`] reads recorded links: the rate by time in a table, or in mahimahi's form.
 //! [`path`] reads the notation of a whole path (`20mbit,80ms,100p`) and gives its two links.
 //! [`matrix`] has the fixed paths and sizes that tables of results cover.
 //!
@@ -50,6 +51,7 @@ pub mod path;
 mod queue;
 mod queue_limit;
 mod rate_trace;
+pub mod recording;
 mod red;
 mod reordering;
 mod serializer;
@@ -72,7 +74,7 @@ pub use judged::Judged;
 pub use loss::Loss;
 pub use packet::{LinkFate, LinkVerdict, PacketInfo};
 pub use queue_limit::QueueLimit;
-pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError};
+pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError, TraceStep};
 pub use reordering::Reordering;
 pub use serializer::Serializer;
 pub use served::{Admission, Served, ServiceOutcome};

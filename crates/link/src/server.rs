@@ -3,7 +3,7 @@
 use crate::rate_trace::OPPORTUNITY_BYTES;
 use crate::{LinkConfig, RateTrace, Serializer};
 use std::sync::Arc;
-use units::{Instant, Rate};
+use units::{Duration, Instant, Rate};
 
 /// Sends one packet after the other.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(crate) enum LinkServer {
 impl LinkServer {
     pub(crate) fn new(config: &LinkConfig) -> Self {
         match config.rate_trace() {
-            Some(trace) => Self::Traced(Traced::new(Arc::clone(trace))),
+            Some(trace) => Self::Traced(Traced::new(Arc::clone(trace), config.trace_offset())),
             None => Self::Constant {
                 serializer: Serializer::new(config.rate()),
                 free_at: Instant::ZERO,
@@ -45,7 +45,7 @@ impl LinkServer {
                 *free_at = start + serializer.transmit_time(bytes);
                 *free_at
             }
-            Self::Traced(traced) => traced.serve(bytes),
+            Self::Traced(traced) => traced.serve(start, bytes),
         }
     }
 
@@ -58,11 +58,14 @@ impl LinkServer {
     }
 }
 
-/// Opportunities in the order of time. One that finds no packet passes unused; what a packet leaves
-/// of one is for the next, if that is there by then; a packet larger than one takes several.
+/// Opportunities in the order of time, or rates. An opportunity that finds no packet passes unused.
+/// The next packet uses the rest of an opportunity if that packet is there by then. A packet larger
+/// than one opportunity takes several.
 #[derive(Clone, Debug)]
 pub(crate) struct Traced {
     trace: Arc<RateTrace>,
+    /// Time of the trace at which the link begins.
+    offset: Duration,
     /// The opportunity that is being used, or would be.
     number: u64,
     /// Its bytes that are still unused.
@@ -71,34 +74,52 @@ pub(crate) struct Traced {
 }
 
 impl Traced {
-    const fn new(trace: Arc<RateTrace>) -> Self {
-        Self { trace, number: 0, left: OPPORTUNITY_BYTES, free_at: Instant::ZERO }
+    fn new(trace: Arc<RateTrace>, offset: Duration) -> Self {
+        let number = match trace.opportunities() {
+            // One at the offset itself is past, as the last one of a cycle is.
+            Some(all) if !offset.is_zero() => {
+                all.first_from(Instant::ZERO + offset + Duration::from_nanos(1))
+            }
+            _ => 0,
+        };
+        Self { trace, offset, number, left: OPPORTUNITY_BYTES, free_at: Instant::ZERO }
     }
 
     fn start(&mut self, ready: Instant) -> Instant {
-        let ready = ready.max(self.free_at);
-        if self.left == 0 {
-            self.advance_to(self.number + 1);
+        let ready = ready.max(self.free_at) + self.offset;
+        let Some(all) = self.trace.opportunities() else {
+            return self.on_links_clock(self.trace.moving_from(ready));
+        };
+        let mut next = (self.number, self.left);
+        if next.1 == 0 {
+            next = (next.0 + 1, OPPORTUNITY_BYTES);
         }
-        if self.trace.at(self.number) < ready {
-            self.advance_to(self.trace.first_from(ready).max(self.number + 1));
+        if all.at(next.0) < ready {
+            next = (all.first_from(ready).max(next.0 + 1), OPPORTUNITY_BYTES);
         }
-        self.trace.at(self.number)
+        let at = all.at(next.0);
+        (self.number, self.left) = next;
+        self.on_links_clock(at)
     }
 
-    fn serve(&mut self, bytes: u32) -> Instant {
-        let mut bytes = bytes;
-        while bytes > self.left {
-            bytes -= self.left;
-            self.advance_to(self.number + 1);
-        }
-        self.left -= bytes;
-        self.free_at = self.trace.at(self.number);
+    fn serve(&mut self, start: Instant, bytes: u32) -> Instant {
+        let departs = match self.trace.opportunities() {
+            Some(all) => {
+                let (mut bytes, mut next) = (bytes, (self.number, self.left));
+                while bytes > next.1 {
+                    bytes -= next.1;
+                    next = (next.0 + 1, OPPORTUNITY_BYTES);
+                }
+                (self.number, self.left) = (next.0, next.1 - bytes);
+                all.at(self.number)
+            }
+            None => self.trace.passed(start + self.offset, u64::from(bytes)),
+        };
+        self.free_at = self.on_links_clock(departs);
         self.free_at
     }
 
-    const fn advance_to(&mut self, number: u64) {
-        self.number = number;
-        self.left = OPPORTUNITY_BYTES;
+    fn on_links_clock(&self, at: Instant) -> Instant {
+        Instant::ZERO + at.saturating_since(Instant::ZERO + self.offset)
     }
 }

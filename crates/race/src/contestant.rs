@@ -14,6 +14,9 @@ use workload::Page;
 pub struct MeasuredLoad {
     /// When it began, on the clock of its world; `None` if it never did.
     pub began: Option<Instant>,
+    /// Time of the path's recordings when it began, in one cycle of them; `None` if no rate
+    /// changes.
+    pub phase: Option<Duration>,
     /// Until the last byte of the last HTML part had arrived.
     pub html: Option<Duration>,
     /// Until the last byte of the page had; `None` if it never did.

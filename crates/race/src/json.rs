@@ -2,8 +2,10 @@
 
 use super::{RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
 use link::path::PathSpec;
+use link::recording::RecordedLink;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use units::{Duration, Rate};
 
 /// The form of the JSON; a change that a reader has to know of raises it.
 const FORMAT: u32 = 2;
@@ -51,6 +53,32 @@ impl Serialize for PathJson<'_> {
         map.serialize_entry("queue", &path.queue().to_string())?;
         map.serialize_entry("loss", &path.loss())?;
         map.serialize_entry("background", background)?;
+        let recorded = [("trace", path.recorded_down()), ("up_trace", path.recorded_up())];
+        for (key, recorded) in recorded {
+            if let Some(recorded) = recorded {
+                map.serialize_entry(key, &RecordedJson(recorded))?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A recorded rate, and what was taken of its file.
+struct RecordedJson<'a>(&'a RecordedLink);
+
+impl Serialize for RecordedJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (columns, trace) = (self.0.columns(), self.0.trace());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("file", self.0.file())?;
+        map.serialize_entry("column", &columns.map(|taken| &taken.rate))?;
+        map.serialize_entry("unit", &columns.map(|taken| &taken.unit))?;
+        map.serialize_entry("time_column", &columns.map(|taken| &taken.time))?;
+        map.serialize_entry("time_unit", &columns.map(|taken| taken.time_unit))?;
+        map.serialize_entry("mean_bps", &trace.mean_rate().as_bps())?;
+        map.serialize_entry("peak_bps", &trace.peak_rate().map(Rate::as_bps))?;
+        map.serialize_entry("outage_s", &trace.outage().map(Duration::as_secs_f64))?;
+        map.serialize_entry("duration_s", &trace.length().as_secs_f64())?;
         map.end()
     }
 }

@@ -44,7 +44,8 @@
 //!
 //! Repeats differ by their seed: it moves the instants at which page and background flows start
 //! and, where the path loses packets, which. The schemes of a repeat share its seed, so gains are
-//! paired. Runs are independent of one another: they are spread over threads, and their results
+//! paired. Where a path's rate is recorded, each repeat starts at another phase of the recording
+//! (`phase`). Runs are independent of one another: they are spread over threads, and their results
 //! do not depend on how many.
 //!
 //! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
@@ -67,7 +68,9 @@ mod host_set;
 mod hosts;
 mod json;
 pub mod limit;
+mod limits;
 mod metric;
+mod phase;
 mod record;
 mod result;
 mod run;
@@ -102,7 +105,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::Transfers;
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 use workload::{Http, LoaderConfig, Page};
 
 /// The scheme that gains and harm are held against.
@@ -161,7 +164,8 @@ pub struct RunOptions<'a> {
 /// What came of a race.
 #[derive(Clone, Debug)]
 pub struct RaceOutcome {
-    /// The physical limit of a first visit, which has to open its connections.
+    /// The physical limit of a first visit, which has to open its connections. If a rate of the
+    /// path changes, this limit and the next two are those of `linux` in the first repeat.
     pub limit: Limit,
     /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
     pub limit_again: Limit,
@@ -242,22 +246,31 @@ impl Race {
     }
 
     /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of repeated visits is below each of
-    /// them: connections are open if they are in any.
-    pub fn limit(&self, kind: VisitKind) -> Limit {
+    /// them: connections are open if they are in any. `phase` is the time of the path's recordings
+    /// when the visit begins ([`MeasuredLoad::phase`]).
+    pub fn limit(&self, kind: VisitKind, phase: Option<Duration>) -> Limit {
         // The first visit to each server of the site finds none.
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
         let is_open = kind == VisitKind::Repeated && returns && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
-        limit(&self.page, &self.loader, self.capacity())
+        limit(&self.page, &self.loader, &self.capacity(phase))
     }
 
     /// The limit of every visit under every scheme: no handshake delays it.
-    pub fn limit_without_handshake(&self) -> Limit {
-        limit_without_handshake(&self.page, &self.loader, self.capacity())
+    pub fn limit_without_handshake(&self, phase: Option<Duration>) -> Limit {
+        limit_without_handshake(&self.page, &self.loader, &self.capacity(phase))
     }
 
-    fn capacity(&self) -> Capacity {
-        Capacity::of(&self.path, Rate::from_bps(0))
+    fn capacity(&self, phase: Option<Duration>) -> Capacity {
+        let path = phase.map_or(self.path, |phase| self.path.beginning_at(phase));
+        Capacity::of(&path, Rate::from_bps(0))
+    }
+
+    /// The path as a repeat has it. A load that starts at `start` of the links' clocks meets the
+    /// repeat's phase of the recordings. The path names that phase, or seed and repeat draw one,
+    /// the same for all schemes.
+    pub fn path_of(&self, repeat: u32, start: Instant) -> PathSpec {
+        phase::of_repeat(self, repeat, start)
     }
 
     /// Runs all loads.
@@ -297,9 +310,12 @@ impl Race {
 impl RaceOutcome {
     /// What these contestants did in a race, beside its limits.
     pub fn new(race: &Race, contestants: Vec<Contestant>) -> Self {
+        let baseline = contestants.iter().find(|one| one.name == BASELINE);
+        let first = baseline.or_else(|| contestants.first()).and_then(Contestant::first);
+        let phase = |kind| first.and_then(|turn| turn.loads(kind).first()?.phase);
         let [limit, limit_again] =
-            [VisitKind::First, VisitKind::Repeated].map(|kind| race.limit(kind));
-        let limit_without_handshake = race.limit_without_handshake();
+            [VisitKind::First, VisitKind::Repeated].map(|kind| race.limit(kind, phase(kind)));
+        let limit_without_handshake = race.limit_without_handshake(phase(VisitKind::First));
         Self { limit, limit_again, limit_without_handshake, contestants }
     }
 
@@ -312,14 +328,6 @@ impl RaceOutcome {
     pub fn is_complete(&self) -> bool {
         let mut loads = self.contestants.iter().flat_map(Contestant::loads);
         loads.all(|load| load.page.is_some())
-    }
-
-    /// The limit of a visit of a kind.
-    pub fn limit_of(&self, kind: VisitKind) -> &Limit {
-        match kind {
-            VisitKind::First => &self.limit,
-            VisitKind::Repeated => &self.limit_again,
-        }
     }
 }
 

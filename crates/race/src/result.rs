@@ -5,6 +5,7 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
+use super::limits::{PhaseLimits, VisitLimits};
 use super::{
     LIMIT, LIMIT_WITHOUT_HANDSHAKE, ProcessingDelay, Race, RaceMetric, RaceOutcome, Spread,
     VisitKind, VisitSample, Visits, World,
@@ -81,7 +82,8 @@ pub struct RaceResult {
 impl RaceResult {
     /// The medians of an outcome of `race`.
     pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
-        let schemes = race.visits.kinds().iter().flat_map(|kind| rows(outcome, *kind)).collect();
+        let kinds = race.visits.kinds().iter();
+        let schemes = kinds.flat_map(|kind| rows(race, outcome, *kind)).collect();
         Self {
             page: race.page.name().to_owned(),
             path: race.path,
@@ -124,28 +126,33 @@ impl RaceResult {
 }
 
 /// The contestants' rows for visits of a kind, then the limits'.
-fn rows(outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
-    let limit = outcome.limit_of(kind);
+fn rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
+    let limits = &VisitLimits::new(race, outcome, kind);
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);
-        SchemeResult::of(contestant, HeldAgainst { kind, limit, baseline })
+        SchemeResult::of(contestant, HeldAgainst { kind, limits, baseline })
     };
     let rows = outcome.contestants.iter().map(of_contestant);
     // The limit is computed as a simulation is; without one, any world's `linux` is as good.
     let anywhere = World::ALL.into_iter().find_map(|world| outcome.baseline(world));
-    let held_against = HeldAgainst { kind, limit, baseline: anywhere };
-    let without = &outcome.limit_without_handshake;
-    let limits = [(LIMIT, limit), (LIMIT_WITHOUT_HANDSHAKE, without)].into_iter();
+    let held_against = HeldAgainst { kind, limits, baseline: anywhere };
+    let of_limit = |name, own: OwnLimit| SchemeResult::of_limit(name, own, held_against);
+    let limit = of_limit(LIMIT, |limits| &limits.with);
+    let without = of_limit(LIMIT_WITHOUT_HANDSHAKE, |limits| &limits.without_handshake);
     // Where no handshake is to be made the two are one.
-    let limits = limits.take(if without.page == limit.page { 1 } else { 2 });
-    rows.chain(limits.map(|(name, own)| SchemeResult::of_limit(name, own, held_against))).collect()
+    let is_one = limits.first.with.page == limits.first.without_handshake.page;
+    let rows = rows.chain([limit, without]);
+    rows.take(outcome.contestants.len() + if is_one { 1 } else { 2 }).collect()
 }
+
+/// One of the limits of a visit.
+type OwnLimit = fn(&PhaseLimits) -> &Limit;
 
 /// What a contestant's visits of a kind are held against.
 #[derive(Clone, Copy)]
 struct HeldAgainst<'a> {
     kind: VisitKind,
-    limit: &'a Limit,
+    limits: &'a VisitLimits,
     /// `linux` in the same world.
     baseline: Option<&'a Contestant>,
 }
@@ -181,7 +188,7 @@ impl SchemeResult {
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limit, .. } = held_against;
+        let HeldAgainst { kind, limits, .. } = held_against;
         let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
             by_repeat(contestant, kind, &|_, _, load| value(load))
         };
@@ -189,8 +196,10 @@ impl SchemeResult {
         let spread_of = |metric| match metric {
             RaceMetric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
             RaceMetric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
-            RaceMetric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
-            RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
+            RaceMetric::RatioToLimit => {
+                of(&|load| ratio(load.page, Some(limits.of(load).with.page)))
+            }
+            RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limits.of(load).with.html)),
             RaceMetric::GainOverLinux => by_repeat(contestant, kind, &|repeat, visit, load| {
                 held_against.gain(repeat, visit, load.page?)
             }),
@@ -217,19 +226,33 @@ impl SchemeResult {
         }
     }
 
-    /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one.
-    fn of_limit(name: &str, own: &Limit, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limit, baseline } = held_against;
-        let ratio = |own: Option<Duration>, limit: Option<Duration>| over(own?, limit?);
-        let gain_in = |repeat, visit| held_against.gain(repeat, visit, own.page);
-        let gain = || by_repeat(baseline?, kind, &|repeat, visit, _| gain_in(repeat, visit));
-        let certain = |value: Option<f64>| value.map(Spread::exactly);
+    /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one. If a rate
+    /// changes, the row has the limits of the visits of `linux`.
+    fn of_limit(name: &str, own: OwnLimit, held_against: HeldAgainst<'_>) -> Self {
+        let HeldAgainst { kind, limits, baseline } = held_against;
+        let of = |value: &dyn Fn(&PhaseLimits) -> Option<Duration>| {
+            if limits.are_one() {
+                return value(&limits.first).map(Duration::as_secs_f64).map(Spread::exactly);
+            }
+            let value = |load: &MeasuredLoad| value(limits.of(load)).map(Duration::as_secs_f64);
+            by_repeat(baseline?, kind, &|_, _, load| value(load))
+        };
+        let ratio_of = |time: &dyn Fn(&Limit) -> Option<Duration>| {
+            let ratio = |limits: &PhaseLimits| over(time(own(limits))?, time(&limits.with)?);
+            if limits.are_one() {
+                return ratio(&limits.first).map(Spread::exactly);
+            }
+            by_repeat(baseline?, kind, &|_, _, load| ratio(limits.of(load)))
+        };
+        let gain_in = |repeat, visit, load: &MeasuredLoad| {
+            held_against.gain(repeat, visit, own(limits.of(load)).page)
+        };
         let spread_of = |metric| match metric {
-            RaceMetric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
-            RaceMetric::PageSeconds => certain(Some(own.page.as_secs_f64())),
-            RaceMetric::RatioToLimit => certain(ratio(Some(own.page), Some(limit.page))),
-            RaceMetric::RatioToLimitHtml => certain(ratio(own.html, limit.html)),
-            RaceMetric::GainOverLinux => gain(),
+            RaceMetric::HtmlSeconds => of(&|limits| own(limits).html),
+            RaceMetric::PageSeconds => of(&|limits| Some(own(limits).page)),
+            RaceMetric::RatioToLimit => ratio_of(&|limit| Some(limit.page)),
+            RaceMetric::RatioToLimitHtml => ratio_of(&|limit| limit.html),
+            RaceMetric::GainOverLinux => by_repeat(baseline?, kind, &gain_in),
             RaceMetric::RetransmittedSegments
             | RaceMetric::Timeouts
             | RaceMetric::DroppedPackets

@@ -6,6 +6,7 @@ use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use link::path::PathSpec;
 use memory::site::SiteConfig;
 use memory::{GatewayConfig, ShareRule};
 use netsim::{
@@ -31,6 +32,8 @@ pub(super) struct Stage {
     /// The first client's line, and its neighbour's if there is one.
     lines: Vec<AccessLine>,
     scheme: Scheme,
+    /// The path of the repeat.
+    path: PathSpec,
     /// What visits before the present one counted.
     before: Counts,
 }
@@ -96,9 +99,19 @@ impl Stage {
             .collect();
         let sites = servers.chunks(own).map(<[HostId]>::to_vec).collect();
         let (loads, before) = (Vec::new(), Counts::default());
-        let start = setup.page;
-        let mut stage =
-            Self { simulation, start, background, sites, loads, access, lines, scheme, before };
+        let (start, path) = (setup.page, setup.path);
+        let mut stage = Self {
+            simulation,
+            start,
+            background,
+            sites,
+            loads,
+            access,
+            lines,
+            scheme,
+            path,
+            before,
+        };
         stage.share_gateways();
         stage.begin_visit(race, 0, start);
         stage
@@ -290,6 +303,7 @@ impl Stage {
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
         MeasuredLoad {
             began: Some(start),
+            phase: self.path.trace_time(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
             retransmitted: Some(counts.retransmitted - before.retransmitted),

@@ -16,6 +16,10 @@ pub struct VisitSample {
     pub visit: usize,
     /// It was made again for lateness, and does not count.
     pub redone: bool,
+    /// Seconds of the path's recordings at which it began, in one cycle of them; `None` if no rate
+    /// changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase_s: Option<f64>,
     /// Seconds until the HTML was done.
     pub html_s: Option<f64>,
     /// Seconds until the page was done.
@@ -39,6 +43,7 @@ impl VisitSample {
             repeat: turn.repeat,
             visit,
             redone: turn.is_redone,
+            phase_s: seconds(load.phase),
             html_s: seconds(load.html),
             page_s: seconds(load.page),
             bound: load.bounds,

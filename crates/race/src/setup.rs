@@ -1,7 +1,9 @@
 //! What all runs of a repeat have in common: topology, seeds, and who starts when.
 
+use super::phase::seed_of;
 use super::{HEAD_START, Race};
-use netsim::{Access, derive_seed, stream};
+use link::path::PathSpec;
+use netsim::{Access, stream};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
@@ -34,11 +36,13 @@ pub(super) struct Setup {
     pub(super) background: Vec<Instant>,
     /// When the page load begins.
     pub(super) page: Instant,
+    /// The path; recordings begin so that the load meets the phase of the repeat.
+    pub(super) path: PathSpec,
 }
 
 impl Setup {
     pub(super) fn new(race: &Race, repeat: u32) -> Self {
-        let seed = derive_seed(race.seed, &format!("repeat/{repeat}"));
+        let seed = seed_of(race, repeat);
         let mut phases = Phases::of(seed);
         let mut phase = || phases.draw();
         // The page draws first: its phase does not depend on how many flows there are.
@@ -48,14 +52,15 @@ impl Setup {
             0 => Duration::ZERO,
             _ => HEAD_START,
         };
-        Self { seed, background, page: Instant::ZERO + head_start + page_phase }
+        let page = Instant::ZERO + head_start + page_phase;
+        Self { seed, background, page, path: race.path_of(repeat, page) }
     }
 
     /// The client, a host for each server of each of the page's, and one for each background flow.
     pub(super) fn topology(&self, race: &Race) -> Access {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
-        let mut access = Access::new(hosts, None, race.path.links());
+        let mut access = Access::new(hosts, None, self.path.links());
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, race.processing);
         }

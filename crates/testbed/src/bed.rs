@@ -267,6 +267,8 @@ async fn visits(
         let site = &visitors[n as usize % visitors.len()];
         let again = site.was_here.replace(true);
         let load = one_visit(&site.visitor, emulation, again).await?;
+        let phase = load.began.and_then(|began| race.path.trace_time(began));
+        let load = MeasuredLoad { phase, ..load };
         let is_over = load.page.is_none();
         loads.push(load);
         if is_over {

@@ -10,7 +10,7 @@ use crate::real::{Real, runs_in};
 use race::{ClientTurn, Contestant, Race, RaceOutcome, RunOptions, Setting, World};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// A visit of whose packets more than one in a hundred was handed over later than this is repeated.
 pub const TOO_LATE: Duration = Duration::from_millis(1);
@@ -152,9 +152,10 @@ impl RealTurns<'_> {
     fn take(&mut self, contestant: &mut Contestant, who: Who<'_>, repeat: u32) -> io::Result<()> {
         let seed = self.race.seed.wrapping_add(u64::from(repeat));
         let who = Who { record: who.record && repeat == 0, ..who };
+        let race = Race { path: self.race.path_of(repeat, Instant::ZERO), ..self.race.clone() };
         for patience in (0..=PATIENCE).rev() {
             let captures = self.folder.of(&contestant.name, contestant.world, repeat);
-            let visits = bed::visit(self.race, who, seed, &captures)?;
+            let visits = bed::visit(&race, who, seed, &captures)?;
             let is_late = visits.iter().any(|load| load.lateness > TOO_LATE);
             let is_redone = is_late && patience > 0;
             let order = Some(self.order);

@@ -12,14 +12,20 @@ use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are equal. RTT is the
     /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
     /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
     /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
     /// or 1%, in either direction.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
+    ///
+    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
+    /// a table with a time and a rate in each row. If the header does not name columns and units,
+    /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
+    /// Without up= the rate up is then a fifth of the mean.
+    /// from=TIME begins that far into the recording.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
@@ -29,15 +35,15 @@ pub(crate) struct LinkArgs {
     /// The link towards the command:
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
-    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a trace in mahimahi's format:
-    /// each line is a time in milliseconds at which 1504 bytes may be sent. jitter= delays each packet by up to that
-    /// time more, so packets may overtake each other. aggregate=TIME delivers packets in
+    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
+    /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up
+    /// to that time more, so packets may overtake each other. aggregate=TIME delivers packets in
     /// bursts, one burst per interval.
-    #[arg(long, value_name = "SPEC", requires = "up")]
+    #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 
     /// The link away from the command, in the same form
-    #[arg(long, value_name = "SPEC", requires = "down")]
+    #[arg(long, value_name = "SPEC", requires = "down", value_parser = OneWay::up)]
     up: Option<OneWay>,
 
     /// Seed of losses, jitter and random drops
@@ -52,10 +58,6 @@ pub(crate) struct LinkArgs {
     spin: Duration,
 }
 
-fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: link::path::PathError| error.to_string())
-}
-
 impl LinkArgs {
     /// The emulation that they describe.
     pub(crate) fn options(&self) -> Result<EmulationOptions, Failure> {
@@ -67,6 +69,18 @@ impl LinkArgs {
     /// A path, or a link of each direction, was given.
     pub(crate) const fn is_given(&self) -> bool {
         self.path.is_some() || self.path_preset.is_some() || self.down.is_some()
+    }
+
+    /// Says on standard error what was taken of the recordings that the links follow.
+    pub(crate) fn say_recorded(&self) {
+        if let Some(path) = &self.path {
+            cmdline::names::say_recorded(path);
+        }
+        for way in [&self.down, &self.up].into_iter().flatten() {
+            if let Some(recorded) = &way.recorded {
+                cmdline::remark(&format!("note: {recorded}"));
+            }
+        }
     }
 
     /// The links down and up.

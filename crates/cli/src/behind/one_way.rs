@@ -1,15 +1,15 @@
 //! One direction of a link as people write it: `RATE,DELAY,QUEUE` and what may follow.
 
+use cmdline::names;
 use link::path::{QueueSize, parse_probability};
-use link::{Discipline, LinkConfig, RateTrace, Reordering};
+use link::recording::{PREFIX, RecordedDirection, RecordedLink};
+use link::{Discipline, LinkConfig, Reordering};
 use std::fmt::Display;
-use std::fs;
 use std::str::FromStr;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-const FORM: &str =
-    "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME], like 20mbit,40ms,100p";
+const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
 /// What a link that follows a trace has for a rate until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
@@ -17,7 +17,9 @@ const ANY_RATE: Rate = Rate::from_mbps(1);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OneWay {
     rate: Rate,
-    trace: Option<Arc<RateTrace>>,
+    pub(super) recorded: Option<Arc<RecordedLink>>,
+    /// Time of the recording at which the link begins.
+    from: Duration,
     pub(super) delay: Duration,
     queue: QueueSize,
     discipline: Discipline,
@@ -29,7 +31,8 @@ pub(super) struct OneWay {
 impl OneWay {
     /// The link, on a path of this round trip.
     pub(super) fn link(&self, rtt: Duration) -> Result<LinkConfig, String> {
-        let mean = self.trace.as_ref().map_or(self.rate, |trace| trace.mean_rate());
+        let trace = self.recorded.as_ref().map(|recorded| recorded.trace());
+        let mean = trace.map_or(self.rate, |trace| trace.mean_rate());
         let why = |error: link::LinkError| error.to_string();
         let limit = self.queue.limit(mean, rtt);
         let link = LinkConfig::new(self.rate, self.delay, limit).map_err(why)?;
@@ -40,35 +43,51 @@ impl OneWay {
             None => link,
         };
         let link = link.with_aggregation(self.aggregate);
-        Ok(match &self.trace {
-            Some(trace) => link.with_rate_trace(Arc::clone(trace)),
+        Ok(match trace {
+            Some(trace) => link.with_rate_trace(Arc::clone(trace)).beginning_at(self.from),
             None => link,
         })
     }
-}
 
-impl FromStr for OneWay {
-    type Err = String;
+    /// Reads the link towards the command.
+    pub(super) fn down(text: &str) -> Result<Self, String> {
+        Self::parse(text, RecordedDirection::Down)
+    }
 
-    /// Reads it; a rate trace is read from its file.
-    fn from_str(text: &str) -> Result<Self, String> {
+    /// Reads the link away from the command.
+    pub(super) fn up(text: &str) -> Result<Self, String> {
+        Self::parse(text, RecordedDirection::Up)
+    }
+
+    /// Reads it; a recording is read from its file.
+    fn parse(text: &str, direction: RecordedDirection) -> Result<Self, String> {
         let mut parts = text.split(',').map(str::trim);
         let mut next = |what| {
             let part = parts.next().filter(|part| !part.is_empty());
             part.ok_or_else(|| format!("{what} is missing: write {FORM}"))
         };
-        let (rate, trace) = match next("the rate")? {
-            part if part.starts_with("trace=") => (ANY_RATE, Some(trace(&part["trace=".len()..])?)),
-            part => (read("rate", part)?, None),
+        let rate = next("the rate")?;
+        let (rate, recorded) = match rate.strip_prefix(PREFIX) {
+            Some(written) => {
+                let recorded = RecordedLink::read(written, direction, &names::recording)?;
+                (ANY_RATE, Some(Arc::new(recorded)))
+            }
+            None => (read("rate", rate)?, None),
         };
         let delay = read("delay", next("the delay")?)?;
         let queue = read("queue", next("the queue")?)?;
         let (discipline, loss, jitter) = (Discipline::default(), 0.0, None);
-        let aggregate = Duration::ZERO;
-        let plain = Self { rate, trace, delay, queue, discipline, loss, jitter, aggregate };
+        let (aggregate, from) = (Duration::ZERO, Duration::ZERO);
+        let plain =
+            Self { rate, recorded, from, delay, queue, discipline, loss, jitter, aggregate };
         let given: Vec<&str> = parts.collect();
         let way = given.iter().copied().try_fold(plain, option)?;
         refuse_twice(&given)?;
+        if way.recorded.is_none() && !way.from.is_zero() {
+            return Err(
+                "from= is for a recorded rate: write trace=FILE, or leave it out".to_owned()
+            );
+        }
         // Whatever cannot be is refused here; only products of bandwidth and delay are still open.
         way.link(way.delay * 2)?;
         Ok(way)
@@ -96,6 +115,7 @@ fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
     match part.split_once('=') {
         Some(("loss", value)) => Ok(OneWay { loss: read_loss(value)?, ..way }),
         Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
+        Some(("from", value)) => Ok(OneWay { from: read("from", value)?, ..way }),
         Some(("aggregate", value)) => Ok(OneWay { aggregate: read("aggregate", value)?, ..way }),
         _ => {
             let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
@@ -115,18 +135,13 @@ where
     value.parse().map_err(|error: T::Err| format!("{key}: {error}"))
 }
 
-fn trace(name: &str) -> Result<Arc<RateTrace>, String> {
-    let text = fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?;
-    RateTrace::parse(name, &text).map(Arc::new).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use link::QueueLimit;
 
     fn link(text: &str, rtt_ms: u64) -> LinkConfig {
-        text.parse::<OneWay>().unwrap().link(Duration::from_millis(rtt_ms)).unwrap()
+        OneWay::down(text).unwrap().link(Duration::from_millis(rtt_ms)).unwrap()
     }
 
     #[test]
@@ -146,6 +161,19 @@ mod tests {
         assert_eq!(link("20mbit,40ms,1bdp", 50).queue(), QueueLimit::Bytes(125_000));
     }
 
+    /// A drive has 45.83 and 4.58 Mbit/s on average. A product with 50 ms has 286,458 bytes down.
+    #[test]
+    fn each_direction_finds_its_own_column() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../link/data/drive.csv");
+        let text = format!("trace={file},40ms,1bdp,from=12s");
+        let rtt = Duration::from_millis(50);
+        let down = OneWay::down(&text).unwrap().link(rtt).unwrap();
+        assert_eq!((down.rate().as_bps(), down.queue()), (45_833_333, QueueLimit::Bytes(286_458)));
+        assert_eq!(down.trace_offset(), Duration::from_secs(12));
+        let up = OneWay::up(&text).unwrap().link(rtt).unwrap();
+        assert_eq!(up.rate().as_bps(), 4_583_333);
+    }
+
     #[test]
     fn errors_say_what_is_wrong_and_what_would_do() {
         for (text, hint) in [
@@ -160,8 +188,9 @@ mod tests {
             ("20mbit,40ms,100p,red,jitter=1ms,codel", "the discipline is given twice"),
             ("20mbit,40ms,inf,pdrop", "give the queue a size"),
             ("trace=/no/such/file,40ms,1p", "/no/such/file"),
+            ("20mbit,40ms,1p,from=3s", "for a recorded rate"),
         ] {
-            let error = text.parse::<OneWay>().unwrap_err();
+            let error = OneWay::down(text).unwrap_err();
             assert!(error.contains(hint), "{text:?}: {error}");
         }
     }

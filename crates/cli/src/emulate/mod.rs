@@ -20,6 +20,9 @@ const DEVICE: &str = "headstart%d";
 
 pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let options = args.links.options()?;
+    if !args.quiet {
+        args.links.say_recorded();
+    }
     let links = options.links.clone();
     let (recording, recorders) = files::begin(args)?.unzip();
     let options = EmulationOptions { recorders, ..options };

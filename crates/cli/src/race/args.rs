@@ -5,7 +5,7 @@
 
 use super::page;
 use cmdline::{Appendix, Failure, names};
-use link::path::{DEFAULT_PRESET, PathSpec, preset};
+use link::path::{DEFAULT_PRESET, PathSpec, TraceStart, preset};
 use race::{
     BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
 };
@@ -21,6 +21,9 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
+/// Phases of a recorded rate: the interval of their median leaves out the seven lowest and highest
+/// times.
+const DEFAULT_PHASES: u32 = 25;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RaceArgs {
@@ -35,14 +38,20 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N|ID")]
     har_page: Option<String>,
 
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are equal. RTT is the
     /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
     /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
     /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
     /// or 1%, in either direction.
-    #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = parse_path)]
+    ///
+    /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
+    /// a table with a time and a rate in each row. If the header does not name columns and units,
+    /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
+    /// Without up= the rate up is then a fifth of the mean.
+    /// Each repeat starts at another time of the recording; from=TIME starts all of them there.
+    #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = names::path)]
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
@@ -138,7 +147,8 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_window)]
     client_window: Option<u32>,
 
-    /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with --exact]
+    /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with
+    /// --exact; 25 in simulation over a recorded rate]
     ///
     /// The table shows medians. From six repeats on it also shows a 95 % confidence interval of the gain. If the
     /// interval contains zero, the table says "no difference".
@@ -193,6 +203,10 @@ pub(crate) fn appendix() -> Appendix {
                 "Draws a waterfall, time-sequence plots, windows with the causes of their changes, and queues.",
             ),
             (
+                "headstart race 500kB --path trace=drive.csv,40ms,200p,up=10mbit --schemes linux,linux+iw=32",
+                "Loads an object over a recorded link, from 25 different times of the recording on.",
+            ),
+            (
                 "headstart race --background 2",
                 "Loads it against two downloads. Harm is what the downloads lose compared with linux.",
             ),
@@ -239,10 +253,6 @@ pub(crate) fn appendix() -> Appendix {
 
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Contender>);
-
-fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: link::path::PathError| error.to_string())
-}
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {
     let meant = |error| tcp::scheme::scheme_meant(list).unwrap_or(error);
@@ -313,9 +323,10 @@ impl RaceArgs {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
+        let path = path.ok_or_else(|| Failure::input("no default path"))?;
         Ok(Race {
             page: Arc::new(page::page(&self.page, self.har_page.as_deref())?),
-            path: path.ok_or_else(|| Failure::input("no default path"))?,
+            path,
             loader: LoaderConfig {
                 http: self.http,
                 tls: self.tls,
@@ -340,7 +351,11 @@ impl RaceArgs {
                 other: None,
             },
             background: self.background,
-            repeats: self.repeat.unwrap_or(if self.exact { 1 } else { DEFAULT_REPEATS }),
+            repeats: self.repeat.unwrap_or(match (path.trace_start(), self.exact) {
+                (TraceStart::Anywhere, _) if path.is_changing() && !is_real => DEFAULT_PHASES,
+                (_, true) => 1,
+                (_, false) => DEFAULT_REPEATS,
+            }),
             seed: self.seed,
         })
     }

@@ -3,7 +3,8 @@
 
 use super::RaceArgs;
 use super::raced::Raced;
-use cmdline::{Failure, remark};
+use cmdline::{Failure, names, remark};
+use link::path::TraceStart;
 use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
 use testbed::{Browser, Contender, runs_in};
 use units::counted;
@@ -22,7 +23,10 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
     for note in [clear_model(race), model_of_http11(race), no_model(args)].into_iter().flatten() {
         remark(note);
     }
-    if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
+    names::say_recorded(&race.path);
+    let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
+    let has_chance = race.background > 0 || race.path.loss() > 0.0 || has_phases;
+    if args.exact && race.repeats > 1 && !has_chance {
         remark(
             "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
         );

@@ -5,6 +5,8 @@ use super::{side_by_side, table};
 use crate::schemes::ABOUT_LIMIT;
 use cmdline::installed;
 use link::QueueLimit;
+use link::path::{PathSpec, TraceStart};
+use link::recording::RecordedLink;
 use race::limit::Limit;
 use race::{
     BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
@@ -18,7 +20,7 @@ use report::{
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
-use units::{Duration, Instant, counted};
+use units::{Duration, Instant, Rate, counted};
 use workload::{ClientModel, ConnectionRecord, Milestones, Object, Page, ServerModel, Tls};
 
 /// The report of a race whose first loads were recorded.
@@ -39,7 +41,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     subtitle.push(installed::explained_in(documents));
     let views = views(raced);
     RaceReport {
-        title: format!("{} over {}", race.page.name(), race.path),
+        title: format!("{} over {}", race.page.name(), in_title(&race.path)),
         subtitle,
         table: table::of(result),
         sections: side_by_side::sections(raced),
@@ -68,14 +70,19 @@ fn facts(race: &Race) -> Vec<String> {
         ),
         format!(
             "Path: {} down, {} up, round trip {}, queue {}, random loss {}",
-            path.down(),
-            path.up(),
+            rate(path.down(), path.recorded_down()),
+            rate(path.up(), path.recorded_up()),
             path.rtt(),
             path.queue(),
             path.loss()
         ),
         protocols(race),
     ];
+    let recorded = [path.recorded_down(), path.recorded_up()];
+    facts.extend(recorded.into_iter().flatten().map(|recorded| format!("Recorded: {recorded}")));
+    if path.is_changing() && path.trace_start() == TraceStart::Anywhere {
+        facts.push("Each repeat starts at another time of the recording".to_owned());
+    }
     if race.background > 0 {
         facts.push(format!(
             "Background: {}, begun about ten seconds before the page",
@@ -99,6 +106,22 @@ fn facts(race: &Race) -> Vec<String> {
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().map(|note| capitalised(note)));
     facts
+}
+
+/// A path without folders of its recordings.
+fn in_title(path: &PathSpec) -> String {
+    let folder = |file: &str| file.rfind('/').map(|end| file[..=end].to_owned());
+    let recorded = [path.recorded_down(), path.recorded_up()].into_iter().flatten();
+    let folders = recorded.filter_map(|recorded| folder(recorded.file()));
+    folders.fold(path.to_string(), |text, folder| text.replacen(&folder, "", 1))
+}
+
+/// A rate, or the mean of one that changes.
+fn rate(rate: Rate, recorded: Option<&RecordedLink>) -> String {
+    match recorded {
+        Some(_) => format!("{:.2} Mbit/s (mean)", rate.as_bps() as f64 / 1e6),
+        None => rate.to_string(),
+    }
 }
 
 /// Whom simulated servers and the loader imitate, where that is anybody.
@@ -185,12 +208,14 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));
     let views = recorded.into_iter().filter_map(|(visit, load)| {
-        let mut shown = scheme(race, contestant, load?)?;
+        let load = load?;
+        let (mut shown, phase) = (scheme(race, contestant, load)?, load.phase);
         let kind = (race.visits.count > 1).then(|| format!("{} visit", visit.name()));
         let place = world.map(|world| world.name().to_owned()).into_iter().chain(kind);
         shown.place = place.collect::<Vec<_>>().join(" · ");
         if visit == VisitKind::Repeated {
-            shown.limit = Some(limit(&outcome.limit_again));
+            let own = phase.map(|phase| race.limit(visit, Some(phase)));
+            shown.limit = Some(limit(own.as_ref().unwrap_or(&outcome.limit_again)));
         }
         Some(View { shown, contestant, visit })
     });

@@ -20,6 +20,7 @@ impl Line {
     /// `limits` are the server's.
     pub(super) fn lay(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
         let options = links.options()?;
+        links.say_recorded();
         // Nobody else is in this network, so that no number is taken.
         let [near, peer] = Addresses::numbered(0);
         let lay = || {

@@ -8,6 +8,10 @@ use std::fs;
 const LIMIT: &str = "limit";
 const NO_HANDSHAKE: &str = "limit, no handshake";
 
+/// A path with the recordings of a drive both ways, at 45.83 and 4.58 Mbit/s on average.
+const DRIVEN: &str =
+    "trace=crates/link/data/drive.csv,40ms,200p,up=trace=crates/link/data/drive.csv";
+
 pub(crate) fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(arguments)).expect("JSON")
 }
@@ -64,6 +68,8 @@ fn json_obeys_the_schema_it_publishes() {
         &["race", "--json", "--repeat", "3", "--background", "1"],
         &["race", "map", "--json", "--path", "1mbit,50ms,inf,up=300kbit,loss=2%"],
         &["race", "map", "--json", "--visits", "3", "--idle", "20", "--site", "2"],
+        &["race", "30kB", "--json", "--path", DRIVEN, "--schemes", "linux", "--visits", "2"],
+        &["race", "30kB", "--json", "--path", "mobile,50ms,200p", "--schemes", "linux"],
         // On a machine without namespaces this is simulated alone, and still of the schema.
         &[
             "race",
@@ -453,4 +459,83 @@ fn connections_to_a_host_can_be_counted_out() {
     };
     // Thirteen pictures one after another take more round trips than four at a time.
     assert!(page_s("1") > page_s("4"));
+}
+
+/// 25 repeats start at 25 times of the recording, the same for both schemes. The limit's row is a
+/// median over them.
+#[test]
+fn a_recorded_link_is_raced_from_many_times_on() {
+    let arguments = ["race", "500kB", "--path", DRIVEN, "--schemes", "linux,linux+iw=32"];
+    let race = json(&[&arguments[..], &["--json"]].concat());
+    let trace = &race["path"]["trace"];
+    assert_eq!((&trace["column"], &trace["unit"]), (&"DL_bitrate".into(), &"kbit/s".into()));
+    assert_eq!((number(&trace["mean_bps"]), number(&trace["duration_s"])), (45_833_333.0, 60.0));
+    assert_eq!((number(&trace["peak_bps"]), number(&trace["outage_s"])), (80e6, 5.0));
+    assert_eq!(race["path"]["up_trace"]["column"], "UL_bitrate");
+    assert_eq!(number(&race["path"]["up_bps"]), 4_583_333.0);
+    let phases = |name: &str| -> Vec<u64> {
+        let samples = scheme(&race, name)["samples"].as_array().unwrap();
+        samples.iter().map(|sample| (number(&sample["phase_s"]) * 1e9) as u64).collect()
+    };
+    let mut linux = phases("linux");
+    assert_eq!(linux, phases("linux+iw=32"));
+    linux.sort_unstable();
+    linux.dedup();
+    assert_eq!(linux.len(), 25);
+    let limit = scheme(&race, LIMIT);
+    assert!(number(&limit["page_s_max"]) > number(&limit["page_s_min"]));
+    assert!(number(&scheme(&race, "linux")["ratio_to_limit_min"]) >= 1.0);
+    let notes = String::from_utf8(headstart(&arguments).stderr).unwrap();
+    for words in ["rates in DL_bitrate (kbit/s)", "rates in UL_bitrate", "45.83 Mbit/s on average"]
+    {
+        assert!(notes.contains(words), "{words}: {notes}");
+    }
+}
+
+/// An outage from 40 to 45 s: a load that starts half a second before its end waits for that long
+/// at least.
+#[test]
+fn a_load_starts_at_the_time_that_the_path_says() {
+    let path = "trace=crates/link/data/drive.csv,40ms,200p,from=44.5s";
+    let arguments = ["race", "30kB", "--path", path, "--schemes", "linux", "--exact"];
+    let race = json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(
+        (number(&race["repeats"]), number(&scheme(&race, "linux")["samples"][0]["phase_s"])),
+        (1.0, 44.5)
+    );
+    // The SYN-ACK passes at 0.5 s and is there 20 ms later; request and answer take another round
+    // trip, and 30 kB at 50 Mbit/s at least 4.8 ms.
+    let limit = number(&scheme(&race, LIMIT)["page_s"]);
+    assert!((0.565..0.57).contains(&limit), "{limit}");
+    assert!(number(&scheme(&race, "linux")["page_s"]) >= limit);
+    let notes = String::from_utf8(headstart(&arguments).stderr).unwrap();
+    assert!(notes.contains("a fifth of the mean down, 9.17 Mbit/s"), "{notes}");
+}
+
+#[test]
+fn a_report_names_a_recorded_path() {
+    let folder = folder("race-recorded");
+    let report = folder.join("race.html");
+    let name = report.display().to_string();
+    stdout(&[
+        "race",
+        "30kB",
+        "--path",
+        DRIVEN,
+        "--schemes",
+        "linux",
+        "--repeat",
+        "2",
+        "--report",
+        &name,
+    ]);
+    let page = fs::read_to_string(report).unwrap();
+    for words in [
+        "over trace=drive.csv,40ms,200p,up=trace=drive.csv",
+        "45.83 Mbit/s (mean) down, 4.58 Mbit/s (mean) up",
+        "5.0 s of outage",
+        "Each repeat starts at another time of the recording",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
 }

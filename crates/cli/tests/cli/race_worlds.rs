@@ -222,3 +222,26 @@ fn a_killed_race_leaves_no_server_behind() {
     let left = ["nginx.conf", "objects"].map(|name| fs::exists(format!("/run/{name}")).unwrap());
     assert_eq!(left, [false, false], "files are left in /run");
 }
+
+/// The kernel's load starts at the repeat's time of the recording, as the simulated one does, but
+/// for the time that a connection needs to be asked for. At 44.5 s the drive is in an outage until
+/// 45 s.
+#[test]
+fn a_recorded_link_is_replayed_in_the_kernel() {
+    if !test_support::has(&test_support::EMULATION) {
+        return;
+    }
+    let path = "trace=crates/link/data/drive.csv,40ms,200p,from=44.5s";
+    let arguments = ["race", "30kB", "--on", "sim,kernel", "--server", "builtin", "--path", path];
+    let output =
+        headstart(&[&arguments[..], &["--schemes", "linux", "--repeat", "1", "--json"]].concat());
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for (on, at_most) in [("sim", 44.5), ("kernel", 44.9)] {
+        let sample = &row(&race, "linux", on)["samples"][0];
+        let (phase, page) =
+            (sample["phase_s"].as_f64().unwrap(), sample["page_s"].as_f64().unwrap());
+        assert!((44.5..=at_most).contains(&phase), "{on}: {phase}");
+        // The SYN-ACK waits for the end of the outage; 20 ms to the client and a round trip follow.
+        assert!(phase + page > 45.06, "{on}: {phase} {page}");
+    }
+}

@@ -14,7 +14,7 @@ impl PathError {
         Self { key, why: why.to_string() }
     }
 
-    /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss` or `path`
+    /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss`, `from` or `path`
     /// for the whole.
     pub const fn key(&self) -> &'static str {
         self.key

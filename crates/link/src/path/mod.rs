@@ -6,28 +6,26 @@
 //! packets plus the one in service, drop-tail or another discipline by name; loss strikes each packet
 //! of either direction independently.
 //!
+//! A rate may change as a recording says (`changing`), or as the mobile downlink does (`mobile`).
+//!
 //! `parse` reads the notation, `presets` names paths worth knowing.
 
+mod changing;
 mod error;
 mod mobile;
 mod parse;
 mod presets;
 
+pub use crate::config::MAX_RATE;
+pub use changing::TraceStart;
 pub use error::PathError;
 pub use parse::parse_probability;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
 use crate::{Discipline, Duplex, LinkConfig, LinkError, QueueLimit};
-use mobile::MobileRate;
+use changing::{ChangingRates, Written};
 use std::fmt;
 use units::{Duration, Rate};
-
-/// Rates beyond this are refused: a packet of 40 bytes would take no more than a few of the
-/// simulator's nanoseconds, and rounding would show.
-pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
-
-/// The rate up of a path whose rate down is that of the mobile downlink.
-const MOBILE_UP: Rate = Rate::from_mbps(5);
 
 /// Size of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +49,8 @@ pub struct PathSpec {
     queue: QueueSize,
     discipline: Discipline,
     loss: f64,
-    /// The rate towards the client changes; `down` is its highest.
-    varying: Option<MobileRate>,
+    /// Rates that change; `down` and `up` are then their means.
+    changing: ChangingRates,
 }
 
 impl PathSpec {
@@ -63,37 +61,16 @@ impl PathSpec {
     /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
         let discipline = Discipline::DropTail;
-        let varying = None;
-        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, varying }.checked()
+        let changing = ChangingRates::NONE;
+        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, changing }.checked()
     }
 
-    /// The same path with another rate up.
+    /// The same path with another rate up, which does not change.
     ///
     /// # Errors
     /// As [`PathSpec::new`].
     pub fn with_up(self, up: Rate) -> Result<Self, PathError> {
-        Self { up, ..self }.checked()
-    }
-
-    /// A path whose rate towards the client is that of the mobile downlink, from `offset` of
-    /// it on. It is 24 Mbit/s on average. The rate up is constant.
-    ///
-    /// # Errors
-    /// If the queue holds nothing.
-    pub fn mobile(offset: Duration, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
-        let path = Self::new(MobileRate::peak(), rtt, queue)?;
-        Self { varying: Some(MobileRate::from(offset)), ..path }.with_up(MOBILE_UP)
-    }
-
-    /// The same path, with its rate, if that changes, from `offset` on.
-    #[must_use]
-    pub fn beginning_at(self, offset: Duration) -> Self {
-        Self { varying: self.varying.map(|_| MobileRate::from(offset)), ..self }
-    }
-
-    /// True if the rate towards the client is that of the mobile downlink.
-    pub const fn is_mobile(&self) -> bool {
-        self.varying.is_some()
+        Self { up, changing: self.changing.with_constant_up(), ..self }.checked()
     }
 
     /// The same path with another discipline in the queues of both directions.
@@ -113,12 +90,12 @@ impl PathSpec {
         Self { loss, ..self }.checked()
     }
 
-    /// Rate towards the client; the highest, if it changes.
+    /// Rate towards the client; the mean, if it changes.
     pub const fn down(&self) -> Rate {
         self.down
     }
 
-    /// Rate away from the client.
+    /// Rate away from the client; the mean, if it changes.
     pub const fn up(&self) -> Rate {
         self.up
     }
@@ -153,12 +130,8 @@ impl PathSpec {
     pub fn links(&self) -> Duplex<LinkConfig> {
         let delays = self.delays();
         let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
-        let down = link(self.down, delays.forward);
-        let forward = match self.varying {
-            Some(varying) => down.with_rate_trace(varying.trace()),
-            None => down,
-        };
-        Duplex { forward, reverse: link(self.up, delays.reverse) }
+        let forward = link(self.down, delays.forward);
+        self.changing.in_links(Duplex { forward, reverse: link(self.up, delays.reverse) })
     }
 
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
@@ -229,17 +202,21 @@ impl fmt::Display for QueueSize {
 impl fmt::Display for PathSpec {
     /// As it is read back; what is at its default is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.varying {
-            Some(_) => write!(f, "{}", mobile::NAME)?,
+        match self.recorded_down() {
+            Some(recorded) => write!(f, "{}", Written(recorded))?,
             None => write!(f, "{}", self.down)?,
         }
         write!(f, ",{},{}", self.rtt, self.queue)?;
         if self.discipline != Discipline::DropTail {
             write!(f, ",{}", self.discipline)?;
         }
-        let up = if self.varying.is_some() { MOBILE_UP } else { self.down };
-        if self.up != up {
-            write!(f, ",up={}", self.up)?;
+        match self.recorded_up() {
+            Some(recorded) => write!(f, ",up={}", Written(recorded))?,
+            None if self.up != self.default_up() => write!(f, ",up={}", self.up)?,
+            None => {}
+        }
+        if let TraceStart::Load(phase) = self.trace_start() {
+            write!(f, ",from={phase}")?;
         }
         if self.loss > 0.0 {
             write!(f, ",loss={}", self.loss)?;

@@ -1,22 +1,41 @@
-//! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
+//! Reading `RATE|trace=FILE,RTT,QUEUE[,DISCIPLINE][,up=RATE|trace=FILE][,loss=P][,from=TIME]`.
 
-use super::{PathError, PathSpec, QueueSize, mobile};
+use super::{PathError, PathSpec, QueueSize, TraceStart, mobile};
 use crate::Discipline;
+use crate::recording::{PREFIX, RecordedDirection, RecordedLink};
 use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, parse_bytes};
 
-const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p or \
-                    20mbit,80ms,100p,fq_codel";
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p or \
+                    20mbit,80ms,100p,fq_codel; RATE may be trace=FILE";
 const QUEUE_FORM: &str =
     "expected packets, bytes, bandwidth-delay products or no bound, like 100p, 64kB, 0.5bdp or inf";
+
+/// Gives the text of a file, or says why it cannot.
+type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 impl FromStr for PathSpec {
     type Err = PathError;
 
-    /// Reads a path. Without the name of a discipline queues are drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost
-    /// at random; `loss` is a probability (`0.01`) or a percentage (`1%`).
+    /// Reads a path of rates that no file has. Without the name of a discipline queues are
+    /// drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost at
+    /// random; `loss` is a probability (`0.01`) or a percentage (`1%`).
     fn from_str(text: &str) -> Result<Self, PathError> {
+        Self::read(text, &|_| Err("no recorded rate can be used here: write a rate".to_owned()))
+    }
+}
+
+impl PathSpec {
+    /// Reads a path whose rates may be recorded (`trace=FILE`). `files` gives the text of a file,
+    /// or says why it cannot.
+    ///
+    /// # Errors
+    /// If a part cannot be read or cannot be, or if a recording cannot be used.
+    pub fn read(
+        text: &str,
+        files: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Self, PathError> {
         let mut parts = text.split(',').map(str::trim);
         let mut next = |key| {
             let part = parts.next().filter(|p| !p.is_empty());
@@ -25,37 +44,56 @@ impl FromStr for PathSpec {
         let rate = next("rate")?;
         let rtt = read::<Duration>("rtt", next("rtt")?)?;
         let queue = next("queue")?.parse()?;
-        let path = match rate {
-            mobile::NAME => Self::mobile(Duration::ZERO, rtt, queue)?,
-            rate => Self::new(read("rate", rate)?, rtt, queue)?,
+        let path = match (rate, rate.strip_prefix(PREFIX)) {
+            (_, Some(written)) => {
+                let down = RecordedLink::read(written, RecordedDirection::Down, files);
+                Self::recorded(down.map_err(|why| PathError::of("rate", why))?, rtt, queue)?
+            }
+            (mobile::NAME, None) => Self::mobile(rtt, queue)?,
+            (rate, None) => Self::new(read("rate", rate)?, rtt, queue)?,
         };
-        let mut seen = Vec::new();
-        parts.try_fold(path, |path, part| option(path, part, &mut seen))
+        let parts: Vec<&str> = parts.collect();
+        refuse_twice(&parts)?;
+        let path = parts.into_iter().try_fold(path, |path, part| path.with_option(part, files))?;
+        if !path.is_changing() && path.trace_start() != TraceStart::Anywhere {
+            return Err(PathError::of(
+                "from",
+                "is for a recorded rate: write trace=FILE, or leave it out",
+            ));
+        }
+        Ok(path)
+    }
+
+    fn with_option(self, part: &str, files: Files<'_>) -> Result<Self, PathError> {
+        if let Ok(discipline) = part.parse::<Discipline>() {
+            return self.with_discipline(discipline);
+        }
+        match part.split_once('=').unwrap_or((part, "")) {
+            ("up", value) => match value.strip_prefix(PREFIX) {
+                Some(written) => {
+                    let up = RecordedLink::read(written, RecordedDirection::Up, files);
+                    self.with_recorded_up(up.map_err(|why| PathError::of("up", why))?)
+                }
+                None => self.with_up(read("up", value)?),
+            },
+            ("loss", value) => self.with_loss(parse_probability(value)?),
+            ("from", value) => Ok(self.starting(TraceStart::Load(read("from", value)?))),
+            _ => Err(unknown(part)),
+        }
     }
 }
 
-fn option<'a>(
-    path: PathSpec,
-    part: &'a str,
-    seen: &mut Vec<&'a str>,
-) -> Result<PathSpec, PathError> {
-    let named = part.parse::<Discipline>();
-    let (key, value) = match named {
-        Ok(_) => ("a discipline", part),
-        Err(_) => part.split_once('=').unwrap_or((part, "")),
+fn refuse_twice(parts: &[&str]) -> Result<(), PathError> {
+    let key = |part: &str| match part.parse::<Discipline>() {
+        Ok(_) => "a discipline".to_owned(),
+        Err(_) => part.split('=').next().unwrap_or_default().to_owned(),
     };
-    if seen.contains(&key) {
-        return Err(PathError::of("path", format!("{key} is given twice")));
+    for (nth, part) in parts.iter().enumerate() {
+        if parts[..nth].iter().any(|other| key(other) == key(part)) {
+            return Err(PathError::of("path", format!("{} is given twice", key(part))));
+        }
     }
-    seen.push(key);
-    if let Ok(discipline) = named {
-        return path.with_discipline(discipline);
-    }
-    match key {
-        "up" => path.with_up(read("up", value)?),
-        "loss" => path.with_loss(parse_probability(value)?),
-        _ => Err(unknown(part)),
-    }
+    Ok(())
 }
 
 fn unknown(part: &str) -> PathError {

@@ -3,7 +3,7 @@
 //! driver wakes changes nothing.
 
 use crate::common::{self, End, loads, quick, run, run_on_time};
-use link::{Discipline, Link, LinkConfig, QueueLimit, RateTrace, RedConfig, Ties};
+use link::{Discipline, Link, LinkConfig, QueueLimit, RateTrace, RedConfig, Ties, TraceStep};
 use proptest::prelude::*;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -62,8 +62,23 @@ fn traced() -> impl Strategy<Value = LinkConfig> {
     })
 }
 
+/// Links of rates that last a few milliseconds each, outages among them.
+fn stepped() -> impl Strategy<Value = LinkConfig> {
+    let steps = prop::collection::vec((0u64..3, 1u64..8), 1..8);
+    (configs(), steps, 0u64..20).prop_map(|(config, mut steps, offset)| {
+        steps.push((1, 3));
+        let step = |(mbps, ms)| TraceStep {
+            rate: Rate::from_mbps(mbps * 5),
+            lasts: Duration::from_millis(ms),
+        };
+        let steps: Vec<_> = steps.into_iter().map(step).collect();
+        let trace = RateTrace::of_steps(&steps).unwrap();
+        config.with_rate_trace(Arc::new(trace)).beginning_at(Duration::from_millis(offset))
+    })
+}
+
 fn any_configs() -> impl Strategy<Value = LinkConfig> {
-    prop_oneof![2 => configs(), 1 => traced()]
+    prop_oneof![2 => configs(), 1 => traced(), 1 => stepped()]
 }
 
 fn link(config: &LinkConfig, seed: u64) -> Link {

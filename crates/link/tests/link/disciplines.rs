@@ -3,7 +3,7 @@
 use crate::common::{End, Offered, Seen, Story, loads, quick, run_on_time};
 use link::{
     CoDelConfig, Discipline, FqCoDelConfig, Link, LinkConfig, PacketInfo, QueueLimit, RateTrace,
-    Reordering,
+    Reordering, TraceStep,
 };
 use proptest::prelude::*;
 use rand_pcg::Pcg32;
@@ -311,6 +311,42 @@ fn a_trace_moves_bytes_at_its_opportunities() {
         let arrivals: Vec<_> = story.packets.iter().filter_map(arrival).collect();
         assert_eq!(arrivals, expected.map(|at| at + Duration::from_millis(1)));
     }
+}
+
+fn followed(trace: RateTrace, offset_ms: u64) -> Link {
+    let (rate, delay) = (Rate::from_mbps(8), Duration::from_millis(1));
+    let config = LinkConfig::new(rate, delay, QueueLimit::Packets(100)).unwrap();
+    let config = config.with_rate_trace(Arc::new(trace));
+    Link::new(config.beginning_at(Duration::from_millis(offset_ms)), Pcg32::new(1, 1))
+}
+
+/// 8 Mbit/s, a byte a microsecond, for 3 ms; 2 ms of outage; 4 Mbit/s for 5 ms. The first two
+/// packets of 1,500 bytes take 3 ms, and the third waits for the end of the outage. A packet that
+/// comes at 9.5 ms has 0.5 ms at half the rate, 250 bytes, and the rest in the next cycle.
+#[test]
+fn a_link_follows_rates_and_their_outage() {
+    let step =
+        |mbps, ms| TraceStep { rate: Rate::from_mbps(mbps), lasts: Duration::from_millis(ms) };
+    let steps = [step(8, 3), step(0, 2), step(4, 5)];
+    let trace = || RateTrace::of_steps(&steps).unwrap();
+    let packet = |us, bytes| Offered { at: at_us(us), info: PacketInfo::plain(bytes) };
+    let load = [packet(0, 1500), packet(0, 1500), packet(0, 1500), packet(9_500, 1000)];
+    let story = run_on_time(followed(trace(), 0), &load);
+    assert_eq!(departures(&story), [1_500, 3_000, 8_000, 10_750].map(at_us));
+    // The link's clock begins at 2 ms of the trace: a third of the first packet is missing at 3 ms.
+    let story = run_on_time(followed(trace(), 2), &load[..2]);
+    assert_eq!(departures(&story), [4_000, 7_000].map(at_us));
+}
+
+/// Opportunities at 2, 5, 5 and 10 ms. From 5 ms on, both of them are past.
+#[test]
+fn opportunities_before_the_beginning_are_past() {
+    let trace = || RateTrace::parse("trace", "2\n5\n5\n10\n").unwrap();
+    let load = [0, 0, 0].map(|us| Offered { at: at_us(us), info: PacketInfo::plain(1504) });
+    let departures_from = |offset| departures(&run_on_time(followed(trace(), offset), &load));
+    assert_eq!(departures_from(4), [1_000, 1_000, 6_000].map(at_us));
+    assert_eq!(departures_from(5), [5_000, 7_000, 10_000].map(at_us));
+    assert_eq!(departures_from(15), departures_from(5));
 }
 
 /// Under a standing queue every byte of every opportunity is used: 40 packets of 1500 bytes, 60,000,

@@ -63,9 +63,9 @@ impl Backlog {
         need(bound.answering, stream, protocol.server_opening());
     }
 
-    /// The earliest instant at which all of it can have arrived: the latest, over all instants, of
-    /// the instant and the time that what is released no earlier then takes.
-    pub(super) fn bound(mut self, wire: &Wire) -> Duration {
+    /// The earliest instant at which all of it can have arrived: the latest, over all instants, at
+    /// which what is released no earlier can have passed.
+    pub(super) fn bound(mut self, wire: &Wire<'_>) -> Duration {
         self.0.sort_unstable_by_key(|item| std::cmp::Reverse(item.released));
         let (mut streams, mut load, mut latest) =
             (BTreeMap::new(), Load::default(), Duration::ZERO);
@@ -74,7 +74,7 @@ impl Backlog {
             let before = item.stream.load(*bytes);
             *bytes = bytes.saturating_add(item.bytes);
             load = load.minus(before).plus(item.stream.load(*bytes));
-            latest = latest.max(item.released + wire.down(load));
+            latest = latest.max(wire.down(item.released, load));
         }
         latest
     }

@@ -80,7 +80,7 @@ pub(super) fn bounds(
     page: &Page,
     config: &LoaderConfig,
     beginning: Beginning,
-    wire: &Wire,
+    wire: &Wire<'_>,
 ) -> Vec<Bound> {
     let first = match beginning {
         Beginning::Closed => None,
@@ -102,7 +102,7 @@ pub(super) fn bounds(
 struct Chains<'a> {
     page: &'a Page,
     config: &'a LoaderConfig,
-    wire: &'a Wire,
+    wire: &'a Wire<'a>,
     beginning: Beginning,
     /// The first connection of each host.
     open: Vec<Option<Opened>>,
@@ -129,8 +129,8 @@ impl Chains<'_> {
         let released = connection.serving.max(asked + object.server_wait);
         // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let down = |bytes| self.wire.down(Wire::stream(bytes));
-        let arrives = |bytes: u64| (released + down(bytes)).max(answering + down(ahead + bytes));
+        let down = |at, bytes| self.wire.down(at, Wire::stream(bytes));
+        let arrives = |bytes: u64| down(released, bytes).max(down(answering, ahead + bytes));
         let limit = ObjectLimit {
             discovered,
             requested,
@@ -152,15 +152,15 @@ impl Chains<'_> {
 
     fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
         let wire = self.wire;
-        let syn_arrived = at + wire.up(Wire::syn());
-        let connected = syn_arrived + wire.down(Wire::syn());
+        let syn_arrived = wire.up(at, Wire::syn());
+        let connected = wire.down(syn_arrived, Wire::syn());
         // The server's data waits for the ACK that completes the handshake.
-        let serving = connected + wire.up(Wire::ack());
+        let serving = wire.up(connected, Wire::ack());
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::Tls13 {
-            let hello = connected + wire.up(Wire::stream(TLS_CLIENT_HELLO));
+            let hello = wire.up(connected, Wire::stream(TLS_CLIENT_HELLO));
             opened.hello_arrived = Some(hello);
-            opened.ready = hello + wire.down(Wire::stream(protocol.tls_server_flight));
+            opened.ready = wire.down(hello, Wire::stream(protocol.tls_server_flight));
         }
         opened
     }
@@ -169,7 +169,7 @@ impl Chains<'_> {
     fn at_server(&self, sent: Duration, bytes: u64) -> Duration {
         match bytes {
             0 => sent,
-            bytes => sent + self.wire.up(Wire::stream(bytes)),
+            bytes => self.wire.up(sent, Wire::stream(bytes)),
         }
     }
 }

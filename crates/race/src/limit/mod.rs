@@ -11,6 +11,7 @@
 //! - Its server answers after its think time; each of its bytes, headers of packets included,
 //!   passes the access link at the full rate, less what unresponsive traffic takes. Nothing is
 //!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers.
+//!   A rate that changes is what it is at each instant, from the phase at which the load starts.
 //!
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
@@ -26,11 +27,13 @@ mod chain;
 mod wire;
 
 pub use chain::ObjectLimit;
-pub use wire::Capacity;
+pub use wire::{Capacity, CapacityRate};
 
 use backlog::Backlog;
 use chain::Beginning;
+use link::LinkConfig;
 use link::path::PathSpec;
+use std::sync::Arc;
 use units::{Duration, Rate};
 use wire::Wire;
 use workload::{Http, LoaderConfig, ObjectKind, Page};
@@ -51,18 +54,18 @@ pub struct Limit {
 ///
 /// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
 /// be faster than this, but never than [`limit_without_handshake`].
-pub fn limit(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+pub fn limit(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::Closed, capacity)
 }
 
 /// The same for a repeated visit: connections that the protocol keeps alive are open already.
-pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::KeptAlive, capacity)
 }
 
 /// The limit of every visit under every scheme: no connection has to be opened or secured, and all
 /// objects of a host may share one.
-pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     let persistent = LoaderConfig { http: Some(Http::Persistent), ..config.clone() };
     let of = |config| limit_from(page, config, Beginning::Open, capacity);
     of(config).earlier(&of(&persistent))
@@ -72,7 +75,7 @@ fn limit_from(
     page: &Page,
     config: &LoaderConfig,
     beginning: Beginning,
-    capacity: Capacity,
+    capacity: &Capacity,
 ) -> Limit {
     let wire = Wire::new(capacity);
     let objects = chain::bounds(page, config, beginning, &wire);
@@ -108,10 +111,24 @@ impl Limit {
 }
 
 impl Capacity {
-    /// All of a path, less `unresponsive` traffic on the way down.
+    /// All of a path whose load starts where its recordings begin, less `unresponsive` traffic on
+    /// the way down, if that has one rate.
     pub fn of(path: &PathSpec, unresponsive: Rate) -> Self {
-        let down = path.down().as_bps().saturating_sub(unresponsive.as_bps());
-        Self { down: Rate::from_bps(down), up: path.up(), delays: path.delays() }
+        let links = path.links();
+        let rate = |link: &LinkConfig| match link.rate_trace() {
+            Some(trace) => {
+                CapacityRate::Traced { trace: Arc::clone(trace), phase: link.trace_offset() }
+            }
+            None => link.rate().into(),
+        };
+        let down = match rate(&links.forward) {
+            CapacityRate::Constant(down) => {
+                let left = down.as_bps().saturating_sub(unresponsive.as_bps());
+                Rate::from_bps(left).into()
+            }
+            traced => traced,
+        };
+        Self { down, up: rate(&links.reverse), delays: path.delays() }
     }
 }
 

@@ -8,8 +8,8 @@ const US: u64 = 1_000;
 /// 8 Mbit/s each way, a microsecond per byte; 10 ms each way.
 fn capacity() -> Capacity {
     Capacity {
-        down: Rate::from_mbps(8),
-        up: Rate::from_mbps(8),
+        down: Rate::from_mbps(8).into(),
+        up: Rate::from_mbps(8).into(),
         delays: Duplex::symmetric(Duration::from_millis(10)),
     }
 }
@@ -38,7 +38,7 @@ fn page(http: Http, tls: Tls, objects: Vec<Object>) -> Page {
 }
 
 fn limit_of(page: &Page) -> Limit {
-    limit(page, &LoaderConfig::default(), capacity())
+    limit(page, &LoaderConfig::default(), &capacity())
 }
 
 /// Expected values are in whole nanoseconds, less what is granted to rounding: half a nanosecond
@@ -67,12 +67,12 @@ fn without_a_handshake_the_request_leaves_at_once() {
     // Request 10.340 ms, response 13 ms.
     for (http, tls) in [(Http::Http10, Tls::None), (Http::Http11, Tls::None)] {
         let one = page(http, tls, root.clone());
-        let limit = limit_without_handshake(&one, &LoaderConfig::default(), capacity());
+        let limit = limit_without_handshake(&one, &LoaderConfig::default(), &capacity());
         assert_at(limit.page, 23 * MS + 340 * US, 2);
     }
     // TLS: records of request and response are 22 bytes longer each.
     let one = page(Http::Http11, Tls::Tls13, root);
-    let limit = limit_without_handshake(&one, &LoaderConfig::default(), capacity());
+    let limit = limit_without_handshake(&one, &LoaderConfig::default(), &capacity());
     assert_at(limit.page, 23 * MS + 424 * US, 3);
 }
 
@@ -83,8 +83,8 @@ fn http10_saves_a_handshake_an_object() {
         object(ObjectKind::Image, 1360, found(1360)),
     ];
     let page = page(Http::Http10, Tls::None, objects);
-    let again = limit_again(&page, &LoaderConfig::default(), capacity());
-    let without = limit_without_handshake(&page, &LoaderConfig::default(), capacity());
+    let again = limit_again(&page, &LoaderConfig::default(), &capacity());
+    let without = limit_without_handshake(&page, &LoaderConfig::default(), &capacity());
     // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection alive:
     // of a repeated visit it saves the first handshake at most.
     assert_at(without.page, 43 * MS + 680 * US, 4);
@@ -171,7 +171,7 @@ fn unresponsive_traffic_leaves_less() {
     let path: PathSpec = "8mbit,20ms,inf".parse().unwrap();
     let half = Capacity::of(&path, Rate::from_mbps(4));
     assert_eq!(Capacity::of(&path, Rate::from_bps(0)), capacity());
-    let limit = limit(&one, &LoaderConfig::default(), half);
+    let limit = limit(&one, &LoaderConfig::default(), &half);
     // As `one_object_after_a_handshake`, bytes down taking twice as long: 44 us and 3 ms more.
     assert_at(limit.page, 46 * MS + 472 * US, 4);
 }
@@ -180,7 +180,7 @@ fn unresponsive_traffic_leaves_less() {
 fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
     let one =
         page(Http::Http11, Tls::None, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
-    let (late, early) = (limit_of(&one), limit_again(&one, &LoaderConfig::default(), capacity()));
+    let (late, early) = (limit_of(&one), limit_again(&one, &LoaderConfig::default(), &capacity()));
     assert!(early.page < late.page);
     assert_eq!(late.clone().earlier(&early), early);
     assert_eq!(early.clone().earlier(&late), early);

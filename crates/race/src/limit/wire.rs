@@ -1,8 +1,10 @@
 //! The fewest bytes that carry something, and the least time they take.
 
+use link::RateTrace;
 use netsim::Duplex;
+use std::sync::Arc;
 use tcp::segment::{IPV4_HEADER, TCP_HEADER};
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 
 /// Payload of a full packet of 1500 bytes without options.
 const PAYLOAD: u64 = 1460;
@@ -12,20 +14,34 @@ const HEADERS: u64 = (IPV4_HEADER + TCP_HEADER) as u64;
 const SYN_OPTIONS: u64 = 4;
 
 /// What the links leave to a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
     /// Rate towards the client.
-    pub down: Rate,
+    pub down: CapacityRate,
     /// Rate away from it.
-    pub up: Rate,
+    pub up: CapacityRate,
     /// One-way delays; forward is down.
     pub delays: Duplex<Duration>,
 }
 
+/// The rate that one direction leaves to a page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CapacityRate {
+    /// Always the same.
+    Constant(Rate),
+    /// The rate of a trace.
+    Traced {
+        /// The trace.
+        trace: Arc<RateTrace>,
+        /// Its time when the load starts.
+        phase: Duration,
+    },
+}
+
 /// Full packets on links of a capacity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wire {
-    capacity: Capacity,
+pub(super) struct Wire<'a> {
+    capacity: &'a Capacity,
 }
 
 /// Packets and their bytes, headers included.
@@ -51,8 +67,28 @@ impl Load {
     }
 }
 
-impl Wire {
-    pub(super) const fn new(capacity: Capacity) -> Self {
+impl CapacityRate {
+    /// The earliest that a load can have passed which is there at `at`. Both times are since the
+    /// start of the page.
+    fn passed(&self, at: Duration, load: Load) -> Duration {
+        match self {
+            Self::Constant(rate) => at + least(*rate, load),
+            Self::Traced { trace, phase } => {
+                let origin = Instant::ZERO + *phase;
+                trace.passed(origin + at, load.bytes).saturating_since(origin)
+            }
+        }
+    }
+}
+
+impl From<Rate> for CapacityRate {
+    fn from(rate: Rate) -> Self {
+        Self::Constant(rate)
+    }
+}
+
+impl<'a> Wire<'a> {
+    pub(super) const fn new(capacity: &'a Capacity) -> Self {
         Self { capacity }
     }
 
@@ -62,14 +98,14 @@ impl Wire {
         Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(HEADERS)) }
     }
 
-    /// From the client's hands to the server's, on an idle link.
-    pub(super) fn up(&self, load: Load) -> Duration {
-        least(self.capacity.up, load) + self.capacity.delays.reverse
+    /// When a load is in the server's hands that is in the client's at `at`, on an idle link.
+    pub(super) fn up(&self, at: Duration, load: Load) -> Duration {
+        self.capacity.up.passed(at, load) + self.capacity.delays.reverse
     }
 
-    /// From the server's hands to the client's, on an idle link.
-    pub(super) fn down(&self, load: Load) -> Duration {
-        least(self.capacity.down, load) + self.capacity.delays.forward
+    /// When a load is in the client's hands that is in the server's at `at`, on an idle link.
+    pub(super) fn down(&self, at: Duration, load: Load) -> Duration {
+        self.capacity.down.passed(at, load) + self.capacity.delays.forward
     }
 
     /// A SYN or a SYN-ACK.
@@ -99,12 +135,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn wire() -> Wire {
-        Wire::new(Capacity {
-            down: Rate::from_mbps(8),
-            up: Rate::from_mbps(1),
+    fn capacity() -> Capacity {
+        Capacity {
+            down: Rate::from_mbps(8).into(),
+            up: Rate::from_mbps(1).into(),
             delays: Duplex::symmetric(Duration::from_millis(10)),
-        })
+        }
     }
 
     #[test]
@@ -120,8 +156,27 @@ mod tests {
     fn a_load_takes_its_time_and_the_delay() {
         // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
         let full = Wire::stream(1460);
-        assert_eq!(wire().down(full).as_nanos(), 11_500_000 - 1);
-        assert_eq!(wire().up(full).as_nanos(), 22_000_000 - 1);
+        let (capacity, start) = (capacity(), Duration::ZERO);
+        let wire = Wire::new(&capacity);
+        assert_eq!(wire.down(start, full).as_nanos(), 11_500_000 - 1);
+        assert_eq!(wire.up(start, full).as_nanos(), 22_000_000 - 1);
+    }
+
+    /// 8 Mbit/s for 10 ms, then none for 30. The load starts at 9 ms of the trace: 1,000 bytes
+    /// pass, and 500 wait for the end of the outage, 31 ms after the start.
+    #[test]
+    fn a_trace_is_followed_from_the_phase_of_the_start() {
+        let step = |mbps, ms| link::TraceStep {
+            rate: Rate::from_mbps(mbps),
+            lasts: Duration::from_millis(ms),
+        };
+        let trace = Arc::new(RateTrace::of_steps(&[step(8, 10), step(0, 30)]).unwrap());
+        let down = CapacityRate::Traced { trace, phase: Duration::from_millis(9) };
+        let capacity = Capacity { down, ..capacity() };
+        let wire = Wire::new(&capacity);
+        assert_eq!(wire.down(Duration::ZERO, Wire::stream(1460)).as_nanos(), 41_500_000);
+        let later = Duration::from_millis(31);
+        assert_eq!(wire.down(later, Wire::stream(1460)).as_nanos(), 42_500_000);
     }
 
     #[test]

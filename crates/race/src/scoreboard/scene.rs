@@ -71,8 +71,8 @@ pub(super) struct Yardstick {
 impl Scene {
     pub(super) fn yardstick(&self) -> Yardstick {
         let first = if self.loader.keep_open { limit_again } else { limit };
-        let of = |limit: fn(&Page, &LoaderConfig, Capacity) -> Limit| {
-            limit(&self.page, &self.loader, self.capacity()).page
+        let of = |limit: fn(&Page, &LoaderConfig, &Capacity) -> Limit| {
+            limit(&self.page, &self.loader, &self.capacity()).page
         };
         Yardstick {
             rtt: self.path.rtt(),
@@ -87,7 +87,7 @@ impl Scene {
         let capacity = Capacity::of(&self.path, Rate::from_bps(0));
         match self.down_rate {
             DownRate::Steady => capacity,
-            DownRate::Wandering => Capacity { down: MAX_RATE, ..capacity },
+            DownRate::Wandering => Capacity { down: MAX_RATE.into(), ..capacity },
         }
     }
 

@@ -191,14 +191,37 @@ prop_compose! {
 }
 
 prop_compose! {
+    /// Rates that change each 20 ms, outages among them, or opportunities to send a packet.
+    fn changing_path()(
+        rates in prop::collection::vec(prop_oneof![Just(0u32), 50..200_000u32], 1..20),
+        is_mahimahi: bool,
+        up in prop_oneof![Just("up=1mbit"), Just("up=trace=up"), Just("up=200mbit")],
+        rtt_ms in 0u64..200,
+        queue in prop_oneof![Just("5p"), Just("1MB")],
+    ) -> PathSpec {
+        let row = |(n, rate): (u32, &u32)| match is_mahimahi {
+            true => format!("{}\n", n * 3 + rate % 3),
+            false => format!("{},{rate}\n", n * 20),
+        };
+        let header = if is_mahimahi { "" } else { "time_ms,kbps\n" };
+        let last = if is_mahimahi { "70\n" } else { "400,900\n420,30000\n" };
+        let text = format!("{header}{}{last}", (0..).zip(&rates).map(row).collect::<String>());
+        let spec = format!("trace=down,{rtt_ms}ms,{queue},{up}");
+        PathSpec::read(&spec, &|_| Ok(text.clone())).unwrap()
+    }
+}
+
+prop_compose! {
     fn any_path()(
         down in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         up in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         rtt_us in prop_oneof![0u64..1000, 1000u64..400_000],
         queue in prop_oneof![Just("5p"), Just("40p"), Just("1MB"), Just("inf")],
         loss in prop_oneof![Just("0"), Just("0.01"), Just("0.1")],
+        changing in prop::option::of(changing_path()),
     ) -> PathSpec {
-        format!("{down}bit,{rtt_us}us,{queue},up={up}bit,loss={loss}").parse().unwrap()
+        let steady = || format!("{down}bit,{rtt_us}us,{queue},up={up}bit,loss={loss}").parse().unwrap();
+        changing.unwrap_or_else(steady)
     }
 }
 

@@ -3,3 +3,4 @@
 mod account;
 mod limit;
 mod race;
+mod recorded;

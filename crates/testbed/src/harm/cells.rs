@@ -171,7 +171,7 @@ impl HarmCell {
 
     /// True if repeats differ: packets are lost at random, or each meets another part of a recording.
     pub fn is_random(&self) -> bool {
-        self.path.loss() > 0.0 || self.path.is_mobile()
+        self.path.loss() > 0.0 || self.path.is_changing()
     }
 
     /// The client's TCP.

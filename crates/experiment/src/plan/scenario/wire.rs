@@ -5,10 +5,8 @@ use crate::plan::document::{
 };
 use crate::plan::error::Fault;
 use crate::plan::files::Files;
-use link::{
-    CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, RateTrace, RedConfig,
-    Thresholds,
-};
+use link::recording::{RecordedDirection, RecordedLink};
+use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, RedConfig, Thresholds};
 use netsim::Duplex;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,9 +57,10 @@ impl LinkMaker<'_> {
         link = match (&plan.rate, &plan.trace) {
             (Some(_), None) => link,
             (None, Some(name)) => {
-                let trace = RateTrace::parse(name, self.files.text(name)?);
-                let trace = trace.map_err(|error| Fault::new(name.span(), error))?;
-                link.with_rate_trace(Arc::new(trace))
+                let text = self.files.text(name)?.to_owned();
+                let read = RecordedLink::read(name, RecordedDirection::Down, &|_| Ok(text.clone()));
+                let recorded = read.map_err(|error| Fault::new(name.span(), error))?;
+                link.with_rate_trace(Arc::clone(recorded.trace()))
             }
             _ => return Err(Fault::new(span, "a link has either a rate or a trace")),
         };
