@@ -3,3 +3,5 @@
 mod account;
 mod limit;
 mod race;
+mod recorded_line;
+mod recorder;

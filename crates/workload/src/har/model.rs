@@ -58,6 +58,8 @@ pub(super) struct Entry {
     pub(super) response: Response,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) timings: Timings,
+    #[serde(default)]
+    pub(super) connection: Text,
     #[serde(default, rename = "_fromCache")]
     pub(super) from_cache: Flag,
     #[serde(default, rename = "_fetchedViaServiceWorker")]

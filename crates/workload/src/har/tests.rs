@@ -348,8 +348,6 @@ mod skipped {
         assert_eq!(note_on(failed), "skipped 1 request that failed without an answer");
         let upgraded = with(picture(), "/response/status", json!(101));
         assert_eq!(note_on(upgraded), "skipped 1 request that became web sockets");
-        let late = with(picture(), "/startedDateTime", json!("2024-05-06T08:08:01Z"));
-        assert!(note_on(late).contains("more than an hour"));
         for url in ["data:image/png;base64,AA==", "blob:http://a.test/1", "chrome://x/", "x", ""] {
             assert!(note_on(png(40, url)).contains("not http or https"), "{url}");
         }
