@@ -16,10 +16,14 @@ struct Times {
 
 /// Page time of `linux` and of the limit over 100 Mbit/s, in seconds.
 fn times(page: &Page) -> Times {
+    times_with(page, LoaderConfig::default())
+}
+
+fn times_with(page: &Page, loader: LoaderConfig) -> Times {
     let race = Race {
         page: Arc::new(page.clone()),
         path: "100mbit,20ms,1bdp".parse().unwrap(),
-        loader: LoaderConfig::default(),
+        loader,
         schemes: race::contestants("linux").unwrap(),
         client: None,
         hosts: Hosts::Apart,
@@ -37,6 +41,12 @@ fn times(page: &Page) -> Times {
         linux: row.median(RaceMetric::PageSeconds).unwrap(),
         limit: outcome.limit.page.as_secs_f64(),
     }
+}
+
+/// A recording of the crate that reads them.
+fn recorded(name: &str) -> Page {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../workload/tests/recordings/");
+    parse_har(&std::fs::read(format!("{folder}{name}")).unwrap(), name).unwrap()
 }
 
 fn page(mbit: f64, sending: Sending, source: &dyn Fn(usize) -> Source) -> Page {
@@ -133,4 +143,53 @@ fn the_rate_of_the_line_is_found() {
             assert!((rate / mbit - 1.0).abs() < 0.1, "{sending:?} {mbit}: {rate}");
         }
     }
+}
+
+/// The recordings of one page over lines of three rates: the times of those at 1 Gbit/s, which are
+/// 220 and 158 ms over HTTP/2, and 318 and 158 ms over six connections.
+#[test]
+fn recordings_over_three_rates_are_one_page() {
+    for sending in ["serial", "interleaved", "http11"] {
+        let linux = if sending == "http11" { 0.318 } else { 0.220 };
+        for mbit in [5, 25, 1000] {
+            let page = recorded(&format!("recorded-{mbit}mbit-{sending}.har"));
+            let of = times(&page);
+            assert!(agree(of, Times { linux, limit: 0.158 }), "{mbit} {sending}: {of:?}");
+            assert_eq!(is_marked(&page), mbit != 1000, "{mbit} {sending}");
+        }
+    }
+}
+
+/// Page times over 100 Mbit/s and 20 ms, as derived where the recordings are described.
+#[test]
+fn recordings_take_what_they_were_made_for() {
+    let seconds = [
+        ("plain.har", 0.136),
+        ("no-pages.har", 0.136),
+        ("jsonp.harp", 0.136),
+        ("version-spdy.har", 0.164),
+        ("version-2-2.har", 0.164),
+        ("tls-flight.har", 0.136),
+        // A round trip more on each of two connections in turn than with TLS 1.3: 162 + 40 ms.
+        ("tls12.har", 0.202),
+        ("redirects.har", 0.170),
+    ];
+    for (name, expected) in seconds {
+        let of = times(&recorded(name)).linux;
+        assert!((of - expected).abs() < 0.002, "{name}: {of}");
+    }
+}
+
+/// A server's TLS flight that fits into ten segments costs its bytes, a longer one a round trip.
+#[test]
+fn a_long_tls_flight_takes_a_round_trip_more() {
+    let page = recorded("tls-flight.har");
+    let with = |bytes: u64| {
+        times_with(&page, LoaderConfig { tls_server_flight: bytes, ..LoaderConfig::default() })
+            .linux
+    };
+    // 12 kB: nine flights are 8.5 kB longer, 6.2 ms at 100 Mbit/s. 20 kB: two round trips of 20 ms,
+    // and nine times 16.5 kB.
+    assert!((0.135..0.1435).contains(&with(12_000)), "{}", with(12_000));
+    assert!((0.176..0.1885).contains(&with(20_000)), "{}", with(20_000));
 }

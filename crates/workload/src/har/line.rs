@@ -27,6 +27,9 @@ const BUSY_SHARE: f64 = 0.8;
 /// rate, and where in a response its bytes lay is not known better than that.
 const FLIGHT: f64 = 14_600.0;
 
+/// A full packet's bytes.
+const PACKET: f64 = 1_460.0;
+
 /// The share of all bytes that arrived at no more than the line's rate. The rest is what was read
 /// late, and so at once.
 const RATE_QUANTILE: f64 = 0.9;
@@ -168,15 +171,16 @@ impl RecordedLine {
 }
 
 impl Answer {
-    /// The response as it crossed the line. On a connection of its own, the first flight and the
-    /// last crossed at the line's rate, and between them it waited for acknowledgements and for
-    /// others.
+    /// The response as it crossed the line. Alone on its connection, its first flight and its last
+    /// crossed at the line's rate, and between them it waited for acknowledgements and for others.
+    /// Beside others, only the first packet did.
     fn parts(&self, rate: Option<f64>) -> Vec<Delivery> {
         let Delivery { from, to, bytes } = self.delivery;
-        let first = bytes.min(FLIGHT);
-        let last = (bytes - first).min(FLIGHT);
-        let alone = rate.filter(|rate| !self.is_multiplexed && (first + last) / rate < to - from);
-        let Some(rate) = alone else { return vec![self.delivery] };
+        let (first, last) = if self.is_multiplexed { (PACKET, 0.0) } else { (FLIGHT, FLIGHT) };
+        let first = bytes.min(first);
+        let last = (bytes - first).min(last);
+        let slower = rate.filter(|rate| (first + last) / rate < to - from);
+        let Some(rate) = slower else { return vec![self.delivery] };
         let (sent, rest) = (from + first / rate, to - last / rate);
         let middle = bytes - first - last;
         vec![

@@ -26,6 +26,7 @@ mod encoding;
 mod error;
 mod exporter;
 mod fetch;
+mod form;
 mod hosts;
 mod lenient;
 mod line;

@@ -141,9 +141,10 @@ fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
 }
 
 fn timestamp(entry: &Entry, index: usize, file: &str) -> Result<Timestamp, HarError> {
-    entry.started_date_time.parse().map_err(|error| {
+    entry.started_date_time.parse().map_err(|_| {
         let key = format!("log.entries[{index}].startedDateTime");
-        let message = format!("{:?} is not a time: {error}", entry.started_date_time);
+        let message =
+            format!("{:?} is no time like 2026-01-31T12:00:00.000Z", entry.started_date_time);
         HarError::new(file, Problem::Value { key, message })
     })
 }

@@ -25,14 +25,16 @@ pub(super) struct Response {
 /// more.
 const ONE_MEASUREMENT: u64 = 8;
 
+/// Loads differ by this much, and by half a round trip, for other reasons.
+const NOTICED: Duration = Duration::from_millis(5);
+
 /// Chooses a time between the bounds of each response. `rtt` is the recording's round trip.
 pub(super) fn server_times(responses: &[Response], rtt: Duration) -> ServerTimes {
     let estimator = Estimator { responses, rtt };
-    // What half a round trip makes of a load is within what loads differ.
+    let unnoticed = NOTICED.max(Duration::from_nanos(rtt.as_nanos() / 2));
     let waited = |response: &&Response| {
         let ServerTimeBounds { least, most } = response.bounds;
-        !estimator.is_measured(response)
-            && most.saturating_sub(least).as_nanos() > rtt.as_nanos() / 2
+        !estimator.is_measured(response) && most.saturating_sub(least) > unnoticed
     };
     let waited: Vec<&Response> = responses.iter().filter(waited).collect();
     let alone = |response: &&&Response| estimator.measured_beside(response).is_none();
