@@ -59,18 +59,16 @@ impl Hosts {
         }
     }
 
-    /// The names of HTTP/1.x hosts of which more responses were arriving at once than they had
-    /// connections.
-    pub(super) fn overlapping(&self, fetches: &[Fetch]) -> impl Iterator<Item = &str> {
+    /// Whether more responses of an HTTP/1.x host overlap than it had connections, by host.
+    pub(super) fn overlapping(&self, fetches: &[Fetch]) -> impl Iterator<Item = bool> {
         let mut of_host = vec![Vec::new(); self.list.len()];
         for (fetch, host) in fetches.iter().zip(&self.index_of) {
             of_host[*host].push(fetch);
         }
-        let overlaps = |(server, fetches): &(&RecordedServer, Vec<&Fetch>)| {
-            let at_once = most_at_once(fetches.iter().copied());
-            server.host.http != Http::Http2 && at_once > HTTP11_CONNECTIONS as i32
-        };
-        self.list.iter().zip(of_host).filter(overlaps).map(|(s, _)| s.host.name.as_str())
+        let is_http2 = self.list.iter().map(|server| server.host.http == Http::Http2);
+        of_host.into_iter().zip(is_http2).map(|(fetches, is_http2)| {
+            !is_http2 && most_at_once(fetches.into_iter()) > HTTP11_CONNECTIONS as i32
+        })
     }
 }
 

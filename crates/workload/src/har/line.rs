@@ -52,6 +52,8 @@ struct Answer {
     /// When the request was sent.
     sent: f64,
     rtt: f64,
+    /// The server's time if nothing else was in `wait`.
+    most: Duration,
     delivery: Delivery,
 }
 
@@ -87,6 +89,7 @@ impl RecordedLine {
                 is_multiplexed: host.is_multiplexed,
                 sent: ms(fetch.first_byte.saturating_sub(fetch.wait)),
                 rtt: ms(host.rtt),
+                most: fetch.wait.saturating_sub(host.rtt),
                 delivery: Delivery {
                     from: ms(fetch.first_byte),
                     to: ms(fetch.finished),
@@ -115,7 +118,7 @@ impl RecordedLine {
         let mut least = vec![0.0; self.answers.len()];
         for (place, index) in order.iter().enumerate() {
             let answer = &self.answers[*index];
-            let most = answer.most();
+            let most = ms(answer.most);
             let mut bound: f64 = most - self.longest_queue(answer).min(most);
             if self.waits_for_the_line_alone(answer) {
                 for other in &order[..place] {
@@ -127,11 +130,13 @@ impl RecordedLine {
             }
             least[*index] = bound.min(most);
         }
-        let duration = |ms: f64| Duration::from_nanos((ms * 1e6).round() as u64);
-        let bounds = self.answers.iter().zip(least);
-        bounds
-            .map(|(a, least)| ServerTimeBounds { least: duration(least), most: duration(a.most()) })
-            .collect()
+        // Files have microseconds at best.
+        let duration = |ms: f64| Duration::from_micros((ms * 1e3).round() as u64);
+        let bound = |(answer, least): (&Answer, f64)| ServerTimeBounds {
+            least: duration(least).min(answer.most),
+            most: answer.most,
+        };
+        self.answers.iter().zip(least).map(bound).collect()
     }
 
     /// The longest time that the response may have spent behind others.
@@ -188,11 +193,6 @@ impl Answer {
             Delivery { from: sent, to: rest, bytes: middle },
             Delivery { from: rest, to, bytes: last },
         ]
-    }
-
-    /// The server's time if nothing else was in `wait`.
-    fn most(&self) -> f64 {
-        (self.delivery.from - self.sent - self.rtt).max(0.0)
     }
 
     /// When it reached the line, if its server took so long.

@@ -30,7 +30,9 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
     notes.extend(version_note(&reading.hosts, fetches));
     notes.extend(tls_notes(&reading.hosts, fetches));
     notes.extend(server_time_notes(reading));
-    notes.extend(reading.hosts.overlapping(fetches).map(|name| {
+    let hosts = reading.hosts.list.iter().zip(reading.hosts.overlapping(fetches));
+    notes.extend(hosts.filter(|(_, overlaps)| *overlaps).map(|(server, _)| {
+        let name = &server.host.name;
         format!(
             "{name}: more responses overlap than {HTTP11_CONNECTIONS} connections carry, so the \
              recorded waits hold queueing that counts as server time"

@@ -27,10 +27,12 @@ impl Reading {
         let hosts = Hosts::of(fetches);
         let line = RecordedLine::new(fetches, |fetch| hosts.of_fetch(fetch));
         let bounds = line.bounds();
+        let overlapping: Vec<bool> = hosts.overlapping(fetches).collect();
         let response = |(index, fetch): (usize, &Fetch)| Response {
             bounds: bounds[index],
             host: hosts.index_of[index],
             is_document: matches!(fetch.kind, ObjectKind::Html | ObjectKind::Redirect),
+            began_early: overlapping[hosts.index_of[index]],
         };
         let responses: Vec<Response> = fetches.iter().enumerate().map(response).collect();
         let server_times = server_times(&responses, hosts.rtt.unwrap_or_default());

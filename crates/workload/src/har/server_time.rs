@@ -19,14 +19,17 @@ pub(super) struct Response {
     pub(super) host: usize,
     /// Documents are made and files are read: their servers' times have little in common.
     pub(super) is_document: bool,
+    /// Its `wait` began before its request was sent, by an unknown time.
+    pub(super) began_early: bool,
 }
 
-/// Bounds this much apart are one measurement: an eighth of the time, or of a round trip if that is
-/// more.
+/// Bounds this much apart are one measurement: an eighth of the time or of a round trip, and at
+/// least five milliseconds.
 const ONE_MEASUREMENT: u64 = 8;
+const SAME_TIME: Duration = Duration::from_millis(5);
 
 /// Loads differ by this much, and by half a round trip, for other reasons.
-const NOTICED: Duration = Duration::from_millis(5);
+const NOTICED: Duration = Duration::from_millis(10);
 
 /// Chooses a time between the bounds of each response. `rtt` is the recording's round trip.
 pub(super) fn server_times(responses: &[Response], rtt: Duration) -> ServerTimes {
@@ -55,7 +58,8 @@ struct Estimator<'a> {
 impl Estimator<'_> {
     fn is_measured(&self, response: &Response) -> bool {
         let ServerTimeBounds { least, most } = response.bounds;
-        most.saturating_sub(least).as_nanos() <= most.max(self.rtt).as_nanos() / ONE_MEASUREMENT
+        let share = Duration::from_nanos(most.max(self.rtt).as_nanos() / ONE_MEASUREMENT);
+        response.began_early || most.saturating_sub(least) <= share.max(SAME_TIME)
     }
 
     /// Responses of the same host and sort.
