@@ -96,8 +96,8 @@ enum Command {
     Schemes(schemes::SchemesArgs),
     /// List the pages that come with headstart, or show what is read from a HAR file
     ///
-    /// With a file: its hosts with their versions, the line of the recording with the confidence in servers' times, what
-    /// was left out and why, and all notes.
+    /// With a file: its hosts with their versions, the line of the recording with the confidence
+    /// in servers' times, what was left out and why, and all notes.
     #[command(after_help = pages::appendix().help())]
     Pages(pages::PagesArgs),
     /// List the paths that have names

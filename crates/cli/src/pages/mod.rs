@@ -18,7 +18,7 @@ pub(crate) struct PagesArgs {
     #[arg(value_name = "FILE.har|PAGE|SIZE")]
     page: Option<String>,
 
-    /// Page or visit of a HAR file that has several, by number or id [default: the one that began first]
+    /// Page or visit of a HAR file with several, by number or id [default: the first]
     #[arg(long, value_name = "N|ID", requires = "page")]
     har_page: Option<String>,
 

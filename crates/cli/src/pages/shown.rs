@@ -56,10 +56,8 @@ fn hosts_table(page: &Page) -> Table {
 
 /// The recording's line, and how sure the servers' times are.
 fn line(page: &Page, recorded: &RecordedLoad) -> String {
-    let rate = recorded.rate.map(|rate| report::rounded_rate(rate.as_bps() as f64));
-    let rate = rate.unwrap_or_else(|| "unknown, because too few bytes were delivered".to_owned());
     let rtt = recorded.rtt.map(|rtt| report::seconds(rtt.as_secs_f64()));
-    let rtt = rtt.unwrap_or_else(|| "unknown, because no handshake is recorded".to_owned());
+    let rtt = rtt.unwrap_or_else(|| "unknown: no handshake is recorded".to_owned());
     let all = page.objects().len();
     let (rate_is, confidence) = match recorded.server_times {
         ServerTimeConfidence::Measured => {
@@ -74,7 +72,11 @@ fn line(page: &Page, recorded: &RecordedLoad) -> String {
             format!("assumed for {responses} of {all} responses: all of a host waited"),
         ),
     };
-    let mut out = format!("\nrate of the recording: {rate} ({rate_is})\n");
+    let rate = match recorded.rate {
+        Some(rate) => format!("{} ({rate_is})", report::rounded_rate(rate.as_bps() as f64)),
+        None => "unknown: too few bytes, or times in whole milliseconds".to_owned(),
+    };
+    let mut out = format!("\nrate of the recording: {rate}\n");
     out += &format!("round trip of the recording: {rtt}\nservers' times: {confidence}\n");
     for left_out in &recorded.left_out {
         let requests = counted(left_out.requests, "request");

@@ -15,7 +15,7 @@ const FLIGHT: f64 = 14_480.0;
 /// The server's time of the document.
 const DOCUMENT_MS: f64 = 5.0;
 
-/// How responses share connections and the line.
+/// The order of responses on connections and on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sending {
     /// Six connections to a host, one response at a time on each; a flight, and the rest a round
@@ -27,7 +27,7 @@ pub(crate) enum Sending {
     Interleaved,
 }
 
-/// Where an image comes from.
+/// The source of an image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) host: usize,

@@ -1,7 +1,7 @@
 //! Bytes that had been delivered by each instant of a recording.
 //!
-//! A recording says when the first and the last byte of a response was delivered. In between, its bytes
-//! are taken to have arrived evenly. Times are milliseconds from the first request.
+//! A recording has the times of a response's first and last byte. In between, its bytes are taken
+//! to be delivered evenly. Times are milliseconds from the first request.
 
 /// One response as it was delivered.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,7 @@ pub(super) struct Curve {
     bytes: Vec<f64>,
 }
 
-/// Responses that arrived at one instant are taken to have arrived in a microsecond: a curve has no
-/// steps.
+/// Responses without a duration are taken to last a microsecond: a curve has no steps.
 const SHORTEST: f64 = 1e-3;
 
 impl Curve {
@@ -50,7 +49,7 @@ impl Curve {
         interpolate(&self.times, &self.bytes, at)
     }
 
-    /// When `bytes` had been delivered; `None` if that never happened.
+    /// The time at which `bytes` had been delivered; `None` if there are fewer.
     pub(super) fn when(&self, bytes: f64) -> Option<f64> {
         let all = *self.bytes.last()?;
         (bytes <= all).then(|| interpolate(&self.bytes, &self.times, bytes))

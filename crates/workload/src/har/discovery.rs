@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 use units::Duration;
 use url::Url;
 
-/// What revealed the fetches of a page, the first being the root.
+/// The discoveries of all fetches of a page, the first being the root.
 pub(super) struct Discovered {
-    /// By fetch.
+    /// The discovery of each fetch.
     pub(super) discoveries: Vec<Discovery>,
     /// The redirects from the root to the document, in order.
     pub(super) redirects: Vec<usize>,

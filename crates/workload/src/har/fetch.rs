@@ -44,7 +44,7 @@ pub(super) struct Fetch {
     pub(super) by_parser: bool,
 }
 
-/// What an entry says of its HTTP version.
+/// The HTTP version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     Named {
@@ -170,7 +170,7 @@ fn innermost_script(mut stack: &serde_json::Value) -> Option<&str> {
     None
 }
 
-/// Some exporters write the server's port there, which tells no connections apart.
+/// Some exporters write the server's port there, which numbers no connections.
 fn connection(entry: &Entry) -> String {
     let id = entry.connection.0.as_str();
     if matches!(id, "80" | "443") { String::new() } else { id.to_owned() }
@@ -190,7 +190,8 @@ fn version(entry: &Entry) -> Version {
 }
 
 fn named_version(text: &str) -> Option<(Http, &'static str)> {
-    let text = text.trim().to_ascii_lowercase();
+    // WebPageTest cuts `HTTP/2 200` to `2 2`.
+    let text = text.split_whitespace().next()?.to_ascii_lowercase();
     match text.trim_start_matches("http").trim_start_matches('/') {
         "1.0" => Some((Http::Http10, "")),
         "1.1" => Some((Http::Http11, "")),

@@ -1,10 +1,10 @@
-//! Files that are no HAR file, or one in a wrapping: scripts that hand a recording to a function are
-//! unwrapped, and other files of browsers' tools are named.
+//! Files that are no plain HAR file. Scripts that hand a recording to a function are unwrapped, and
+//! other files of browsers' tools are named.
 
 use std::borrow::Cow;
 
-/// The JSON inside a call like `onInputData({…});` (JSONP), in its place: positions in the file stay
-/// the same. Other text is returned unchanged.
+/// The JSON inside a call like `onInputData({…});` (JSONP). Blanks replace the call, so that
+/// positions in the file stay the same. Other text is returned unchanged.
 pub(super) fn without_call(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let Some(open) = text.iter().position(|byte| *byte == b'(') else { return text };
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$. \t\r\n".contains(byte);

@@ -43,12 +43,14 @@ impl Hosts {
             of_host[index].push(fetch);
             of_fetch.push(index);
         }
-        let list: Vec<RecordedServer> = of_host.iter().map(|of_one| server(of_one)).collect();
+        let shortest = shortest_handshake(fetches);
+        let list = of_host.iter().map(|fetches| server(fetches, shortest));
+        let list: Vec<RecordedServer> = list.collect();
         let rtt = list.iter().filter_map(|server| server.recorded.rtt).min();
         Self { list, index_of: of_fetch, rtt }
     }
 
-    /// What the recording's line has to know of the host of a fetch.
+    /// The facts about the host of a fetch that decide its bounds.
     pub(super) fn of_fetch(&self, fetch: usize) -> HostOfFetch {
         let index = self.index_of[fetch];
         let server = &self.list[index];
@@ -72,8 +74,17 @@ impl Hosts {
     }
 }
 
+/// Shorter handshakes are no round trips: the browser started them before it needed the connection.
+/// The limit is a hundredth of the median.
+fn shortest_handshake(fetches: &[Fetch]) -> Duration {
+    let mut handshakes: Vec<Duration> = fetches.iter().filter_map(|f| f.tcp_connect).collect();
+    handshakes.sort_unstable();
+    let median = handshakes.get(handshakes.len().saturating_sub(1) / 2);
+    Duration::from_nanos(median.map_or(0, |median| median.as_nanos() / 100))
+}
+
 /// The server that answered `fetches`, of which there is one at least.
-fn server(fetches: &[&Fetch]) -> RecordedServer {
+fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     let is_secure = fetches[0].url.scheme() == "https";
     let (http, version_by) = http(fetches);
     let tls_round_trips = tls_round_trips(fetches);
@@ -92,7 +103,7 @@ fn server(fetches: &[&Fetch]) -> RecordedServer {
             http10_connections: HTTP10_CONNECTIONS,
         },
         recorded: RecordedHost {
-            rtt: fetches.iter().filter_map(|f| f.tcp_connect).min(),
+            rtt: fetches.iter().filter_map(|f| f.tcp_connect).filter(|rtt| *rtt >= shortest).min(),
             connections: if ids.is_empty() { opened } else { ids.len() },
             version_by,
             tls_round_trips,
@@ -134,7 +145,8 @@ fn is_multiplexed(fetches: &[&Fetch]) -> bool {
 }
 
 /// TLS 1.3 takes one round trip, and so does a resumed session of TLS 1.2; a full handshake of TLS
-/// 1.2 takes two (RFC 8446 §2, RFC 5246 §7.3). Certificates beyond the first flight take one more.
+/// 1.2 takes two (RFC 8446 §2, RFC 5246 §7.3). Certificates that exceed the first flight take one
+/// more.
 fn tls_round_trips(fetches: &[&Fetch]) -> Option<u32> {
     let ratio = |f: &&Fetch| {
         let (tcp, tls) = (f.tcp_connect?, f.tls_connect?);

@@ -10,9 +10,9 @@
 //!   ready before the busy period that ends with the first byte. It is busy while it delivers at
 //!   least four fifths of its rate.
 //! - A line is first in, first out, between connections. If a response of another connection came
-//!   first although it was requested later, this one was not ready when the other reached the line.
+//!   first although it was requested later, this one was not ready when the other was on the line.
 //!
-//! Between the bounds nothing in the recording tells the two apart.
+//! Between the bounds nothing in the recording separates the two.
 
 use super::curve::{Curve, Delivery};
 use super::fetch::Fetch;
@@ -23,18 +23,21 @@ use units::{Duration, Rate};
 /// take.
 const BUSY_SHARE: f64 = 0.8;
 
-/// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Less than that tells no
-/// rate, and where in a response its bytes lay is not known better than that.
+/// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Fewer bytes show no
+/// rate, and the order of bytes within a response is not known better than that.
 const FLIGHT: f64 = 14_600.0;
+
+/// Ten gigabits a second in bytes a millisecond. Faster ones were rounded to no time.
+const UNTIMED_RATE: f64 = 1.25e6;
 
 /// A full packet's bytes.
 const PACKET: f64 = 1_460.0;
 
-/// The share of all bytes that arrived at no more than the line's rate. The rest is what was read
-/// late, and so at once.
+/// The share of all bytes that were delivered at no more than the line's rate. The rest was read
+/// late, and therefore at once.
 const RATE_QUANTILE: f64 = 0.9;
 
-/// The server's time of one response, as far as a recording tells.
+/// Bounds of the server's time of one response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ServerTimeBounds {
     pub(super) least: Duration,
@@ -49,7 +52,7 @@ struct Answer {
     host: usize,
     /// Whether responses of its connection may have overtaken it.
     is_multiplexed: bool,
-    /// When the request was sent.
+    /// Time of sending the request.
     sent: f64,
     rtt: f64,
     /// The server's time if nothing else was in `wait`.
@@ -62,11 +65,11 @@ struct Answer {
 pub(super) struct RecordedLine {
     answers: Vec<Answer>,
     curve: Curve,
-    /// Bytes per millisecond; `None` if the page has too few bytes for an estimate.
+    /// Bytes per millisecond; `None` if the page has too few bytes, or no times.
     rate: Option<f64>,
 }
 
-/// What is known of the host of a fetch.
+/// Facts about the host of a fetch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostOfFetch {
     pub(super) index: usize,
@@ -164,7 +167,7 @@ impl RecordedLine {
         since
     }
 
-    /// Nothing else arrived on its connection while it waited.
+    /// Nothing else was delivered on its connection while it waited.
     fn waits_for_the_line_alone(&self, answer: &Answer) -> bool {
         let is_before = |other: &&Answer| {
             other.shares_connection(answer)
@@ -195,7 +198,7 @@ impl Answer {
         ]
     }
 
-    /// When it reached the line, if its server took so long.
+    /// The time at which it was on the line, for a server's time.
     fn at_line(&self, server_time: f64) -> f64 {
         self.sent + self.rtt / 2.0 + server_time
     }
@@ -209,8 +212,8 @@ impl Answer {
     }
 }
 
-/// The rate that nine tenths of the bytes did not exceed, each response being measured from its
-/// first byte until it has ended and a flight, or a sixteenth of the page, has arrived.
+/// The rate that nine tenths of the bytes did not exceed. Each response is measured from its first
+/// byte until it has ended, and until a flight and an eighth of the page have been delivered.
 fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
     let rate = |one: &Delivery| {
@@ -226,10 +229,11 @@ fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let all: f64 = rates.iter().map(|(_, bytes)| bytes).sum();
     let mut sum = 0.0;
-    rates.into_iter().find_map(|(rate, bytes)| {
+    let highest = rates.into_iter().find_map(|(rate, bytes)| {
         sum += bytes;
         (sum >= RATE_QUANTILE * all).then_some(rate)
-    })
+    });
+    highest.filter(|rate| *rate < UNTIMED_RATE)
 }
 
 /// Milliseconds.

@@ -1,4 +1,4 @@
-//! What a reader of a recording should know: what was left out, estimated or inferred.
+//! Notes for the reader of a recording: parts left out, estimates and inferences.
 
 use super::fetch::{Fetch, Version};
 use super::hosts::{Hosts, RecordedServer};
@@ -54,7 +54,7 @@ fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_nanos() as f64 / 1e6)
 }
 
-/// What redirects before the document cost, or that they lead to none.
+/// The cost of redirects before the document, or that they lead to none.
 fn redirect_note(reading: &Reading) -> Option<String> {
     let fetches = &reading.recording.fetches;
     let chain = &reading.discovered.redirects;
@@ -96,12 +96,12 @@ fn size_notes(fetches: &[Fetch]) -> impl Iterator<Item = String> {
     let contradicted =
         |how: Conflict| fetches.iter().filter(|f| f.sizes.conflict == Some(how)).count();
     [
-        (known(Known::FromContent), ": size taken from the content, not counted on the wire"),
+        (known(Known::FromContent), ": size taken from the content, not measured on the wire"),
         (
             known(Known::FromContentCompressed),
             ": size taken from the content although it was compressed, so it is too large",
         ),
-        (known(Known::Not), ": size unknown, body counted as empty"),
+        (known(Known::Not), ": size unknown, body taken as empty"),
         (
             contradicted(Conflict::TooLarge),
             ": more bytes were transferred than the content has; the transferred bytes are loaded",
@@ -124,19 +124,19 @@ fn version_note(hosts: &Hosts, fetches: &[Fetch]) -> Option<String> {
     let found = [
         (VersionEvidence::PseudoHeaders, "taken as HTTP/2 by headers that only it has"),
         (VersionEvidence::Overlap, "taken as HTTP/2, because their responses overlap"),
-        (VersionEvidence::Nothing, "taken as HTTP/1.1, because nothing tells"),
+        (VersionEvidence::Nothing, "taken as HTTP/1.1, for want of evidence"),
     ];
     let found: Vec<String> = found
         .into_iter()
         .filter(|(evidence, _)| by(*evidence) > 0)
         .map(|(evidence, text)| format!("{} {text}", counted(by(evidence), "host")))
         .collect();
-    let said = fetches.iter().find_map(|f| match &f.version {
+    let named = fetches.iter().find_map(|f| match &f.version {
         Version::Unnamed { text, .. } if !text.is_empty() => Some(format!(" ({text:?})")),
         _ => None,
     });
-    let said = said.unwrap_or_default();
-    (!found.is_empty()).then(|| format!("HTTP version unknown{said}: {}", found.join("; ")))
+    let named = named.unwrap_or_default();
+    (!found.is_empty()).then(|| format!("HTTP version unknown{named}: {}", found.join("; ")))
 }
 
 fn tls_notes(hosts: &Hosts, fetches: &[Fetch]) -> Vec<String> {
@@ -163,7 +163,7 @@ fn tls_notes(hosts: &Hosts, fetches: &[Fetch]) -> Vec<String> {
     }
     if unknown > 0 {
         notes.push(format!(
-            "{} of {secure}: the recorded handshakes do not tell the TLS version, taken as 1.3",
+            "{} of {secure}: the recorded handshakes do not show the TLS version, taken as 1.3",
             counted(unknown, "host")
         ));
     }

@@ -1,4 +1,4 @@
-//! From fetches to a page.
+//! Makes a page of a recording.
 
 use super::error::{HarError, Problem};
 use super::notes::notes;

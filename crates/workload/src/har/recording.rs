@@ -52,9 +52,9 @@ pub(super) struct Recording {
     pub(super) skipped: BTreeMap<Skipped, usize>,
     /// When the page's load event fired, from the first request.
     pub(super) on_load: Option<Duration>,
-    /// Which of several visits of the page this is, and which others there are.
+    /// The note on pauses: the number of this visit, and the other visits.
     pub(super) pauses: Option<String>,
-    /// Which of several pages of the file this is, and which others there are.
+    /// The note on pages: the number of this page, and the other pages.
     pub(super) of_several: Option<String>,
 }
 

@@ -5,6 +5,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use units::Duration;
 
+mod evidence;
+mod forms;
+mod line;
+mod visits;
+
 /// An entry that started `at` ms after the first: 10 ms to the first byte, 20 ms of body.
 fn entry(at: u64, url: &str, mime: &str, body: u64) -> Value {
     json!({

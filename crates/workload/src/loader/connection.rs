@@ -60,8 +60,8 @@ impl Connection {
         (self.protocol.tls != Tls::None).then_some(hello)
     }
 
-    /// The server's TLS flight is in. What to send before a request may be sent, if TLS takes a
-    /// second round trip.
+    /// The server's TLS flight is in. Returns the client's part of the second round trip, if there
+    /// is one.
     pub(super) fn on_flight(&mut self, now: Instant) -> Option<Span> {
         if self.protocol.tls == Tls::Tls12 && self.stage == Stage::Securing {
             return Some(Span::new(SpanContent::ClientKeys, TLS12_CLIENT_KEYS, TLS12_CLIENT_KEYS));

@@ -24,8 +24,8 @@ pub struct RecordedLoad {
 }
 
 impl RecordedLoad {
-    /// Words that belong beside a limit which holds for this recording alone, because it does not
-    /// separate the servers' times from its own line. `None` if it does.
+    /// Words beside a limit that holds for this recording alone, because it does not separate the
+    /// servers' times from its own line. `None` if it does.
     pub const fn limit_mark(&self) -> Option<&'static str> {
         match self.server_times {
             ServerTimeConfidence::Measured => None,
