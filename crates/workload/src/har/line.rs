@@ -126,9 +126,7 @@ impl RecordedLine {
             if self.waits_for_the_line_alone(answer) {
                 for other in &order[..place] {
                     let at_line = self.answers[*other].at_line(least[*other]);
-                    if !self.answers[*other].shares_connection(answer) {
-                        bound = bound.max(at_line - answer.at_line(0.0));
-                    }
+                    bound = bound.max(at_line - answer.at_line(0.0));
                 }
             }
             least[*index] = bound.min(most);

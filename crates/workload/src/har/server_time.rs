@@ -88,3 +88,57 @@ impl Estimator<'_> {
         usual.max(least).min(most)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Response, ServerTimes, server_times};
+    use crate::har::line::ServerTimeBounds;
+    use crate::page::ServerTimeConfidence;
+    use units::Duration;
+
+    /// A file of a host whose server took between two times, in milliseconds.
+    fn file(host: usize, least: u64, most: u64) -> Response {
+        let bounds = ServerTimeBounds {
+            least: Duration::from_millis(least),
+            most: Duration::from_millis(most),
+        };
+        Response { bounds, host, is_document: false, began_early: false }
+    }
+
+    fn of(responses: &[Response]) -> (Vec<u64>, ServerTimeConfidence) {
+        let ServerTimes { times, confidence } = server_times(responses, Duration::from_millis(20));
+        (times.iter().map(|time| time.as_millis()).collect(), confidence)
+    }
+
+    #[test]
+    fn the_usual_time_of_the_host_is_moved_between_the_bounds() {
+        // Those of 30 and 34 ms are measured, and the lower median is 30.
+        let files =
+            [file(0, 30, 30), file(0, 32, 34), file(0, 0, 900), file(0, 50, 900), file(0, 0, 20)];
+        let estimated = ServerTimeConfidence::Estimated { responses: 3 };
+        assert_eq!(of(&files), (vec![30, 34, 30, 50, 20], estimated));
+    }
+
+    #[test]
+    fn a_host_whose_files_all_waited_has_the_time_of_the_shortest_wait() {
+        let files = [file(0, 5, 5), file(1, 0, 300), file(1, 0, 120), file(1, 200, 500)];
+        let assumed = ServerTimeConfidence::Assumed { responses: 3 };
+        assert_eq!(of(&files), (vec![5, 120, 120, 200], assumed));
+    }
+
+    #[test]
+    fn documents_and_waits_of_unknown_beginning_are_apart() {
+        let document = Response { is_document: true, ..file(0, 200, 200) };
+        let early = Response { began_early: true, ..file(0, 0, 700) };
+        assert_eq!(of(&[document, file(0, 4, 4), file(0, 0, 900)]).0, [200, 4, 4]);
+        assert_eq!(of(&[document, early]), (vec![200, 700], ServerTimeConfidence::Measured));
+    }
+
+    /// Ten milliseconds, half of the round trip, are of no note.
+    #[test]
+    fn a_short_wait_leaves_the_times_measured() {
+        let confidence = |most| of(&[file(0, 2, 2), file(0, 2, most)]).1;
+        assert_eq!(confidence(12), ServerTimeConfidence::Measured);
+        assert_eq!(confidence(13), ServerTimeConfidence::Estimated { responses: 1 });
+    }
+}

@@ -95,7 +95,11 @@ fn pauses_of_minutes_divide_a_file_into_visits() {
     let second = parse_har_page(&file, Some("2"), "p").unwrap();
     assert_eq!(second.name(), "https://site.example/step1");
     // Its times count from its own first request.
-    assert_eq!(second.recorded().unwrap().fetches[0].started, Duration::ZERO);
+    let fetch = &second.recorded().unwrap().fetches[0];
+    assert_eq!(fetch.started, Duration::ZERO);
+    // Connecting 40 ms, sending 0.1, waiting 25, and 1 ms of body.
+    assert_eq!(fetch.first_byte, Duration::from_micros(65_100));
+    assert_eq!(fetch.finished, Duration::from_micros(66_100));
     let none = parse_har_page(&file, Some("5"), "p").unwrap_err().to_string();
     assert!(none.contains("4 https://site.example/step3"), "{none}");
 }

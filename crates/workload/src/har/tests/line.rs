@@ -79,3 +79,13 @@ fn a_line_is_first_in_first_out_between_connections() {
     let (least, _) = bounds(images("1"))[1];
     assert!(least < 10.5, "{least}");
 }
+
+/// What came alone waited for nothing, however short its server's time is beside that of a flight.
+#[test]
+fn a_response_that_came_alone_is_measured() {
+    let images = vec![
+        timed(image(0, 0, "1", 99_800), 10.0, 100.0),
+        timed(image(300, 1, "1", 9_800), 12.0, 10.0),
+    ];
+    assert_eq!(bounds(images)[1], (12.0, 12.0));
+}

@@ -29,3 +29,21 @@ fn a_page_that_polls_for_more_than_an_hour_is_cut() {
     assert_eq!(page.objects().len(), 74);
     assert!(page.notes().iter().any(|note| note.contains("more than an hour")));
 }
+
+/// What begins before the load event belongs to the page, however long nothing was under way.
+#[test]
+fn no_pause_before_the_load_event_ends_a_visit() {
+    let on = |entry| with(entry, "/pageref", json!("p"));
+    let objects = |load_ms: u64| {
+        let pages = json!([{
+            "id": "p",
+            "startedDateTime": "2024-05-06T07:00:00Z",
+            "pageTimings": {"onLoad": load_ms},
+        }]);
+        let entries = [on(first()), on(poll(121))];
+        let har = json!({"log": {"pages": pages, "entries": entries}}).to_string();
+        parse_har(har.as_bytes(), "t.har").unwrap().objects().len()
+    };
+    assert_eq!(objects(130_000), 2);
+    assert_eq!(objects(50), 1);
+}
