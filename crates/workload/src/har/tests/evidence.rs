@@ -64,3 +64,25 @@ fn round_trips_of_tls_are_told_by_the_tcp_handshake() {
     assert_eq!(of(20.0, 90.0), (Tls::Tls13, None));
     assert_eq!(of(0.1, 0.2), (Tls::Tls13, None));
 }
+
+/// `HTTP/2 200`, cut as WebPageTest does it, names its version.
+#[test]
+fn a_version_that_was_cut_out_of_a_status_line_is_named() {
+    let page = parse(vec![with(html(0), "/request/httpVersion", json!("2 2"))]).unwrap();
+    assert_eq!(page.hosts()[0].http, Http::Http2);
+    assert_eq!(page.recorded().unwrap().hosts[0].version_by, VersionEvidence::Named);
+}
+
+/// A browser that had begun a handshake ahead leaves a rest that is no round trip.
+#[test]
+fn the_rest_of_an_early_handshake_is_no_round_trip() {
+    let of = |connects: [f64; 3]| {
+        let entries = connects.iter().enumerate().map(|(n, connect)| {
+            let timings = json!({"connect": connect, "wait": 50, "receive": 1});
+            with(entry(0, &format!("http://a.test/{n}"), "text/html", 500), "/timings", timings)
+        });
+        parse(entries.collect()).unwrap().recorded().unwrap().rtt
+    };
+    assert_eq!(of([0.1, 20.0, 21.0]), Some(Duration::from_millis(20)));
+    assert_eq!(of([2.0, 20.0, 21.0]), Some(Duration::from_millis(2)));
+}

@@ -80,7 +80,7 @@ fn a_line_is_first_in_first_out_between_connections() {
     assert!(least < 10.5, "{least}");
 }
 
-/// What came alone waited for nothing, however short its server's time is beside that of a flight.
+/// A response that is alone on the line waited for no other, however short its server's time.
 #[test]
 fn a_response_that_came_alone_is_measured() {
     let images = vec![

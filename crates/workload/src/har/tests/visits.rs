@@ -30,7 +30,7 @@ fn a_page_that_polls_for_more_than_an_hour_is_cut() {
     assert!(page.notes().iter().any(|note| note.contains("more than an hour")));
 }
 
-/// What begins before the load event belongs to the page, however long nothing was under way.
+/// Requests before the load event are part of the page, however long nothing was under way.
 #[test]
 fn no_pause_before_the_load_event_ends_a_visit() {
     let on = |entry| with(entry, "/pageref", json!("p"));
