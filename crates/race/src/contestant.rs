@@ -3,20 +3,21 @@
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
 use super::record::{LinkWatch, LoadRecording, SequenceStep};
+use super::times::MilestoneTimes;
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;
 use units::{Duration, Instant};
-use workload::Page;
+use workload::{Page, PageMilestone};
 
 /// One load of the page. Durations count from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredLoad {
     /// When it began, on the clock of its world; `None` if it never did.
     pub began: Option<Instant>,
-    /// Until the last byte of the last HTML part had arrived.
-    pub html: Option<Duration>,
-    /// Until the last byte of the page had; `None` if it never did.
+    /// Times of its milestones.
+    pub times: MilestoneTimes,
+    /// The time of the milestone that ends it ([`Page::until`]); `None` if it never came.
     pub page: Option<Duration>,
     /// Segments sent again, by servers and client; `None` where nobody counts them.
     pub retransmitted: Option<u64>,
@@ -66,6 +67,19 @@ impl SentSegments {
             sent.retransmitted += u64::from(is_again);
         }
         sent
+    }
+}
+
+impl MeasuredLoad {
+    /// A load with these milestones, of which `until` ends it.
+    pub fn with_times(times: MilestoneTimes, until: PageMilestone) -> Self {
+        Self { times, page: times.get(until), ..Self::default() }
+    }
+
+    /// A load of `page` with the time at which each object was complete.
+    pub fn of_objects(page: &Page, objects: Vec<Option<Duration>>) -> Self {
+        let load = Self::with_times(MilestoneTimes::of(page, &objects), page.until());
+        Self { objects, ..load }
     }
 }
 

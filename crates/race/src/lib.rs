@@ -54,7 +54,8 @@
 //!
 //! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
-//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated).
+//! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
+//! `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
@@ -77,6 +78,7 @@ mod setup;
 mod spread;
 pub mod student;
 mod tally;
+mod times;
 mod visits;
 mod world;
 
@@ -88,11 +90,12 @@ pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
     SequenceStep, Stretch, TransferRecord, Way,
 };
-pub use result::{RaceResult, SchemeResult, Setting};
+pub use result::{MilestoneResult, RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
 pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
+pub use times::MilestoneTimes;
 pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
 pub use world::World;
 

@@ -13,6 +13,7 @@ use crate::limit::Limit;
 use link::path::PathSpec;
 use serde::Serialize;
 use units::Duration;
+use workload::{Page, PageMilestone};
 
 /// A scheme's visits of a kind in a world, or a limit's.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,8 +34,23 @@ pub struct SchemeResult {
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
     pub samples: Vec<VisitSample>,
+    /// The milestones that the page knows, in their order.
+    pub milestones: Vec<MilestoneResult>,
     /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
     spreads: [Option<Spread>; RaceMetric::ALL.len()],
+}
+
+/// A milestone of a scheme's visits of a kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MilestoneResult {
+    /// The milestone.
+    pub milestone: PageMilestone,
+    /// Seconds from the start of the load; `None` if a load has none.
+    pub time_s: Option<Spread>,
+    /// These over the limit's.
+    pub ratio_to_limit: Option<Spread>,
+    /// 1 − the time over `linux`'s of the same repeat in the same world.
+    pub gain_over_linux: Option<Spread>,
 }
 
 /// What real worlds were made of, and as what simulated servers wrote. The default is that there were no real worlds, and that
@@ -60,6 +76,8 @@ pub struct Setting {
 pub struct RaceResult {
     /// Name of the page.
     pub page: String,
+    /// The milestone that ended a load.
+    pub until: PageMilestone,
     /// The path.
     pub path: PathSpec,
     /// How often the page was visited.
@@ -74,16 +92,18 @@ pub struct RaceResult {
     pub is_exact: bool,
     /// What real worlds were made of.
     pub setting: Setting,
-    /// First visits of the contestants in their order and of the limits, then repeated ones, if any.
+    /// First visits of the contestants in their order and of the limits, then repeated visits.
     pub schemes: Vec<SchemeResult>,
 }
 
 impl RaceResult {
     /// The medians of an outcome of `race`.
     pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
-        let schemes = race.visits.kinds().iter().flat_map(|kind| rows(outcome, *kind)).collect();
+        let kinds = race.visits.kinds().iter();
+        let schemes = kinds.flat_map(|kind| rows(&race.page, outcome, *kind)).collect();
         Self {
             page: race.page.name().to_owned(),
+            until: race.page.until(),
             path: race.path,
             visits: race.visits,
             background: race.background,
@@ -124,16 +144,16 @@ impl RaceResult {
 }
 
 /// The contestants' rows for visits of a kind, then the limits'.
-fn rows(outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
+fn rows(page: &Page, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
     let limit = outcome.limit_of(kind);
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);
-        SchemeResult::of(contestant, HeldAgainst { kind, limit, baseline })
+        SchemeResult::of(contestant, HeldAgainst { page, kind, limit, baseline })
     };
     let rows = outcome.contestants.iter().map(of_contestant);
     // The limit is computed as a simulation is; without one, any world's `linux` is as good.
     let anywhere = World::ALL.into_iter().find_map(|world| outcome.baseline(world));
-    let held_against = HeldAgainst { kind, limit, baseline: anywhere };
+    let held_against = HeldAgainst { page, kind, limit, baseline: anywhere };
     let without = &outcome.limit_without_handshake;
     let limits = [(LIMIT, limit), (LIMIT_WITHOUT_HANDSHAKE, without)].into_iter();
     // Where no handshake is to be made the two are one.
@@ -144,6 +164,7 @@ fn rows(outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
 /// What a contestant's visits of a kind are held against.
 #[derive(Clone, Copy)]
 struct HeldAgainst<'a> {
+    page: &'a Page,
     kind: VisitKind,
     limit: &'a Limit,
     /// `linux` in the same world.
@@ -151,10 +172,42 @@ struct HeldAgainst<'a> {
 }
 
 impl HeldAgainst<'_> {
-    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that did not end.
-    fn gain(self, repeat: u32, visit: usize, page: Duration) -> Option<f64> {
-        let turn = self.baseline?.counted().find(|turn| turn.repeat == repeat)?;
-        Some(1.0 - over(page, turn.loads(self.kind).get(visit)?.page?)?)
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so far.
+    fn gain(self, of: LoadNumber, time: Duration, at: PageMilestone) -> Option<f64> {
+        let turn = self.baseline?.counted().find(|turn| turn.repeat == of.repeat)?;
+        Some(1.0 - over(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
+    }
+
+    /// Each milestone of the page by `result`.
+    fn milestones(self, result: impl Fn(PageMilestone) -> MilestoneResult) -> Vec<MilestoneResult> {
+        let known = PageMilestone::ALL.into_iter().filter(|one| self.page.knows(*one));
+        known.map(result).collect()
+    }
+
+    /// A contestant's way to a milestone.
+    fn of_contestant(self, contestant: &Contestant, at: PageMilestone) -> MilestoneResult {
+        let by = |value: &dyn Fn(LoadNumber, Duration) -> Option<f64>| {
+            by_repeat(contestant, self.kind, &|of, load| value(of, load.times.get(at)?))
+        };
+        MilestoneResult {
+            milestone: at,
+            time_s: by(&|_, time| Some(time.as_secs_f64())),
+            ratio_to_limit: by(&|_, time| over(time, self.limit.times.get(at)?)),
+            gain_over_linux: by(&|of, time| self.gain(of, time, at)),
+        }
+    }
+
+    /// A limit's own.
+    fn of_limit(self, own: &Limit, at: PageMilestone) -> MilestoneResult {
+        let time = own.times.get(at);
+        let ratio = || over(time?, self.limit.times.get(at)?);
+        let gain = || by_repeat(self.baseline?, self.kind, &|of, _| self.gain(of, time?, at));
+        MilestoneResult {
+            milestone: at,
+            time_s: time.map(|time| Spread::exactly(time.as_secs_f64())),
+            ratio_to_limit: ratio().map(Spread::exactly),
+            gain_over_linux: gain(),
+        }
     }
 }
 
@@ -163,6 +216,11 @@ impl SchemeResult {
     pub fn spread(&self, metric: RaceMetric) -> Option<Spread> {
         let index = RaceMetric::ALL.iter().position(|m| *m == metric)?;
         self.spreads[index]
+    }
+
+    /// Seconds to a milestone; `None` where they are undefined.
+    pub fn time_to(&self, milestone: PageMilestone) -> Option<Spread> {
+        self.milestones.iter().find(|one| one.milestone == milestone)?.time_s
     }
 
     /// A median; `None` where it is undefined.
@@ -181,19 +239,16 @@ impl SchemeResult {
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limit, .. } = held_against;
+        let kind = held_against.kind;
         let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
-            by_repeat(contestant, kind, &|_, _, load| value(load))
+            by_repeat(contestant, kind, &|_, load| value(load))
         };
-        let ratio = |time: Option<Duration>, limit: Option<Duration>| over(time?, limit?);
+        let milestones = held_against.milestones(|at| held_against.of_contestant(contestant, at));
+        let end = held_against.of_contestant(contestant, held_against.page.until());
         let spread_of = |metric| match metric {
-            RaceMetric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
-            RaceMetric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
-            RaceMetric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
-            RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
-            RaceMetric::GainOverLinux => by_repeat(contestant, kind, &|repeat, visit, load| {
-                held_against.gain(repeat, visit, load.page?)
-            }),
+            RaceMetric::PageSeconds => end.time_s,
+            RaceMetric::RatioToLimit => end.ratio_to_limit,
+            RaceMetric::GainOverLinux => end.gain_over_linux,
             RaceMetric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
             RaceMetric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
             RaceMetric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
@@ -202,8 +257,7 @@ impl SchemeResult {
         let spreads = RaceMetric::ALL.map(spread_of);
         let samples: Vec<VisitSample> =
             contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
-        let has_all =
-            by_repeat(contestant, kind, &|_, _, load| Some(f64::from(load.page.is_some())));
+        let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
         Self {
             name: contestant.name.clone(),
             world: Some(contestant.world),
@@ -213,23 +267,18 @@ impl SchemeResult {
             bounds: bounds(contestant, kind),
             redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
+            milestones,
             spreads,
         }
     }
 
     /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one.
     fn of_limit(name: &str, own: &Limit, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limit, baseline } = held_against;
-        let ratio = |own: Option<Duration>, limit: Option<Duration>| over(own?, limit?);
-        let gain_in = |repeat, visit| held_against.gain(repeat, visit, own.page);
-        let gain = || by_repeat(baseline?, kind, &|repeat, visit, _| gain_in(repeat, visit));
-        let certain = |value: Option<f64>| value.map(Spread::exactly);
+        let end = held_against.of_limit(own, held_against.page.until());
         let spread_of = |metric| match metric {
-            RaceMetric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
-            RaceMetric::PageSeconds => certain(Some(own.page.as_secs_f64())),
-            RaceMetric::RatioToLimit => certain(ratio(Some(own.page), Some(limit.page))),
-            RaceMetric::RatioToLimitHtml => certain(ratio(own.html, limit.html)),
-            RaceMetric::GainOverLinux => gain(),
+            RaceMetric::PageSeconds => end.time_s,
+            RaceMetric::RatioToLimit => end.ratio_to_limit,
+            RaceMetric::GainOverLinux => end.gain_over_linux,
             RaceMetric::RetransmittedSegments
             | RaceMetric::Timeouts
             | RaceMetric::DroppedPackets
@@ -238,12 +287,13 @@ impl SchemeResult {
         Self {
             name: name.to_owned(),
             world: None,
-            visit: kind,
+            visit: held_against.kind,
             completed: true,
             left_out: None,
             bounds: None,
             redone: 0,
             samples: Vec::new(),
+            milestones: held_against.milestones(|at| held_against.of_limit(own, at)),
             spreads: RaceMetric::ALL.map(spread_of),
         }
     }
@@ -264,16 +314,24 @@ fn bounds(contestant: &Contestant, kind: VisitKind) -> Option<BoundShares> {
     BoundShares::mean(&contestant.counted().map(of_turn).collect::<Option<Vec<_>>>()?)
 }
 
-/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined. `value` is called with
-/// the repeat, which of its visits of the kind it is, and the load.
+/// The number of a load among those of a kind.
+#[derive(Clone, Copy, Debug)]
+struct LoadNumber {
+    repeat: u32,
+    /// Number among the repeat's visits of the kind, from 0.
+    visit: usize,
+}
+
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
 fn by_repeat(
     contestant: &Contestant,
     kind: VisitKind,
-    value: &dyn Fn(u32, usize, &MeasuredLoad) -> Option<f64>,
+    value: &dyn Fn(LoadNumber, &MeasuredLoad) -> Option<f64>,
 ) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();
-        let values: Option<Vec<f64>> = loads.map(|(n, load)| value(turn.repeat, n, load)).collect();
+        let number = |visit| LoadNumber { repeat: turn.repeat, visit };
+        let values: Option<Vec<f64>> = loads.map(|(n, load)| value(number(n), load)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
     Spread::of(contestant.counted().map(of_turn))

@@ -180,11 +180,10 @@ impl Stage {
                 self.begin_visit(race, n, start);
             }
             self.set_rates(race, n);
-            let ended = self.load_page(start);
+            let ended = self.load_page(race, n, start);
             let load = self.result(race, n, start, ended);
-            let over = load.page.is_some();
             loads.push(load);
-            if !over {
+            if !self.load_of(race, n).loader().is_done() {
                 break;
             }
             start = self.simulation.now() + race.visits.idle;
@@ -239,16 +238,21 @@ impl Stage {
             .sum()
     }
 
-    /// Runs to the end of the load.
-    fn load_page(&mut self, start: Instant) -> EndedLoad {
+    /// Runs to the end of the load, and then until every object is complete.
+    fn load_page(&mut self, race: &Race, n: u32, start: Instant) -> EndedLoad {
         let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
         let end = self.simulation.run(start + TIME_LIMIT);
+        let background_bytes = self.background_bytes() - before;
+        let load = self.site_load(race, n).expect("the visit was added");
+        let is_done = self.page_load(load).loader().is_done();
         let failure = warm_up.and(end.map(drop)).err();
-        EndedLoad {
-            background_bytes: self.background_bytes() - before,
-            failure: failure.map(|error| error.to_string()),
+        if failure.is_none() && !is_done {
+            self.simulation.wait_for(load.app);
+            // If this fails, the later milestones are unknown.
+            let _ = self.simulation.run(start + TIME_LIMIT);
         }
+        EndedLoad { background_bytes, failure: failure.map(|error| error.to_string()) }
     }
 
     /// The load of the `n`-th visit.
@@ -281,25 +285,26 @@ impl Stage {
     fn result(&mut self, race: &Race, n: u32, start: Instant, ended: EndedLoad) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
-        let load = self.load_of(race, n);
-        let loader = load.loader();
+        let recording = Some(LoadRecording::begun(start, self.load_of(race, n)));
+        let loader = self.load_of(race, n).loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader
             .failures()
             .first()
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
+        let objects = loader.milestones().iter().map(|m| since(m.done)).collect();
+        let load = MeasuredLoad::of_objects(&race.page, objects);
+        // A failure after the end of the load changes no result.
+        let failure = ended.failure.or(lost).filter(|_| load.page.is_none());
         MeasuredLoad {
             began: Some(start),
-            html: since(loader.html_done_at()),
-            page: since(loader.page_done_at()),
             retransmitted: Some(counts.retransmitted - before.retransmitted),
             timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
             background_bytes: ended.background_bytes,
-            failure: ended.failure.or(lost),
-            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: Some(LoadRecording::begun(start, load)),
-            ..MeasuredLoad::default()
+            failure,
+            recording,
+            ..load
         }
     }
 

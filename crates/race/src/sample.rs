@@ -2,6 +2,7 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, MeasuredLoad};
+use super::times::MilestoneTimes;
 use serde::Serialize;
 use units::Duration;
 
@@ -16,10 +17,10 @@ pub struct VisitSample {
     pub visit: usize,
     /// It was made again for lateness, and does not count.
     pub redone: bool,
-    /// Seconds until the HTML was done.
-    pub html_s: Option<f64>,
-    /// Seconds until the page was done.
+    /// Seconds until it ended.
     pub page_s: Option<f64>,
+    /// Times of its milestones.
+    pub times: MilestoneTimes,
     /// What bounded it; `None` if it did not complete, or nobody watched.
     pub bound: Option<BoundShares>,
     /// Packets dropped or lost.
@@ -33,14 +34,13 @@ pub struct VisitSample {
 impl VisitSample {
     /// The load of a turn's visit.
     pub(super) fn new(turn: &ClientTurn, visit: usize, load: &MeasuredLoad) -> Self {
-        let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
             order: turn.order,
             repeat: turn.repeat,
             visit,
             redone: turn.is_redone,
-            html_s: seconds(load.html),
-            page_s: seconds(load.page),
+            page_s: load.page.map(Duration::as_secs_f64),
+            times: load.times,
             bound: load.bounds,
             dropped_packets: load.dropped,
             lateness_p99_s: load.lateness.as_secs_f64(),

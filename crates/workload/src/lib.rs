@@ -84,7 +84,8 @@ pub use http::{
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
     BUILTINS, Builtin, Discovery, HostId, Kilobyte, NamingPart, Object, ObjectId, ObjectKind,
-    ObjectSizes, Page, PageError, PageHost, RequestModel, RequestOrder, RequestTiming,
+    ObjectSizes, Page, PageError, PageHost, PageMilestone, RequestModel, RequestOrder,
+    RequestTiming,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

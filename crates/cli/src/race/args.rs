@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
-use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, Tls};
+use workload::{BUILTINS, ClientModel, Http, LoaderConfig, Page, PageMilestone, ServerModel, Tls};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -156,6 +156,13 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// End of a load: load (its event) or last (the last byte) [default: load if it is recorded]
+    ///
+    /// Times, gains, bounds and harm count up to this milestone. Later objects are loaded, too.
+    /// `load` needs a HAR file with the time of its load event.
+    #[arg(long, value_name = "MILESTONE", value_parser = parse_until)]
+    until: Option<PageMilestone>,
+
     /// Print JSON instead of a table
     #[arg(long)]
     pub(super) json: bool,
@@ -275,6 +282,14 @@ fn parse_idle(text: &str) -> Result<Duration, String> {
     }
 }
 
+fn parse_until(text: &str) -> Result<PageMilestone, String> {
+    match text {
+        "load" => Ok(PageMilestone::Load),
+        "last" => Ok(PageMilestone::LastByte),
+        _ => Err("use load or last".to_owned()),
+    }
+}
+
 fn parse_http(text: &str) -> Result<Http, String> {
     match text.parse() {
         // The scheme `phttp` brings its own way; it is no version.
@@ -308,13 +323,26 @@ impl RaceArgs {
         Some(Scheme::parse(&format!("{BASELINE}+rwnd={window}B")).expect("linux takes a window"))
     }
 
+    /// The page, loaded until the milestone that was asked for.
+    fn page(&self) -> Result<Page, Failure> {
+        let page = page::page(&self.page, self.har_page.as_deref())?;
+        match self.until {
+            None => Ok(page),
+            Some(until) if page.knows(until) => Ok(page.measured_until(until)),
+            Some(_) => Err(Failure::input(format!(
+                "--until load: {} has no time of a load event (pageTimings.onLoad); --until last measures the last byte",
+                self.page
+            ))),
+        }
+    }
+
     /// The race they describe; reads the page.
     pub(super) fn race(&self) -> Result<Race, Failure> {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
         Ok(Race {
-            page: Arc::new(page::page(&self.page, self.har_page.as_deref())?),
+            page: Arc::new(self.page()?),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig {
                 http: self.http,

@@ -17,6 +17,7 @@ mod view;
 pub(crate) use args::{RaceArgs, appendix};
 
 use cmdline::{Failure, remark, stdout};
+use raced::Raced;
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
@@ -35,9 +36,19 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     let written = files::write(&args, &raced);
     match args.json {
         true => stdout::print_json(&raced.result)?,
-        false => stdout::print_table(&table::of(&raced.result))?,
+        false => print(&raced)?,
     }
     remarks::after(&args, &raced);
     written?;
     remarks::complain(&raced)
+}
+
+/// The tables.
+fn print(raced: &Raced) -> Result<(), Failure> {
+    stdout::print_table(&table::of(&raced.result))?;
+    let Some(milestones) = table::milestones(&raced.result, raced.race.page.objects().len()) else {
+        return Ok(());
+    };
+    stdout::print("\n")?;
+    stdout::print_table(&milestones)
 }

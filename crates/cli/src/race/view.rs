@@ -19,7 +19,9 @@ use report::{
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, counted};
-use workload::{ClientModel, ConnectionRecord, Milestones, Object, Page, ServerModel, Tls};
+use workload::{
+    ClientModel, ConnectionRecord, Milestones, Object, Page, PageMilestone, ServerModel, Tls,
+};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
@@ -150,7 +152,7 @@ fn protocols(race: &Race) -> String {
 /// Only the two instants: the bounds of objects hold for each by itself, not for all in one load.
 fn limit(limit: &Limit) -> LimitView {
     LimitView {
-        html: limit.html.map(|after| Instant::ZERO + after),
+        document: limit.times.get(PageMilestone::Document).map(|after| Instant::ZERO + after),
         page: Some(Instant::ZERO + limit.page),
         objects: Vec::new(),
     }
@@ -222,7 +224,7 @@ fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<S
         name: contestant.name.clone(),
         place: String::new(),
         description: description(&contestant.name),
-        html_done: at(load.html),
+        document_done: at(load.times.get(PageMilestone::Document)),
         page_done: at(load.page),
         objects: objects(race, recording, &labels),
         connections: connections(load, recording, &labels),

@@ -25,6 +25,7 @@ mod race_agent;
 mod race_chromium;
 mod race_curl;
 mod race_files;
+mod race_milestones;
 mod race_worlds;
 mod readme;
 mod report;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
 use workload::{
-    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
+    PageMilestone, Tls,
 };
 
 const SCHEMES: [&str; 12] = [
@@ -211,8 +212,11 @@ fn not_before(load: &MeasuredLoad, limit: &Limit) -> Result<(), TestCaseError> {
     if let Some(page) = load.page {
         prop_assert!(page >= limit.page, "page {page} before {}", limit.page);
     }
-    if let (Some(html), Some(earliest)) = (load.html, limit.html) {
-        prop_assert!(html >= earliest, "HTML {html} before {earliest}");
+    for milestone in PageMilestone::ALL {
+        let times = (load.times.get(milestone), limit.times.get(milestone));
+        if let (Some(time), Some(earliest)) = times {
+            prop_assert!(time >= earliest, "{milestone} {time} before {earliest}");
+        }
     }
     for (n, (done, limit)) in load.objects.iter().zip(&limit.objects).enumerate() {
         if let Some(done) = done {

@@ -9,7 +9,8 @@
 //! - `recording` decides which entries crossed the network (not: cached ones, `data:` addresses,
 //!   failed ones, web sockets, other pages of the same file) and puts them, each read by `fetch`,
 //!   on one time axis.
-//! - `sizes` finds the bytes of each, `discovery` what reveals it, `page` puts them together.
+//! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
+//!   events waited for, and `page` puts them together.
 //!
 //! A server's time is `timings.wait` less one round trip, which is the shortest time TCP took to
 //! connect to its host (else to any host; 0 if no connection was opened). Whatever else an exporter
@@ -23,6 +24,7 @@
 mod discovery;
 mod encoding;
 mod error;
+mod events;
 mod exporter;
 mod fetch;
 mod lenient;

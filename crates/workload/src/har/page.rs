@@ -23,10 +23,13 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
         .map(|(index, discovery)| hosts.object(&fetches[index], hosts.of_fetch[index], discovery))
         .collect();
     objects[document].kind = ObjectKind::Html;
-    let notes = notes(&recording, &hosts);
+    let events = recording.events.after(&fetches[document]);
+    let mut notes = notes(&recording, &hosts);
+    notes.extend(events.note(fetches));
     let name = fetches[document].label.clone();
     let page = Page::new(name, hosts.list.into_iter().map(|s| s.host).collect(), objects);
-    page.map(|p| p.with_notes(notes)).map_err(|e| HarError::new(file, Problem::Page(e)))
+    page.map(|p| events.mark(p, fetches).with_notes(notes))
+        .map_err(|e| HarError::new(file, Problem::Page(e)))
 }
 
 struct Hosts {
@@ -181,8 +184,6 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
          are loaded",
     );
     note(fetches.iter().filter(|f| f.http3).count(), " over HTTP/3, loaded by HTTP/2's rules");
-    let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
-    note(fetches.iter().filter(after_load).count(), " started after the page's load event");
     notes.extend(host_notes(hosts));
     notes.extend(hosts.overlapping(fetches).map(|name| {
         format!(

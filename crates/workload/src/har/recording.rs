@@ -2,9 +2,10 @@
 //! first, and a count of what was left out and why.
 
 use super::error::{HarError, Problem};
+use super::events::{Events, since};
 use super::exporter::Exporter;
 use super::fetch::{Fetch, LONGEST, fetch, ms, url};
-use super::model::{Entry, Log, RecordedPage, Timings};
+use super::model::{Entry, Log, Timings};
 use super::pages::Pages;
 use super::sizes::Known;
 use crate::page::ObjectKind;
@@ -47,8 +48,8 @@ pub(super) struct Recording {
     /// In order of starting, but the root first.
     pub(super) fetches: Vec<Fetch>,
     pub(super) skipped: BTreeMap<Skipped, usize>,
-    /// When the page's load event fired, from the first request.
-    pub(super) on_load: Option<Duration>,
+    /// Times of the browser's events.
+    pub(super) events: Events,
     /// Which of several pages of the file this is, and which others there are.
     pub(super) of_several: Option<String>,
 }
@@ -104,9 +105,9 @@ pub(super) fn recording(
         return Err(HarError::new(file, Problem::NoSizes));
     }
     root_first(&mut fetches);
-    let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
+    let events = pageref.map_or_else(Events::default, |id| Events::of(&log.pages, id, origin));
     let of_several = pages.of_several(pageref.unwrap_or_default());
-    Ok(Recording { fetches, skipped, on_load, of_several })
+    Ok(Recording { fetches, skipped, events, of_several })
 }
 
 /// True if there are responses with bodies, and no size of any is known.
@@ -131,11 +132,6 @@ fn timestamp(entry: &Entry, index: usize, file: &str) -> Result<Timestamp, HarEr
     })
 }
 
-fn since(origin: Timestamp, at: Timestamp) -> Duration {
-    let nanos = at.as_nanosecond() - origin.as_nanosecond();
-    Duration::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
-}
-
 fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     let bytes = fetch.sizes.header.saturating_add(fetch.sizes.body);
     let largest = bytes.max(fetch.request_bytes);
@@ -145,14 +141,6 @@ fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     let key = format!("log.entries[{index}]");
     let message = format!("{largest} bytes is more than anything a page loads");
     Err(HarError::new(file, Problem::Value { key, message }))
-}
-
-fn on_load(pages: &[RecordedPage], id: &str, origin: Timestamp) -> Option<Duration> {
-    let page = pages.iter().find(|p| p.id.0 == id)?;
-    let began = page.started_date_time.0.parse().ok()?;
-    let after = page.page_timings.on_load.millis(LONGEST).filter(|d| !d.is_zero())?;
-    // The page may have begun before its first request.
-    Some((since(origin, began) + after).saturating_sub(since(began, origin)))
 }
 
 /// The root is the first document or redirect asked for; without any, whatever came first.

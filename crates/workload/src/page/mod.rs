@@ -5,15 +5,18 @@
 //! [`ObjectId`] than its children, so discovery can never run in a circle.
 
 mod builtin;
+mod milestone;
 mod object;
 
 pub use builtin::{
     BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
 };
+pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 
 use crate::Http;
 use crate::Tls;
+use milestone::Awaited;
 use std::fmt;
 
 /// Which host of a page: an index into [`Page::hosts`].
@@ -59,6 +62,7 @@ pub struct Page {
     objects: Vec<Object>,
     notes: Vec<String>,
     children: Vec<Vec<ObjectId>>,
+    awaited: Awaited,
 }
 
 impl Page {
@@ -78,7 +82,8 @@ impl Page {
     ) -> Result<Self, PageError> {
         check(&hosts, &objects)?;
         let children = children_in_body_order(&objects);
-        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), children })
+        let awaited = Awaited::of(&objects);
+        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), children, awaited })
     }
 
     /// The same page with remarks for its reader: what was skipped, estimated or left out.
