@@ -95,6 +95,7 @@ impl Serialize for SchemeJson<'_> {
             let spread = scheme.spread(metric);
             serialize_spread(&mut map, metric.key(), spread, columns)?;
         }
+        map.serialize_entry("share_of_perfect_start", &scheme.share_of_perfect)?;
         let milestones = MilestonesJson(&scheme.milestones, columns);
         map.serialize_entry("milestones", &milestones)?;
         map.serialize_entry("bound", &scheme.bounds)?;

@@ -69,6 +69,7 @@ mod hosts;
 mod json;
 pub mod limit;
 mod metric;
+mod perfect;
 mod record;
 mod result;
 mod run;
@@ -86,6 +87,7 @@ pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
+pub use perfect::PERFECT_START;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
     SequenceStep, Stretch, TransferRecord, Way,
@@ -102,6 +104,7 @@ pub use world::World;
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use link::path::PathSpec;
 use rayon::prelude::*;
+use run::Staging;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::Transfers;
@@ -191,7 +194,7 @@ impl RaceOutcome {
 }
 
 /// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
-/// [`LIMIT`] may be named and adds nothing: it is always there.
+/// [`LIMIT`] and [`PERFECT_START`] may be named and add nothing: they are no schemes.
 ///
 /// # Errors
 /// On a scheme that does not exist.
@@ -202,7 +205,8 @@ pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
 /// Their texts, whether they are schemes or not.
 pub fn named(list: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in list.split(',').map(str::trim).filter(|name| *name != LIMIT) {
+    for name in list.split(',').map(str::trim).filter(|name| ![LIMIT, PERFECT_START].contains(name))
+    {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -279,7 +283,7 @@ impl Race {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let visits = |(scheme, repeat): &(&Scheme, u32)| {
-            let visits = run::run(self, scheme, *repeat, options);
+            let visits = run::run(&Staging::new(self, scheme), *repeat, options);
             (options.on_run)();
             visits
         };

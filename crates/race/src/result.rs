@@ -6,8 +6,8 @@
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::{
-    LIMIT, LIMIT_WITHOUT_HANDSHAKE, ProcessingDelay, Race, RaceMetric, RaceOutcome, Spread,
-    VisitKind, VisitSample, Visits, World,
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
+    Spread, VisitKind, VisitSample, Visits, World,
 };
 use crate::limit::Limit;
 use link::path::PathSpec;
@@ -34,6 +34,8 @@ pub struct SchemeResult {
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
     pub samples: Vec<VisitSample>,
+    /// Its gain in parts of the gain of perfect start; `None` if that is too small to divide by.
+    pub share_of_perfect: Option<f64>,
     /// The milestones that the page knows, in their order.
     pub milestones: Vec<MilestoneResult>,
     /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
@@ -100,7 +102,9 @@ impl RaceResult {
     /// The medians of an outcome of `race`.
     pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
         let kinds = race.visits.kinds().iter();
-        let schemes = kinds.flat_map(|kind| rows(&race.page, outcome, *kind)).collect();
+        let mut schemes: Vec<SchemeResult> =
+            kinds.flat_map(|kind| rows(&race.page, outcome, *kind)).collect();
+        divide_by_perfect_start(&mut schemes);
         Self {
             page: race.page.name().to_owned(),
             until: race.page.until(),
@@ -140,6 +144,24 @@ impl RaceResult {
             }
         }
         worlds
+    }
+}
+
+/// A smaller gain of perfect start is no measure of other gains.
+const LEAST_GAIN: f64 = 0.01;
+
+/// Gives each simulated row its part of the gain of perfect start at the same kind of visit.
+fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
+    let perfect: Vec<(VisitKind, Spread)> = rows
+        .iter()
+        .filter(|row| row.name == PERFECT_START)
+        .filter_map(|row| Some((row.visit, row.spread(RaceMetric::GainOverLinux)?)))
+        .filter(|(_, gain)| gain.interval.map_or(gain.median, |(least, _)| least) >= LEAST_GAIN)
+        .collect();
+    for row in rows.iter_mut().filter(|row| row.world == Some(World::Sim)) {
+        let gain = row.median(RaceMetric::GainOverLinux);
+        let whole = perfect.iter().find(|(visit, _)| *visit == row.visit);
+        row.share_of_perfect = gain.zip(whole).map(|(gain, (_, whole))| gain / whole.median);
     }
 }
 
@@ -267,6 +289,7 @@ impl SchemeResult {
             bounds: bounds(contestant, kind),
             redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
+            share_of_perfect: None,
             milestones,
             spreads,
         }
@@ -293,6 +316,7 @@ impl SchemeResult {
             bounds: None,
             redone: 0,
             samples: Vec::new(),
+            share_of_perfect: None,
             milestones: held_against.milestones(|at| held_against.of_limit(own, at)),
             spreads: RaceMetric::ALL.map(spread_of),
         }

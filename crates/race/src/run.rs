@@ -6,11 +6,12 @@ use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use link::LinkConfig;
 use memory::site::SiteConfig;
 use memory::{GatewayConfig, ShareRule};
 use netsim::{
-    Access, AccessLine, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId,
-    Observer, PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, WireSizes,
+    Access, AccessLine, AppId, BulkSpec, BulkTransfer, Captures, Collecting, Duplex, HostId,
+    LinkId, Observer, PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -51,17 +52,33 @@ struct Counts {
     timeouts: u64,
 }
 
-/// Visits the page under `scheme`, as often as the race has it.
+/// The parts that a simulation is made of.
+#[derive(Clone)]
+pub(super) struct Staging<'a> {
+    pub(super) race: &'a Race,
+    pub(super) scheme: &'a Scheme,
+    pub(super) links: Duplex<LinkConfig>,
+}
+
+impl<'a> Staging<'a> {
+    /// A scheme over the race's path.
+    pub(super) fn new(race: &'a Race, scheme: &'a Scheme) -> Self {
+        Self { race, scheme, links: race.path.links() }
+    }
+}
+
+/// Visits the page, as often as the race has it.
 pub(super) fn run(
-    race: &Race,
-    scheme: &Scheme,
+    staging: &Staging<'_>,
     repeat: u32,
     options: RunOptions<'_>,
 ) -> Vec<MeasuredLoad> {
     let first = repeat == 0;
     let record = options.record && first;
-    let scheme = if record { &scheme.recorded() } else { scheme };
-    let mut stage = Stage::new(race, scheme, repeat);
+    let race = staging.race;
+    let recorded = staging.scheme.recorded();
+    let scheme = if record { &recorded } else { staging.scheme };
+    let mut stage = Stage::new(&Staging { scheme, ..staging.clone() }, repeat);
     stage.watch(record);
     if options.capture && first {
         stage.capture();
@@ -80,10 +97,11 @@ struct EndedLoad {
 }
 
 impl Stage {
-    pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
+    pub(super) fn new(staging: &Staging<'_>, repeat: u32) -> Self {
+        let Staging { race, scheme, .. } = *staging;
         let scheme = as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
-        let mut access = setup.topology(race);
+        let mut access = setup.topology(race, staging.links.clone());
         let neighbour = race.visits.neighbour().map(|path| access.add_neighbour(path.links()));
         let lines = [access.line()].into_iter().chain(neighbour).collect();
         let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };

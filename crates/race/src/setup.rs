@@ -1,7 +1,8 @@
 //! What all runs of a repeat have in common: topology, seeds, and who starts when.
 
 use super::{HEAD_START, Race};
-use netsim::{Access, derive_seed, stream};
+use link::LinkConfig;
+use netsim::{Access, Duplex, derive_seed, stream};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
@@ -52,10 +53,10 @@ impl Setup {
     }
 
     /// The client, a host for each server of each of the page's, and one for each background flow.
-    pub(super) fn topology(&self, race: &Race) -> Access {
+    pub(super) fn topology(&self, race: &Race, links: Duplex<LinkConfig>) -> Access {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
-        let mut access = Access::new(hosts, None, race.path.links());
+        let mut access = Access::new(hosts, None, links);
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, race.processing);
         }

@@ -16,8 +16,8 @@ use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
 use workload::{BUILTINS, ClientModel, Http, LoaderConfig, Page, PageMilestone, ServerModel, Tls};
 
-/// Races if none are named: what servers run, what they could, what they ran and what its page did.
-const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
+/// Races if none are named: servers of today, and what their operators choose among.
+const DEFAULT_SCHEMES: &str = "linux,linux+iw=32,linux-bbr,hs-cubic";
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
@@ -50,6 +50,8 @@ pub(crate) struct RaceArgs {
     path_preset: Option<PathSpec>,
 
     /// Schemes, separated by commas (`headstart schemes`); `linux` and `limit` are always shown
+    ///
+    /// Simulations also show `perfect start`: servers that know the path and their share of it.
     ///
     /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and hs-session are Linux with an
     /// agent (`headstart agent`): on `kernel` by the agent, elsewhere by the same decisions.

@@ -37,7 +37,9 @@ fn raced(
     worlds: &[World],
 ) -> io::Result<Raced> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
-    let progress = CountBar::begin(testbed::load_count(race, &contenders, worlds), "loads");
+    let perfect = if worlds.contains(&World::Sim) { u64::from(race.repeats) } else { 0 };
+    let loads = testbed::load_count(race, &contenders, worlds) + perfect;
+    let progress = CountBar::begin(loads, "loads");
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
@@ -51,8 +53,10 @@ fn raced(
         on_run: &|| progress.step(),
     };
     let outcome = testbed::run(race, how);
+    let perfect = worlds.contains(&World::Sim).then(|| race.perfect_start(how.of_simulations()));
     progress.end();
-    let outcome = outcome?;
+    let mut outcome = outcome?;
+    outcome.contestants.extend(perfect);
     let (server, client) = (args.server_model, args.client_model);
     let setting = Setting {
         sim_server: (server != ServerModel::default()).then(|| server.to_string()),

@@ -32,6 +32,7 @@ fn row(scheme: &SchemeResult) -> RaceRow {
         page_s: median(RaceMetric::PageSeconds),
         ratio_to_limit: median(RaceMetric::RatioToLimit),
         gain_over_linux: median(RaceMetric::GainOverLinux),
+        share_of_perfect: scheme.share_of_perfect,
         bound_by: scheme.bounds.map(|bounds| {
             let (bound, share) = bounds.largest();
             (bound.name().to_owned(), share)

@@ -2,14 +2,14 @@
 
 use super::raced::Raced;
 use super::{side_by_side, table};
-use crate::schemes::ABOUT_LIMIT;
+use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
-    Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits,
-    World,
+    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, PERFECT_START,
+    ProcessingDelay, Queue, Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep,
+    TransferRecord, VisitKind, Visits, World,
 };
 use report::{
     BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
@@ -209,6 +209,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     let beside = &views[linux];
     let others = views.iter().enumerate().filter(|(at, view)| {
         *at != linux
+            && view.contestant.name != PERFECT_START
             && (view.contestant.world, view.visit) == (beside.contestant.world, beside.visit)
     });
     let others = others.filter_map(|(at, view)| Some((at, median(view)?)));
@@ -236,7 +237,10 @@ fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<S
 fn description(name: &str) -> String {
     let (base, changed) = name.split_once('+').unwrap_or((name, ""));
     let about = catalogue().iter().find(|named| named.name == base);
-    let about = about.map_or("", |named| named.about);
+    let about = match name {
+        PERFECT_START => ABOUT_PERFECT_START,
+        _ => about.map_or("", |named| named.about),
+    };
     match changed {
         "" => about.to_owned(),
         changed => format!("{about}; changed: {}", changed.replace('+', ", ")),

@@ -6,6 +6,8 @@ use std::fs;
 
 /// The rows of the two limits.
 const LIMIT: &str = "limit";
+/// The row of servers that know the path.
+const PERFECT: &str = "perfect start";
 const NO_HANDSHAKE: &str = "limit, no handshake";
 
 pub(crate) fn json(arguments: &[&str]) -> Value {
@@ -29,7 +31,9 @@ pub(crate) fn number_of(race: &Value, name: &str, key: &str) -> f64 {
 #[test]
 fn without_arguments_a_page_of_today_finishes() {
     let table = stdout(&["race"]);
-    for word in ["linux", "newreno", "limit", "document", "last byte"] {
+    for word in
+        ["linux", "linux-bbr", "hs-cubic", "perfect start", "limit", "document", "last byte"]
+    {
         assert!(table.contains(word), "{word} is missing:\n{table}");
     }
 }
@@ -41,10 +45,10 @@ fn every_recording_shipped_races_end_to_end() {
         let race = json(&["race", &file, "--json", "--schemes", "newreno,phttp"]);
         let schemes = race["schemes"].as_array().unwrap();
         let names: Vec<_> = schemes.iter().map(|s| s["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["linux", "newreno", "phttp", LIMIT, NO_HANDSHAKE], "{name}");
+        assert_eq!(names, ["linux", "newreno", "phttp", PERFECT, LIMIT, NO_HANDSHAKE], "{name}");
         let least = number_of(&race, NO_HANDSHAKE, "page_s");
         // All three shake hands, and these pages keep connections alive, as phttp does.
-        for scheme in &schemes[..4] {
+        for scheme in &schemes[..5] {
             assert!(number(&scheme["ratio_to_limit"]) >= 1.0, "{name}: {scheme}");
         }
         for scheme in schemes {
@@ -301,7 +305,9 @@ fn a_race_says_whom_the_client_bounded() {
     );
     let fast = ["race", "300kB", "--path", "50mbit,104ms,200p", "--schemes", "linux,jump-start"];
     let as_it_comes = said(&fast).expect("a note");
-    assert!(as_it_comes.contains("bounded jump-start for 14 % of the time"), "{as_it_comes}");
+    // Perfect start meets the same window.
+    let bounded = "bounded jump-start for 14 %, perfect start for 42 % of the time";
+    assert!(as_it_comes.contains(bounded), "{as_it_comes}");
     assert!(as_it_comes.contains("--client-window 1MB"), "{as_it_comes}");
     assert_eq!(said(&[&fast[..], &["--client-window", "1MB"]].concat()), None);
 }
@@ -386,9 +392,9 @@ fn visits_are_tabled_drawn_and_the_same_on_any_number_of_threads() {
     let tables = on("1");
     assert_eq!(tables, on("2"));
     let (table, _) = tables.split_once("\n\n").expect("milestones behind the table");
-    // Two schemes and the two limits; HTTP/1.0 keeps no connection, so a repeated visit has both limits, too.
-    assert_eq!(table.matches(" first ").count(), 4, "{table}");
-    assert_eq!(table.matches(" repeated ").count(), 4, "{table}");
+    // Two schemes, perfect start and the two limits; HTTP/1.0 keeps no connection, so a repeated visit has both limits, too.
+    assert_eq!(table.matches(" first ").count(), 5, "{table}");
+    assert_eq!(table.matches(" repeated ").count(), 5, "{table}");
     let html = fs::read_to_string(&report).unwrap();
     assert!(html.contains("newreno-nssr · first visit") && html.contains("linux · repeated visit"));
     let one = stdout(&["race", "map", "--schemes", "linux"]);

@@ -1,8 +1,8 @@
 //! Milestones of recorded pages: a document, the load event, and what comes after it.
 //!
 //! The recordings have servers that think 5 ms and a round trip of 20 ms. TCP and TLS take two
-//! round trips, and the request a third. So the document of 8 kB is complete after 60 + 5 ms and its
-//! transmission, about 66.8 ms with the work of hosts.
+//! round trips, and the request a third. So the document of 8 kB is complete after 60 + 5 ms and
+//! its transmission, about 66.8 ms with the work of hosts.
 
 use crate::race::{json, number_of};
 use crate::run::{headstart, stdout};

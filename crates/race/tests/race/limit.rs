@@ -171,7 +171,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_page()(
+    pub(crate) fn any_page()(
         drafts in prop::collection::vec(any_object(), 1..12),
         http in prop_oneof![Just(Http::Http10), Just(Http::Http11), Just(Http::Http2)],
         tls in prop_oneof![Just(Tls::None), Just(Tls::Tls13)],
@@ -192,7 +192,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_path()(
+    pub(crate) fn any_path()(
         down in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         up in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         rtt_us in prop_oneof![0u64..1000, 1000u64..400_000],

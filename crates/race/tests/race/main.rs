@@ -2,4 +2,5 @@
 
 mod account;
 mod limit;
+mod perfect;
 mod race;

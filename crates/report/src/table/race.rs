@@ -22,6 +22,8 @@ pub struct RaceRow {
     pub ratio_to_limit: Option<Median>,
     /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
     pub gain_over_linux: Option<Median>,
+    /// `gain_over_linux` in parts of that of perfect start; the column is there if any line has it.
+    pub share_of_perfect: Option<f64>,
     /// What bounded its loads most, and the share of their time; the column is there if any line has it.
     pub bound_by: Option<(String, f64)>,
     /// Segments sent again, over all connections of the page.
@@ -68,7 +70,7 @@ const fn column(
 /// In place of the name of the milestone that ends a load.
 const END: &str = "end";
 
-const COLUMNS: [RaceColumn; 12] = [
+const COLUMNS: [RaceColumn; 13] = [
     column("scheme", Quantity::Text, "How the page's servers send", |row| {
         Cell::Text(row.scheme.clone())
     }),
@@ -105,6 +107,12 @@ const COLUMNS: [RaceColumn; 12] = [
         |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
     ),
     column(
+        "of perfect",
+        Quantity::Share,
+        "Its gain in parts of the gain of perfect start, whose servers know the path",
+        |row| row.share_of_perfect.map_or(Cell::Undefined, whole_per_cent),
+    ),
+    column(
         "bound by",
         Quantity::Text,
         "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client or rounds",
@@ -131,7 +139,7 @@ const COLUMNS: [RaceColumn; 12] = [
 ];
 
 /// Columns that are left out where no line has anything to say there.
-const OPTIONAL: [&str; 5] = ["visit", "on", "min – max", "bound by", "harm"];
+const OPTIONAL: [&str; 6] = ["visit", "on", "min – max", "of perfect", "bound by", "harm"];
 
 impl Table {
     /// The table of a race: one line per scheme, the columns everybody compares. `end` names the
@@ -156,6 +164,11 @@ impl Table {
 
 fn without_interval(median: Option<Median>) -> Cell {
     median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
+}
+
+/// A ratio of two gains is not known to a tenth of a per cent.
+fn whole_per_cent(share: f64) -> Cell {
+    Cell::Text(format!("{:.0} %", share * 100.0).replace("-0 %", "0 %").replace('-', "−"))
 }
 
 /// Whole per cents: what repeats differ in is more than a tenth of one.
