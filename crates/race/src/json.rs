@@ -20,12 +20,16 @@ impl Serialize for RaceResult {
         map.serialize_entry("path", &PathJson(&self.path, self.background))?;
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
+        map.serialize_entry("runs", &self.runs)?;
         map.serialize_entry("exact", &self.is_exact)?;
         if self.visits.count > 1 {
             map.serialize_entry("visits", &VisitsJson(self.visits))?;
         }
         map.serialize_entry("worlds", &WorldsJson { on: self.worlds(), setting: &self.setting })?;
-        let of = Columns { repeats: self.repeats > 1, visits: self.visits.count > 1 };
+        let of = Columns {
+            repeats: self.repeats > 1 || self.runs.len() > 1,
+            visits: self.visits.count > 1,
+        };
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.end()

@@ -55,7 +55,7 @@
 //! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
 //! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
-//! `visits` (first and repeated).
+//! `runs` (several runs of a page), `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
@@ -73,6 +73,8 @@ mod perfect;
 mod record;
 mod result;
 mod run;
+mod run_row;
+mod runs;
 mod sample;
 pub mod scoreboard;
 mod setup;
@@ -94,6 +96,7 @@ pub use record::{
 };
 pub use result::{MilestoneResult, RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
+pub use run_row::{PageRun, PageRunRow};
 pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;

@@ -5,6 +5,7 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
+use super::run_row::{PageRun, PageRunRow};
 use super::{
     LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
     Spread, VisitKind, VisitSample, Visits, World,
@@ -94,6 +95,8 @@ pub struct RaceResult {
     pub is_exact: bool,
     /// What real worlds were made of.
     pub setting: Setting,
+    /// The runs of the page that the rows are medians of.
+    pub runs: Vec<PageRun>,
     /// First visits of the contestants in their order and of the limits, then repeated visits.
     pub schemes: Vec<SchemeResult>,
 }
@@ -115,8 +118,16 @@ impl RaceResult {
             repeats: race.repeats,
             is_exact: race.processing == ProcessingDelay::NONE,
             setting: Setting::default(),
+            runs: vec![run(None, &schemes)],
             schemes,
         }
+    }
+
+    /// Names the run in the recording that this is the race of.
+    #[must_use]
+    pub fn of_run(mut self, id: Option<String>) -> Self {
+        self.runs = vec![run(id, &self.schemes)];
+        self
     }
 
     /// A scheme's row of a kind of visit in a world.
@@ -147,11 +158,23 @@ impl RaceResult {
     }
 }
 
+/// A run of the page by its rows.
+fn run(id: Option<String>, rows: &[SchemeResult]) -> PageRun {
+    let row = |row: &SchemeResult| PageRunRow {
+        name: row.name.clone(),
+        on: row.world,
+        visit: row.visit,
+        page_s: row.median(RaceMetric::PageSeconds),
+        gain_over_linux: row.median(RaceMetric::GainOverLinux),
+    };
+    PageRun { id, schemes: rows.iter().map(row).collect() }
+}
+
 /// A smaller gain of perfect start is no measure of other gains.
 const LEAST_GAIN: f64 = 0.01;
 
 /// Gives each simulated row its part of the gain of perfect start at the same kind of visit.
-fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
+pub(super) fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
     let perfect: Vec<(VisitKind, Spread)> = rows
         .iter()
         .filter(|row| row.name == PERFECT_START)
@@ -234,6 +257,11 @@ impl HeldAgainst<'_> {
 }
 
 impl SchemeResult {
+    /// Replaces every spread.
+    pub(super) fn with_spreads(&self, spread: impl Fn(RaceMetric) -> Option<Spread>) -> Self {
+        Self { spreads: RaceMetric::ALL.map(spread), ..self.clone() }
+    }
+
     /// A median with its interval and extremes; `None` where it is undefined.
     pub fn spread(&self, metric: RaceMetric) -> Option<Spread> {
         let index = RaceMetric::ALL.iter().position(|m| *m == metric)?;

@@ -9,6 +9,8 @@ use units::Duration;
 /// One visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VisitSample {
+    /// Number of the page's run, from 0.
+    pub run: usize,
     /// How many real turns of the race were before that of which it is; `None` if it is simulated.
     pub order: Option<u64>,
     /// Of which repeat, from 0.
@@ -35,6 +37,7 @@ impl VisitSample {
     /// The load of a turn's visit.
     pub(super) fn new(turn: &ClientTurn, visit: usize, load: &MeasuredLoad) -> Self {
         Self {
+            run: 0,
             order: turn.order,
             repeat: turn.repeat,
             visit,

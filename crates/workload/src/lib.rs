@@ -75,7 +75,7 @@ mod versions;
 pub use announcement::Announcements;
 pub use client::{CHROMIUM_DOCUMENT_WORK, CHROMIUM_FIRST_CONNECTIONS, ClientModel};
 pub use distribution::{Distribution, DistributionError};
-pub use har::{HarError, parse_har, parse_har_page};
+pub use har::{HarError, RecordedRun, parse_har, parse_har_page, parse_har_runs};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
     HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol,

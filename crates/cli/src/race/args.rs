@@ -14,7 +14,9 @@ use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
-use workload::{BUILTINS, ClientModel, Http, LoaderConfig, Page, PageMilestone, ServerModel, Tls};
+use workload::{
+    BUILTINS, ClientModel, Http, LoaderConfig, Page, PageMilestone, RecordedRun, ServerModel, Tls,
+};
 
 /// Races if none are named: servers of today, and what their operators choose among.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32,linux-bbr,hs-cubic";
@@ -31,8 +33,10 @@ pub(crate) struct RaceArgs {
     #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
-    /// Page of a HAR file that has several, by number or id [default: the one that began first]
-    #[arg(long, value_name = "N|ID")]
+    /// Page of a HAR file: a number, an id, or all [default: the one that began first]
+    ///
+    /// `all` races each of them as a run of one page. Times and gains are medians over the runs.
+    #[arg(long, value_name = "N|ID|all")]
     har_page: Option<String>,
 
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
@@ -246,6 +250,13 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
+/// The race of one run of the page.
+pub(super) struct RaceOfRun {
+    /// The run's id in the recording.
+    pub(super) id: Option<String>,
+    pub(super) race: Race,
+}
+
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Contender>);
 
@@ -325,26 +336,40 @@ impl RaceArgs {
         Some(Scheme::parse(&format!("{BASELINE}+rwnd={window}B")).expect("linux takes a window"))
     }
 
-    /// The page, loaded until the milestone that was asked for.
-    fn page(&self) -> Result<Page, Failure> {
-        let page = page::page(&self.page, self.har_page.as_deref())?;
-        match self.until {
-            None => Ok(page),
-            Some(until) if page.knows(until) => Ok(page.measured_until(until)),
-            Some(_) => Err(Failure::input(format!(
-                "--until load: {} has no time of a load event (pageTimings.onLoad); --until last measures the last byte",
-                self.page
-            ))),
-        }
+    /// The runs of the page, all loaded until the same milestone.
+    fn pages(&self) -> Result<Vec<RecordedRun>, Failure> {
+        let pages = page::pages(&self.page, self.har_page.as_deref())?;
+        let know = |until| pages.iter().all(|run| run.page.knows(until));
+        let until = match self.until {
+            None if know(PageMilestone::Load) => PageMilestone::Load,
+            None => PageMilestone::LastByte,
+            Some(until) if know(until) => until,
+            Some(_) => {
+                return Err(Failure::input(format!(
+                    "--until load: {} has no time of a load event (pageTimings.onLoad); --until last measures the last byte",
+                    self.page
+                )));
+            }
+        };
+        let measured = |run: RecordedRun| {
+            let page = run.page.measured_until(until);
+            RecordedRun { page, ..run }
+        };
+        Ok(pages.into_iter().map(measured).collect())
     }
 
-    /// The race they describe; reads the page.
-    pub(super) fn race(&self) -> Result<Race, Failure> {
+    /// The race of each run of the page; reads the page.
+    pub(super) fn races(&self) -> Result<Vec<RaceOfRun>, Failure> {
+        let race = |run: RecordedRun| Ok(RaceOfRun { id: run.id, race: self.race(run.page)? });
+        self.pages()?.into_iter().map(race).collect()
+    }
+
+    fn race(&self, page: Page) -> Result<Race, Failure> {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
         Ok(Race {
-            page: Arc::new(self.page()?),
+            page: Arc::new(page),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig {
                 http: self.http,

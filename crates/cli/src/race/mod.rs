@@ -26,12 +26,14 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
     }
-    let race = args.race()?;
+    let races = args.races()?;
     files::check(&args)?;
-    race.page.notes().iter().for_each(|note| remark(&format!("note: {note}")));
-    refusals::check(&args, &race)?;
-    remarks::before(&args, &race);
-    let raced = raced::as_far_as_possible(&args, &race)?;
+    let notes = remarks::of_pages(&args, &races);
+    notes.iter().for_each(|note| remark(&format!("note: {note}")));
+    let first = &races[0].race;
+    refusals::check(&args, first)?;
+    remarks::before(&args, first);
+    let raced = raced::as_far_as_possible(&args, &races)?;
     // A report that cannot be written is no reason to keep the results back.
     let written = files::write(&args, &raced);
     match args.json {

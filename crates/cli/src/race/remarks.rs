@@ -1,13 +1,54 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::RaceArgs;
+use super::args::RaceOfRun;
 use super::raced::Raced;
+use super::{RaceArgs, page};
 use cmdline::{Failure, remark};
-use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
+use race::{
+    Bound, Contestant, Race, SchemeResult, Spread, TIME_LIMIT, VisitKind, VisitSample, World,
+};
 use testbed::{Browser, Contender, runs_in};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
+
+/// The notes on the runs of the page, each once.
+pub(super) fn of_pages(args: &RaceArgs, races: &[RaceOfRun]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in races.iter().flat_map(|run| run.race.page.notes()) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes.extend(on_runs(args, races));
+    notes
+}
+
+/// A note on what the intervals cover, for a recording.
+fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
+    let mut names: Vec<&str> = races.iter().map(|run| run.race.page.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let runs = races.len();
+    match runs {
+        1 if !page::is_recording(&args.page) => None,
+        1 => Some(
+            "one run of the page: intervals cover chance on the path, not how servers and page vary between runs; record \
+             the page several times, and race them with --har-page all"
+                .to_owned(),
+        ),
+        _ if names.len() > 1 => Some(format!(
+            "the {runs} pages of the file have {} addresses, so they are not runs of one page; --har-page N races one",
+            names.len()
+        )),
+        _ if runs < Spread::LEAST_FOR_INTERVAL => Some(format!(
+            "times and gains are medians of {runs} runs of the page; fewer than {} have no 95 % interval, so brackets show \
+             the least and the greatest",
+            Spread::LEAST_FOR_INTERVAL
+        )),
+        _ => Some(format!("times, gains and intervals are those of {runs} runs of the page")),
+    }
+}
 
 /// What is known before anything is run.
 pub(super) fn before(args: &RaceArgs, race: &Race) {
@@ -138,7 +179,7 @@ fn first_visits(raced: &Raced) -> impl Iterator<Item = &SchemeResult> {
 /// Fails if a load did not complete; says which and why.
 pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
     let mut lines: Vec<String> = Vec::new();
-    for contestant in &raced.outcome.contestants {
+    for contestant in raced.outcomes().flat_map(|outcome| &outcome.contestants) {
         lines.extend(failures(raced, contestant));
     }
     lines.extend(first_visits(raced).filter_map(|row| {

@@ -15,16 +15,23 @@ pub(super) fn milestones(result: &RaceResult, objects: usize) -> Option<Table> {
 
 fn rows(result: &RaceResult) -> Vec<RaceRow> {
     let has_worlds = result.worlds() != [World::Sim];
+    let runs = result.runs.len();
     let rows = result.schemes.iter().map(|scheme| RaceRow {
         visit: (result.visits.count > 1).then(|| scheme.visit.name().to_owned()),
         world: scheme.world.filter(|_| has_worlds).map(|world| world.name().to_owned()),
-        page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1),
-        ..row(scheme)
+        page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1 || runs > 1),
+        ..row(scheme, runs)
     });
     rows.collect()
 }
 
-fn row(scheme: &SchemeResult) -> RaceRow {
+fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
+    let shown = |spread: Spread| shown(spread, runs);
+    let milestone = |result: &MilestoneResult| MilestoneCells {
+        name: result.milestone.name().to_owned(),
+        time_s: result.time_s.map(shown),
+        gain_over_linux: result.gain_over_linux.map(shown),
+    };
     let median = |metric| scheme.spread(metric).map(shown);
     RaceRow {
         scheme: name(scheme),
@@ -46,16 +53,10 @@ fn row(scheme: &SchemeResult) -> RaceRow {
     }
 }
 
-fn milestone(result: &MilestoneResult) -> MilestoneCells {
-    MilestoneCells {
-        name: result.milestone.name().to_owned(),
-        time_s: result.time_s.map(shown),
-        gain_over_linux: result.gain_over_linux.map(shown),
-    }
-}
-
-const fn shown(spread: Spread) -> Median {
-    Median { value: spread.median, interval: spread.interval }
+/// Few runs have no interval, and are too different to hide that: their extremes are shown.
+fn shown(spread: Spread, runs: usize) -> Median {
+    let extremes = (runs > 1).then_some((spread.min, spread.max));
+    Median { value: spread.median, interval: spread.interval.or(extremes) }
 }
 
 /// Of what is measured; a limit is certain.

@@ -25,7 +25,7 @@ use workload::{
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
-    let Raced { race, outcome, result } = raced;
+    let Raced { race, outcome, result, .. } = raced;
     let mut subtitle = facts(race);
     if race.repeats > 1 {
         subtitle.push("Figures show the first repeat".to_owned());
@@ -182,7 +182,7 @@ fn views(raced: &Raced) -> Vec<View<'_>> {
 }
 
 fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
-    let Raced { race, outcome, result } = raced;
+    let Raced { race, outcome, result, .. } = raced;
     let world = Some(contestant.world).filter(|_| result.worlds().len() > 1);
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));

@@ -26,6 +26,7 @@ mod race_chromium;
 mod race_curl;
 mod race_files;
 mod race_milestones;
+mod race_runs;
 mod race_worlds;
 mod readme;
 mod report;

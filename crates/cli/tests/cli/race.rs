@@ -109,6 +109,7 @@ fn keys_come_in_the_published_order() {
         "path",
         "seed",
         "repeats",
+        "runs",
         "exact",
         "worlds",
         "schemes",

@@ -59,5 +59,32 @@ pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<
     page::build(recording, name)
 }
 
+/// A run of a page, one of several in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedRun {
+    /// Its id in the file; `None` if the file names no pages.
+    pub id: Option<String>,
+    /// The page as this run recorded it.
+    pub page: Page,
+}
+
+/// Reads all pages of a HAR file, in the order of the file: the runs of a test.
+///
+/// # Errors
+/// As [`parse_har`], for the first run that cannot be read.
+pub fn parse_har_runs(bytes: &[u8], name: &str) -> Result<Vec<RecordedRun>, HarError> {
+    let har = model::read(bytes, name)?;
+    let ids = pages::Pages::of(&har.log).ids();
+    let run = |id: Option<&str>| {
+        let recording = recording::recording(&har.log, id, name)?.among_all();
+        let page = page::build(recording, name)?;
+        Ok(RecordedRun { id: id.map(str::to_owned), page })
+    };
+    match ids.is_empty() {
+        true => Ok(vec![run(None)?]),
+        false => ids.into_iter().map(|id| run(Some(id))).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests;

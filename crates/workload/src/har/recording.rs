@@ -54,6 +54,15 @@ pub(super) struct Recording {
     pub(super) of_several: Option<String>,
 }
 
+impl Recording {
+    /// Drops remarks on the other pages of the file: they are loaded, too.
+    pub(super) fn among_all(mut self) -> Self {
+        self.skipped.remove(&Skipped::OtherPage);
+        self.of_several = None;
+        self
+    }
+}
+
 /// The recording of the page `choice`, by number or id; by default of the page that began first.
 ///
 /// # Errors
