@@ -2,6 +2,7 @@
 
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
+use super::critical::{CriticalObject, critical_path};
 use super::record::{LinkWatch, LoadRecording, SequenceStep};
 use super::times::MilestoneTimes;
 use super::visits::VisitKind;
@@ -40,6 +41,8 @@ pub struct MeasuredLoad {
     pub objects: Vec<Option<Duration>>,
     /// What bounded it; `None` if it did not end with every object, or nobody watched.
     pub bounds: Option<BoundShares>,
+    /// Its critical path; empty if it did not end, or was not watched.
+    pub critical: Vec<CriticalObject>,
     /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
@@ -113,6 +116,7 @@ impl MeasuredLoad {
                 self.senders = account.senders(recording);
             }
             self.bounds = account.shares;
+            self.critical = critical_path(page, recording);
         }
     }
 }

@@ -21,6 +21,7 @@ impl Serialize for RaceResult {
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
         map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("notes", &self.notes)?;
         map.serialize_entry("exact", &self.is_exact)?;
         if self.visits.count > 1 {
             map.serialize_entry("visits", &VisitsJson(self.visits))?;
@@ -32,6 +33,7 @@ impl Serialize for RaceResult {
         };
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
+        map.serialize_entry("critical_path", &self.critical)?;
         map.end()
     }
 }

@@ -54,6 +54,7 @@
 //!
 //! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
+//! `critical` (the chain of objects that it waited for),
 //! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
 //! `runs` (several runs of a page), `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
@@ -61,6 +62,7 @@
 mod account;
 mod bound;
 mod contestant;
+mod critical;
 mod ends;
 pub mod estimate;
 mod harm;
@@ -83,10 +85,12 @@ pub mod student;
 mod tally;
 mod times;
 mod visits;
+mod waits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
+pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use perfect::PERFECT_START;
@@ -102,6 +106,7 @@ pub(crate) use setup::Phases;
 pub use spread::Spread;
 pub use times::MilestoneTimes;
 pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
+pub use waits::{CriticalPath, CriticalWait};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};

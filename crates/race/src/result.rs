@@ -6,6 +6,7 @@
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::run_row::{PageRun, PageRunRow};
+use super::waits::CriticalPath;
 use super::{
     LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
     Spread, VisitKind, VisitSample, Visits, World,
@@ -95,6 +96,10 @@ pub struct RaceResult {
     pub is_exact: bool,
     /// What real worlds were made of.
     pub setting: Setting,
+    /// The critical path of the first load by `linux`.
+    pub critical: Option<CriticalPath>,
+    /// Remarks on the page and the race for their reader.
+    pub notes: Vec<String>,
     /// The runs of the page that the rows are medians of.
     pub runs: Vec<PageRun>,
     /// First visits of the contestants in their order and of the limits, then repeated visits.
@@ -118,6 +123,10 @@ impl RaceResult {
             repeats: race.repeats,
             is_exact: race.processing == ProcessingDelay::NONE,
             setting: Setting::default(),
+            critical: World::ALL
+                .into_iter()
+                .find_map(|world| CriticalPath::of(&race.page, outcome.baseline(world)?)),
+            notes: Vec::new(),
             runs: vec![run(None, &schemes)],
             schemes,
         }

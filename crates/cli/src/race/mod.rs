@@ -5,6 +5,7 @@
 //! `remarks` (what else a reader has to know).
 
 mod args;
+mod diagnosis;
 mod files;
 mod page;
 mod raced;
@@ -32,8 +33,10 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     notes.iter().for_each(|note| remark(&format!("note: {note}")));
     let first = &races[0].race;
     refusals::check(&args, first)?;
-    remarks::before(&args, first);
-    let raced = raced::as_far_as_possible(&args, &races)?;
+    let before = remarks::before(&args, first);
+    before.iter().for_each(|note| remark(&format!("note: {note}")));
+    let mut raced = raced::as_far_as_possible(&args, &races)?;
+    raced.result.notes = [notes, before, remarks::on_result(&raced)].concat();
     // A report that cannot be written is no reason to keep the results back.
     let written = files::write(&args, &raced);
     match args.json {
@@ -45,12 +48,18 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     remarks::complain(&raced)
 }
 
-/// The tables.
+/// The result in words, and its tables.
 fn print(raced: &Raced) -> Result<(), Failure> {
-    stdout::print_table(&table::of(&raced.result))?;
-    let Some(milestones) = table::milestones(&raced.result, raced.race.page.objects().len()) else {
-        return Ok(());
-    };
+    for sentence in diagnosis::sentences(&raced.result) {
+        stdout::print(&format!("{sentence}\n"))?;
+    }
     stdout::print("\n")?;
-    stdout::print_table(&milestones)
+    stdout::print_table(&table::of(&raced.result))?;
+    if let Some(milestones) = table::milestones(&raced.result, raced.race.page.objects().len()) {
+        stdout::print("\n")?;
+        stdout::print_table(&milestones)?;
+    }
+    let Some(path) = &raced.result.critical else { return Ok(()) };
+    stdout::print(&format!("\n{}\n\n", diagnosis::path(path)))?;
+    stdout::print_table(&diagnosis::table(path, false))
 }

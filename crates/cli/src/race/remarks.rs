@@ -51,23 +51,25 @@ fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
 }
 
 /// What is known before anything is run.
-pub(super) fn before(args: &RaceArgs, race: &Race) {
+pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
+    let mut notes = Vec::new();
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
         let names: Vec<&str> = out.map(Contender::name).collect();
         if !names.is_empty() && !args.is_simulated_only() {
             let names = names.join(", ");
-            remark(&format!("note: {world} has no {names}: it has no lines there"));
+            notes.push(format!("{world} has no {names}: it has no lines there"));
         }
     }
-    for note in [clear_model(race), model_of_http11(race), no_model(args)].into_iter().flatten() {
-        remark(note);
-    }
+    let of_models = [clear_model(race), model_of_http11(race), no_model(args)];
+    notes.extend(of_models.into_iter().flatten().map(str::to_owned));
     if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
-        remark(
-            "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
+        notes.push(
+            "nothing here depends on chance (--exact, no loss, no background): repeats are alike"
+                .to_owned(),
         );
     }
+    notes
 }
 
 /// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.
@@ -76,7 +78,7 @@ fn clear_model(race: &Race) -> Option<&'static str> {
     let is_guess =
         race.loader.server == ServerModel::Nginx && race.page.hosts().iter().any(speaks_tls);
     is_guess.then_some(
-        "note: --server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
+        "--server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
          modelled. --tls none compares like with like",
     )
 }
@@ -85,7 +87,7 @@ fn clear_model(race: &Race) -> Option<&'static str> {
 fn no_model(args: &RaceArgs) -> Option<&'static str> {
     let is_compared = matches!(args.browser, Browser::Chromium(_)) && args.on.contains(&World::Sim);
     (is_compared && args.client_model != ClientModel::Chromium).then_some(
-        "note: the simulated client opens connections as the loader does; --client-model chromium compares like with like",
+        "the simulated client opens connections as the loader does; --client-model chromium compares like with like",
     )
 }
 
@@ -95,7 +97,7 @@ fn model_of_http11(race: &Race) -> Option<&'static str> {
     let is_guess =
         race.loader.client == ClientModel::Chromium && race.page.hosts().iter().any(is_other);
     is_guess.then_some(
-        "note: --client-model chromium opens connections as Chromium does under HTTP/1.1; of other versions only the time to read a \
+        "--client-model chromium opens connections as Chromium does under HTTP/1.1; of other versions only the time to read a \
          document is modelled. --http 1.1 compares like with like",
     )
 }
@@ -116,9 +118,12 @@ pub(super) fn after(args: &RaceArgs, raced: &Raced) {
         remark(&format!("loaded in real time by {client}"));
     }
     say_how_late(raced);
-    if let Some(note) = client_bounded(raced) {
-        remark(&note);
-    }
+    on_result(raced).iter().for_each(|note| remark(&format!("note: {note}")));
+}
+
+/// Notes on the result.
+pub(super) fn on_result(raced: &Raced) -> Vec<String> {
+    client_bounded(raced).into_iter().collect()
 }
 
 /// A share of a scheme's time above which a reader should know that the client decided it.
@@ -145,7 +150,7 @@ fn client_bounded(raced: &Raced) -> Option<String> {
     };
     let told = told.join(", ");
     (!bounded.is_empty())
-        .then(|| format!("note: the client's receive window bounded {told} of the time{way_out}"))
+        .then(|| format!("the client's receive window bounded {told} of the time{way_out}"))
 }
 
 /// A scheme, its world if there are several or real ones, and its visits if there are two kinds.

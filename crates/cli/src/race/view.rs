@@ -1,7 +1,7 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
 use super::raced::Raced;
-use super::{side_by_side, table};
+use super::{diagnosis, side_by_side, table};
 use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
 use link::QueueLimit;
@@ -12,9 +12,9 @@ use race::{
     TransferRecord, VisitKind, Visits, World,
 };
 use report::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
-    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind,
-    SequencePoint, WindowPoint,
+    Block, BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
+    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, Section, SenderBound,
+    SequenceKind, SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
@@ -44,12 +44,29 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
         subtitle,
         table: table::of(result),
-        sections: side_by_side::sections(raced),
+        sections: sections(raced),
         compared: compared(result, &views),
         schemes: views.into_iter().map(|view| view.shown).collect(),
         limit: limit(&outcome.limit),
         links: Links { documents: installed::documents(), ..Links::default() },
     }
+}
+
+/// The result in words, milestones, the critical path, and real worlds side by side.
+fn sections(raced: &Raced) -> Vec<Section> {
+    let Raced { race, result, .. } = raced;
+    let text = diagnosis::sentences(result).into_iter().map(Block::Text);
+    let milestones = table::milestones(result, race.page.objects().len());
+    let path = result.critical.as_ref().map(|path| Block::Table(diagnosis::table(path, true)));
+    let section = |heading: &str, blocks: Vec<Block>| {
+        (!blocks.is_empty()).then(|| Section { heading: heading.to_owned(), blocks })
+    };
+    let own = [
+        section("In words", text.collect()),
+        section("Milestones", milestones.map(Block::Table).into_iter().collect()),
+        section("Critical path", path.into_iter().collect()),
+    ];
+    own.into_iter().flatten().chain(side_by_side::sections(raced)).collect()
 }
 
 /// How a recording's own note of name lookups begins.

@@ -24,6 +24,7 @@ mod race;
 mod race_agent;
 mod race_chromium;
 mod race_curl;
+mod race_diagnosis;
 mod race_files;
 mod race_milestones;
 mod race_runs;

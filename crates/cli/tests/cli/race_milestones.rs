@@ -80,7 +80,8 @@ fn harm_counts_to_the_end_of_the_load() {
 fn each_milestone_has_its_gain_in_the_table() {
     let file = recording("polls-after-load");
     let table = stdout(&[&["race", &file], &PATH[..], &SCHEMES[..]].concat());
-    let (race, milestones) = table.split_once("\n\n").expect("two tables");
+    let parts: Vec<&str> = table.split("\n\n").collect();
+    let [_, race, milestones, ..] = parts[..] else { panic!("words and two tables: {table}") };
     assert!(race.starts_with("scheme ") && race.contains(" load "), "{race}");
     for word in ["document", "DOMContentLoaded", "load", "last byte", "7.426 s", "+14.2 %"] {
         assert!(milestones.contains(word), "{word}: {milestones}");
@@ -88,7 +89,7 @@ fn each_milestone_has_its_gain_in_the_table() {
     assert_eq!(milestones.lines().next().expect("a head").matches("gain").count(), 4);
     // A page of one object has one milestone, and no second table.
     let single = stdout(&["race", "30kB", "--schemes", "linux"]);
-    assert!(!single.contains("\n\n"), "{single}");
+    assert!(!single.contains("document"), "{single}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Races of schemes over pages.
 
 mod account;
+mod critical;
 mod limit;
 mod perfect;
 mod race;
