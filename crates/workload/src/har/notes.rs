@@ -24,9 +24,7 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
         let text = format!(" over {name}, loaded by HTTP/2's rules");
         notes.extend(requests(named, &text));
     }
-    let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
-    let late = fetches.iter().filter(after_load).count();
-    notes.extend(requests(late, " started after the page's load event"));
+    notes.extend(reading.events().note(fetches));
     notes.extend(version_note(&reading.hosts, fetches));
     notes.extend(tls_notes(&reading.hosts, fetches));
     notes.extend(server_time_notes(reading));
