@@ -23,6 +23,9 @@ impl Serialize for RaceResult {
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
         map.serialize_entry("runs", &self.runs)?;
+        if let Some(mark) = self.limit_mark {
+            map.serialize_entry("limit_mark", mark)?;
+        }
         map.serialize_entry("notes", &self.notes)?;
         map.serialize_entry("exact", &self.is_exact)?;
         if self.visits.count > 1 {

@@ -16,7 +16,7 @@ use crate::limit::Limit;
 use link::path::PathSpec;
 use serde::Serialize;
 use units::Duration;
-use workload::{Page, PageMilestone};
+use workload::{Page, PageMilestone, RecordedLoad};
 
 /// A scheme's visits of a kind in a world, or a limit's.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +99,8 @@ pub struct RaceResult {
     pub setting: Setting,
     /// The critical path of the first load by `linux`.
     pub critical: Option<CriticalPath>,
+    /// Words for the limit if it holds for the recording of the page alone.
+    pub limit_mark: Option<&'static str>,
     /// Remarks on the page and the race for their reader.
     pub notes: Vec<String>,
     /// The runs of the page that the rows are medians of.
@@ -127,6 +129,7 @@ impl RaceResult {
             critical: World::ALL
                 .into_iter()
                 .find_map(|world| CriticalPath::of(&race.page, outcome.baseline(world)?)),
+            limit_mark: race.page.recorded().and_then(RecordedLoad::limit_mark),
             notes: Vec::new(),
             runs: vec![run(None, &schemes)],
             schemes,

@@ -28,7 +28,8 @@ impl RaceResult {
         let first = results.first().expect("a run");
         let mut schemes: Vec<SchemeResult> = first.schemes.iter().filter_map(rows).collect();
         divide_by_perfect_start(&mut schemes);
-        Self { runs, schemes, ..first.clone() }
+        let limit_mark = results.iter().find_map(|one| one.limit_mark);
+        Self { runs, schemes, limit_mark, ..first.clone() }
     }
 }
 

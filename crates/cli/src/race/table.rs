@@ -1,6 +1,9 @@
 //! A race's results as the tables that everybody reads.
 
-use race::{MilestoneResult, RaceMetric, RaceResult, SchemeResult, Spread, World};
+use race::{
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, MilestoneResult, RaceMetric, RaceResult, SchemeResult, Spread,
+    World,
+};
 use report::{Median, MilestoneCells, RaceRow, Table};
 
 /// The schemes beside each other.
@@ -20,6 +23,7 @@ fn rows(result: &RaceResult) -> Vec<RaceRow> {
         visit: (result.visits.count > 1).then(|| scheme.visit.name().to_owned()),
         world: scheme.world.filter(|_| has_worlds).map(|world| world.name().to_owned()),
         page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1 || runs > 1),
+        scheme: name(scheme, result.limit_mark),
         ..row(scheme, runs)
     });
     rows.collect()
@@ -34,7 +38,6 @@ fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
     };
     let median = |metric| scheme.spread(metric).map(shown);
     RaceRow {
-        scheme: name(scheme),
         is_limit: scheme.is_limit(),
         page_s: median(RaceMetric::PageSeconds),
         ratio_to_limit: median(RaceMetric::RatioToLimit),
@@ -65,9 +68,13 @@ fn extremes(scheme: &SchemeResult) -> Option<(f64, f64)> {
     Some((spread.min, spread.max))
 }
 
-fn name(scheme: &SchemeResult) -> String {
-    match scheme.left_out {
-        Some(_) => format!("{} (left out)", scheme.name),
-        None => scheme.name.clone(),
+fn name(scheme: &SchemeResult, limit_mark: Option<&str>) -> String {
+    match (scheme.left_out.is_some(), limit_mark) {
+        (true, _) => format!("{} (left out)", scheme.name),
+        (false, Some(mark)) if scheme.name == LIMIT => mark.to_owned(),
+        (false, Some(mark)) if scheme.name == LIMIT_WITHOUT_HANDSHAKE => {
+            format!("{mark}, no handshake")
+        }
+        (false, _) => scheme.name.clone(),
     }
 }
