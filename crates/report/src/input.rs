@@ -17,6 +17,8 @@ pub struct RaceReport {
     /// What was run, one fact a line: page, path, HTTP and TLS, seed, repeats, what is excluded,
     /// which entries of the page were skipped and why.
     pub subtitle: Vec<String>,
+    /// The result in sentences, above everything else.
+    pub words: Vec<String>,
     /// The results; [`Table::race`] builds the usual columns.
     pub table: Table,
     /// What stands between the results and the schemes: such as worlds side by side.

@@ -45,6 +45,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     RaceReport {
         title: format!("{} over {}", race.page.name(), in_title(&race.path)),
         subtitle,
+        words: diagnosis::sentences(result),
         table: table::of(result),
         sections: sections(raced),
         compared: compared(result, &views),
@@ -57,14 +58,12 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
 /// The result in words, milestones, the critical path, and real worlds side by side.
 fn sections(raced: &Raced) -> Vec<Section> {
     let Raced { race, result, .. } = raced;
-    let text = diagnosis::sentences(result).into_iter().map(Block::Text);
     let milestones = table::milestones(result, race.page.objects().len());
     let path = result.critical.as_ref().map(|path| Block::Table(diagnosis::table(path, true)));
     let section = |heading: &str, blocks: Vec<Block>| {
         (!blocks.is_empty()).then(|| Section { heading: heading.to_owned(), blocks })
     };
     let own = [
-        section("In words", text.collect()),
         section("Milestones", milestones.map(Block::Table).into_iter().collect()),
         section("Critical path", path.into_iter().collect()),
     ];

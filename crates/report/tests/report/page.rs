@@ -78,6 +78,7 @@ fn race_of(word: &str) -> RaceReport {
         links: Links::default(),
         title: word.to_owned(),
         subtitle: vec![word.to_owned()],
+        words: vec![word.to_owned()],
         table: Table::race(&[row], "page done"),
         schemes: vec![scheme],
         limit: LimitView { document: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
