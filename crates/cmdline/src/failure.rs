@@ -13,6 +13,8 @@ pub enum Failure {
     Failed(String),
     /// The input is bad, or a privilege is missing: exit code 2.
     Input(String),
+    /// Results exceed a budget that the user set: exit code 3.
+    OverBudget(String),
     /// Asked to stop before the end: exit code 130, as shells have it for an interrupt.
     Interrupted(String),
     /// A command that was run failed, and has said why: its own exit code.
@@ -35,7 +37,10 @@ impl Failure {
     /// Returns the reason; empty for a command that has printed its own.
     pub fn why(&self) -> &str {
         match self {
-            Self::Failed(why) | Self::Input(why) | Self::Interrupted(why) => why,
+            Self::Failed(why)
+            | Self::Input(why)
+            | Self::OverBudget(why)
+            | Self::Interrupted(why) => why,
             Self::Command(_) | Self::ReaderGone => "",
         }
     }
@@ -50,6 +55,10 @@ impl Failure {
             Self::Input(why) => {
                 remark(&format!("headstart: {why}"));
                 ExitCode::from(2)
+            }
+            Self::OverBudget(why) => {
+                remark(&format!("headstart: over budget: {why}"));
+                ExitCode::from(3)
             }
             Self::Interrupted(why) => {
                 remark(&format!("headstart: {why}"));

@@ -12,6 +12,7 @@ const FREE: &[&str] = &[
     "address",
     "arguments",
     "background",
+    "budget",
     "client",
     "client_window",
     "connections",

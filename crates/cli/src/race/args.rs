@@ -3,11 +3,13 @@
 // Help texts have brackets around what may be left out.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+use super::budget::RaceBudget;
 use super::page;
 use cmdline::{Appendix, Failure, names};
 use link::path::{DEFAULT_PRESET, PathSpec, TraceStart, preset};
 use race::{
-    BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, WAKING_PROCESSING, World,
+    BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, RaceResult, Visits, WAKING_PROCESSING,
+    World,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -188,6 +190,14 @@ pub(crate) struct RaceArgs {
     /// `load` needs a HAR file with the time of its load event.
     #[arg(long, value_name = "MILESTONE", value_parser = parse_until)]
     until: Option<PageMilestone>,
+
+    /// Exit with code 3 if results exceed these limits, like load=2s,gain=10%
+    ///
+    /// Keys of times are document, content_loaded, load and last_byte: no median under the first
+    /// scheme may be later. The key gain is the least gain over `linux` that some scheme has to
+    /// have. Perfect start does not count.
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub(super) budget: Option<RaceBudget>,
 
     /// Print JSON instead of a table
     #[arg(long)]
@@ -387,6 +397,18 @@ impl RaceArgs {
             RecordedRun { page, ..run }
         };
         Ok(pages.into_iter().map(measured).collect())
+    }
+
+    /// Refuses a budget for what the page does not know.
+    pub(super) fn check_budget(&self, races: &[RaceOfRun]) -> Result<(), Failure> {
+        let Some(budget) = &self.budget else { return Ok(()) };
+        races.iter().try_for_each(|run| budget.check(&run.race.page))
+    }
+
+    /// Fails if the result exceeds the budget.
+    pub(super) fn judge(&self, result: &RaceResult) -> Result<(), Failure> {
+        let Some(budget) = &self.budget else { return Ok(()) };
+        budget.judge(result, self.schemes.0.first().map_or(BASELINE, Contender::name))
     }
 
     /// The race of each run of the page; reads the page.

@@ -5,6 +5,7 @@
 //! `remarks` (what else a reader has to know).
 
 mod args;
+mod budget;
 mod diagnosis;
 mod files;
 pub(crate) mod page;
@@ -29,6 +30,7 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     }
     let races = args.races()?;
     files::check(&args)?;
+    args.check_budget(&races)?;
     let notes = remarks::of_pages(&args, &races);
     notes.iter().for_each(|note| remark(&format!("note: {note}")));
     let first = &races[0].race;
@@ -45,7 +47,8 @@ pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
     }
     remarks::after(&args, &raced);
     written?;
-    remarks::complain(&raced)
+    remarks::complain(&raced)?;
+    args.judge(&raced.result)
 }
 
 /// The result in words, and its tables.

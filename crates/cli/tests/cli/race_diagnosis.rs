@@ -1,7 +1,7 @@
 //! A race in words: what could be saved, what the time goes to, and the chain of objects.
 
 use crate::race::{json, number_of};
-use crate::run::{folder, stdout};
+use crate::run::{folder, headstart, refused, stdout};
 use std::fs;
 
 const FRAMES: [&str; 6] = [
@@ -80,4 +80,24 @@ fn notes_are_in_the_json_too() {
         assert!(notes.iter().any(|note| note.contains(word)), "{word}: {notes:?}");
     }
     assert!(notes.iter().all(|note| !note.starts_with("note")), "{notes:?}");
+}
+
+/// `linux` needs 2.427 s for the page of three frames, and 66.8 ms for its document. Nothing gains
+/// a tenth.
+#[test]
+fn a_budget_that_is_exceeded_has_an_exit_code_of_its_own() {
+    let race = |budget: &str| {
+        let output = headstart(&[&FRAMES[..], &["--budget", budget]].concat());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(race("load=2.43s,document=67ms,gain=0%").0, Some(0));
+    let (code, said) = race("load=2.42s,document=66ms");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("over budget: load takes 2.427 s under linux, and may take 2.420 s"));
+    assert!(said.contains("document takes 66.8 ms under linux, and may take 66.0 ms"), "{said}");
+    let (code, said) = race("gain=10%");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("over budget: the best gain is "), "{said}");
+    let one = ["race", "30kB", "--schemes", "linux", "--budget", "load=1s"];
+    refused(&one, &["--budget load", "no time of this event", "last_byte"]);
 }

@@ -1,0 +1,140 @@
+//! `--budget`: times and a gain that a race has to keep, so that a build can fail if it does not.
+
+use cmdline::Failure;
+use race::{RaceMetric, RaceResult, SchemeResult, World};
+use report::seconds;
+use std::str::FromStr;
+use units::Duration;
+use workload::{Page, PageMilestone};
+
+/// Limits on a race's results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RaceBudget {
+    /// The latest times of milestones under the first scheme.
+    times: Vec<(PageMilestone, Duration)>,
+    /// The least gain of the best scheme, as a share of the time under `linux`.
+    gain: Option<f64>,
+}
+
+/// The key of the least gain.
+const GAIN: &str = "gain";
+
+impl FromStr for RaceBudget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut budget = Self::default();
+        for part in text.split(',') {
+            let (key, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("{part:?} is no KEY=VALUE, like load=2s or {GAIN}=10%"))?;
+            if key == GAIN {
+                budget.gain = Some(share(value)?);
+                continue;
+            }
+            let milestone = PageMilestone::ALL.into_iter().find(|one| one.key() == key);
+            let milestone = milestone.ok_or_else(|| {
+                let keys = PageMilestone::ALL.map(PageMilestone::key).join(", ");
+                format!("{key:?} is none of {keys} and {GAIN}")
+            })?;
+            let time: Duration =
+                value.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+            budget.times.push((milestone, time));
+        }
+        Ok(budget)
+    }
+}
+
+/// A share like `10%`, of at most all.
+fn share(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let share = percent.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("{text:?} is no share of 0% to 100%"))
+}
+
+impl RaceBudget {
+    /// Refuses milestones that the page does not know.
+    pub(super) fn check(&self, page: &Page) -> Result<(), Failure> {
+        match self.times.iter().find(|(milestone, _)| !page.knows(*milestone)) {
+            Some((milestone, _)) => Err(Failure::input(format!(
+                "--budget {}: the recording of {} has no time of this event; last_byte has one",
+                milestone.key(),
+                page.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails with one line for each limit that the result exceeds. `first` is the name of the
+    /// scheme that the times are of.
+    pub(super) fn judge(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
+        let row = result.measured().find(|row| row.name == first);
+        let late = self.times.iter().filter_map(|limit| late(row?, *limit));
+        let lines: Vec<String> = late.chain(self.too_small(result)).collect();
+        match lines.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::OverBudget(lines.join("; "))),
+        }
+    }
+
+    fn too_small(&self, result: &RaceResult) -> Option<String> {
+        let least = self.gain?;
+        let raced = result.measured().filter(|row| row.name != race::PERFECT_START);
+        let gains = raced.filter_map(|row| row.median(RaceMetric::GainOverLinux).zip(Some(row)));
+        let best = gains.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        let shown = |gain: f64| format!("{:.1} %", gain * 100.0);
+        match best {
+            Some((gain, _)) if gain >= least => None,
+            Some((gain, row)) => Some(format!(
+                "the best gain is {} by {}, and has to be {}",
+                shown(gain),
+                place(row),
+                shown(least)
+            )),
+            None => Some(format!("no gain is known, and it has to be {}", shown(least))),
+        }
+    }
+}
+
+/// Names a time that is over its limit, or that did not come.
+fn late(row: &SchemeResult, (milestone, limit): (PageMilestone, Duration)) -> Option<String> {
+    let limit = limit.as_secs_f64();
+    let time = row.time_to(milestone).map(|time| time.median);
+    if time.is_some_and(|time| time <= limit) {
+        return None;
+    }
+    let took = time.map_or("never comes".to_owned(), |time| format!("takes {}", seconds(time)));
+    Some(format!("{milestone} {took} under {}, and may take {}", place(row), seconds(limit)))
+}
+
+fn place(row: &SchemeResult) -> String {
+    match row.world {
+        Some(world) if world != World::Sim => format!("{} on {}", row.name, world.name()),
+        _ => row.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_read_or_refused_with_the_way_out() {
+        let budget: RaceBudget = "load=2s,content_loaded=900ms,gain=12.5%".parse().unwrap();
+        let times = [
+            (PageMilestone::Load, Duration::from_secs(2)),
+            (PageMilestone::ContentLoaded, Duration::from_millis(900)),
+        ];
+        assert_eq!(budget, RaceBudget { times: times.into(), gain: Some(0.125) });
+        for (text, why) in [
+            ("load", "is no KEY=VALUE, like load=2s"),
+            ("page=2s", "is none of document, content_loaded, load, last_byte and gain"),
+            ("gain=10", "is no share of 0% to 100%"),
+            ("gain=101%", "is no share of 0% to 100%"),
+            ("load=2", "2"),
+        ] {
+            let said = text.parse::<RaceBudget>().unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}
