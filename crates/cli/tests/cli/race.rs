@@ -90,8 +90,19 @@ fn json_obeys_the_schema_it_publishes() {
             "2",
         ],
         &[
-            "race", "text", "--json", "--on", "sim", "--on", "kernel", "--visits", "2", "--idle",
+            "race",
+            "text",
+            "--json",
+            "--on",
+            "sim",
+            "--on",
+            "kernel",
+            "--visits",
+            "2",
+            "--idle",
             "0.01",
+            "--schemes",
+            "linux",
         ],
     ] {
         let race = json(arguments);
