@@ -94,9 +94,12 @@ enum Command {
     /// that scheme says how it starts and how to try it.
     #[command(after_help = schemes::appendix().help())]
     Schemes(schemes::SchemesArgs),
-    /// List the pages that come with headstart
+    /// List the pages that come with headstart, or show what is read from a HAR file
+    ///
+    /// With a file: its hosts with their versions, the line of the recording with the confidence
+    /// in servers' times, what was left out and why, and all notes.
     #[command(after_help = pages::appendix().help())]
-    Pages,
+    Pages(pages::PagesArgs),
     /// List the paths that have names
     #[command(after_help = paths::appendix().help())]
     Paths,
@@ -138,7 +141,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Schemes(args) => schemes::run(&args),
-        Command::Pages => pages::run(),
+        Command::Pages(args) => pages::run(&args),
         Command::Paths => paths::run(),
         Command::Completions(args) => completions::run(&args),
         Command::Complete(question) => completions::answer(&question),

@@ -8,10 +8,13 @@ use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use workload::{Http, LoaderConfig, NGINX_HTTP1_HEADER, Object, ObjectId, Page, Protocol};
+use workload::{Http, LoaderConfig, NGINX_HTTP1_HEADER, Object, ObjectId, Page, Protocol, Tls};
 
 /// What is asked for in the place of TLS's handshake.
 pub(crate) const FLIGHT: &str = "/flight";
+/// Where the server's Finished of TLS 1.2 is: shorter than the head of any answer, so it has no
+/// body.
+pub(crate) const FINISHED: &str = "/finished";
 
 /// Where an object is.
 pub(crate) fn path(object: ObjectId) -> String {
@@ -44,9 +47,15 @@ pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
         let label = &object.label;
         return Some(format!("a request of no bytes, like that for {label:?}, is not HTTP"));
     }
-    let mut protocols = page.hosts().iter().map(|host| config.protocol(host));
-    let is_pipelined = protocols.any(|protocol| protocol.http == Http::Persistent);
-    is_pipelined.then(|| "responses that follow one another unasked are not HTTP".to_owned())
+    let speaks = |is_so: fn(&Protocol) -> bool| {
+        page.hosts().iter().any(|host| is_so(&config.protocol(host)))
+    };
+    if speaks(|protocol| protocol.http == Http::Persistent) {
+        return Some("responses that follow one another unasked are not HTTP".to_owned());
+    }
+    // TLS is requests of its own, and a request waits for the one before it on its connection.
+    let early = "a request beside the ClientHello (--tls 0rtt) cannot be made in the clear";
+    speaks(|protocol| protocol.tls == Tls::ZeroRtt).then(|| early.to_owned())
 }
 
 /// Writes the files of the page's objects into a folder.
@@ -60,6 +69,7 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
     }
     let flight = config.tls_server_flight;
     let shortest = page.hosts().iter().map(|host| head_bytes(config.protocol(host))).min();
+    of_zeros(FINISHED, 0)?;
     of_zeros(FLIGHT, flight.saturating_sub(shortest.unwrap_or(0)))
 }
 

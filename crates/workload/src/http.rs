@@ -21,8 +21,6 @@ pub const HTTP2_SERVER_OPENING: u64 = 36;
 /// Plaintext that fits one TLS record (RFC 8446 §5.1); also HTTP/2's smallest frame limit
 /// (RFC 9113 §4.2).
 pub const RECORD_BYTES: u64 = 1 << 14;
-/// TLS 1.3 record: header 5, content type 1, authentication tag 16 (RFC 8446 §5.2; AES-GCM).
-pub const TLS_RECORD_OVERHEAD: u64 = 22;
 /// ClientHello as browsers pad it, 517 bytes, in a record of its own (RFC 7685 §4; header 5).
 pub const TLS_CLIENT_HELLO: u64 = 522;
 /// The client's ChangeCipherSpec (6) and Finished with a SHA-384 hash (22 + 4 + 48), which travel
@@ -31,6 +29,14 @@ pub const TLS_CLIENT_FINISHED: u64 = 80;
 /// ServerHello to Finished with a chain of two certificates, the usual size in today's web:
 /// about 130 bytes of ServerHello, 3 kB of certificates, 360 bytes of proof and Finished.
 pub const TLS_SERVER_FLIGHT: u64 = 3_500;
+/// The server's flight of a resumed session: ServerHello (128), EncryptedExtensions (about 40) and
+/// Finished (74), without certificates (RFC 8446 §2.2).
+pub const TLS_RESUMED_FLIGHT: u64 = 250;
+/// TLS 1.2: the client's ClientKeyExchange on P-256 (75), ChangeCipherSpec (6) and Finished (45)
+/// (RFC 5246 §7.3, RFC 8422 §5.7).
+pub const TLS12_CLIENT_KEYS: u64 = 126;
+/// TLS 1.2: the server's ChangeCipherSpec (6) and Finished (45).
+pub const TLS12_SERVER_FINISHED: u64 = 51;
 /// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: what servers set as
 /// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
 pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
@@ -144,14 +150,25 @@ impl Protocol {
 
     /// What the client sends ahead of its first request once the connection is secured.
     pub const fn client_opening(&self) -> u64 {
-        self.if_tls(TLS_CLIENT_FINISHED)
-            + self.if_http2(HTTP2_CLIENT_OPENING)
-            + self.if_http2(self.if_tls(TLS_RECORD_OVERHEAD))
+        let finished = match self.tls {
+            Tls::None | Tls::Tls12 => 0,
+            Tls::Tls13 | Tls::ZeroRtt => TLS_CLIENT_FINISHED,
+        };
+        finished + self.if_http2(HTTP2_CLIENT_OPENING + self.tls.record_overhead())
+    }
+
+    /// The server's TLS flight in answer to a ClientHello; 0 without TLS.
+    pub const fn server_flight(&self) -> u64 {
+        match self.tls {
+            Tls::None => 0,
+            Tls::Tls12 | Tls::Tls13 => self.tls_server_flight,
+            Tls::ZeroRtt => TLS_RESUMED_FLIGHT,
+        }
     }
 
     /// What the server sends of its own accord before its first response, its TLS flight apart.
     pub const fn server_opening(&self) -> u64 {
-        self.if_http2(HTTP2_SERVER_OPENING + self.if_tls(TLS_RECORD_OVERHEAD))
+        self.if_http2(HTTP2_SERVER_OPENING + self.tls.record_overhead())
     }
 
     /// Bytes on the connection that ask for `object`; 0 if asking costs no trip. Requests are
@@ -206,20 +223,16 @@ impl Protocol {
 
     /// Bytes around each frame of a response and each request.
     pub(crate) const fn framing(&self) -> u64 {
-        self.if_http2(HTTP2_FRAME_HEADER) + self.if_tls(TLS_RECORD_OVERHEAD)
+        self.if_http2(HTTP2_FRAME_HEADER) + self.tls.record_overhead()
     }
 
     /// Most payload bytes of one frame: an HTTP/2 frame fills one TLS record.
     const fn frame_payload(&self) -> u64 {
         match (self.http, self.tls) {
             (Http::Http2, _) => RECORD_BYTES - HTTP2_FRAME_HEADER,
-            (_, Tls::Tls13) => RECORD_BYTES,
             (_, Tls::None) => u64::MAX,
+            _ => RECORD_BYTES,
         }
-    }
-
-    const fn if_tls(&self, bytes: u64) -> u64 {
-        if matches!(self.tls, Tls::Tls13) { bytes } else { 0 }
     }
 
     const fn if_http2(&self, bytes: u64) -> u64 {

@@ -79,12 +79,14 @@ pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
     HTTP11_CONNECTIONS, LoaderConfig, NGINX_HTTP1_HEADER, NGINX_HTTP2_HEADER, Protocol,
-    RECORD_BYTES, TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
+    RECORD_BYTES, TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT, TLS_SERVER_FLIGHT,
+    TLS12_CLIENT_KEYS, TLS12_SERVER_FINISHED,
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, HostId, Kilobyte, NamingPart, Object, ObjectId, ObjectKind,
-    ObjectSizes, Page, PageError, PageHost, RequestModel, RequestOrder, RequestTiming,
+    BUILTINS, Builtin, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object, ObjectId,
+    ObjectKind, ObjectSizes, Page, PageError, PageHost, RecordedFetch, RecordedHost, RecordedLoad,
+    RequestModel, RequestOrder, RequestTiming, ServerTimeConfidence, VersionEvidence,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

@@ -14,8 +14,12 @@ use std::collections::VecDeque;
 pub enum SpanContent {
     /// The client's TLS ClientHello.
     ClientHello,
-    /// The server's TLS flight, ServerHello to Finished.
+    /// The server's TLS flight, ServerHello to Finished; in TLS 1.2 to ServerHelloDone.
     ServerFlight,
+    /// TLS 1.2: the client's answer to that flight, its key exchange to Finished.
+    ClientKeys,
+    /// TLS 1.2: the server's Finished.
+    ServerFinished,
     /// What either side sends unasked before its first request or response: the client's TLS
     /// Finished, the settings of HTTP/2.
     Opening,

@@ -34,15 +34,33 @@ impl fmt::Display for Http {
 pub enum Tls {
     /// None.
     None,
+    /// TLS 1.2 with a full handshake: two round trips and a certificate (RFC 5246 §7.3).
+    Tls12,
     /// TLS 1.3 with a full handshake: one round trip and a certificate (RFC 8446 §2).
     Tls13,
+    /// TLS 1.3 resumed with early data: the first requests go with the ClientHello (RFC 8446 §2.3).
+    ZeroRtt,
+}
+
+impl Tls {
+    /// Bytes around the plaintext of a record. TLS 1.3: header 5, content type 1, authentication
+    /// tag 16 (RFC 8446 §5.2; AES-GCM). TLS 1.2: header 5, explicit nonce 8, tag 16 (RFC 5288 §3).
+    pub const fn record_overhead(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Tls12 => 29,
+            Self::Tls13 | Self::ZeroRtt => 22,
+        }
+    }
 }
 
 impl fmt::Display for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::None => "none",
+            Self::Tls12 => "1.2",
             Self::Tls13 => "1.3",
+            Self::ZeroRtt => "0rtt",
         })
     }
 }
@@ -118,8 +136,10 @@ impl FromStr for Tls {
     fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
         match s {
             "none" => Ok(Self::None),
+            "1.2" => Ok(Self::Tls12),
             "1.3" => Ok(Self::Tls13),
-            _ => Err(ParseProtocolError::new(s, "none or 1.3")),
+            "0rtt" => Ok(Self::ZeroRtt),
+            _ => Err(ParseProtocolError::new(s, "none, 1.2, 1.3 or 0rtt")),
         }
     }
 }

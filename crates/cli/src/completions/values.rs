@@ -11,7 +11,7 @@ use workload::BUILTINS;
 pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         ("race", "schemes") => schemes::list(asked.typed, |text| Contender::parse(text).is_ok()),
-        ("race", "page") => pages(),
+        ("race" | "pages", "page") => pages(),
         ("analyze" | "predict", "sender") => sender_names(),
         ("analyze" | "predict", "vantage") => {
             let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
@@ -36,7 +36,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         }
         (_, "client_model") => Completion::named([("loader", ""), ("chromium", "")]),
         (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", "")]),
-        (_, "tls") => Completion::named([("none", ""), ("1.3", "")]),
+        (_, "tls") => Completion::named([("none", ""), ("1.2", ""), ("1.3", ""), ("0rtt", "")]),
         _ => return schemes::shared(asked),
     })
 }

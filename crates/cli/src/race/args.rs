@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
-use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, Tls};
+use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, TLS_SERVER_FLIGHT, Tls};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -73,9 +73,18 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     connections: Option<u32>,
 
-    /// TLS of all hosts, none or 1.3 [default: as the page says]
+    /// TLS of all hosts: none, 1.2, 1.3 or 0rtt [default: as the page says]
+    ///
+    /// A handshake takes two round trips with 1.2 and one with 1.3. 0rtt is a resumed session of
+    /// TLS 1.3 whose first requests go with the ClientHello.
     #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
     tls: Option<Tls>,
+
+    /// Size of a server's TLS flight, certificates included, like 12kB [default: 3.5kB]
+    ///
+    /// A flight that does not fit into the first window takes a round trip more.
+    #[arg(long, value_name = "SIZE", value_parser = parse_tls_flight)]
+    tls_flight: Option<u64>,
 
     /// Bulk downloads by `linux` to the same client; they start ten seconds before the page
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]
@@ -294,7 +303,18 @@ fn parse_http(text: &str) -> Result<Http, String> {
 }
 
 fn parse_tls(text: &str) -> Result<Tls, String> {
-    text.parse().map_err(|_| "use none or 1.3".to_owned())
+    text.parse().map_err(|_| "use none, 1.2, 1.3 or 0rtt".to_owned())
+}
+
+/// The longest chain of certificates that clients accept: OpenSSL's limit
+/// (`SSL_CTX_set_max_cert_list`).
+const MOST_TLS_FLIGHT: u64 = 100 << 10;
+
+fn parse_tls_flight(text: &str) -> Result<u64, String> {
+    match units::parse_bytes(text).map_err(|error| error.to_string())? {
+        bytes @ 200..=MOST_TLS_FLIGHT => Ok(bytes),
+        _ => Err("from 200B to 100kB, please".to_owned()),
+    }
 }
 
 impl RaceArgs {
@@ -330,6 +350,7 @@ impl RaceArgs {
             loader: LoaderConfig {
                 http: self.http,
                 tls: self.tls,
+                tls_server_flight: self.tls_flight.unwrap_or(TLS_SERVER_FLIGHT),
                 connections: self.connections,
                 server: self.server_model,
                 client: self.client_model,

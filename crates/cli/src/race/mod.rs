@@ -6,7 +6,7 @@
 
 mod args;
 mod files;
-mod page;
+pub(crate) mod page;
 mod raced;
 mod refusals;
 mod remarks;

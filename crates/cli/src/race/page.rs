@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 10_000_000_000;
 
 /// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR
 /// file, of whose several pages `har_page` chooses one.
-pub(super) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
+pub(crate) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
     match (named(name)?, har_page) {
         (Some(page), None) => Ok(page),
         (Some(_), Some(_)) => Err(Failure::input(format!(

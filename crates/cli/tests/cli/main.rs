@@ -18,6 +18,7 @@ mod launch;
 mod man;
 mod nobody;
 mod outputs;
+mod pages;
 mod predict;
 mod privileges;
 mod race;

@@ -144,7 +144,7 @@ impl PageLoad {
         for (host, server) in self.spec.page.hosts().iter().zip(&self.spec.servers) {
             let usual = match self.spec.config.protocol(host).tls {
                 Tls::None => 80,
-                Tls::Tls13 => 443,
+                Tls::Tls12 | Tls::Tls13 | Tls::ZeroRtt => 443,
             };
             let port = context.unused_port(*server, usual);
             context.listen(*server, port, self.spec.server_scheme.clone());

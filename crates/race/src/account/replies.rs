@@ -2,9 +2,9 @@
 
 use crate::record::{LoadRecording, RequestData, Stretch, TransferRecord};
 use units::Instant;
-use workload::{Discovery, Milestones, Object, Page};
+use workload::{Discovery, Milestones, Object, Page, TLS_CLIENT_HELLO};
 
-/// An answer, or the server's part of TLS's handshake.
+/// An answer, or a part of TLS's handshake that the server sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     /// When its server, or the client in its place, began to think.
@@ -58,13 +58,22 @@ fn reply(
     Some(Reply { asked, thought, ready: thought.max(arrived), end, from, to })
 }
 
-/// The opening of the connection, which may have an answer in it: TLS's.
-fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Option<Reply> {
+/// The opening of the connection, which may have answers in it: TLS 1.3 has one, TLS 1.2 a second
+/// one to the client's keys.
+fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Vec<Reply> {
     let opened = transfer.connection.opened;
-    let ready = transfer.connection.ready.filter(|_| opened >= recording.start)?;
-    let asked = arrival(&transfer.trace.requests, opened).unwrap_or(ready).min(ready);
-    let end = delivered(transfer, ready);
-    Some(Reply { asked, thought: asked, ready: asked, end, from: opened, to: ready })
+    let is_new = |_: &Instant| opened >= recording.start;
+    let Some(ready) = transfer.connection.ready.filter(is_new) else { return Vec::new() };
+    let requests = &transfer.trace.requests;
+    let is_keys = |data: &&RequestData| data.from == TLS_CLIENT_HELLO && data.sent < ready;
+    let keys = requests.iter().find(is_keys).map(|data| data.sent);
+    let begins = std::iter::once(opened).chain(keys);
+    let ends = keys.into_iter().chain([ready]);
+    let reply = |(from, to): (Instant, Instant)| {
+        let asked = arrival(requests, from).unwrap_or(to).min(to);
+        Reply { asked, thought: asked, ready: asked, end: delivered(transfer, to), from, to }
+    };
+    begins.zip(ends).map(reply).collect()
 }
 
 /// When what was asked at `asked` was at the server: the first data that left the client since.

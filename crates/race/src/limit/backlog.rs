@@ -58,7 +58,7 @@ impl Backlog {
         let Some(opened) = bound.opened else { return };
         need(opened.syn_arrived, Stream::SynAcks, 1);
         if let Some(hello) = opened.hello_arrived {
-            need(hello, stream, protocol.tls_server_flight);
+            need(hello, stream, protocol.server_flight());
         }
         need(bound.answering, stream, protocol.server_opening());
     }

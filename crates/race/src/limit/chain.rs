@@ -7,7 +7,10 @@ use super::wire::Wire;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Duration;
-use workload::{Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, Tls};
+use workload::{
+    Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, TLS12_CLIENT_KEYS,
+    TLS12_SERVER_FINISHED, Tls,
+};
 
 /// The earliest instants in an object's life, counted from the start of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +123,13 @@ impl Chains<'_> {
         self.open[object.host.index()] = Some(connection);
         let first = there.is_none();
         let requested = discovered.max(connection.ready);
-        // Opening and request follow one another in the stream; the server answers each as it comes.
-        let opening = if first { protocol.client_opening() } else { 0 };
+        // Opening and request follow one another in the stream; the server answers each as it
+        // comes.
+        let opening = match (first, protocol.tls) {
+            (true, Tls::ZeroRtt) => TLS_CLIENT_HELLO + protocol.client_opening(),
+            (true, _) => protocol.client_opening(),
+            (false, _) => 0,
+        };
         let at_server = |bytes| self.at_server(requested, bytes);
         let answering = connection.serving.max(at_server(opening));
         let asked = at_server(opening + protocol.request_bytes(object));
@@ -157,11 +165,20 @@ impl Chains<'_> {
         // The server's data waits for the ACK that completes the handshake.
         let serving = wire.up(connected, Wire::ack());
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
-        if protocol.tls == Tls::Tls13 {
-            let hello = wire.up(connected, Wire::stream(TLS_CLIENT_HELLO));
-            opened.hello_arrived = Some(hello);
-            opened.ready = wire.down(hello, Wire::stream(protocol.tls_server_flight));
+        if protocol.tls == Tls::None {
+            return opened;
         }
+        let hello = wire.up(connected, Wire::stream(TLS_CLIENT_HELLO));
+        opened.hello_arrived = Some(hello);
+        let secured = wire.down(hello, Wire::stream(protocol.server_flight()));
+        opened.ready = match protocol.tls {
+            Tls::None | Tls::ZeroRtt => connected,
+            Tls::Tls13 => secured,
+            Tls::Tls12 => {
+                let keys = wire.up(secured, Wire::stream(TLS12_CLIENT_KEYS));
+                wire.down(keys, Wire::stream(TLS12_SERVER_FINISHED))
+            }
+        };
         opened
     }
 

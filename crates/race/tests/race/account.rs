@@ -218,7 +218,7 @@ fn any_object() -> impl Strategy<Value = (u64, u64, u64, u64)> {
 
 fn any_page() -> impl Strategy<Value = Page> {
     let http = prop_oneof![Just(Http::Http10), Just(Http::Http11), Just(Http::Http2)];
-    let tls = prop_oneof![Just(Tls::None), Just(Tls::Tls13)];
+    let tls = prop_oneof![Just(Tls::None), Just(Tls::Tls12), Just(Tls::Tls13), Just(Tls::ZeroRtt)];
     (prop::collection::vec(any_object(), 1..8), http, tls, 1..3_u32).prop_map(
         |(objects, http, tls, hosts)| {
             let host = |n| PageHost { http, tls, ..PageHost::plain(format!("h{n}"), http) };

@@ -173,7 +173,12 @@ prop_compose! {
     fn any_page()(
         drafts in prop::collection::vec(any_object(), 1..12),
         http in prop_oneof![Just(Http::Http10), Just(Http::Http11), Just(Http::Http2)],
-        tls in prop_oneof![Just(Tls::None), Just(Tls::Tls13)],
+        tls in prop_oneof![
+            Just(Tls::None),
+            Just(Tls::Tls12),
+            Just(Tls::Tls13),
+            Just(Tls::ZeroRtt)
+        ],
     ) -> Page {
         let mut objects: Vec<Object> = Vec::new();
         for Draft { mut object, parent, per_mille, delay } in drafts {

@@ -4,3 +4,5 @@ mod account;
 mod limit;
 mod race;
 mod recorded;
+mod recorded_line;
+mod recorder;

@@ -8,7 +8,7 @@ use super::frames::{Arrivals, Frames};
 use super::together::Together;
 use crate::exchange::{Exchange, NewConnection, Order};
 use crate::here::Here;
-use crate::site::{self, FLIGHT};
+use crate::site::{self, FINISHED, FLIGHT};
 use crate::timer;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Incoming};
@@ -19,7 +19,9 @@ use hyper_util::rt::TokioIo;
 use std::io;
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;
-use workload::{HTTP2_CLIENT_OPENING, Http, LoadConnId, Protocol, Span, SpanContent};
+use workload::{
+    HTTP2_CLIENT_OPENING, Http, LoadConnId, Protocol, Span, SpanContent, TLS12_SERVER_FINISHED,
+};
 
 /// Bytes of a request without padding: request line or pseudo header, host.
 const BARE: u64 = 50;
@@ -145,7 +147,10 @@ impl Line {
                 let payload = object.response_header_bytes.saturating_add(object.body_bytes);
                 (site::path(id), SpanContent::Response(id), payload)
             }
-            _ => (FLIGHT.to_owned(), SpanContent::ServerFlight, self.protocol.tls_server_flight),
+            SpanContent::ClientKeys => {
+                (FINISHED.to_owned(), SpanContent::ServerFinished, TLS12_SERVER_FINISHED)
+            }
+            _ => (FLIGHT.to_owned(), SpanContent::ServerFlight, self.protocol.server_flight()),
         };
         let request = self.request(&path, span.bytes)?;
         let sent = by.send(request, &self.arrivals).await;
@@ -165,7 +170,7 @@ impl Line {
             request = request.header("host", "server.example");
         }
         // TLS and the one object that it is opened for share the connection.
-        if self.protocol.http == Http::Http10 && path != FLIGHT {
+        if self.protocol.http == Http::Http10 && path != FLIGHT && path != FINISHED {
             request = request.version(Version::HTTP_10);
         }
         let padding = bytes.saturating_sub(BARE).min(MOST_PADDING) as usize;
@@ -190,8 +195,10 @@ impl Line {
         let (mut told, mut whole, mut got) = (0, 0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
-            // A server's part of TLS says nothing before it is whole, not even that it has begun: a span of no bytes is whole.
-            if content != SpanContent::ServerFlight || got == size {
+            // A server's part of TLS says nothing before it is whole, not even that it has begun: a
+            // span of no bytes is whole.
+            let is_tls = matches!(content, SpanContent::ServerFlight | SpanContent::ServerFinished);
+            if !is_tls || got == size {
                 let arrived = (arrived as u64).min(payload);
                 self.exchange.on_told(self.conn, content, arrived.saturating_sub(told));
                 told = told.max(arrived);

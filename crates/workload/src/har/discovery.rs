@@ -19,12 +19,25 @@ use std::collections::BTreeMap;
 use units::Duration;
 use url::Url;
 
-/// The discovery of every fetch, the first being the root, and the index of the root document:
-/// the root or where its redirects lead.
-pub(super) fn infer(fetches: &[Fetch]) -> (Vec<Discovery>, usize) {
+/// The discoveries of all fetches of a page, the first being the root.
+pub(super) struct Discovered {
+    /// The discovery of each fetch.
+    pub(super) discoveries: Vec<Discovery>,
+    /// The redirects from the root to the document, in order.
+    pub(super) redirects: Vec<usize>,
+    /// The root, or where its redirects lead.
+    pub(super) document: usize,
+}
+
+pub(super) fn infer(fetches: &[Fetch]) -> Discovered {
     let history = History::new(fetches);
-    let found = (0..fetches.len()).map(|index| history.discovery(index)).collect();
-    (found, history.document)
+    let next = |index: &usize| history.redirected_to[*index];
+    let chain = std::iter::successors(Some(0), next);
+    Discovered {
+        discoveries: (0..fetches.len()).map(|index| history.discovery(index)).collect(),
+        redirects: chain.take_while(|index| *index != history.document).collect(),
+        document: history.document,
+    }
 }
 
 struct History<'a> {

@@ -1,5 +1,6 @@
 //! What is wrong with a HAR file, where, and the way out.
 
+use super::form::OtherForm;
 use crate::page::PageError;
 use std::fmt;
 
@@ -20,6 +21,8 @@ pub(super) enum Problem {
     NothingToLoad { skipped: String },
     /// Neither text nor what text is packed in.
     Encoding(String),
+    /// It is no HAR file, but a file of another known kind.
+    OtherForm(OtherForm),
     /// No response says how large it was.
     NoSizes,
     /// The file has no such page; `pages` are those that it has, one a line.
@@ -56,6 +59,9 @@ impl fmt::Display for HarError {
                 f,
                 "{file}: {why}; a HAR 1.2 file is needed, plain or by gzip, in UTF-8 or UTF-16"
             ),
+            Problem::OtherForm(OtherForm { name, way_out }) => {
+                write!(f, "{file}: this is {name} and no HAR file; {way_out}")
+            }
             Problem::NoSizes => write!(
                 f,
                 "{file}: at log.entries: no response says how many bytes it had (_transferSize, bodySize, \

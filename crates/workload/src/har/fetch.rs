@@ -18,8 +18,9 @@ pub(super) struct Fetch {
     /// The address as the file has it.
     pub(super) label: String,
     pub(super) kind: ObjectKind,
-    pub(super) http: Option<Http>,
-    pub(super) http3: bool,
+    pub(super) version: Version,
+    /// The connection, as the file names it; empty if it does not.
+    pub(super) connection: String,
     pub(super) request_bytes: u64,
     pub(super) sizes: Sizes,
     /// When the browser asked for it; all times count from the first request.
@@ -32,6 +33,8 @@ pub(super) struct Fetch {
     pub(super) wait: Duration,
     /// TCP's part of connecting, if a connection was opened for it.
     pub(super) tcp_connect: Option<Duration>,
+    /// TLS's part of connecting, where TCP's is known too.
+    pub(super) tls_connect: Option<Duration>,
     pub(super) dns: Duration,
     /// Where a redirect leads.
     pub(super) redirect: Option<Url>,
@@ -39,6 +42,30 @@ pub(super) struct Fetch {
     pub(super) cause: Option<Url>,
     /// The browser says that the HTML parser caused it.
     pub(super) by_parser: bool,
+}
+
+/// The HTTP version of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    Named {
+        http: Http,
+        by: &'static str,
+    },
+    /// The name says nothing, or there is none; whether headers show that it is HTTP/2 or HTTP/3.
+    Unnamed {
+        text: String,
+        has_pseudo_headers: bool,
+    },
+}
+
+impl Version {
+    /// HTTP/3, or an older protocol that is loaded by HTTP/2's rules: its name.
+    pub(super) fn stands_for(&self) -> Option<&'static str> {
+        match self {
+            Self::Named { by, .. } if !by.is_empty() => Some(by),
+            _ => None,
+        }
+    }
 }
 
 /// A time of the file; none counts as no time.
@@ -60,18 +87,22 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
     let dns = ms(timings.dns);
     let wait = ms(timings.wait);
     let first_byte = started + before_wait(timings, exporter) + wait;
-    let (http, http3) = http_version(entry);
+    let tcp_connect = tcp_connect(timings, exporter, url.scheme() == "https");
     Some(Fetch {
         kind: kind(entry),
-        http,
-        http3,
+        version: version(entry),
+        connection: connection(entry),
         request_bytes: request_bytes(&entry.request),
         sizes: response_sizes(entry, exporter),
         started,
         first_byte,
         finished: first_byte + ms(timings.receive),
         wait,
-        tcp_connect: tcp_connect(timings, exporter, url.scheme() == "https"),
+        tcp_connect,
+        tls_connect: tcp_connect.and_then(|_| {
+            let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero());
+            ssl.filter(|_| url.scheme() == "https")
+        }),
         dns,
         redirect: redirect(entry, &url),
         cause: cause(entry),
@@ -139,24 +170,36 @@ fn innermost_script(mut stack: &serde_json::Value) -> Option<&str> {
     None
 }
 
-/// HTTP/3 counts as HTTP/2, whose rules of sharing a connection it has.
-fn http_version(entry: &Entry) -> (Option<Http>, bool) {
-    let versions = [&entry.response.http_version, &entry.request.http_version, &entry.protocol];
-    let said = versions.map(|text| &text.0);
-    let version = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        match text.trim_start_matches("http").trim_start_matches('/') {
-            "1.0" => Some((Http::Http10, false)),
-            "1.1" => Some((Http::Http11, false)),
-            "2" | "2.0" | "h2" => Some((Http::Http2, false)),
-            "3" | "3.0" | "h3" => Some((Http::Http2, true)),
-            v if v.starts_with("h3-") || v.contains("quic") => Some((Http::Http2, true)),
-            _ => None,
-        }
-    };
-    match said.into_iter().find_map(|text| version(text)) {
-        Some((http, http3)) => (Some(http), http3),
-        None => (None, false),
+/// Some exporters write the server's port there, which numbers no connections.
+fn connection(entry: &Entry) -> String {
+    let id = entry.connection.0.as_str();
+    if matches!(id, "80" | "443") { String::new() } else { id.to_owned() }
+}
+
+/// HTTP/3 and SPDY count as HTTP/2, whose rules of sharing a connection they have.
+fn version(entry: &Entry) -> Version {
+    let texts = [&entry.response.http_version, &entry.request.http_version, &entry.protocol];
+    let texts = texts.map(|text| text.0.as_str());
+    if let Some((http, by)) = texts.iter().find_map(|text| named_version(text)) {
+        return Version::Named { http, by };
+    }
+    let text = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned();
+    // RFC 9113 §8.3: only HTTP/2 and its successors have fields whose names begin with a colon.
+    let mut headers = entry.request.headers.iter().chain(&entry.response.headers);
+    Version::Unnamed { text, has_pseudo_headers: headers.any(|h| h.name.0.starts_with(':')) }
+}
+
+fn named_version(text: &str) -> Option<(Http, &'static str)> {
+    // WebPageTest cuts `HTTP/2 200` to `2 2`.
+    let text = text.split_whitespace().next()?.to_ascii_lowercase();
+    match text.trim_start_matches("http").trim_start_matches('/') {
+        "1.0" => Some((Http::Http10, "")),
+        "1.1" => Some((Http::Http11, "")),
+        "2" | "2.0" | "h2" | "h2c" => Some((Http::Http2, "")),
+        "3" | "3.0" | "h3" => Some((Http::Http2, "HTTP/3")),
+        v if v.starts_with("h3-") || v.contains("quic") => Some((Http::Http2, "HTTP/3")),
+        v if v.starts_with("spdy") => Some((Http::Http2, "SPDY")),
+        _ => None,
     }
 }
 

@@ -20,17 +20,25 @@
 //! Whatever was skipped or estimated is said in [`Page::notes`](crate::Page::notes). Time spent on
 //! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.
 
+mod curve;
 mod discovery;
 mod encoding;
 mod error;
 mod exporter;
 mod fetch;
+mod form;
+mod hosts;
 mod lenient;
+mod line;
 mod model;
+mod notes;
 mod page;
 mod pages;
+mod reading;
 mod recording;
+mod server_time;
 mod sizes;
+mod visits;
 
 pub use error::HarError;
 

@@ -3,9 +3,11 @@
 
 use super::encoding;
 use super::error::{HarError, Problem};
+use super::form;
 use super::lenient::{Flag, Number, Text, or_default};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Har {
@@ -58,6 +60,8 @@ pub(super) struct Entry {
     pub(super) response: Response,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) timings: Timings,
+    #[serde(default)]
+    pub(super) connection: Text,
     #[serde(default, rename = "_fromCache")]
     pub(super) from_cache: Flag,
     #[serde(default, rename = "_fetchedViaServiceWorker")]
@@ -157,24 +161,57 @@ pub(super) struct Timings {
 
 /// Reads the JSON; errors carry line, column and key.
 pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
-    let text = encoding::text(bytes, file)?;
+    let text = form::without_call(encoding::text(bytes, file)?);
     let mut json = serde_json::Deserializer::from_slice(&text);
     let har = serde_path_to_error::deserialize(&mut json)
-        .map_err(|e| HarError::new(file, problem(&e.path().to_string(), e.inner())))?;
-    json.end().map_err(|e| HarError::new(file, problem("the end", &e)))?;
+        .map_err(|e| unreadable(&text, &e.path().to_string(), e.inner()));
+    let har = har.map_err(|problem| HarError::new(file, problem))?;
+    let end = json.end().map_err(|e| unreadable(&text, "the end", &e));
+    end.map_err(|problem| HarError::new(file, problem))?;
     Ok(har)
 }
 
-fn problem(path: &str, error: &serde_json::Error) -> Problem {
+fn unreadable(text: &[u8], path: &str, error: &serde_json::Error) -> Problem {
+    match form::other_form(text) {
+        Some(form) => Problem::OtherForm(form),
+        None => json_problem(path, error),
+    }
+}
+
+/// Says in the words of JSON what serde says in those of Rust.
+fn json_problem(path: &str, error: &serde_json::Error) -> Problem {
     // Hostile nesting makes keys as long as it is deep, and keys may hold anything.
     const LONGEST: usize = 100;
-    let key = match path {
-        "." => "the top".to_owned(),
-        _ => path.escape_debug().take(LONGEST).collect(),
-    };
-    // serde_json ends its messages with the position, which is said elsewhere.
     let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    let between = |from: &str, to: &str| {
+        let (_, rest) = message.split_once(from)?;
+        Some(rest.split(to).next().unwrap_or_default())
+    };
+    let missing = between("missing field `", "`");
+    let key = match (path, missing) {
+        (".", None) => "the top".to_owned(),
+        (".", Some(missing)) => missing.to_owned(),
+        (path, None) => path.escape_debug().take(LONGEST).collect(),
+        (path, Some(missing)) => {
+            let path: String = path.escape_debug().take(LONGEST).collect();
+            format!("{path}.{missing}")
+        }
+    };
+    let message = match error.classify() {
+        Category::Data if missing.is_some() => "this key is missing".to_owned(),
+        Category::Data => {
+            let needed = match between(", expected ", " at line ").unwrap_or_default() {
+                "a string" | "a borrowed string" => "text",
+                needed if needed.starts_with("a sequence") => "a list",
+                _ => "an object",
+            };
+            format!("{needed} is needed")
+        }
+        Category::Eof => "the file ends too early".to_owned(),
+        _ if message.starts_with("recursion limit") => "the nesting is too deep".to_owned(),
+        _ if message.starts_with("trailing characters") => "more text follows".to_owned(),
+        _ => "the text is no JSON from here on".to_owned(),
+    };
     Problem::Json { line: error.line(), column: error.column(), key, message }
 }
 

@@ -29,6 +29,11 @@ impl<'a> Pages<'a> {
         Self { list }
     }
 
+    /// Whether the file names a page.
+    pub(super) fn has_any(&self) -> bool {
+        !self.list.is_empty()
+    }
+
     /// The id of the page that `choice` means: an id, else a number from 1.
     pub(super) fn choose(&self, choice: &str, file: &str) -> Result<&'a str, HarError> {
         let by_id = self.list.iter().find(|(id, _)| *id == choice);
@@ -55,10 +60,8 @@ impl<'a> Pages<'a> {
         let listed = (1..).zip(self.list.iter().take(MOST_LISTED));
         let mut lines: Vec<String> =
             listed.map(|(number, (id, title))| line(number, id, title)).collect();
-        match self.list.len() {
-            0 => lines.push("it names no pages, so leave the choice out".to_owned()),
-            count if count > MOST_LISTED => lines.push(format!("… {count} in all")),
-            _ => {}
+        if self.list.len() > MOST_LISTED {
+            lines.push(format!("… {} in all", self.list.len()));
         }
         lines
     }

@@ -7,6 +7,7 @@ use super::fetch::{Fetch, LONGEST, fetch, ms, url};
 use super::model::{Entry, Log, RecordedPage, Timings};
 use super::pages::Pages;
 use super::sizes::Known;
+use super::visits::Visits;
 use crate::page::ObjectKind;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub(super) enum Skipped {
     WebSocket,
     Failed,
     OtherPage,
+    AfterPause,
     TooLate,
 }
 
@@ -36,6 +38,7 @@ impl Skipped {
             Self::WebSocket => "that became web sockets",
             Self::Failed => "that failed without an answer",
             Self::OtherPage => "of other pages in the same file",
+            Self::AfterPause => "of other visits in the same file",
             Self::TooLate => "started more than an hour after the page",
         }
     }
@@ -49,7 +52,9 @@ pub(super) struct Recording {
     pub(super) skipped: BTreeMap<Skipped, usize>,
     /// When the page's load event fired, from the first request.
     pub(super) on_load: Option<Duration>,
-    /// Which of several pages of the file this is, and which others there are.
+    /// The note on pauses: the number of this visit, and the other visits.
+    pub(super) pauses: Option<String>,
+    /// The note on pages: the number of this page, and the other pages.
     pub(super) of_several: Option<String>,
 }
 
@@ -64,7 +69,7 @@ pub(super) fn recording(
 ) -> Result<Recording, HarError> {
     let exporter = Exporter::of(&log.creator.name.0);
     let pages = Pages::of(log);
-    let chosen = match choice {
+    let chosen = match choice.filter(|_| pages.has_any()) {
         Some(choice) => Some(pages.choose(choice, file)?),
         None => None,
     };
@@ -86,12 +91,9 @@ pub(super) fn recording(
     let mut fetches = Vec::with_capacity(started.len());
     for (at, index) in started {
         let entry = &log.entries[index];
-        let since = since(origin, at);
         if !entry.pageref.0.is_empty() && pageref != Some(&entry.pageref.0) {
             *skipped.entry(Skipped::OtherPage).or_default() += 1;
-        } else if since > LONGEST {
-            *skipped.entry(Skipped::TooLate).or_default() += 1;
-        } else if let Some(fetch) = fetch(entry, exporter, since) {
+        } else if let Some(fetch) = fetch(entry, exporter, since(origin, at)) {
             check_size(&fetch, index, file)?;
             fetches.push(fetch);
         }
@@ -103,10 +105,25 @@ pub(super) fn recording(
     if says_no_sizes(&fetches) {
         return Err(HarError::new(file, Problem::NoSizes));
     }
-    root_first(&mut fetches);
     let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
+    let all = fetches.len();
+    let visits = Visits::of(fetches, on_load);
+    let visit = visits.choose(choice.filter(|_| !pages.has_any()), file)?;
     let of_several = pages.of_several(pageref.unwrap_or_default());
-    Ok(Recording { fetches, skipped, on_load, of_several })
+    let pauses = visits.note(visit, !pages.has_any());
+    let mut fetches = visits.take(visit);
+    count(&mut skipped, Skipped::AfterPause, all - fetches.len());
+    let of_visit = fetches.len();
+    fetches.retain(|fetch| fetch.started <= LONGEST);
+    count(&mut skipped, Skipped::TooLate, of_visit - fetches.len());
+    root_first(&mut fetches);
+    Ok(Recording { fetches, skipped, on_load, pauses, of_several })
+}
+
+fn count(skipped: &mut BTreeMap<Skipped, usize>, why: Skipped, requests: usize) {
+    if requests > 0 {
+        *skipped.entry(why).or_default() += requests;
+    }
 }
 
 /// True if there are responses with bodies, and no size of any is known.
@@ -124,9 +141,10 @@ fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
 }
 
 fn timestamp(entry: &Entry, index: usize, file: &str) -> Result<Timestamp, HarError> {
-    entry.started_date_time.parse().map_err(|error| {
+    entry.started_date_time.parse().map_err(|_| {
         let key = format!("log.entries[{index}].startedDateTime");
-        let message = format!("{:?} is not a time: {error}", entry.started_date_time);
+        let message =
+            format!("{:?} is no time like 2026-01-31T12:00:00.000Z", entry.started_date_time);
         HarError::new(file, Problem::Value { key, message })
     })
 }

@@ -87,10 +87,10 @@ fn versions_are_read_as_they_are_shown() {
     for http in [Http::Http10, Http::Http11, Http::Http2, Http::Persistent] {
         assert_eq!(http.to_string().parse(), Ok(http));
     }
-    for tls in [Tls::None, Tls::Tls13] {
+    for tls in [Tls::None, Tls::Tls12, Tls::Tls13, Tls::ZeroRtt] {
         assert_eq!(tls.to_string().parse(), Ok(tls));
     }
     let error = "3".parse::<Http>().unwrap_err().to_string();
     assert_eq!(error, "\"3\" is not known: use 1.0, 1.1, 2 or phttp");
-    assert!("1.2".parse::<Tls>().unwrap_err().to_string().contains("none or 1.3"));
+    assert!("1.1".parse::<Tls>().unwrap_err().to_string().contains("none, 1.2, 1.3 or 0rtt"));
 }

@@ -1,7 +1,7 @@
 //! One connection as the client sees it: opening, securing, asking.
 
 use super::record::ConnectionRecord;
-use crate::http::TLS_CLIENT_HELLO;
+use crate::http::{TLS_CLIENT_HELLO, TLS12_CLIENT_KEYS};
 use crate::page::{HostId, Object, ObjectId};
 use crate::stream::{Inbox, Span, SpanContent};
 use crate::{Protocol, Tls};
@@ -11,7 +11,7 @@ use units::Instant;
 pub(super) enum Stage {
     /// TCP is connecting.
     Connecting,
-    /// The ClientHello is out, the server's flight not in.
+    /// The ClientHello is out, the server's part of the handshake not in.
     Securing,
     /// Requests may be sent.
     Ready,
@@ -53,18 +53,24 @@ impl Connection {
         }
         self.record.connected = Some(now);
         match self.protocol.tls {
-            Tls::None => {
-                self.become_ready(now);
-                None
-            }
-            Tls::Tls13 => {
-                self.stage = Stage::Securing;
-                Some(Span::new(SpanContent::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO))
-            }
+            Tls::None | Tls::ZeroRtt => self.become_ready(now),
+            Tls::Tls12 | Tls::Tls13 => self.stage = Stage::Securing,
         }
+        let hello = Span::new(SpanContent::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO);
+        (self.protocol.tls != Tls::None).then_some(hello)
     }
 
-    /// The server's TLS flight is in.
+    /// The server's TLS flight is in. Returns the client's part of the second round trip, if there
+    /// is one.
+    pub(super) fn on_flight(&mut self, now: Instant) -> Option<Span> {
+        if self.protocol.tls == Tls::Tls12 && self.stage == Stage::Securing {
+            return Some(Span::new(SpanContent::ClientKeys, TLS12_CLIENT_KEYS, TLS12_CLIENT_KEYS));
+        }
+        self.on_secured(now);
+        None
+    }
+
+    /// The handshake of TLS is over.
     pub(super) fn on_secured(&mut self, now: Instant) {
         if self.stage == Stage::Securing {
             self.become_ready(now);

@@ -252,6 +252,12 @@ impl PageLoader {
     fn on_arrival(&mut self, now: Instant, conn: LoadConnId, arrival: SpanArrival) {
         match arrival.content {
             SpanContent::ServerFlight if arrival.complete => {
+                if let Some(span) = self.connections[conn.index()].on_flight(now) {
+                    self.actions.push_back(LoaderAction::Send { conn, span });
+                }
+                self.ask_on(now, conn);
+            }
+            SpanContent::ServerFinished if arrival.complete => {
                 self.connections[conn.index()].on_secured(now);
                 self.ask_on(now, conn);
             }

@@ -6,11 +6,15 @@
 
 mod builtin;
 mod object;
+mod recorded;
 
 pub use builtin::{
     BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
 };
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
+pub use recorded::{
+    LeftOut, RecordedFetch, RecordedHost, RecordedLoad, ServerTimeConfidence, VersionEvidence,
+};
 
 use crate::Http;
 use crate::Tls;
@@ -58,6 +62,7 @@ pub struct Page {
     hosts: Vec<PageHost>,
     objects: Vec<Object>,
     notes: Vec<String>,
+    recorded: Option<Box<RecordedLoad>>,
     children: Vec<Vec<ObjectId>>,
 }
 
@@ -78,7 +83,7 @@ impl Page {
     ) -> Result<Self, PageError> {
         check(&hosts, &objects)?;
         let children = children_in_body_order(&objects);
-        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), children })
+        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), recorded: None, children })
     }
 
     /// The same page with remarks for its reader: what was skipped, estimated or left out.
@@ -86,6 +91,18 @@ impl Page {
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
+    }
+
+    /// The same page with the load that it was recorded from.
+    #[must_use]
+    pub fn with_recorded(mut self, recorded: RecordedLoad) -> Self {
+        self.recorded = Some(Box::new(recorded));
+        self
+    }
+
+    /// The load that it was recorded from; `None` if it was not recorded.
+    pub fn recorded(&self) -> Option<&RecordedLoad> {
+        self.recorded.as_deref()
     }
 
     /// What the page is called; raw text of the input, not escaped.

@@ -14,7 +14,7 @@ pub use calls::SocketCall;
 
 use crate::page::{HostId, ObjectId, Page};
 use crate::stream::{Inbox, Span, SpanContent};
-use crate::{Http, LoaderConfig, Protocol, ServerModel, Tls};
+use crate::{Http, LoaderConfig, Protocol, ServerModel, TLS12_SERVER_FINISHED, Tls};
 use calls::NginxCalls;
 use responses::{NextSpan, Responses};
 use std::collections::VecDeque;
@@ -145,9 +145,13 @@ impl ServerSession {
 
     fn on_complete(&mut self, now: Instant, content: SpanContent) {
         match content {
-            SpanContent::ClientHello if self.protocol.tls == Tls::Tls13 => {
-                let bytes = self.protocol.tls_server_flight;
+            SpanContent::ClientHello if self.protocol.tls != Tls::None => {
+                let bytes = self.protocol.server_flight();
                 self.opening.push_back(Span::new(SpanContent::ServerFlight, bytes, bytes));
+            }
+            SpanContent::ClientKeys => {
+                let bytes = TLS12_SERVER_FINISHED;
+                self.opening.push_back(Span::new(SpanContent::ServerFinished, bytes, bytes));
             }
             SpanContent::Opening if self.protocol.http == Http::Http2 => {
                 let bytes = self.protocol.server_opening();

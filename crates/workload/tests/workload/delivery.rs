@@ -7,11 +7,12 @@ use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 use workload::{
     BUILTINS, Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
-    SpanContent, TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT, Tls, parse_har,
+    SpanContent, TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT, TLS_SERVER_FLIGHT, TLS12_CLIENT_KEYS,
+    TLS12_SERVER_FINISHED, Tls, parse_har,
 };
 
 const VERSIONS: [Http; 4] = [Http::Http10, Http::Http11, Http::Http2, Http::Persistent];
-const SECURITIES: [Tls; 2] = [Tls::None, Tls::Tls13];
+const SECURITIES: [Tls; 4] = [Tls::None, Tls::Tls12, Tls::Tls13, Tls::ZeroRtt];
 
 fn config(http: Http, tls: Tls) -> LoaderConfig {
     LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() }
@@ -74,9 +75,17 @@ fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &L
         load.loader.milestones()[id.index()].connection.is_some_and(|c| c.index() == conn)
     };
     let (mut up, mut down) = (0, 0);
-    if record.connected.is_some() && protocol.tls == Tls::Tls13 {
-        up += TLS_CLIENT_HELLO;
-        down += TLS_SERVER_FLIGHT;
+    if record.connected.is_some() {
+        let (sent, received) = match protocol.tls {
+            Tls::None => (0, 0),
+            Tls::Tls12 => {
+                (TLS_CLIENT_HELLO + TLS12_CLIENT_KEYS, TLS_SERVER_FLIGHT + TLS12_SERVER_FINISHED)
+            }
+            Tls::Tls13 => (TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT),
+            Tls::ZeroRtt => (TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT),
+        };
+        up += sent;
+        down += received;
     }
     for (nth, id) in page.ids().filter(is_on).enumerate() {
         if nth == 0 {
@@ -157,6 +166,13 @@ fn one_object_takes_the_time_that_arithmetic_says() {
     // the request, 22 around the only record of the response.
     let tls = plain + Duration::from_micros(522 + 3_500 + 20_000 + 80 + 22 + 22);
     assert_eq!(done_at(&page, Http::Http11, Tls::Tls13), tls);
+    // TLS 1.2: 126 bytes there, 51 back and another round trip; nothing before the request; records
+    // of 29.
+    let older = plain + Duration::from_micros(522 + 3_500 + 20_000 + 126 + 51 + 20_000 + 29 + 29);
+    assert_eq!(done_at(&page, Http::Http11, Tls::Tls12), older);
+    // Early data: the hello goes before the request, and the server's 250 bytes while it thinks.
+    let early = plain + Duration::from_micros(522 + 80 + 22 + 22);
+    assert_eq!(done_at(&page, Http::Http11, Tls::ZeroRtt), early);
     // HTTP/2: 70 bytes before the request, 9 around it, 9 around header and body of the response.
     // The server's settings of 36 bytes go out while it thinks.
     let http2 = plain + Duration::from_micros(70 + 9 + 9 + 9);

@@ -3,5 +3,6 @@
 mod corpus;
 mod delivery;
 mod exports;
+mod kinds;
 mod pipe;
 mod recorded;

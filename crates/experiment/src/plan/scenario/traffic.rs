@@ -264,7 +264,8 @@ fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {
         return Err(Fault::new(tls.span(), "TLS needs a dialogue: leave it or one_way out"));
     }
     let tls = plan.tls.as_ref().map(|text| {
-        let wrong = |_| Fault::new(text.span(), format!("{:?}: use none or 1.3", **text));
+        let wrong =
+            |_| Fault::new(text.span(), format!("{:?}: use none, 1.2, 1.3 or 0rtt", **text));
         text.parse::<Tls>().map_err(wrong)
     });
     Ok(LoaderConfig {

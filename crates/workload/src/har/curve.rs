@@ -1,0 +1,118 @@
+//! Bytes that had been delivered by each instant of a recording.
+//!
+//! A recording has the times of a response's first and last byte. In between, its bytes are taken
+//! to be delivered evenly. Times are milliseconds from the first request.
+
+/// One response as it was delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivery {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) bytes: f64,
+}
+
+/// Cumulative bytes over time: linear between its points, constant before the first and behind the
+/// last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Curve {
+    times: Vec<f64>,
+    bytes: Vec<f64>,
+}
+
+/// Responses without a duration are taken to last a microsecond: a curve has no steps.
+const SHORTEST: f64 = 1e-3;
+
+impl Curve {
+    pub(super) fn new(deliveries: &[Delivery]) -> Self {
+        let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * deliveries.len());
+        for one in deliveries {
+            let to = one.to.max(one.from + SHORTEST);
+            let rate = one.bytes / (to - one.from);
+            changes.extend([(one.from, rate), (to, -rate)]);
+        }
+        changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut curve = Self::default();
+        let (mut rate, mut sum) = (0.0_f64, 0.0);
+        for (at, change) in changes {
+            if let Some(before) = curve.times.last() {
+                sum += rate.max(0.0) * (at - before);
+            }
+            rate += change;
+            curve.times.push(at);
+            curve.bytes.push(sum);
+        }
+        curve
+    }
+
+    /// Bytes delivered by `at`.
+    pub(super) fn at(&self, at: f64) -> f64 {
+        interpolate(&self.times, &self.bytes, at)
+    }
+
+    /// The time at which `bytes` had been delivered; `None` if there are fewer.
+    pub(super) fn when(&self, bytes: f64) -> Option<f64> {
+        let all = *self.bytes.last()?;
+        (bytes <= all).then(|| interpolate(&self.bytes, &self.times, bytes))
+    }
+
+    /// The points between two instants, both included, the last first.
+    pub(super) fn points_back(&self, from: f64, to: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let inner =
+            self.times.partition_point(|t| *t <= from)..self.times.partition_point(|t| *t < to);
+        let inner = inner.rev().map(|index| (self.times[index], self.bytes[index]));
+        let ends = [to, from].map(|at| (at, self.at(at)));
+        ends.into_iter().take(1).chain(inner).chain([ends[1]])
+    }
+}
+
+/// The value at `x` of the line through points in order of `xs`.
+fn interpolate(xs: &[f64], ys: &[f64], x: f64) -> f64 {
+    let next = xs.partition_point(|known| *known < x);
+    match (next.checked_sub(1), xs.get(next)) {
+        (_, None) => ys.last().copied().unwrap_or(0.0),
+        (None, Some(_)) => ys[0],
+        (Some(before), Some(after)) => {
+            let share = (x - xs[before]) / (after - xs[before]);
+            ys[before] + share * (ys[next] - ys[before])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Curve, Delivery};
+
+    /// 100 bytes from 0 to 10 ms and 300 from 5 to 15: ten a millisecond, then forty, then thirty.
+    fn two() -> Curve {
+        Curve::new(&[
+            Delivery { from: 5.0, to: 15.0, bytes: 300.0 },
+            Delivery { from: 0.0, to: 10.0, bytes: 100.0 },
+        ])
+    }
+
+    #[test]
+    fn responses_add_up() {
+        let curve = two();
+        let expected =
+            [(-1.0, 0.0), (2.0, 20.0), (5.0, 50.0), (7.0, 130.0), (12.0, 310.0), (99.0, 400.0)];
+        for (at, bytes) in expected {
+            assert!((curve.at(at) - bytes).abs() < 1e-6, "{at}: {}", curve.at(at));
+        }
+        assert!((curve.when(130.0).unwrap() - 7.0).abs() < 1e-6);
+        assert_eq!(curve.when(401.0), None);
+    }
+
+    #[test]
+    fn points_are_those_between_the_ends() {
+        let points: Vec<f64> = two().points_back(5.0, 12.0).map(|(at, _)| at).collect();
+        assert_eq!(points, [12.0, 10.0, 5.0]);
+    }
+
+    #[test]
+    fn nothing_delivered_is_nothing() {
+        let curve = Curve::new(&[]);
+        assert_eq!((curve.at(3.0), curve.when(1.0)), (0.0, None));
+        let at_once = Curve::new(&[Delivery { from: 2.0, to: 2.0, bytes: 9.0 }]);
+        assert_eq!((at_once.at(2.0), at_once.at(2.1)), (0.0, 9.0));
+    }
+}

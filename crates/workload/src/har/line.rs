@@ -1,0 +1,240 @@
+//! The line of the recording: how fast it delivered, and which part of each `wait` may have been
+//! spent behind it.
+//!
+//! `wait` is a round trip, the server's time, and the time behind other responses. A server sends
+//! responses one after another on one connection, and responses of several connections share the
+//! line. Three bounds hold for the server's time:
+//!
+//! - At most it is `wait` less the round trip.
+//! - A line that had nothing to deliver would have delivered the response. So the server was not
+//!   ready before the busy period that ends with the first byte. It is busy while it delivers at
+//!   least four fifths of its rate.
+//! - A line is first in, first out, between connections. If a response of another connection came
+//!   first although it was requested later, this one was not ready when the other was on the line.
+//!
+//! Between the bounds nothing in the recording separates the two.
+
+use super::curve::{Curve, Delivery};
+use super::fetch::Fetch;
+use std::collections::BTreeMap;
+use units::{Duration, Rate};
+
+/// A line is busy above this share of its rate: what headers of packets and pauses of the sender
+/// take.
+const BUSY_SHARE: f64 = 0.8;
+
+/// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Fewer bytes show no
+/// rate, and the order of bytes within a response is not known better than that.
+const FLIGHT: f64 = 14_600.0;
+
+/// Ten gigabits a second in bytes a millisecond. Faster ones were rounded to no time.
+const UNTIMED_RATE: f64 = 1.25e6;
+
+/// A full packet's bytes.
+const PACKET: f64 = 1_460.0;
+
+/// The share of all bytes that were delivered at no more than the line's rate. The rest was read
+/// late, and therefore at once.
+const RATE_QUANTILE: f64 = 0.9;
+
+/// Bounds of the server's time of one response.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ServerTimeBounds {
+    pub(super) least: Duration,
+    pub(super) most: Duration,
+}
+
+/// One response on the line.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    /// Connection, by number, if the file names it.
+    connection: Option<usize>,
+    host: usize,
+    /// Whether responses of its connection may have overtaken it.
+    is_multiplexed: bool,
+    /// Time of sending the request.
+    sent: f64,
+    rtt: f64,
+    /// The server's time if nothing else was in `wait`.
+    most: Duration,
+    delivery: Delivery,
+}
+
+/// Everything that was delivered, and how fast at best.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedLine {
+    answers: Vec<Answer>,
+    curve: Curve,
+    /// Bytes per millisecond; `None` if the page has too few bytes, or no times.
+    rate: Option<f64>,
+}
+
+/// Facts about the host of a fetch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostOfFetch {
+    pub(super) index: usize,
+    pub(super) rtt: Duration,
+    pub(super) is_multiplexed: bool,
+}
+
+impl RecordedLine {
+    pub(super) fn new(fetches: &[Fetch], hosts: impl Fn(usize) -> HostOfFetch) -> Self {
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for fetch in fetches.iter().filter(|fetch| !fetch.connection.is_empty()) {
+            let number = names.len();
+            names.entry(&fetch.connection).or_insert(number);
+        }
+        let answer = |(index, fetch): (usize, &Fetch)| {
+            let host = hosts(index);
+            Answer {
+                connection: names.get(fetch.connection.as_str()).copied(),
+                host: host.index,
+                is_multiplexed: host.is_multiplexed,
+                sent: ms(fetch.first_byte.saturating_sub(fetch.wait)),
+                rtt: ms(host.rtt),
+                most: fetch.wait.saturating_sub(host.rtt),
+                delivery: Delivery {
+                    from: ms(fetch.first_byte),
+                    to: ms(fetch.finished),
+                    bytes: (fetch.sizes.header + fetch.sizes.body) as f64,
+                },
+            }
+        };
+        let answers: Vec<Answer> = fetches.iter().enumerate().map(answer).collect();
+        let deliveries: Vec<Delivery> = answers.iter().map(|a| a.delivery).collect();
+        let rate = highest_rate(&Curve::new(&deliveries), &deliveries);
+        let parts: Vec<Delivery> = answers.iter().flat_map(|answer| answer.parts(rate)).collect();
+        Self { answers, curve: Curve::new(&parts), rate }
+    }
+
+    /// The highest rate at which the recording delivered; the line may have been faster.
+    pub(super) fn rate(&self) -> Option<Rate> {
+        self.rate.map(|rate| Rate::from_bps((rate * 8e3).round() as u64))
+    }
+
+    /// The bounds of each server's time.
+    pub(super) fn bounds(&self) -> Vec<ServerTimeBounds> {
+        let mut order: Vec<usize> = (0..self.answers.len()).collect();
+        order.sort_by(|a, b| {
+            self.answers[*a].delivery.from.total_cmp(&self.answers[*b].delivery.from)
+        });
+        let mut least = vec![0.0; self.answers.len()];
+        for (place, index) in order.iter().enumerate() {
+            let answer = &self.answers[*index];
+            let most = ms(answer.most);
+            let mut bound: f64 = most - self.longest_queue(answer).min(most);
+            if self.waits_for_the_line_alone(answer) {
+                for other in &order[..place] {
+                    let at_line = self.answers[*other].at_line(least[*other]);
+                    bound = bound.max(at_line - answer.at_line(0.0));
+                }
+            }
+            least[*index] = bound.min(most);
+        }
+        // Files have microseconds at best.
+        let duration = |ms: f64| Duration::from_micros((ms * 1e3).round() as u64);
+        let bound = |(answer, least): (&Answer, f64)| ServerTimeBounds {
+            least: duration(least).min(answer.most),
+            most: answer.most,
+        };
+        self.answers.iter().zip(least).map(bound).collect()
+    }
+
+    /// The longest time that the response may have spent behind others.
+    fn longest_queue(&self, answer: &Answer) -> f64 {
+        let Some(rate) = self.rate else { return 0.0 };
+        let busy = rate * BUSY_SHARE;
+        let (ready, first) = (answer.sent + answer.rtt, answer.delivery.from);
+        let delivered = self.curve.at(first);
+        let by_bytes = (delivered - self.curve.at(ready)) / busy;
+        by_bytes.min(first - self.busy_since(ready, first, busy)).max(0.0)
+    }
+
+    /// The beginning of the busy period that ends at `until`, not before `from`.
+    fn busy_since(&self, from: f64, until: f64, busy: f64) -> f64 {
+        let delivered = self.curve.at(until);
+        let surplus = |at: f64, bytes: f64| delivered - bytes + FLIGHT - busy * (until - at);
+        let (mut since, mut before) = (until, FLIGHT);
+        for (at, bytes) in self.curve.points_back(from, until) {
+            let here = surplus(at, bytes);
+            if here < 0.0 {
+                return since - (since - at) * before / (before - here);
+            }
+            (since, before) = (at, here);
+        }
+        since
+    }
+
+    /// Nothing else was delivered on its connection while it waited.
+    fn waits_for_the_line_alone(&self, answer: &Answer) -> bool {
+        let is_before = |other: &&Answer| {
+            other.shares_connection(answer)
+                && other.delivery.to > answer.sent + answer.rtt
+                && other.delivery.from < answer.delivery.from
+        };
+        !answer.is_multiplexed || !self.answers.iter().any(|other| is_before(&other))
+    }
+}
+
+impl Answer {
+    /// The response as it crossed the line. Alone on its connection, its first flight and its last
+    /// crossed at the line's rate, and between them it waited for acknowledgements and for others.
+    /// Beside others, only the first packet did.
+    fn parts(&self, rate: Option<f64>) -> Vec<Delivery> {
+        let Delivery { from, to, bytes } = self.delivery;
+        let (first, last) = if self.is_multiplexed { (PACKET, 0.0) } else { (FLIGHT, FLIGHT) };
+        let first = bytes.min(first);
+        let last = (bytes - first).min(last);
+        let slower = rate.filter(|rate| (first + last) / rate < to - from);
+        let Some(rate) = slower else { return vec![self.delivery] };
+        let (sent, rest) = (from + first / rate, to - last / rate);
+        let middle = bytes - first - last;
+        vec![
+            Delivery { from, to: sent, bytes: first },
+            Delivery { from: sent, to: rest, bytes: middle },
+            Delivery { from: rest, to, bytes: last },
+        ]
+    }
+
+    /// The time at which it was on the line, for a server's time.
+    fn at_line(&self, server_time: f64) -> f64 {
+        self.sent + self.rtt / 2.0 + server_time
+    }
+
+    /// Whether both came on one connection. If the file names none, a multiplexed host has one.
+    fn shares_connection(&self, other: &Self) -> bool {
+        match (self.connection, other.connection) {
+            (Some(a), Some(b)) => a == b,
+            _ => self.host == other.host && self.is_multiplexed,
+        }
+    }
+}
+
+/// The rate that nine tenths of the bytes did not exceed. Each response is measured from its first
+/// byte until it has ended, and until a flight and an eighth of the page have been delivered.
+fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
+    let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
+    let rate = |one: &Delivery| {
+        let before = curve.at(one.from);
+        let until = curve.when(before + window.max(FLIGHT))?.max(one.to);
+        Some(((curve.at(until) - before) / (until - one.from), one.bytes))
+    };
+    let mut rates: Vec<(f64, f64)> = deliveries
+        .iter()
+        .filter_map(rate)
+        .filter(|(rate, _)| rate.is_finite() && *rate > 0.0)
+        .collect();
+    rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = rates.iter().map(|(_, bytes)| bytes).sum();
+    let mut sum = 0.0;
+    let highest = rates.into_iter().find_map(|(rate, bytes)| {
+        sum += bytes;
+        (sum >= RATE_QUANTILE * all).then_some(rate)
+    });
+    highest.filter(|rate| *rate < UNTIMED_RATE)
+}
+
+/// Milliseconds.
+fn ms(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e6
+}
