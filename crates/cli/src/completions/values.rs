@@ -35,7 +35,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             Completion::named(PRESETS.iter().map(|preset| (preset.name, preset.rationale)))
         }
         (_, "client_model") => Completion::named([("loader", ""), ("chromium", "")]),
-        (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", "")]),
+        (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", ""), ("3", "")]),
         (_, "tls") => Completion::named([("none", ""), ("1.2", ""), ("1.3", ""), ("0rtt", "")]),
         _ => return schemes::shared(asked),
     })

@@ -20,7 +20,10 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
             remark(&format!("note: {world} has no {names}: it has no lines there"));
         }
     }
-    for note in [clear_model(race), model_of_http11(race), no_model(args)].into_iter().flatten() {
+    for note in [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)]
+        .into_iter()
+        .flatten()
+    {
         remark(note);
     }
     names::say_recorded(&race.path);
@@ -31,6 +34,15 @@ pub(super) fn before(args: &RaceArgs, race: &Race) {
             "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
         );
     }
+}
+
+/// Real worlds load over HTTP/2 what was recorded over HTTP/3.
+fn no_quic(race: &Race) -> Option<&'static str> {
+    let is_changed =
+        race.loader.without_quic && race.page.hosts().iter().any(|host| host.http == Http::Http3);
+    is_changed.then_some(
+        "note: hosts recorded over HTTP/3 are loaded over HTTP/2: HTTP/3 is simulated only. --on sim alone loads them over HTTP/3",
+    )
 }
 
 /// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.
