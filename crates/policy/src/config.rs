@@ -27,11 +27,12 @@ pub enum Opening {
     /// data, and the loss counts as one of data. The answer to it is not acknowledged, and aborting
     /// sends nothing.
     OneWay,
-    /// Transport and TLS open in one round trip (RFC 9000 §7): as [`Opening::Accelerated`], but what was
-    /// lost goes again with its data.
+    /// Transport and TLS open in one round trip (RFC 9000 §7): as [`Opening::Accelerated`], but a
+    /// lost opening is retransmitted with its data.
     Combined {
-        /// A token of an earlier connection proves the client's address (RFC 9000 §8.1.3). Otherwise a
-        /// server sends at most three times what it has received until the handshake ends (§8.1).
+        /// A token of an earlier connection proves the client's address (RFC 9000 §8.1.3).
+        /// Otherwise a server sends at most three times what it has received until the handshake
+        /// ends (§8.1).
         is_validated: bool,
     },
 }
@@ -151,7 +152,7 @@ pub enum MemoryKind {
 pub struct ConnectionConfig {
     /// Largest payload of a segment without options; the MSS option offers it.
     pub mss: u32,
-    /// Which headers packets have.
+    /// Headers of the packets.
     pub framing: Framing,
     /// Options take their bytes from the payload (RFC 9293 §3.7.1, RFC 6691). Simulators that
     /// count packets say no: every full segment carries `mss` bytes.

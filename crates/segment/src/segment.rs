@@ -16,11 +16,13 @@ pub const IPV4_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 /// Bytes of a UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
-/// Most payload of a UDP datagram of QUIC until path MTU discovery finds more (RFC 9000 §14.1, §14.3).
+/// Most payload of a UDP datagram of QUIC until path MTU discovery finds more (RFC 9000 §14.1,
+/// §14.3).
 pub const QUIC_DATAGRAM: u32 = 1200;
-/// Bytes of a datagram beside the stream's bytes: short header 1, packet number 2, no connection ID
-/// (RFC 9000 §17.3.1), authentication tag 16 (RFC 9001 §5.3), and a STREAM frame's header of 8: type 1,
-/// stream 1, offset 4, length 2 (RFC 9000 §19.8). An ACK frame takes as much as that header.
+/// Bytes of a datagram beside the stream's bytes. The short header takes 1, the packet number 2,
+/// and the connection ID none (RFC 9000 §17.3.1). The authentication tag takes 16 (RFC 9001 §5.3).
+/// A STREAM frame's header takes 8: type 1, stream 1, offset 4, length 2 (RFC 9000 §19.8). An ACK
+/// frame is taken to be as large.
 pub const QUIC_OVERHEAD: u32 = 1 + 2 + 16 + 8;
 /// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
 pub const TIMESTAMPS_BYTES: u32 = 12;
@@ -253,7 +255,7 @@ impl TcpOptions {
     }
 }
 
-/// Which headers a packet has around its payload.
+/// Headers that a packet has around its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
     /// TCP's, options included.
@@ -283,7 +285,7 @@ pub struct Segment {
     pub low_priority: bool,
     /// Options.
     pub options: TcpOptions,
-    /// Which headers the packet has.
+    /// Headers of the packet.
     pub framing: Framing,
 }
 

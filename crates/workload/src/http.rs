@@ -23,10 +23,11 @@ pub const HTTP2_SERVER_OPENING: u64 = 36;
 pub const HTTP3_STREAMS: u32 = 100;
 /// Header of an HTTP/3 frame of up to 16,383 bytes: type 1, length 2 (RFC 9114 §7.1, RFC 9000 §16).
 pub const HTTP3_FRAME_HEADER: u64 = 3;
-/// The control stream of either end: its type (1) and SETTINGS of three values (2 + 12); and the types
-/// of QPACK's two streams (RFC 9114 §6.2.1, §7.2.4; RFC 9204 §4.2).
+/// The control stream of either end: its type (1) and SETTINGS of three values (2 + 12); and the
+/// types of QPACK's two streams (RFC 9114 §6.2.1, §7.2.4; RFC 9204 §4.2).
 pub const HTTP3_OPENING: u64 = 17;
-/// Bytes of streams in a full packet of QUIC. The ClientHello fills one by padding (RFC 9000 §14.1).
+/// Bytes of streams in a full packet of QUIC. The ClientHello fills one by padding (RFC 9000
+/// §14.1).
 pub const QUIC_PAYLOAD: u64 = (QUIC_DATAGRAM - QUIC_OVERHEAD) as u64;
 /// Plaintext that fits one TLS record (RFC 8446 §5.1); also HTTP/2's smallest frame limit
 /// (RFC 9113 §4.2).
@@ -176,7 +177,8 @@ impl Protocol {
         matches!(self.http, Http::Http3)
     }
 
-    /// The ClientHello. QUIC pads it to a full packet, unless early data fills that (RFC 9000 §12.2, §14.1).
+    /// The ClientHello. QUIC pads it to a full packet, unless early data fills that (RFC 9000
+    /// §12.2, §14.1).
     pub const fn client_hello(&self) -> u64 {
         match (self.http, self.tls) {
             (_, Tls::None) => 0,
@@ -198,8 +200,8 @@ impl Protocol {
         finished + opening
     }
 
-    /// The server's TLS flight in answer to a ClientHello; 0 without TLS. HTTP/3 has its settings in it:
-    /// a server may send before the handshake ends (RFC 9001 §5.7).
+    /// The server's TLS flight in answer to a ClientHello; 0 without TLS. HTTP/3 has its settings
+    /// in it: a server may send before the handshake ends (RFC 9001 §5.7).
     pub const fn server_flight(&self) -> u64 {
         let settings = if self.has_streams() { HTTP3_OPENING } else { 0 };
         settings
@@ -255,8 +257,9 @@ impl Protocol {
         (header, all - header)
     }
 
-    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 and 3 put header
-    /// and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has writes of their own for them.
+    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 and 3 put
+    /// header and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has
+    /// writes of their own for them.
     pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
         let left = match (self.http, self.server) {
             (Http::Http2 | Http::Http3, _) | (_, ServerModel::Nginx) if header_left > 0 => {

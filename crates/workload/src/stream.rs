@@ -1,10 +1,10 @@
 //! What the bytes of a connection mean, said beside the bytes.
 //!
-//! Only byte counts cross a simulated network, so whoever writes to a connection also says what
-//! it wrote, as a [`Span`], and the driver hands that to the other end *when it is written*; the
-//! other end makes use of it only as the bytes arrive, in order; under HTTP/3 in order within a stream. Over a real wire nothing is
-//! handed over: a parser of what has arrived announces the same spans, each as soon as its header
-//! is readable.
+//! Only byte counts cross a simulated network, so whoever writes to a connection also says what it
+//! wrote, as a [`Span`], and the driver hands that to the other end *when it is written*; the
+//! other end makes use of it only as the bytes arrive, in order. Under HTTP/3 each stream has an
+//! order of its own. Over a real wire nothing is handed over: a parser of what has arrived
+//! announces the same spans, each as soon as its header is readable.
 
 use crate::page::ObjectId;
 use std::collections::VecDeque;
@@ -31,8 +31,9 @@ pub enum SpanContent {
 }
 
 impl SpanContent {
-    /// It belongs to no request or response, and what follows it is of no use without it: keys come of
-    /// TLS's part, and a server takes requests only once it has the client's Finished (RFC 9001 §5.7).
+    /// It is part of no request or response, and bytes behind it are of no use without it. They
+    /// are encrypted by keys of TLS, and a server takes no request before the client's Finished
+    /// (RFC 9001 §5.7).
     const fn is_handshake(self) -> bool {
         !matches!(self, Self::Request(_) | Self::Response(_))
     }
@@ -71,7 +72,7 @@ pub(crate) struct SpanArrival {
     pub(crate) complete: bool,
 }
 
-/// A span that was announced and has not arrived whole.
+/// A span that was announced and not received whole.
 #[derive(Clone, Copy, Debug)]
 struct Announced {
     span: Span,
@@ -101,7 +102,7 @@ pub(crate) struct Inbox {
     end: u64,
     /// Bytes that have arrived in order.
     total: u64,
-    /// What has arrived behind the first gap, ascending.
+    /// Ranges received behind the first gap, ascending.
     beyond: Vec<Range<u64>>,
 }
 
@@ -123,7 +124,7 @@ impl Inbox {
         self.total = self.total.max(total);
     }
 
-    /// These offsets have arrived behind the first gap.
+    /// These offsets were received behind the first gap.
     pub(crate) fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
         self.beyond = beyond;
     }
@@ -132,7 +133,7 @@ impl Inbox {
         let mut held: Vec<SpanContent> = Vec::new();
         for index in 0..self.announced.len() {
             let content = self.announced[index].span.content;
-            // Within a stream order remains.
+            // Order remains within a stream.
             if !held.contains(&content) {
                 if let Some(arrival) = self.arrival_of(index) {
                     return Some(arrival);
@@ -146,7 +147,7 @@ impl Inbox {
         None
     }
 
-    /// What is new of a span.
+    /// Returns the new bytes of a span.
     fn arrival_of(&mut self, index: usize) -> Option<SpanArrival> {
         let announced = self.announced[index];
         let reached = self.arrived_until(announced.reported).min(announced.end());
@@ -163,7 +164,7 @@ impl Inbox {
         Some(SpanArrival { content: announced.span.content, payload, complete })
     }
 
-    /// Everything from `offset` up to this has arrived; `offset` itself if nothing has.
+    /// End of the bytes received without a gap from `offset` on; `offset` itself if there are none.
     fn arrived_until(&self, offset: u64) -> u64 {
         if offset < self.total || !self.has_streams {
             return self.total;
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(inbox.poll(), arrived(B, 0, true));
     }
 
-    /// What has arrived behind a gap, and what is polled then: A lacks its second half, B nothing.
+    /// Receives bytes behind a gap, and returns what is polled then.
     fn behind_a_gap(has_streams: bool, first: SpanContent) -> Vec<SpanArrival> {
         let mut inbox = Inbox::new(has_streams);
         for span in [
@@ -244,7 +245,8 @@ mod tests {
     #[test]
     fn streams_wait_for_their_own_bytes_only_and_keep_their_order() {
         let first = SpanArrival { content: A, payload: 60, complete: false };
-        // B's first 40 bytes, 9 of framing. Its last 20 wait for 5 bytes of its own, A's last 10 for A.
+        // B's first 40 bytes, 9 of framing. Its last 20 wait for 5 bytes of its own, A's last 10
+        // for A.
         let second = SpanArrival { content: B, payload: 31, complete: false };
         assert_eq!(behind_a_gap(true, A), [first, second]);
         assert_eq!(behind_a_gap(false, A), [first]);

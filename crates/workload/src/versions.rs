@@ -13,8 +13,8 @@ pub enum Http {
     Http11,
     /// One connection per host that carries all responses interleaved (RFC 9113).
     Http2,
-    /// One connection per host over QUIC, whose responses are streams: a loss delays only those that it
-    /// hits. TLS 1.3 is part of it (RFC 9114).
+    /// One connection per host over QUIC, whose responses are streams: a loss delays only those
+    /// that it hits. TLS 1.3 is part of it (RFC 9114).
     Http3,
     /// `phttp`: one kept-alive connection per host on which all transfers follow one another in
     /// the order of discovery, requests not waiting for earlier responses (fast-start §6.3).

@@ -67,8 +67,8 @@ pub(crate) struct RaceArgs {
 
     /// HTTP version of all hosts: 1.0, 1.1, 2 or 3 [default: as the page says]
     ///
-    /// HTTP/3 is simulated over a transport like QUIC, with the start-up and congestion control of each scheme. On wire and
-    /// kernel, pages recorded over HTTP/3 are loaded over HTTP/2.
+    /// HTTP/3 is simulated over a transport like QUIC, with the start-up and congestion control of
+    /// each scheme. On wire and kernel, pages recorded over HTTP/3 are loaded over HTTP/2.
     #[arg(long, value_name = "VERSION", value_parser = parse_http)]
     pub(super) http: Option<Http>,
 

@@ -13,7 +13,7 @@ pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     }
 }
 
-/// What TCP has and HTTP/3 has not.
+/// Refuses with HTTP/3 what only TCP has.
 fn refuse_of_http3(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     let is_loaded =
         race.page.hosts().iter().any(|host| race.loader.protocol(host).http == Http::Http3);

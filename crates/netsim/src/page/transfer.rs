@@ -40,7 +40,7 @@ struct Unread {
     total: u64,
 }
 
-/// What has arrived at a client.
+/// A client's total of received bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientArrival {
     pub(super) conn: LoadConnId,
@@ -59,7 +59,7 @@ pub struct PageTransfer {
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
-    /// Each end makes use of what has arrived behind a gap.
+    /// Each end makes use of bytes behind a gap.
     has_streams: bool,
     /// What waits for the server to read it.
     unread: Option<Unread>,
@@ -124,7 +124,7 @@ impl PageTransfer {
         self.has_streams = true;
     }
 
-    /// Gives the loader what has arrived at the client.
+    /// Hands the loader the bytes that the client has received.
     pub(super) fn deliver(
         &self,
         context: &AppContext<'_>,

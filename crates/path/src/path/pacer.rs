@@ -4,9 +4,9 @@ use arith::bbr;
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
-/// rate. Time not used is saved up for as many segments as a burst may have, one by default. Only what
-/// left late because a timer did is made up for, by half of that time at most: timers always are
-/// late, and what is sent would be slower than the rate by as much with every segment.
+/// rate. Time not used is saved up for as many segments as a burst may have, one by default. Only
+/// what left late because a timer did is made up for, by half of that time at most: timers always
+/// are late, and what is sent would be slower than the rate by as much with every segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Instant,
@@ -15,7 +15,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer that lets so many segments leave at once after a pause; zero counts as one.
+    /// A pacer that lets a burst of `segments` leave at once after a pause; zero counts as one.
     pub fn with_burst(segments: u32) -> Self {
         Self { more_at_once: segments.saturating_sub(1), ..Self::default() }
     }
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(pacer.next_release(), at(31_000));
     }
 
-    /// RFC 9002 §7.7: after a pause a burst, then one segment at a time. 3 segments at 5 ms, the fourth 1 ms
-    /// later, for each takes 1 ms; a pause of 2 ms gives back 2 of the burst.
+    /// RFC 9002 §7.7: after a pause a burst, then one segment at a time. 3 segments at 5 ms, the
+    /// fourth 1 ms later, for each takes 1 ms; a pause of 2 ms gives back 2 of the burst.
     #[test]
     fn a_burst_leaves_at_once_after_a_pause() {
         let mut pacer = Pacer::with_burst(3);

@@ -35,7 +35,7 @@ pub enum CapacityRate {
     },
 }
 
-/// What a full packet carries, and in what.
+/// Payload and headers of a full packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PacketShape {
     /// Bytes of a connection's data in a full packet.

@@ -476,7 +476,7 @@ impl Receiver {
         if self.config.by_range { self.reassembly.waiting() } else { 0 }
     }
 
-    /// What has arrived behind the first gap, ascending.
+    /// Ranges received behind the first gap, ascending.
     pub fn beyond(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.reassembly.ranges()
     }

@@ -41,14 +41,14 @@ impl Connection {
         }
     }
 
-    /// Bytes behind the first gap that the application may use; 0 under a scheme whose application takes
-    /// all in order.
+    /// Bytes behind the first gap that the application may use; 0 under a scheme whose application
+    /// takes all in order.
     #[inline]
     pub(crate) fn usable_beyond(&self) -> u64 {
         self.receiver.usable_beyond()
     }
 
-    /// What has arrived behind the first gap, ascending, as stream offsets.
+    /// Ranges received behind the first gap, ascending, as stream offsets.
     pub fn beyond(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.receiver.beyond().map(|(left, right)| left - 1..right - 1)
     }

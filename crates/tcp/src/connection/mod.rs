@@ -61,7 +61,8 @@ use wishes::Wishes;
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
 
-/// Times what a client has sent that a server sends before the client's address is proven (RFC 9000 §8.1).
+/// Times what a client has sent that a server sends before the client's address is proven (RFC
+/// 9000 §8.1).
 const AMPLIFICATION: u64 = 3;
 
 /// What the handshake has agreed on.

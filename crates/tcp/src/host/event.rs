@@ -19,7 +19,7 @@ pub enum EventKind {
     /// Our connection is open.
     Connected,
     /// This many payload bytes have arrived in order so far. Under a scheme whose application takes
-    /// ranges, it is repeated when more has arrived behind a gap ([`crate::Connection::beyond`]).
+    /// ranges, it is repeated when bytes behind a gap are received ([`crate::Connection::beyond`]).
     Received {
         /// Bytes since the connection began.
         total: u64,

@@ -1,4 +1,4 @@
-//! What of a scheme changes if its connections run over a transport like QUIC: packets, opening, ACKs and timers.
+//! A scheme over a transport like QUIC: what changes of packets, opening, ACKs and timers.
 
 use super::Scheme;
 use crate::config::{AckPolicy, Framing, Opening, RtoFloor};
@@ -6,25 +6,30 @@ use crate::segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use std::sync::Arc;
 use units::Duration;
 
-/// Receive window of a connection that Chromium offers from the start, bytes: `kQuicSessionMaxRecvWindowSize`.
+/// Receive window of a connection that Chromium offers from the start, bytes:
+/// `kQuicSessionMaxRecvWindowSize`.
 const RECEIVE_WINDOW: u32 = 15 << 20;
 /// Longest delay of an ACK, unless the peer says otherwise (RFC 9000 §18.2, `max_ack_delay`).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
-/// Packets that a paced sender sends at once after a pause: the initial window (RFC 9002 §7.2, §7.7).
+/// Packets that a paced sender sends at once after a pause: the initial window (RFC 9002 §7.2,
+/// §7.7).
 const BURST: u32 = 10;
 
 impl Scheme {
-    /// The same start-up, congestion control and recovery over a transport like QUIC. It differs in:
+    /// The same start-up, congestion control and recovery over a transport like QUIC. It differs
+    /// in:
     ///
     /// - Packets: 1,200 bytes in a UDP datagram, and no options.
-    /// - Opening: transport and TLS take one round trip together. `is_validated`: the client has a token of an
-    ///   earlier connection, which goes with 0-RTT ([`Opening::Combined`]).
-    /// - Receiver: its application uses what arrives behind a gap. It acknowledges every second packet, or
-    ///   after 25 ms. The window is Chromium's, unless the scheme's own text names one.
-    /// - Timers: `srtt + max(4 * rttvar, 25 ms)` (RFC 9002 §6.2.1); 1 s before the first sample (§6.2.2).
+    /// - Opening: transport and TLS take one round trip together. `is_validated`: the client has a
+    ///   token of an earlier connection, which goes with 0-RTT ([`Opening::Combined`]).
+    /// - Receiver: its application uses what arrives behind a gap. It acknowledges every second
+    ///   packet, or after 25 ms. The window is Chromium's, unless the scheme's own text names one.
+    /// - Timers: `srtt + max(4 * rttvar, 25 ms)` (RFC 9002 §6.2.1); 1 s before the first sample
+    ///   (§6.2.2).
     /// - Sending is paced, in bursts of 10 packets at most (RFC 9002 §7.7).
     ///
-    /// Packets are acknowledged by SACK, and timestamps tell retransmissions apart as packet numbers do.
+    /// Packets are acknowledged by SACK, and timestamps show which copy was
+    /// acknowledged, as packet numbers do.
     #[must_use]
     pub fn over_quic(&self, is_validated: bool) -> Self {
         let mut recipe = super::Recipe::clone(&self.recipe);

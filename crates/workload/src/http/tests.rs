@@ -83,7 +83,8 @@ fn connections_come_from_the_override_the_page_or_the_version() {
     assert_eq!(with(Some(Http::Persistent), Some(4)), 1);
 }
 
-/// HTTP/3 frames have 3 bytes around them (type 1, length 2), and packets protect them, not records.
+/// HTTP/3 frames have 3 bytes around them (type 1, length 2), and packets protect them, not
+/// records.
 #[test]
 fn a_response_over_http3_has_frames_and_no_records() {
     let object = object(400, 200, 100_000);

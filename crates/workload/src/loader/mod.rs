@@ -163,8 +163,9 @@ impl PageLoader {
         self.ask_for_discovered(now);
     }
 
-    /// What has arrived of `conn` behind the first gap, as offsets, ascending. Streams that lack nothing
-    /// before it make use of it at the next [`handle_received`](Self::handle_received).
+    /// Ranges of `conn` received behind the first gap, as offsets, ascending. Streams that lack
+    /// nothing before them make use of them at the next
+    /// [`handle_received`](Self::handle_received).
     pub fn set_beyond(&mut self, conn: LoadConnId, beyond: Vec<Range<u64>>) {
         self.connections[conn.index()].inbox.set_beyond(beyond);
     }

@@ -2,10 +2,11 @@
 //!
 //! Sans-IO like the [loader](crate::PageLoader): the driver tells it what the client wrote
 //! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
-//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer urgent
-//! kinds first, taking turns frame by frame among equals, and writes only while little is unsent,
-//! so that an urgent response need not queue behind what was ready earlier. As nginx
-//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its writes ([`SocketCall`]).
+//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer
+//! urgent kinds first, taking turns frame by frame among equals, and writes only while little is
+//! unsent, so that an urgent response need not queue behind what was ready earlier. As nginx
+//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its
+//! writes ([`SocketCall`]).
 
 mod calls;
 mod responses;
@@ -67,7 +68,7 @@ impl ServerSession {
         self.take_arrivals(now);
     }
 
-    /// What has arrived behind the first gap, as offsets, ascending: see
+    /// Ranges received behind the first gap, as offsets, ascending: see
     /// [`PageLoader::set_beyond`](crate::PageLoader::set_beyond).
     pub fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
         self.inbox.set_beyond(beyond);
