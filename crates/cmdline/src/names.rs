@@ -31,19 +31,23 @@ pub fn recording(file: &str) -> Result<String, String> {
     input::read_text(Path::new(file), "a recorded rate").map_err(|failure| failure.why().to_owned())
 }
 
-/// Says on standard error what was taken of the recordings that a path follows.
-pub fn say_recorded(path: &PathSpec) {
-    let recorded = [path.recorded_down(), path.recorded_up()];
+/// Notes on the recordings that a path follows: columns, units and rates.
+pub fn recorded_notes(path: &PathSpec) -> Vec<String> {
+    let recorded = [path.recorded_down(), path.recorded_up()].into_iter().flatten();
     // The mobile downlink is no file.
-    for recorded in recorded.into_iter().flatten().filter(|recorded| !recorded.is_built_in()) {
-        remark(&format!("note: {recorded}"));
-    }
+    let files = recorded.filter(|recorded| !recorded.is_built_in());
+    let mut notes: Vec<String> = files.map(ToString::to_string).collect();
     if path.has_default_up() {
         let up = path.up().as_bps() as f64 / 1e6;
-        remark(&format!(
-            "note: the rate up is a fifth of the mean down, {up:.2} Mbit/s (up= sets it)"
-        ));
+        notes
+            .push(format!("the rate up is a fifth of the mean down, {up:.2} Mbit/s (up= sets it)"));
     }
+    notes
+}
+
+/// Prints the notes on the recordings of a path on standard error.
+pub fn say_recorded(path: &PathSpec) {
+    recorded_notes(path).iter().for_each(|note| remark(&format!("note: {note}")));
 }
 
 /// The path of this name.

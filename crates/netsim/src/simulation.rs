@@ -122,6 +122,11 @@ impl Simulation {
         self.world.set_timer(app, at, token);
     }
 
+    /// Runs wait for an application that has finished to finish again.
+    pub fn wait_for(&mut self, app: AppId) {
+        self.world.reopen(app);
+    }
+
     /// An instant to start at: `base` and a draw of seconds from the stream `app/<name>/start`.
     pub fn draw_start(&self, name: &str, base: Instant, delay: &Distribution) -> Instant {
         let mut stream = stream(self.world.seed, &format!("app/{name}/start"));

@@ -2,12 +2,14 @@
 
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
+use super::critical::{CriticalObject, critical_path};
 use super::record::{LinkWatch, LoadRecording, SequenceStep};
+use super::times::MilestoneTimes;
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;
 use units::{Duration, Instant};
-use workload::Page;
+use workload::{Page, PageMilestone};
 
 /// One load of the page. Durations count from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,9 +19,9 @@ pub struct MeasuredLoad {
     /// Time of the path's recordings when it began, in one cycle of them; `None` if no rate
     /// changes.
     pub phase: Option<Duration>,
-    /// Until the last byte of the last HTML part had arrived.
-    pub html: Option<Duration>,
-    /// Until the last byte of the page had; `None` if it never did.
+    /// Times of its milestones.
+    pub times: MilestoneTimes,
+    /// The time of the milestone that ends it ([`Page::until`]); `None` if it never came.
     pub page: Option<Duration>,
     /// Segments sent again, by servers and client; `None` where nobody counts them.
     pub retransmitted: Option<u64>,
@@ -42,6 +44,8 @@ pub struct MeasuredLoad {
     pub objects: Vec<Option<Duration>>,
     /// What bounded it; `None` if it did not end with every object, or nobody watched.
     pub bounds: Option<BoundShares>,
+    /// Its critical path; empty if it did not end, or was not watched.
+    pub critical: Vec<CriticalObject>,
     /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
@@ -69,6 +73,19 @@ impl SentSegments {
             sent.retransmitted += u64::from(is_again);
         }
         sent
+    }
+}
+
+impl MeasuredLoad {
+    /// A load with these milestones, of which `until` ends it.
+    pub fn with_times(times: MilestoneTimes, until: PageMilestone) -> Self {
+        Self { times, page: times.get(until), ..Self::default() }
+    }
+
+    /// A load of `page` with the time at which each object was complete.
+    pub fn of_objects(page: &Page, objects: Vec<Option<Duration>>) -> Self {
+        let load = Self::with_times(MilestoneTimes::of(page, &objects), page.until());
+        Self { objects, ..load }
     }
 }
 
@@ -102,6 +119,7 @@ impl MeasuredLoad {
                 self.senders = account.senders(recording);
             }
             self.bounds = account.shares;
+            self.critical = critical_path(page, recording);
         }
     }
 }

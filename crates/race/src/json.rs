@@ -1,6 +1,8 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
-use super::{RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
+use super::{
+    MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World,
+};
 use link::path::PathSpec;
 use link::recording::RecordedLink;
 use serde::Serialize;
@@ -8,7 +10,7 @@ use serde::ser::{SerializeMap, Serializer};
 use units::{Duration, Rate};
 
 /// The form of the JSON; a change that a reader has to know of raises it.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 impl Serialize for RaceResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -16,17 +18,27 @@ impl Serialize for RaceResult {
         map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
         map.serialize_entry("format", &FORMAT)?;
         map.serialize_entry("page", &self.page)?;
+        map.serialize_entry("until", self.until.key())?;
         map.serialize_entry("path", &PathJson(&self.path, self.background))?;
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
+        map.serialize_entry("runs", &self.runs)?;
+        if let Some(mark) = self.limit_mark {
+            map.serialize_entry("limit_mark", mark)?;
+        }
+        map.serialize_entry("notes", &self.notes)?;
         map.serialize_entry("exact", &self.is_exact)?;
         if self.visits.count > 1 {
             map.serialize_entry("visits", &VisitsJson(self.visits))?;
         }
         map.serialize_entry("worlds", &WorldsJson { on: self.worlds(), setting: &self.setting })?;
-        let of = Columns { repeats: self.repeats > 1, visits: self.visits.count > 1 };
+        let of = Columns {
+            repeats: self.repeats > 1 || self.runs.len() > 1,
+            visits: self.visits.count > 1,
+        };
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
+        map.serialize_entry("critical_path", &self.critical)?;
         map.end()
     }
 }
@@ -118,11 +130,11 @@ impl Serialize for SchemeJson<'_> {
         map.serialize_entry("on", &scheme.world)?;
         for metric in RaceMetric::ALL {
             let spread = scheme.spread(metric);
-            map.serialize_entry(metric.key(), &spread.map(|s| s.median))?;
-            if columns.repeats {
-                serialize_spread(&mut map, metric, spread)?;
-            }
+            serialize_spread(&mut map, metric.key(), spread, columns)?;
         }
+        map.serialize_entry("share_of_perfect_start", &scheme.share_of_perfect)?;
+        let milestones = MilestonesJson(&scheme.milestones, columns);
+        map.serialize_entry("milestones", &milestones)?;
         map.serialize_entry("bound", &scheme.bounds)?;
         map.serialize_entry("completed", &scheme.completed)?;
         if let Some(why) = &scheme.left_out {
@@ -134,13 +146,43 @@ impl Serialize for SchemeJson<'_> {
     }
 }
 
-/// How sure a median is, and how far repeats are apart.
+/// The milestones that a page knows, by their keys.
+struct MilestonesJson<'a>(&'a [MilestoneResult], Columns);
+
+impl Serialize for MilestonesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for milestone in self.0 {
+            map.serialize_entry(milestone.milestone.key(), &MilestoneJson(milestone, self.1))?;
+        }
+        map.end()
+    }
+}
+
+struct MilestoneJson<'a>(&'a MilestoneResult, Columns);
+
+impl Serialize for MilestoneJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(result, columns) = *self;
+        let mut map = serializer.serialize_map(None)?;
+        serialize_spread(&mut map, "time_s", result.time_s, columns)?;
+        serialize_spread(&mut map, "ratio_to_limit", result.ratio_to_limit, columns)?;
+        serialize_spread(&mut map, "gain_over_linux", result.gain_over_linux, columns)?;
+        map.end()
+    }
+}
+
+/// A median, and with several repeats how sure it is and how far they are apart.
 fn serialize_spread<M: SerializeMap>(
     map: &mut M,
-    metric: RaceMetric,
+    key: &str,
     spread: Option<Spread>,
+    columns: Columns,
 ) -> Result<(), M::Error> {
-    let key = metric.key();
+    map.serialize_entry(key, &spread.map(|s| s.median))?;
+    if !columns.repeats {
+        return Ok(());
+    }
     map.serialize_entry(&format!("{key}_interval"), &spread.and_then(|s| s.interval))?;
     map.serialize_entry(&format!("{key}_min"), &spread.map(|s| s.min))?;
     map.serialize_entry(&format!("{key}_max"), &spread.map(|s| s.max))

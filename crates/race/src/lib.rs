@@ -55,12 +55,15 @@
 //!
 //! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
-//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated).
+//! `critical` (the chain of objects that it waited for),
+//! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
+//! `runs` (several runs of a page), `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
 mod bound;
 mod contestant;
+mod critical;
 mod ends;
 pub mod estimate;
 mod harm;
@@ -70,38 +73,49 @@ mod json;
 pub mod limit;
 mod limits;
 mod metric;
+mod perfect;
 mod phase;
 mod record;
 mod result;
 mod run;
+mod run_row;
+mod runs;
 mod sample;
 pub mod scoreboard;
 mod setup;
 mod spread;
 pub mod student;
 mod tally;
+mod times;
 mod visits;
+mod waits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
+pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
+pub use perfect::PERFECT_START;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
     SequenceStep, Stretch, TransferRecord, Way,
 };
-pub use result::{RaceResult, SchemeResult, Setting};
+pub use result::{MilestoneResult, RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
+pub use run_row::{PageRun, PageRunRow};
 pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
+pub use times::MilestoneTimes;
 pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
+pub use waits::{CriticalPath, CriticalWait};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use link::path::PathSpec;
 use rayon::prelude::*;
+use run::Staging;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::Transfers;
@@ -192,7 +206,7 @@ impl RaceOutcome {
 }
 
 /// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
-/// [`LIMIT`] may be named and adds nothing: it is always there.
+/// [`LIMIT`] and [`PERFECT_START`] may be named and add nothing: they are no schemes.
 ///
 /// # Errors
 /// On a scheme that does not exist.
@@ -203,7 +217,8 @@ pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
 /// Their texts, whether they are schemes or not.
 pub fn named(list: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in list.split(',').map(str::trim).filter(|name| *name != LIMIT) {
+    for name in list.split(',').map(str::trim).filter(|name| ![LIMIT, PERFECT_START].contains(name))
+    {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -289,7 +304,7 @@ impl Race {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let visits = |(scheme, repeat): &(&Scheme, u32)| {
-            let visits = run::run(self, scheme, *repeat, options);
+            let visits = run::run(&Staging::new(self, scheme), *repeat, options);
             (options.on_run)();
             visits
         };

@@ -3,14 +3,10 @@
 /// What is measured of a scheme, in the order in which it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RaceMetric {
-    /// Seconds until the HTML was done.
-    HtmlSeconds,
-    /// Seconds until the page was done.
+    /// Seconds until the milestone that ends the load.
     PageSeconds,
-    /// Time of the page over the limit's.
+    /// These over the limit's.
     RatioToLimit,
-    /// Time of the HTML over the limit's.
-    RatioToLimitHtml,
     /// 1 − time of the page over `linux`'s of the same repeat in the same world.
     GainOverLinux,
     /// Segments sent again.
@@ -25,11 +21,9 @@ pub enum RaceMetric {
 
 impl RaceMetric {
     /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::HtmlSeconds,
+    pub const ALL: [Self; 7] = [
         Self::PageSeconds,
         Self::RatioToLimit,
-        Self::RatioToLimitHtml,
         Self::GainOverLinux,
         Self::RetransmittedSegments,
         Self::Timeouts,
@@ -40,10 +34,8 @@ impl RaceMetric {
     /// Its key in JSON.
     pub const fn key(self) -> &'static str {
         match self {
-            Self::HtmlSeconds => "html_s",
             Self::PageSeconds => "page_s",
             Self::RatioToLimit => "ratio_to_limit",
-            Self::RatioToLimitHtml => "ratio_to_limit_html",
             Self::GainOverLinux => "gain_over_linux",
             Self::RetransmittedSegments => "retransmitted_segments",
             Self::Timeouts => "timeouts",

@@ -6,14 +6,17 @@
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::limits::{PhaseLimits, VisitLimits};
+use super::run_row::{PageRun, PageRunRow};
+use super::waits::CriticalPath;
 use super::{
-    LIMIT, LIMIT_WITHOUT_HANDSHAKE, ProcessingDelay, Race, RaceMetric, RaceOutcome, Spread,
-    VisitKind, VisitSample, Visits, World,
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
+    Spread, VisitKind, VisitSample, Visits, World,
 };
 use crate::limit::Limit;
 use link::path::PathSpec;
 use serde::Serialize;
 use units::Duration;
+use workload::{Page, PageMilestone, RecordedLoad};
 
 /// A scheme's visits of a kind in a world, or a limit's.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +37,25 @@ pub struct SchemeResult {
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
     pub samples: Vec<VisitSample>,
+    /// Its gain in parts of the gain of perfect start; `None` if that is too small to divide by.
+    pub share_of_perfect: Option<f64>,
+    /// The milestones that the page knows, in their order.
+    pub milestones: Vec<MilestoneResult>,
     /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
     spreads: [Option<Spread>; RaceMetric::ALL.len()],
+}
+
+/// A milestone of a scheme's visits of a kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MilestoneResult {
+    /// The milestone.
+    pub milestone: PageMilestone,
+    /// Seconds from the start of the load; `None` if a load has none.
+    pub time_s: Option<Spread>,
+    /// These over the limit's.
+    pub ratio_to_limit: Option<Spread>,
+    /// 1 − the time over `linux`'s of the same repeat in the same world.
+    pub gain_over_linux: Option<Spread>,
 }
 
 /// What real worlds were made of, and as what simulated servers wrote. The default is that there were no real worlds, and that
@@ -61,6 +81,8 @@ pub struct Setting {
 pub struct RaceResult {
     /// Name of the page.
     pub page: String,
+    /// The milestone that ended a load.
+    pub until: PageMilestone,
     /// The path.
     pub path: PathSpec,
     /// How often the page was visited.
@@ -75,7 +97,15 @@ pub struct RaceResult {
     pub is_exact: bool,
     /// What real worlds were made of.
     pub setting: Setting,
-    /// First visits of the contestants in their order and of the limits, then repeated ones, if any.
+    /// The critical path of the first load by `linux`.
+    pub critical: Option<CriticalPath>,
+    /// Words for the limit if it holds for the recording of the page alone.
+    pub limit_mark: Option<&'static str>,
+    /// Remarks on the page and the race for their reader.
+    pub notes: Vec<String>,
+    /// The runs of the page that the rows are medians of.
+    pub runs: Vec<PageRun>,
+    /// First visits of the contestants in their order and of the limits, then repeated visits.
     pub schemes: Vec<SchemeResult>,
 }
 
@@ -83,9 +113,12 @@ impl RaceResult {
     /// The medians of an outcome of `race`.
     pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
         let kinds = race.visits.kinds().iter();
-        let schemes = kinds.flat_map(|kind| rows(race, outcome, *kind)).collect();
+        let mut schemes: Vec<SchemeResult> =
+            kinds.flat_map(|kind| rows(race, outcome, *kind)).collect();
+        divide_by_perfect_start(&mut schemes);
         Self {
             page: race.page.name().to_owned(),
+            until: race.page.until(),
             path: race.path,
             visits: race.visits,
             background: race.background,
@@ -93,8 +126,21 @@ impl RaceResult {
             repeats: race.repeats,
             is_exact: race.processing == ProcessingDelay::NONE,
             setting: Setting::default(),
+            critical: World::ALL
+                .into_iter()
+                .find_map(|world| CriticalPath::of(&race.page, outcome.baseline(world)?)),
+            limit_mark: race.page.recorded().and_then(RecordedLoad::limit_mark),
+            notes: Vec::new(),
+            runs: vec![run(None, &schemes)],
             schemes,
         }
+    }
+
+    /// Names the run in the recording that this is the race of.
+    #[must_use]
+    pub fn of_run(mut self, id: Option<String>) -> Self {
+        self.runs = vec![run(id, &self.schemes)];
+        self
     }
 
     /// A scheme's row of a kind of visit in a world.
@@ -125,17 +171,47 @@ impl RaceResult {
     }
 }
 
+/// A run of the page by its rows.
+fn run(id: Option<String>, rows: &[SchemeResult]) -> PageRun {
+    let row = |row: &SchemeResult| PageRunRow {
+        name: row.name.clone(),
+        on: row.world,
+        visit: row.visit,
+        page_s: row.median(RaceMetric::PageSeconds),
+        gain_over_linux: row.median(RaceMetric::GainOverLinux),
+    };
+    PageRun { id, schemes: rows.iter().map(row).collect() }
+}
+
+/// A smaller gain of perfect start is no measure of other gains.
+const LEAST_GAIN: f64 = 0.01;
+
+/// Gives each simulated row its part of the gain of perfect start at the same kind of visit.
+pub(super) fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
+    let perfect: Vec<(VisitKind, Spread)> = rows
+        .iter()
+        .filter(|row| row.name == PERFECT_START)
+        .filter_map(|row| Some((row.visit, row.spread(RaceMetric::GainOverLinux)?)))
+        .filter(|(_, gain)| gain.interval.map_or(gain.median, |(least, _)| least) >= LEAST_GAIN)
+        .collect();
+    for row in rows.iter_mut().filter(|row| row.world == Some(World::Sim)) {
+        let gain = row.median(RaceMetric::GainOverLinux);
+        let whole = perfect.iter().find(|(visit, _)| *visit == row.visit);
+        row.share_of_perfect = gain.zip(whole).map(|(gain, (_, whole))| gain / whole.median);
+    }
+}
+
 /// The contestants' rows for visits of a kind, then the limits'.
 fn rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
-    let limits = &VisitLimits::new(race, outcome, kind);
+    let (page, limits) = (&*race.page, &VisitLimits::new(race, outcome, kind));
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);
-        SchemeResult::of(contestant, HeldAgainst { kind, limits, baseline })
+        SchemeResult::of(contestant, HeldAgainst { page, kind, limits, baseline })
     };
     let rows = outcome.contestants.iter().map(of_contestant);
     // The limit is computed as a simulation is; without one, any world's `linux` is as good.
     let anywhere = World::ALL.into_iter().find_map(|world| outcome.baseline(world));
-    let held_against = HeldAgainst { kind, limits, baseline: anywhere };
+    let held_against = HeldAgainst { page, kind, limits, baseline: anywhere };
     let of_limit = |name, own: OwnLimit| SchemeResult::of_limit(name, own, held_against);
     let limit = of_limit(LIMIT, |limits| &limits.with);
     let without = of_limit(LIMIT_WITHOUT_HANDSHAKE, |limits| &limits.without_handshake);
@@ -151,6 +227,7 @@ type OwnLimit = fn(&PhaseLimits) -> &Limit;
 /// What a contestant's visits of a kind are held against.
 #[derive(Clone, Copy)]
 struct HeldAgainst<'a> {
+    page: &'a Page,
     kind: VisitKind,
     limits: &'a VisitLimits,
     /// `linux` in the same world.
@@ -158,18 +235,65 @@ struct HeldAgainst<'a> {
 }
 
 impl HeldAgainst<'_> {
-    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that did not end.
-    fn gain(self, repeat: u32, visit: usize, page: Duration) -> Option<f64> {
-        let turn = self.baseline?.counted().find(|turn| turn.repeat == repeat)?;
-        Some(1.0 - over(page, turn.loads(self.kind).get(visit)?.page?)?)
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so far.
+    fn gain(self, of: LoadNumber, time: Duration, at: PageMilestone) -> Option<f64> {
+        let turn = self.baseline?.counted().find(|turn| turn.repeat == of.repeat)?;
+        Some(1.0 - over(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
+    }
+
+    /// Each milestone of the page by `result`.
+    fn milestones(self, result: impl Fn(PageMilestone) -> MilestoneResult) -> Vec<MilestoneResult> {
+        let known = PageMilestone::ALL.into_iter().filter(|one| self.page.knows(*one));
+        known.map(result).collect()
+    }
+
+    /// A contestant's way to a milestone.
+    fn of_contestant(self, contestant: &Contestant, at: PageMilestone) -> MilestoneResult {
+        let by = |value: &LoadValue<'_>| by_repeat(contestant, self.kind, value);
+        let time = |load: &MeasuredLoad| load.times.get(at);
+        let limit = |load: &MeasuredLoad| self.limits.of(load).with.times.get(at);
+        MilestoneResult {
+            milestone: at,
+            time_s: by(&|_, load| time(load).map(Duration::as_secs_f64)),
+            ratio_to_limit: by(&|_, load| over(time(load)?, limit(load)?)),
+            gain_over_linux: by(&|of, load| self.gain(of, time(load)?, at)),
+        }
+    }
+
+    /// A limit's own. If a rate of the path changes, it is that of each visit of `linux`.
+    fn of_limit(self, own: OwnLimit, at: PageMilestone) -> MilestoneResult {
+        let time = |limits: &PhaseLimits| own(limits).times.get(at);
+        let by_visit = |value: &dyn Fn(&PhaseLimits) -> Option<f64>| {
+            if self.limits.are_one() {
+                return value(&self.limits.first).map(Spread::exactly);
+            }
+            by_repeat(self.baseline?, self.kind, &|_, load| value(self.limits.of(load)))
+        };
+        let gain = |of, load: &MeasuredLoad| self.gain(of, time(self.limits.of(load))?, at);
+        MilestoneResult {
+            milestone: at,
+            time_s: by_visit(&|limits| time(limits).map(Duration::as_secs_f64)),
+            ratio_to_limit: by_visit(&|limits| over(time(limits)?, limits.with.times.get(at)?)),
+            gain_over_linux: self.baseline.and_then(|linux| by_repeat(linux, self.kind, &gain)),
+        }
     }
 }
 
 impl SchemeResult {
+    /// Replaces every spread.
+    pub(super) fn with_spreads(&self, spread: impl Fn(RaceMetric) -> Option<Spread>) -> Self {
+        Self { spreads: RaceMetric::ALL.map(spread), ..self.clone() }
+    }
+
     /// A median with its interval and extremes; `None` where it is undefined.
     pub fn spread(&self, metric: RaceMetric) -> Option<Spread> {
         let index = RaceMetric::ALL.iter().position(|m| *m == metric)?;
         self.spreads[index]
+    }
+
+    /// Seconds to a milestone; `None` where they are undefined.
+    pub fn time_to(&self, milestone: PageMilestone) -> Option<Spread> {
+        self.milestones.iter().find(|one| one.milestone == milestone)?.time_s
     }
 
     /// A median; `None` where it is undefined.
@@ -188,21 +312,16 @@ impl SchemeResult {
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limits, .. } = held_against;
+        let kind = held_against.kind;
         let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
-            by_repeat(contestant, kind, &|_, _, load| value(load))
+            by_repeat(contestant, kind, &|_, load| value(load))
         };
-        let ratio = |time: Option<Duration>, limit: Option<Duration>| over(time?, limit?);
+        let milestones = held_against.milestones(|at| held_against.of_contestant(contestant, at));
+        let end = held_against.of_contestant(contestant, held_against.page.until());
         let spread_of = |metric| match metric {
-            RaceMetric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
-            RaceMetric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
-            RaceMetric::RatioToLimit => {
-                of(&|load| ratio(load.page, Some(limits.of(load).with.page)))
-            }
-            RaceMetric::RatioToLimitHtml => of(&|load| ratio(load.html, limits.of(load).with.html)),
-            RaceMetric::GainOverLinux => by_repeat(contestant, kind, &|repeat, visit, load| {
-                held_against.gain(repeat, visit, load.page?)
-            }),
+            RaceMetric::PageSeconds => end.time_s,
+            RaceMetric::RatioToLimit => end.ratio_to_limit,
+            RaceMetric::GainOverLinux => end.gain_over_linux,
             RaceMetric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
             RaceMetric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
             RaceMetric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
@@ -211,8 +330,7 @@ impl SchemeResult {
         let spreads = RaceMetric::ALL.map(spread_of);
         let samples: Vec<VisitSample> =
             contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
-        let has_all =
-            by_repeat(contestant, kind, &|_, _, load| Some(f64::from(load.page.is_some())));
+        let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
         Self {
             name: contestant.name.clone(),
             world: Some(contestant.world),
@@ -222,6 +340,8 @@ impl SchemeResult {
             bounds: bounds(contestant, kind),
             redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
+            share_of_perfect: None,
+            milestones,
             spreads,
         }
     }
@@ -229,30 +349,11 @@ impl SchemeResult {
     /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one. If a rate
     /// changes, the row has the limits of the visits of `linux`.
     fn of_limit(name: &str, own: OwnLimit, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limits, baseline } = held_against;
-        let of = |value: &dyn Fn(&PhaseLimits) -> Option<Duration>| {
-            if limits.are_one() {
-                return value(&limits.first).map(Duration::as_secs_f64).map(Spread::exactly);
-            }
-            let value = |load: &MeasuredLoad| value(limits.of(load)).map(Duration::as_secs_f64);
-            by_repeat(baseline?, kind, &|_, _, load| value(load))
-        };
-        let ratio_of = |time: &dyn Fn(&Limit) -> Option<Duration>| {
-            let ratio = |limits: &PhaseLimits| over(time(own(limits))?, time(&limits.with)?);
-            if limits.are_one() {
-                return ratio(&limits.first).map(Spread::exactly);
-            }
-            by_repeat(baseline?, kind, &|_, _, load| ratio(limits.of(load)))
-        };
-        let gain_in = |repeat, visit, load: &MeasuredLoad| {
-            held_against.gain(repeat, visit, own(limits.of(load)).page)
-        };
+        let end = held_against.of_limit(own, held_against.page.until());
         let spread_of = |metric| match metric {
-            RaceMetric::HtmlSeconds => of(&|limits| own(limits).html),
-            RaceMetric::PageSeconds => of(&|limits| Some(own(limits).page)),
-            RaceMetric::RatioToLimit => ratio_of(&|limit| Some(limit.page)),
-            RaceMetric::RatioToLimitHtml => ratio_of(&|limit| limit.html),
-            RaceMetric::GainOverLinux => by_repeat(baseline?, kind, &gain_in),
+            RaceMetric::PageSeconds => end.time_s,
+            RaceMetric::RatioToLimit => end.ratio_to_limit,
+            RaceMetric::GainOverLinux => end.gain_over_linux,
             RaceMetric::RetransmittedSegments
             | RaceMetric::Timeouts
             | RaceMetric::DroppedPackets
@@ -261,12 +362,14 @@ impl SchemeResult {
         Self {
             name: name.to_owned(),
             world: None,
-            visit: kind,
+            visit: held_against.kind,
             completed: true,
             left_out: None,
             bounds: None,
             redone: 0,
             samples: Vec::new(),
+            share_of_perfect: None,
+            milestones: held_against.milestones(|at| held_against.of_limit(own, at)),
             spreads: RaceMetric::ALL.map(spread_of),
         }
     }
@@ -287,16 +390,23 @@ fn bounds(contestant: &Contestant, kind: VisitKind) -> Option<BoundShares> {
     BoundShares::mean(&contestant.counted().map(of_turn).collect::<Option<Vec<_>>>()?)
 }
 
-/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined. `value` is called with
-/// the repeat, which of its visits of the kind it is, and the load.
-fn by_repeat(
-    contestant: &Contestant,
-    kind: VisitKind,
-    value: &dyn Fn(u32, usize, &MeasuredLoad) -> Option<f64>,
-) -> Option<Spread> {
+/// The number of a load among those of a kind.
+#[derive(Clone, Copy, Debug)]
+struct LoadNumber {
+    repeat: u32,
+    /// Number among the repeat's visits of the kind, from 0.
+    visit: usize,
+}
+
+/// A value of a load; `None` if it is undefined.
+type LoadValue<'a> = dyn Fn(LoadNumber, &MeasuredLoad) -> Option<f64> + 'a;
+
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
+fn by_repeat(contestant: &Contestant, kind: VisitKind, value: &LoadValue<'_>) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();
-        let values: Option<Vec<f64>> = loads.map(|(n, load)| value(turn.repeat, n, load)).collect();
+        let number = |visit| LoadNumber { repeat: turn.repeat, visit };
+        let values: Option<Vec<f64>> = loads.map(|(n, load)| value(number(n), load)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
     Spread::of(contestant.counted().map(of_turn))

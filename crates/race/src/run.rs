@@ -6,12 +6,13 @@ use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use link::LinkConfig;
 use link::path::PathSpec;
 use memory::site::SiteConfig;
 use memory::{GatewayConfig, ShareRule};
 use netsim::{
-    Access, AccessLine, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId,
-    Observer, PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, WireSizes,
+    Access, AccessLine, AppId, BulkSpec, BulkTransfer, Captures, Collecting, Duplex, HostId,
+    LinkId, Observer, PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -54,17 +55,34 @@ struct Counts {
     timeouts: u64,
 }
 
-/// Visits the page under `scheme`, as often as the race has it.
+/// The parts that a simulation is made of.
+#[derive(Clone)]
+pub(super) struct Staging<'a> {
+    pub(super) race: &'a Race,
+    pub(super) scheme: &'a Scheme,
+    /// The access link of a path.
+    pub(super) links: fn(&PathSpec) -> Duplex<LinkConfig>,
+}
+
+impl<'a> Staging<'a> {
+    /// A scheme over the race's path.
+    pub(super) fn new(race: &'a Race, scheme: &'a Scheme) -> Self {
+        Self { race, scheme, links: PathSpec::links }
+    }
+}
+
+/// Visits the page, as often as the race has it.
 pub(super) fn run(
-    race: &Race,
-    scheme: &Scheme,
+    staging: &Staging<'_>,
     repeat: u32,
     options: RunOptions<'_>,
 ) -> Vec<MeasuredLoad> {
     let first = repeat == 0;
     let record = options.record && first;
-    let scheme = if record { &scheme.recorded() } else { scheme };
-    let mut stage = Stage::new(race, scheme, repeat);
+    let race = staging.race;
+    let recorded = staging.scheme.recorded();
+    let scheme = if record { &recorded } else { staging.scheme };
+    let mut stage = Stage::new(&Staging { scheme, ..staging.clone() }, repeat);
     stage.watch(record);
     if options.capture && first {
         stage.capture();
@@ -83,10 +101,11 @@ struct EndedLoad {
 }
 
 impl Stage {
-    pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
+    pub(super) fn new(staging: &Staging<'_>, repeat: u32) -> Self {
+        let Staging { race, scheme, .. } = *staging;
         let scheme = as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
-        let mut access = setup.topology(race);
+        let mut access = setup.topology(race, staging.links);
         let neighbour = race.visits.neighbour().map(|path| access.add_neighbour(path.links()));
         let lines = [access.line()].into_iter().chain(neighbour).collect();
         let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
@@ -193,11 +212,10 @@ impl Stage {
                 self.begin_visit(race, n, start);
             }
             self.set_rates(race, n);
-            let ended = self.load_page(start);
+            let ended = self.load_page(race, n, start);
             let load = self.result(race, n, start, ended);
-            let over = load.page.is_some();
             loads.push(load);
-            if !over {
+            if !self.load_of(race, n).loader().is_done() {
                 break;
             }
             start = self.simulation.now() + race.visits.idle;
@@ -252,16 +270,21 @@ impl Stage {
             .sum()
     }
 
-    /// Runs to the end of the load.
-    fn load_page(&mut self, start: Instant) -> EndedLoad {
+    /// Runs to the end of the load, and then until every object is complete.
+    fn load_page(&mut self, race: &Race, n: u32, start: Instant) -> EndedLoad {
         let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
         let end = self.simulation.run(start + TIME_LIMIT);
+        let background_bytes = self.background_bytes() - before;
+        let load = self.site_load(race, n).expect("the visit was added");
+        let is_done = self.page_load(load).loader().is_done();
         let failure = warm_up.and(end.map(drop)).err();
-        EndedLoad {
-            background_bytes: self.background_bytes() - before,
-            failure: failure.map(|error| error.to_string()),
+        if failure.is_none() && !is_done {
+            self.simulation.wait_for(load.app);
+            // If this fails, the later milestones are unknown.
+            let _ = self.simulation.run(start + TIME_LIMIT);
         }
+        EndedLoad { background_bytes, failure: failure.map(|error| error.to_string()) }
     }
 
     /// The load of the `n`-th visit.
@@ -294,26 +317,27 @@ impl Stage {
     fn result(&mut self, race: &Race, n: u32, start: Instant, ended: EndedLoad) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
-        let load = self.load_of(race, n);
-        let loader = load.loader();
+        let recording = Some(LoadRecording::begun(start, self.load_of(race, n)));
+        let loader = self.load_of(race, n).loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader
             .failures()
             .first()
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
+        let objects = loader.milestones().iter().map(|m| since(m.done)).collect();
+        let load = MeasuredLoad::of_objects(&race.page, objects);
+        // A failure after the end of the load changes no result.
+        let failure = ended.failure.or(lost).filter(|_| load.page.is_none());
         MeasuredLoad {
             began: Some(start),
             phase: self.path.trace_time(start),
-            html: since(loader.html_done_at()),
-            page: since(loader.page_done_at()),
             retransmitted: Some(counts.retransmitted - before.retransmitted),
             timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
             background_bytes: ended.background_bytes,
-            failure: ended.failure.or(lost),
-            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: Some(LoadRecording::begun(start, load)),
-            ..MeasuredLoad::default()
+            failure,
+            recording,
+            ..load
         }
     }
 

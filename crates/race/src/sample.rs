@@ -2,12 +2,15 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, MeasuredLoad};
+use super::times::MilestoneTimes;
 use serde::Serialize;
 use units::Duration;
 
 /// One visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VisitSample {
+    /// Number of the page's run, from 0.
+    pub run: usize,
     /// How many real turns of the race were before that of which it is; `None` if it is simulated.
     pub order: Option<u64>,
     /// Of which repeat, from 0.
@@ -20,10 +23,10 @@ pub struct VisitSample {
     /// changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_s: Option<f64>,
-    /// Seconds until the HTML was done.
-    pub html_s: Option<f64>,
-    /// Seconds until the page was done.
+    /// Seconds until it ended.
     pub page_s: Option<f64>,
+    /// Times of its milestones.
+    pub times: MilestoneTimes,
     /// What bounded it; `None` if it did not complete, or nobody watched.
     pub bound: Option<BoundShares>,
     /// Packets dropped or lost.
@@ -37,15 +40,15 @@ pub struct VisitSample {
 impl VisitSample {
     /// The load of a turn's visit.
     pub(super) fn new(turn: &ClientTurn, visit: usize, load: &MeasuredLoad) -> Self {
-        let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
+            run: 0,
             order: turn.order,
             repeat: turn.repeat,
             visit,
             redone: turn.is_redone,
-            phase_s: seconds(load.phase),
-            html_s: seconds(load.html),
-            page_s: seconds(load.page),
+            phase_s: load.phase.map(Duration::as_secs_f64),
+            page_s: load.page.map(Duration::as_secs_f64),
+            times: load.times,
             bound: load.bounds,
             dropped_packets: load.dropped,
             lateness_p99_s: load.lateness.as_secs_f64(),

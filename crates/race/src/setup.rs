@@ -2,8 +2,9 @@
 
 use super::phase::seed_of;
 use super::{HEAD_START, Race};
+use link::LinkConfig;
 use link::path::PathSpec;
-use netsim::{Access, stream};
+use netsim::{Access, Duplex, stream};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
@@ -56,11 +57,16 @@ impl Setup {
         Self { seed, background, page, path: race.path_of(repeat, page) }
     }
 
-    /// The client, a host for each server of each of the page's, and one for each background flow.
-    pub(super) fn topology(&self, race: &Race) -> Access {
+    /// The client, a host for each server of each of the page's, and one for each background flow,
+    /// over these links of the path.
+    pub(super) fn topology(
+        &self,
+        race: &Race,
+        links: fn(&PathSpec) -> Duplex<LinkConfig>,
+    ) -> Access {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
-        let mut access = Access::new(hosts, None, self.path.links());
+        let mut access = Access::new(hosts, None, links(&self.path));
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, race.processing);
         }

@@ -55,7 +55,8 @@ impl Default for Visits {
 }
 
 /// Which visits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum VisitKind {
     /// The first.
     First,

@@ -17,6 +17,8 @@ pub struct RaceReport {
     /// What was run, one fact a line: page, path, HTTP and TLS, seed, repeats, what is excluded,
     /// which entries of the page were skipped and why.
     pub subtitle: Vec<String>,
+    /// The result in sentences, above everything else.
+    pub words: Vec<String>,
     /// The results; [`Table::race`] builds the usual columns.
     pub table: Table,
     /// What stands between the results and the schemes: such as worlds side by side.
@@ -35,9 +37,9 @@ pub struct RaceReport {
 /// The earliest possible completion of the same page on the same path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitView {
-    /// When the last byte of the HTML can arrive.
-    pub html: Option<Instant>,
-    /// When the last byte of the page can arrive.
+    /// When the last byte of the main document can arrive.
+    pub document: Option<Instant>,
+    /// When the load can end.
     pub page: Option<Instant>,
     /// The limit's own schedule of objects; may be empty, then only the two instants are drawn.
     pub objects: Vec<ObjectSpan>,
@@ -52,9 +54,9 @@ pub struct SchemeView {
     pub place: String,
     /// One sentence saying what it is.
     pub description: String,
-    /// When the HTML was complete; `None` if it never was.
-    pub html_done: Option<Instant>,
-    /// When the page was complete; `None` if it never was.
+    /// When the main document was complete; `None` if it never was.
+    pub document_done: Option<Instant>,
+    /// When the load ended; `None` if it never was.
     pub page_done: Option<Instant>,
     /// The page's objects in the order of their discovery.
     pub objects: Vec<ObjectSpan>,

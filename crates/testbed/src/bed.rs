@@ -22,7 +22,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use tokio::task::LocalSet;
-use workload::LoaderConfig;
+use workload::{LoaderConfig, PageMilestone};
 
 /// Visits the page as often as the race has it, in a world made for that.
 ///
@@ -269,7 +269,8 @@ async fn visits(
         let load = one_visit(&site.visitor, emulation, again).await?;
         let phase = load.began.and_then(|began| race.path.trace_time(began));
         let load = MeasuredLoad { phase, ..load };
-        let is_over = load.page.is_none();
+        // The next one needs the browser that this one still has.
+        let is_over = load.times.get(PageMilestone::LastByte).is_none();
         loads.push(load);
         if is_over {
             break;

@@ -44,7 +44,7 @@ pub fn of_simulations(
     outcome.contestants.iter().flat_map(move |contestant| {
         let captures = contestant.loads().flat_map(|load| &load.captures);
         captures.map(move |(link, bytes)| {
-            (format!("{}{world}-{link}.pcap", contestant.name), bytes.as_slice())
+            (format!("{}{world}-{link}.pcap", contestant.name.replace(' ', "-")), bytes.as_slice())
         })
     })
 }

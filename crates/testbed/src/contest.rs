@@ -43,7 +43,13 @@ pub struct ContestOptions<'a> {
     pub on_run: &'a (dyn Fn() + Sync),
 }
 
-impl ContestOptions<'_> {
+impl<'a> ContestOptions<'a> {
+    /// The options of its simulations.
+    pub const fn of_simulations(&self) -> RunOptions<'a> {
+        let Self { threads, record, on_run, .. } = *self;
+        RunOptions { threads, record, capture: self.captures.is_some(), on_run }
+    }
+
     /// What its real worlds are made of.
     pub fn setting(&self) -> Setting {
         let is_real = self.worlds.iter().any(|world| world.is_real());
@@ -174,8 +180,7 @@ fn simulate(race: &Race, how: ContestOptions<'_>, entries: &mut [Entry<'_>]) {
     if !how.worlds.contains(&World::Sim) {
         return;
     }
-    let ContestOptions { threads, record, on_run, .. } = how;
-    let outcome = race.run(RunOptions { threads, record, capture: how.captures.is_some(), on_run });
+    let outcome = race.run(how.of_simulations());
     for simulated in outcome.contestants {
         let is_it = |entry: &&mut Entry<'_>| {
             entry.contestant.world == World::Sim && entry.contestant.name == simulated.name

@@ -274,7 +274,8 @@ impl Exchange {
     /// What there is of the visit that began at `start` after `limit`, which was too long.
     fn given_up(&self, start: Instant, limit: Duration) -> MeasuredLoad {
         let sofar = self.load(&self.inner.borrow(), start);
-        MeasuredLoad { failure: Some(format!("not over after {limit}")), ..sofar }
+        let failure = sofar.page.is_none().then(|| format!("not over after {limit}"));
+        MeasuredLoad { failure, ..sofar }
     }
 
     /// The load that began at `start`, as far as it has come.
@@ -284,14 +285,13 @@ impl Exchange {
         let name = |(id, why): &(_, workload::LoadError)| {
             format!("{:?}: {why}", loader.page().object(*id).label)
         };
+        let objects = loader.milestones().iter().map(|m| since(m.done)).collect();
+        let load = MeasuredLoad::of_objects(loader.page(), objects);
         MeasuredLoad {
             began: Some(start),
-            html: since(loader.html_done_at()),
-            page: since(loader.page_done_at()),
-            failure: loader.failures().first().map(name),
-            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
+            failure: loader.failures().first().map(name).filter(|_| load.page.is_none()),
             recording: Some(recording(inner, start, self.tongue)),
-            ..MeasuredLoad::default()
+            ..load
         }
     }
 

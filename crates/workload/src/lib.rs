@@ -75,7 +75,7 @@ mod versions;
 pub use announcement::Announcements;
 pub use client::{CHROMIUM_DOCUMENT_WORK, CHROMIUM_FIRST_CONNECTIONS, ClientModel};
 pub use distribution::{Distribution, DistributionError};
-pub use har::{HarError, parse_har, parse_har_page};
+pub use har::{HarError, RecordedRun, parse_har, parse_har_page, parse_har_runs};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
     HTTP3_FRAME_HEADER, HTTP3_OPENING, HTTP3_STREAMS, HTTP11_CONNECTIONS, LoaderConfig,
@@ -86,8 +86,8 @@ pub use http::{
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
     BUILTINS, Builtin, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object, ObjectId,
-    ObjectKind, ObjectSizes, Page, PageError, PageHost, RecordedFetch, RecordedHost, RecordedLoad,
-    RequestModel, RequestOrder, RequestTiming, ServerTimeConfidence, VersionEvidence,
+    ObjectKind, ObjectSizes, Page, PageError, PageHost, PageMilestone, RecordedFetch, RecordedHost,
+    RecordedLoad, RequestModel, RequestOrder, RequestTiming, ServerTimeConfidence, VersionEvidence,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

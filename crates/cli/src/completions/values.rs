@@ -36,6 +36,10 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         }
         (_, "client_model") => Completion::named([("loader", ""), ("chromium", "")]),
         (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", ""), ("3", "")]),
+        (_, "until") => Completion::named([
+            ("load", "the last byte that the load event waits for"),
+            ("last", "the last byte of all"),
+        ]),
         (_, "tls") => Completion::named([("none", ""), ("1.2", ""), ("1.3", ""), ("0rtt", "")]),
         _ => return schemes::shared(asked),
     })

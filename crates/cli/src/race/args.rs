@@ -14,10 +14,13 @@ use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{Browser, ClientTcp, Contender, ServerChoice};
 use units::Duration;
-use workload::{BUILTINS, ClientModel, Http, LoaderConfig, ServerModel, TLS_SERVER_FLIGHT, Tls};
+use workload::{
+    BUILTINS, ClientModel, Http, LoaderConfig, Page, PageMilestone, RecordedRun, ServerModel,
+    TLS_SERVER_FLIGHT, Tls,
+};
 
-/// Races if none are named: what servers run, what they could, what they ran and what its page did.
-const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
+/// Races if none are named: servers of today, and what their operators choose among.
+const DEFAULT_SCHEMES: &str = "linux,linux+iw=32,linux-bbr,hs-cubic";
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
@@ -34,8 +37,10 @@ pub(crate) struct RaceArgs {
     #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
-    /// Page of a HAR file that has several, by number or id [default: the one that began first]
-    #[arg(long, value_name = "N|ID")]
+    /// Page of a HAR file: a number, an id, or all [default: the one that began first]
+    ///
+    /// `all` races each of them as a run of one page. Times and gains are medians over the runs.
+    #[arg(long, value_name = "N|ID|all")]
     har_page: Option<String>,
 
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
@@ -59,6 +64,8 @@ pub(crate) struct RaceArgs {
     path_preset: Option<PathSpec>,
 
     /// Schemes, separated by commas (`headstart schemes`); `linux` and `limit` are always shown
+    ///
+    /// Simulations also show `perfect start`: servers that know the path and their share of it.
     ///
     /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and hs-session are Linux with an
     /// agent (`headstart agent`): on `kernel` by the agent, elsewhere by the same decisions.
@@ -178,6 +185,13 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// End of a load: load (its event) or last (the last byte) [default: load if it is recorded]
+    ///
+    /// Times, gains, bounds and harm count up to this milestone. Later objects are loaded, too.
+    /// `load` needs a HAR file with the time of its load event.
+    #[arg(long, value_name = "MILESTONE", value_parser = parse_until)]
+    until: Option<PageMilestone>,
+
     /// Print JSON instead of a table
     #[arg(long)]
     pub(super) json: bool,
@@ -263,6 +277,13 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
+/// The race of one run of the page.
+pub(super) struct RaceOfRun {
+    /// The run's id in the recording.
+    pub(super) id: Option<String>,
+    pub(super) race: Race,
+}
+
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Contender>);
 
@@ -294,6 +315,14 @@ fn parse_idle(text: &str) -> Result<Duration, String> {
     match idle <= MOST_IDLE {
         true => Ok(idle),
         false => Err("a day at most, please".to_owned()),
+    }
+}
+
+fn parse_until(text: &str) -> Result<PageMilestone, String> {
+    match text {
+        "load" => Ok(PageMilestone::Load),
+        "last" => Ok(PageMilestone::LastByte),
+        _ => Err("use load or last".to_owned()),
     }
 }
 
@@ -341,14 +370,41 @@ impl RaceArgs {
         Some(Scheme::parse(&format!("{BASELINE}+rwnd={window}B")).expect("linux takes a window"))
     }
 
-    /// The race they describe; reads the page.
-    pub(super) fn race(&self) -> Result<Race, Failure> {
+    /// The runs of the page, all loaded until the same milestone.
+    fn pages(&self) -> Result<Vec<RecordedRun>, Failure> {
+        let pages = page::pages(&self.page, self.har_page.as_deref())?;
+        let know = |until| pages.iter().all(|run| run.page.knows(until));
+        let until = match self.until {
+            None if know(PageMilestone::Load) => PageMilestone::Load,
+            None => PageMilestone::LastByte,
+            Some(until) if know(until) => until,
+            Some(_) => {
+                return Err(Failure::input(format!(
+                    "--until load: {} has no time of a load event (pageTimings.onLoad); --until last measures the last byte",
+                    self.page
+                )));
+            }
+        };
+        let measured = |run: RecordedRun| {
+            let page = run.page.measured_until(until);
+            RecordedRun { page, ..run }
+        };
+        Ok(pages.into_iter().map(measured).collect())
+    }
+
+    /// The race of each run of the page; reads the page.
+    pub(super) fn races(&self) -> Result<Vec<RaceOfRun>, Failure> {
+        let race = |run: RecordedRun| Ok(RaceOfRun { id: run.id, race: self.race(run.page)? });
+        self.pages()?.into_iter().map(race).collect()
+    }
+
+    fn race(&self, page: Page) -> Result<Race, Failure> {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
         let path = path.ok_or_else(|| Failure::input("no default path"))?;
         Ok(Race {
-            page: Arc::new(page::page(&self.page, self.har_page.as_deref())?),
+            page: Arc::new(page),
             path,
             loader: LoaderConfig {
                 http: self.http,

@@ -3,24 +3,44 @@
 use cmdline::Failure;
 use cmdline::input::{self, STANDARD_INPUT};
 use std::path::Path;
-use workload::{BUILTINS, Page, parse_har_page};
+use workload::{BUILTINS, Page, RecordedRun, parse_har_page, parse_har_runs};
 
 /// Larger objects take hours.
 const MOST_BYTES: u64 = 10_000_000_000;
 
+/// Chooses every page of a HAR file.
+pub(super) const ALL: &str = "all";
+
 /// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR
 /// file, of whose several pages `har_page` chooses one.
 pub(crate) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
+    let page = pages(name, har_page)?.into_iter().next();
+    page.map(|run| run.page).ok_or_else(|| Failure::input(format!("{name} has no page")))
+}
+
+/// The same, or each page of the file if `har_page` is [`ALL`].
+pub(super) fn pages(name: &str, har_page: Option<&str>) -> Result<Vec<RecordedRun>, Failure> {
+    let alone = |page| vec![RecordedRun { id: None, page }];
     match (named(name)?, har_page) {
-        (Some(page), None) => Ok(page),
+        (Some(page), None) => Ok(alone(page)),
         (Some(_), Some(_)) => Err(Failure::input(format!(
             "--har-page chooses a page of a HAR file, and {name} is none; leave it out"
         ))),
         (None, _) => {
             let shown = if name == STANDARD_INPUT { "standard input" } else { name };
-            parse_har_page(&input::read(Path::new(name))?, har_page, shown).map_err(Failure::input)
+            let bytes = input::read(Path::new(name))?;
+            let pages = match har_page {
+                Some(ALL) => parse_har_runs(&bytes, shown),
+                _ => parse_har_page(&bytes, har_page, shown).map(alone),
+            };
+            pages.map_err(Failure::input)
         }
     }
+}
+
+/// True if `name` stands for a recording, and not for a model of a page.
+pub(super) fn is_recording(name: &str) -> bool {
+    named(name).is_ok_and(|page| page.is_none())
 }
 
 /// The page of a name or a size; `None` if `name` is a file's.

@@ -1,6 +1,7 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
+use super::args::RaceOfRun;
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
 use cmdline::{Failure, remark};
@@ -9,35 +10,69 @@ use std::io;
 use testbed::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 use workload::{ClientModel, ServerModel};
 
-/// What was run, and what came of it.
+/// The races of all runs of a page, and their result.
 pub(super) struct Raced {
+    /// The race of the first run, which figures and captures show.
     pub(super) race: Race,
+    /// Its outcome.
     pub(super) outcome: RaceOutcome,
+    /// The outcomes of later runs.
+    pub(super) later: Vec<RaceOutcome>,
+    /// Medians over the runs.
     pub(super) result: RaceResult,
 }
 
+impl Raced {
+    /// The outcome of each run.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = &RaceOutcome> {
+        [&self.outcome].into_iter().chain(&self.later)
+    }
+}
+
 /// If real worlds cannot be had, what remains is simulated all the same.
-pub(super) fn as_far_as_possible(args: &RaceArgs, race: &Race) -> Result<Raced, Failure> {
-    let server = server(args, race)?;
+pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Raced, Failure> {
+    let server = server(args, &races[0].race)?;
     let worlds = args.on.as_slice();
-    match raced(args, race, &server, worlds) {
+    match raced(args, races, &server, worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
             remark(&format!("note: simulated only: {error}"));
-            raced(args, race, &server, &[World::Sim]).map_err(Failure::failed)
+            raced(args, races, &server, &[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
         raced => raced.map_err(Failure::failed),
     }
 }
 
+/// Races the runs one after another. Captures and figures are those of the first.
 fn raced(
+    args: &RaceArgs,
+    races: &[RaceOfRun],
+    server: &ServerProgram,
+    worlds: &[World],
+) -> io::Result<Raced> {
+    let (mut outcomes, mut results) = (Vec::new(), Vec::new());
+    for (n, RaceOfRun { id, race }) in races.iter().enumerate() {
+        let (outcome, result) = raced_run(args, race, server, worlds, n == 0)?;
+        outcomes.push(outcome);
+        results.push(result.of_run(id.clone()));
+    }
+    let later = outcomes.split_off(1);
+    let outcome = outcomes.remove(0);
+    let race = races[0].race.clone();
+    Ok(Raced { race, outcome, later, result: RaceResult::over_runs(results) })
+}
+
+fn raced_run(
     args: &RaceArgs,
     race: &Race,
     server: &ServerProgram,
     worlds: &[World],
-) -> io::Result<Raced> {
+    is_shown: bool,
+) -> io::Result<(RaceOutcome, RaceResult)> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
-    let progress = CountBar::begin(testbed::load_count(race, &contenders, worlds), "loads");
+    let perfect = if worlds.contains(&World::Sim) { u64::from(race.repeats) } else { 0 };
+    let loads = testbed::load_count(race, &contenders, worlds) + perfect;
+    let progress = CountBar::begin(loads, "loads");
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
@@ -45,14 +80,16 @@ fn raced(
         browser: &args.browser,
         server,
         agent: agent.as_ref(),
-        captures: args.pcap.as_deref(),
-        record: args.report.is_some(),
+        captures: args.pcap.as_deref().filter(|_| is_shown),
+        record: args.report.is_some() && is_shown,
         threads: args.threads.map_or(0, usize::from),
         on_run: &|| progress.step(),
     };
     let outcome = testbed::run(race, how);
+    let perfect = worlds.contains(&World::Sim).then(|| race.perfect_start(how.of_simulations()));
     progress.end();
-    let outcome = outcome?;
+    let mut outcome = outcome?;
+    outcome.contestants.extend(perfect);
     let (server, client) = (args.server_model, args.client_model);
     let setting = Setting {
         sim_server: (server != ServerModel::default()).then(|| server.to_string()),
@@ -60,7 +97,7 @@ fn raced(
         ..how.setting()
     };
     let result = RaceResult { setting, ..RaceResult::new(race, &outcome) };
-    Ok(Raced { race: race.clone(), outcome, result })
+    Ok((outcome, result))
 }
 
 /// What serves in the kernel's world, if that is asked for.

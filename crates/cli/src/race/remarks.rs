@@ -1,39 +1,79 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::RaceArgs;
+use super::args::RaceOfRun;
 use super::raced::Raced;
+use super::{RaceArgs, page};
 use cmdline::{Failure, names, remark};
 use link::path::TraceStart;
-use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample, World};
+use race::{
+    Bound, Contestant, Race, SchemeResult, Spread, TIME_LIMIT, VisitKind, VisitSample, World,
+};
 use testbed::{Browser, Contender, runs_in};
 use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
 
+/// The notes on the runs of the page, each once.
+pub(super) fn of_pages(args: &RaceArgs, races: &[RaceOfRun]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in races.iter().flat_map(|run| run.race.page.notes()) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes.extend(on_runs(args, races));
+    notes
+}
+
+/// A note on what the intervals cover, for a recording.
+fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
+    let mut names: Vec<&str> = races.iter().map(|run| run.race.page.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let runs = races.len();
+    match runs {
+        1 if !page::is_recording(&args.page) => None,
+        1 => Some(
+            "one run of the page: intervals cover chance on the path, not how servers and page vary between runs; record \
+             the page several times, and race them with --har-page all"
+                .to_owned(),
+        ),
+        _ if names.len() > 1 => Some(format!(
+            "the {runs} pages of the file have {} addresses, so they are not runs of one page; --har-page N races one",
+            names.len()
+        )),
+        _ if runs < Spread::LEAST_FOR_INTERVAL => Some(format!(
+            "times and gains are medians of {runs} runs of the page; fewer than {} have no 95 % interval, so brackets show \
+             the least and the greatest",
+            Spread::LEAST_FOR_INTERVAL
+        )),
+        _ => Some(format!("times, gains and intervals are those of {runs} runs of the page")),
+    }
+}
+
 /// What is known before anything is run.
-pub(super) fn before(args: &RaceArgs, race: &Race) {
+pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
+    let mut notes = Vec::new();
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
         let names: Vec<&str> = out.map(Contender::name).collect();
         if !names.is_empty() && !args.is_simulated_only() {
             let names = names.join(", ");
-            remark(&format!("note: {world} has no {names}: it has no lines there"));
+            notes.push(format!("{world} has no {names}: it has no lines there"));
         }
     }
-    for note in [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)]
-        .into_iter()
-        .flatten()
-    {
-        remark(note);
-    }
-    names::say_recorded(&race.path);
+    let of_models = [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)];
+    notes.extend(of_models.into_iter().flatten().map(str::to_owned));
+    notes.extend(names::recorded_notes(&race.path));
     let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
     let has_chance = race.background > 0 || race.path.loss() > 0.0 || has_phases;
     if args.exact && race.repeats > 1 && !has_chance {
-        remark(
-            "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
+        notes.push(
+            "nothing here depends on chance (--exact, no loss, no background): repeats are alike"
+                .to_owned(),
         );
     }
+    notes
 }
 
 /// Real worlds load over HTTP/2 what was recorded over HTTP/3.
@@ -41,7 +81,7 @@ fn no_quic(race: &Race) -> Option<&'static str> {
     let is_changed =
         race.loader.without_quic && race.page.hosts().iter().any(|host| host.http == Http::Http3);
     is_changed.then_some(
-        "note: hosts recorded over HTTP/3 are loaded over HTTP/2: HTTP/3 is simulated only. --on sim alone loads them over HTTP/3",
+        "hosts recorded over HTTP/3 are loaded over HTTP/2: HTTP/3 is simulated only. --on sim alone loads them over HTTP/3",
     )
 }
 
@@ -51,7 +91,7 @@ fn clear_model(race: &Race) -> Option<&'static str> {
     let is_guess =
         race.loader.server == ServerModel::Nginx && race.page.hosts().iter().any(speaks_tls);
     is_guess.then_some(
-        "note: --server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
+        "--server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
          modelled. --tls none compares like with like",
     )
 }
@@ -60,7 +100,7 @@ fn clear_model(race: &Race) -> Option<&'static str> {
 fn no_model(args: &RaceArgs) -> Option<&'static str> {
     let is_compared = matches!(args.browser, Browser::Chromium(_)) && args.on.contains(&World::Sim);
     (is_compared && args.client_model != ClientModel::Chromium).then_some(
-        "note: the simulated client opens connections as the loader does; --client-model chromium compares like with like",
+        "the simulated client opens connections as the loader does; --client-model chromium compares like with like",
     )
 }
 
@@ -70,7 +110,7 @@ fn model_of_http11(race: &Race) -> Option<&'static str> {
     let is_guess =
         race.loader.client == ClientModel::Chromium && race.page.hosts().iter().any(is_other);
     is_guess.then_some(
-        "note: --client-model chromium opens connections as Chromium does under HTTP/1.1; of other versions only the time to read a \
+        "--client-model chromium opens connections as Chromium does under HTTP/1.1; of other versions only the time to read a \
          document is modelled. --http 1.1 compares like with like",
     )
 }
@@ -91,9 +131,12 @@ pub(super) fn after(args: &RaceArgs, raced: &Raced) {
         remark(&format!("loaded in real time by {client}"));
     }
     say_how_late(raced);
-    if let Some(note) = client_bounded(raced) {
-        remark(&note);
-    }
+    on_result(raced).iter().for_each(|note| remark(&format!("note: {note}")));
+}
+
+/// Notes on the result.
+pub(super) fn on_result(raced: &Raced) -> Vec<String> {
+    client_bounded(raced).into_iter().collect()
 }
 
 /// A share of a scheme's time above which a reader should know that the client decided it.
@@ -120,7 +163,7 @@ fn client_bounded(raced: &Raced) -> Option<String> {
     };
     let told = told.join(", ");
     (!bounded.is_empty())
-        .then(|| format!("note: the client's receive window bounded {told} of the time{way_out}"))
+        .then(|| format!("the client's receive window bounded {told} of the time{way_out}"))
 }
 
 /// A scheme, its world if there are several or real ones, and its visits if there are two kinds.
@@ -154,7 +197,7 @@ fn first_visits(raced: &Raced) -> impl Iterator<Item = &SchemeResult> {
 /// Fails if a load did not complete; says which and why.
 pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
     let mut lines: Vec<String> = Vec::new();
-    for contestant in &raced.outcome.contestants {
+    for contestant in raced.outcomes().flat_map(|outcome| &outcome.contestants) {
         lines.extend(failures(raced, contestant));
     }
     lines.extend(first_visits(raced).filter_map(|row| {

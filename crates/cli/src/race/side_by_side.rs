@@ -1,13 +1,14 @@
 //! Several worlds side by side in a race's report, and how true real ones are.
 
 use super::raced::Raced;
-use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample, World};
+use race::{RaceResult, SchemeResult, Spread, VisitKind, VisitSample, World};
 use report::{
     Axis, AxisUnit, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges,
     Reference, Row, Section, Table,
 };
 use testbed::TOO_LATE;
 use units::counted;
+use workload::PageMilestone;
 
 const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
 const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \
@@ -50,22 +51,22 @@ pub(super) fn where_it_ran(result: &RaceResult) -> Vec<String> {
 fn worlds_of(raced: &Raced, visit: VisitKind) -> Section {
     let result = &raced.result;
     let heading = match result.visits.count {
-        1 => "Page done".to_owned(),
-        _ => format!("Page done, {} visits", visit.name()),
+        1 => "Times".to_owned(),
+        _ => format!("Times, {} visits", visit.name()),
     };
-    let chart = |title, metric| Block::Ranges(ranges(result, visit, title, metric));
+    let chart = |title, milestone| Block::Ranges(ranges(result, visit, title, milestone));
     let mut blocks = vec![
         Block::Text(MARKS.to_owned()),
-        chart("When the page was done, by scheme and world", RaceMetric::PageSeconds),
+        chart("When the load had ended, by scheme and world", result.until),
     ];
     // A page of one object is its HTML.
     if raced.race.page.objects().len() > 1 {
-        blocks.push(chart("When its HTML was done", RaceMetric::HtmlSeconds));
+        blocks.push(chart("When the document was there", PageMilestone::Document));
     }
     Section { heading, blocks }
 }
 
-fn ranges(result: &RaceResult, visit: VisitKind, title: &str, metric: RaceMetric) -> Ranges {
+fn ranges(result: &RaceResult, visit: VisitKind, title: &str, milestone: PageMilestone) -> Ranges {
     let worlds = result.worlds();
     let mut schemes: Vec<&str> = Vec::new();
     for row in result.measured() {
@@ -77,17 +78,17 @@ fn ranges(result: &RaceResult, visit: VisitKind, title: &str, metric: RaceMetric
         label: (*scheme).to_owned(),
         values: worlds
             .iter()
-            .map(|world| range(result.row(scheme, *world, visit)?, metric))
+            .map(|world| range(result.row(scheme, *world, visit)?, milestone))
             .collect(),
     };
-    let limit = result.limit(visit).and_then(|limit| limit.median(metric));
+    let limit = result.limit(visit).and_then(|limit| limit.time_to(milestone));
     Ranges {
         title: title.to_owned(),
         axis: Axis { label: "since the start".into(), unit: AxisUnit::Seconds, ..Axis::default() },
         rows: schemes.iter().map(row).collect(),
         colours: RangeColours::Schemes,
         series: worlds.iter().map(|world| world.name().to_owned()).collect(),
-        references: limit.into_iter().map(limit_line).collect(),
+        references: limit.map(|limit| limit_line(limit.median)).into_iter().collect(),
     }
 }
 
@@ -96,12 +97,9 @@ fn limit_line(at: f64) -> Reference {
     Reference { at, upright: true, label, colour: Colour::Ink }
 }
 
-fn range(row: &SchemeResult, metric: RaceMetric) -> Option<Range> {
-    let Spread { median, min, max, .. } = row.spread(metric)?;
-    let time = |sample: &VisitSample| match metric {
-        RaceMetric::HtmlSeconds => sample.html_s,
-        _ => sample.page_s,
-    };
+fn range(row: &SchemeResult, milestone: PageMilestone) -> Option<Range> {
+    let Spread { median, min, max, .. } = row.time_to(milestone)?;
+    let time = |sample: &VisitSample| sample.times.get(milestone).map(units::Duration::as_secs_f64);
     let all: Vec<f64> = row.counted().filter_map(time).collect();
     let text = format!(
         "{} on {}\nmedian {:.1} ms\n{:.1} to {:.1} ms in {}",

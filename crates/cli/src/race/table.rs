@@ -1,31 +1,48 @@
-//! A race's results as the table that everybody reads.
+//! A race's results as the tables that everybody reads.
 
-use race::{RaceMetric, RaceResult, SchemeResult, World};
-use report::{Median, RaceRow, Table};
+use race::{
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, MilestoneResult, RaceMetric, RaceResult, SchemeResult, Spread,
+    World,
+};
+use report::{Median, MilestoneCells, RaceRow, Table};
 
+/// The schemes beside each other.
 pub(super) fn of(result: &RaceResult) -> Table {
+    Table::race(&rows(result), result.until.name())
+}
+
+/// The milestones of each; none for a page of one object, whose milestones are one.
+pub(super) fn milestones(result: &RaceResult, objects: usize) -> Option<Table> {
+    (objects > 1).then(|| Table::milestones(&rows(result)))
+}
+
+fn rows(result: &RaceResult) -> Vec<RaceRow> {
     let has_worlds = result.worlds() != [World::Sim];
+    let runs = result.runs.len();
     let rows = result.schemes.iter().map(|scheme| RaceRow {
         visit: (result.visits.count > 1).then(|| scheme.visit.name().to_owned()),
         world: scheme.world.filter(|_| has_worlds).map(|world| world.name().to_owned()),
-        page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1),
-        ..row(scheme)
+        page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1 || runs > 1),
+        scheme: name(scheme, result.limit_mark),
+        ..row(scheme, runs)
     });
-    Table::race(&rows.collect::<Vec<RaceRow>>())
+    rows.collect()
 }
 
-fn row(scheme: &SchemeResult) -> RaceRow {
-    let median = |metric| {
-        let spread = scheme.spread(metric)?;
-        Some(Median { value: spread.median, interval: spread.interval })
+fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
+    let shown = |spread: Spread| shown(spread, runs);
+    let milestone = |result: &MilestoneResult| MilestoneCells {
+        name: result.milestone.name().to_owned(),
+        time_s: result.time_s.map(shown),
+        gain_over_linux: result.gain_over_linux.map(shown),
     };
+    let median = |metric| scheme.spread(metric).map(shown);
     RaceRow {
-        scheme: name(scheme),
         is_limit: scheme.is_limit(),
-        html_s: median(RaceMetric::HtmlSeconds),
         page_s: median(RaceMetric::PageSeconds),
         ratio_to_limit: median(RaceMetric::RatioToLimit),
         gain_over_linux: median(RaceMetric::GainOverLinux),
+        share_of_perfect: scheme.share_of_perfect,
         bound_by: scheme.bounds.map(|bounds| {
             let (bound, share) = bounds.largest();
             (bound.name().to_owned(), share)
@@ -34,8 +51,15 @@ fn row(scheme: &SchemeResult) -> RaceRow {
         timeouts: median(RaceMetric::Timeouts),
         drops: median(RaceMetric::DroppedPackets),
         harm: median(RaceMetric::BackgroundHarm),
+        milestones: scheme.milestones.iter().map(milestone).collect(),
         ..RaceRow::default()
     }
+}
+
+/// Few runs have no interval, and are too different to hide that: their extremes are shown.
+fn shown(spread: Spread, runs: usize) -> Median {
+    let extremes = (runs > 1).then_some((spread.min, spread.max));
+    Median { value: spread.median, interval: spread.interval.or(extremes) }
 }
 
 /// Of what is measured; a limit is certain.
@@ -44,9 +68,13 @@ fn extremes(scheme: &SchemeResult) -> Option<(f64, f64)> {
     Some((spread.min, spread.max))
 }
 
-fn name(scheme: &SchemeResult) -> String {
-    match scheme.left_out {
-        Some(_) => format!("{} (left out)", scheme.name),
-        None => scheme.name.clone(),
+fn name(scheme: &SchemeResult, limit_mark: Option<&str>) -> String {
+    match (scheme.left_out.is_some(), limit_mark) {
+        (true, _) => format!("{} (left out)", scheme.name),
+        (false, Some(mark)) if scheme.name == LIMIT => mark.to_owned(),
+        (false, Some(mark)) if scheme.name == LIMIT_WITHOUT_HANDSHAKE => {
+            format!("{mark}, no handshake")
+        }
+        (false, _) => scheme.name.clone(),
     }
 }

@@ -1,31 +1,33 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
 use super::raced::Raced;
-use super::{side_by_side, table};
-use crate::schemes::ABOUT_LIMIT;
+use super::{diagnosis, side_by_side, table};
+use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
 use link::QueueLimit;
 use link::path::{PathSpec, TraceStart};
 use link::recording::RecordedLink;
 use race::limit::Limit;
 use race::{
-    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
-    Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits,
-    World,
+    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, PERFECT_START,
+    ProcessingDelay, Queue, Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep,
+    TransferRecord, VisitKind, Visits, World,
 };
 use report::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
-    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind,
-    SequencePoint, WindowPoint,
+    Block, BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
+    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, Section, SenderBound,
+    SequenceKind, SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, Rate, counted};
-use workload::{ClientModel, ConnectionRecord, Milestones, Object, Page, ServerModel, Tls};
+use workload::{
+    ClientModel, ConnectionRecord, Milestones, Object, Page, PageMilestone, ServerModel, Tls,
+};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
-    let Raced { race, outcome, result } = raced;
+    let Raced { race, outcome, result, .. } = raced;
     let mut subtitle = facts(race);
     if race.repeats > 1 {
         subtitle.push("Figures show the first repeat".to_owned());
@@ -43,13 +45,29 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     RaceReport {
         title: format!("{} over {}", race.page.name(), in_title(&race.path)),
         subtitle,
+        words: diagnosis::sentences(result),
         table: table::of(result),
-        sections: side_by_side::sections(raced),
+        sections: sections(raced),
         compared: compared(result, &views),
         schemes: views.into_iter().map(|view| view.shown).collect(),
         limit: limit(&outcome.limit),
         links: Links { documents: installed::documents(), ..Links::default() },
     }
+}
+
+/// The result in words, milestones, the critical path, and real worlds side by side.
+fn sections(raced: &Raced) -> Vec<Section> {
+    let Raced { race, result, .. } = raced;
+    let milestones = table::milestones(result, race.page.objects().len());
+    let path = result.critical.as_ref().map(|path| Block::Table(diagnosis::table(path, true)));
+    let section = |heading: &str, blocks: Vec<Block>| {
+        (!blocks.is_empty()).then(|| Section { heading: heading.to_owned(), blocks })
+    };
+    let own = [
+        section("Milestones", milestones.map(Block::Table).into_iter().collect()),
+        section("Critical path", path.into_iter().collect()),
+    ];
+    own.into_iter().flatten().chain(side_by_side::sections(raced)).collect()
 }
 
 /// How a recording's own note of name lookups begins.
@@ -173,7 +191,7 @@ fn protocols(race: &Race) -> String {
 /// Only the two instants: the bounds of objects hold for each by itself, not for all in one load.
 fn limit(limit: &Limit) -> LimitView {
     LimitView {
-        html: limit.html.map(|after| Instant::ZERO + after),
+        document: limit.times.get(PageMilestone::Document).map(|after| Instant::ZERO + after),
         page: Some(Instant::ZERO + limit.page),
         objects: Vec::new(),
     }
@@ -203,7 +221,7 @@ fn views(raced: &Raced) -> Vec<View<'_>> {
 }
 
 fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
-    let Raced { race, outcome, result } = raced;
+    let Raced { race, outcome, result, .. } = raced;
     let world = Some(contestant.world).filter(|_| result.worlds().len() > 1);
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));
@@ -232,6 +250,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     let beside = &views[linux];
     let others = views.iter().enumerate().filter(|(at, view)| {
         *at != linux
+            && view.contestant.name != PERFECT_START
             && (view.contestant.world, view.visit) == (beside.contestant.world, beside.visit)
     });
     let others = others.filter_map(|(at, view)| Some((at, median(view)?)));
@@ -247,7 +266,7 @@ fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<S
         name: contestant.name.clone(),
         place: String::new(),
         description: description(&contestant.name),
-        html_done: at(load.html),
+        document_done: at(load.times.get(PageMilestone::Document)),
         page_done: at(load.page),
         objects: objects(race, recording, &labels),
         connections: connections(load, recording, &labels),
@@ -259,7 +278,10 @@ fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<S
 fn description(name: &str) -> String {
     let (base, changed) = name.split_once('+').unwrap_or((name, ""));
     let about = catalogue().iter().find(|named| named.name == base);
-    let about = about.map_or("", |named| named.about);
+    let about = match name {
+        PERFECT_START => ABOUT_PERFECT_START,
+        _ => about.map_or("", |named| named.about),
+    };
     match changed {
         "" => about.to_owned(),
         changed => format!("{about}; changed: {}", changed.replace('+', ", ")),

@@ -3,8 +3,8 @@
 mod page;
 use cmdline::{Appendix, EXIT, Failure, stdout};
 use link::{DISCIPLINES, DisciplineDescriptor};
-use race::LIMIT;
 use race::World;
+use race::{LIMIT, PERFECT_START};
 use serde::Serialize;
 use tcp::congestion::CONTROLLERS;
 use tcp::recovery::RECOVERIES;
@@ -12,6 +12,9 @@ use tcp::registry::Descriptor;
 use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
 use tcp::startup::STARTUPS;
 use testbed::{Contender, runs_in};
+
+/// The sentence for perfect start in the list of schemes.
+pub(crate) const ABOUT_PERFECT_START: &str = "linux by servers that know the path's rate and their share, and lose nothing: as fast as a start can be";
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
@@ -103,8 +106,12 @@ impl SchemeEntry {
         Self { name, about, source, on }
     }
 
-    fn limit() -> Self {
-        Self::new(LIMIT, ABOUT_LIMIT, "docs/race.md")
+    /// The rows of a race that are no schemes.
+    fn references() -> [Self; 2] {
+        let on = vec![World::Sim.name()];
+        let perfect =
+            Self { name: PERFECT_START, about: ABOUT_PERFECT_START, source: "docs/race.md", on };
+        [perfect, Self::new(LIMIT, ABOUT_LIMIT, "docs/race.md")]
     }
 }
 
@@ -143,7 +150,11 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
         return page::run(name, args.json);
     }
     let listing = Listing {
-        schemes: catalogue().iter().map(SchemeEntry::from).chain([SchemeEntry::limit()]).collect(),
+        schemes: catalogue()
+            .iter()
+            .map(SchemeEntry::from)
+            .chain(SchemeEntry::references())
+            .collect(),
         startups: policies(STARTUPS),
         controllers: policies(CONTROLLERS),
         recoveries: policies(RECOVERIES),

@@ -1,8 +1,8 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
-use super::{ABOUT_LIMIT, SchemeEntry};
+use super::SchemeEntry;
 use cmdline::{Failure, stdout};
-use race::{LIMIT, World};
+use race::World;
 use serde::Serialize;
 use tcp::Scheme;
 use tcp::scheme::{
@@ -88,10 +88,11 @@ struct Given {
 
 /// Prints the page of a scheme, whose name may be one that people who know TCP use.
 pub(super) fn run(text: &str, json: bool) -> Result<(), Failure> {
-    if text == LIMIT {
+    if let Some(entry) = SchemeEntry::references().into_iter().find(|entry| entry.name == text) {
+        let SchemeEntry { name, about, source, .. } = &entry;
         return match json {
-            true => stdout::print_json(&SchemeEntry::limit()),
-            false => stdout::print(&format!("{LIMIT}: {ABOUT_LIMIT} (docs/race.md)\n")),
+            true => stdout::print_json(&entry),
+            false => stdout::print(&format!("{name}: {about} ({source})\n")),
         };
     }
     let scheme = Scheme::parse(text).map_err(|error| Failure::input(meant(text, &error)))?;

@@ -59,3 +59,24 @@ fn a_file_of_another_kind_is_named_with_the_way_out() {
     refused(&["pages", &file], &[&file, "DevTools", "export a HAR file"]);
     refused(&["race", &file], &[&file, "DevTools", "export a HAR file"]);
 }
+
+/// The table and JSON of a race say that a limit depends on the recording's line; a recording of a
+/// fast line has a limit of its page.
+#[test]
+fn a_race_marks_the_limit_of_a_recording() {
+    for (file, marked) in
+        [("recorded-5mbit-serial.har", true), ("recorded-1000mbit-serial.har", false)]
+    {
+        let path = recording(file);
+        let race = |json: &[&str]| {
+            let args = ["race", &*path, "--path", "100mbit,20ms,1bdp", "--schemes", "linux"];
+            stdout(&[&args[..], json].concat())
+        };
+        let table = race(&[]);
+        assert_eq!(table.contains("\nlimit of this recording "), marked, "{table}");
+        assert_eq!(table.contains("\nlimit of this recording, no handshake "), marked, "{table}");
+        assert_eq!(table.contains("\nlimit  "), !marked, "{table}");
+        let json: Value = serde_json::from_str(&race(&["--json"])).unwrap();
+        assert_eq!(json["limit_mark"] == "limit of this recording", marked);
+    }
+}

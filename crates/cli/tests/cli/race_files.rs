@@ -12,7 +12,7 @@ fn the_report_stands_alone_and_names_its_schemes() {
     stdout(&["race", "pages/app.har", "--report", report.to_str().unwrap()]);
     let html = fs::read_to_string(report).unwrap();
     assert!(html.len() < 5_000_000);
-    for word in ["linux+iw=32+pacing=on", "<svg", "Content-Security-Policy", "app.example"] {
+    for word in ["linux+iw=32", "perfect start", "<svg", "Content-Security-Policy", "app.example"] {
         assert!(html.contains(word), "{word} is missing");
     }
     for forbidden in ["src=\"http", "<link", "@import"] {

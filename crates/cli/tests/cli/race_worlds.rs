@@ -173,7 +173,7 @@ fn a_report_shows_the_worlds_side_by_side() {
         return;
     }
     let html = fs::read_to_string(&file).expect("a report");
-    for word in ["wire: our endpoint", "When the page was done", "class=\"fig ranges\"", "limit"] {
+    for word in ["wire: our endpoint", "When the load had ended", "class=\"fig ranges\"", "limit"] {
         assert!(html.contains(word), "{word} is missing");
     }
 }

@@ -43,7 +43,9 @@ pub struct PageSpec {
     pub server_scheme: Scheme,
 }
 
-/// One load of one page; finished when every object has arrived or failed.
+/// One load of one page. It finishes when all objects that [`Page::until`] waits for are complete,
+/// and once more when every object is complete or has failed
+/// ([`Simulation::wait_for`](crate::Simulation::wait_for)).
 pub struct PageLoad {
     spec: PageSpec,
     loader: PageLoader,
@@ -64,6 +66,8 @@ pub struct PageLoad {
     first_token: u32,
     /// Its end is not the end of the application.
     is_visit: bool,
+    /// All objects that the end of the load waits for are complete, or some have failed.
+    is_loaded: bool,
     finished: bool,
 }
 
@@ -89,6 +93,7 @@ impl PageLoad {
             alarm: Alarm::default(),
             first_token: 0,
             is_visit: false,
+            is_loaded: false,
             finished: false,
         }
     }
@@ -177,14 +182,23 @@ impl PageLoad {
             }
         }
         self.alarm.set(context, self.loader.poll_timeout(), self.first_token);
-        if self.loader.is_done() && !std::mem::replace(&mut self.finished, true) {
+        let is_done = self.loader.is_done();
+        if (is_done || self.loader.has_loaded()) && !std::mem::replace(&mut self.is_loaded, true) {
+            self.end(context);
+        }
+        if is_done && !std::mem::replace(&mut self.finished, true) {
             for transfer in &mut self.transfers {
                 transfer.record_server(context);
                 transfer.record_client(context, self.spec.client);
             }
-            if !self.is_visit {
-                context.finish();
-            }
+            self.end(context);
+        }
+    }
+
+    /// Runs no longer wait for it.
+    fn end(&self, context: &mut AppContext<'_>) {
+        if !self.is_visit {
+            context.finish();
         }
     }
 
@@ -203,7 +217,7 @@ impl PageLoad {
     fn start_again(&mut self, context: &mut AppContext<'_>) {
         let connections = self.loader.connections().zip(&mut self.transfers);
         connections.filter(|(record, _)| record.closed.is_none()).for_each(|(_, t)| t.reopen());
-        self.finished = false;
+        (self.is_loaded, self.finished) = (false, false);
         self.loader.start_again(context.now());
         self.act(context);
     }

@@ -21,13 +21,22 @@ pub(super) struct Reply {
     pub(super) to: Instant,
 }
 
-/// The answers on a connection in the order of the page, and its opening. Of one that carried no object, none: nobody
-/// waited for it.
+/// The objects that the end of the load waits for.
+fn awaited<'a>(
+    page: &'a Page,
+    recording: &'a LoadRecording,
+) -> impl Iterator<Item = (&'a Object, &'a Milestones)> {
+    let all = page.ids().zip(&recording.milestones);
+    let awaited = all.filter(|(id, _)| page.awaits(page.until(), *id));
+    awaited.map(|(id, milestones)| (page.object(id), milestones))
+}
+
+/// The answers on a connection in the order of the page, and its opening. A connection without an
+/// object that the end of the load waits for has none.
 pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> Vec<Reply> {
     let transfer = &recording.transfers[index];
     let is_here = |m: &Milestones| m.connection.is_some_and(|conn| conn.index() == index);
-    let objects = page.objects().iter().zip(&recording.milestones);
-    let answers = objects
+    let answers = awaited(page, recording)
         .filter(|(_, milestones)| is_here(milestones))
         .filter_map(|(object, milestones)| reply(recording, transfer, object, milestones));
     let mut replies: Vec<Reply> = answers.collect();
@@ -90,7 +99,6 @@ fn delivered(transfer: &TransferRecord, at: Instant) -> u64 {
 
 /// When the browser worked out the requests for objects that others had revealed.
 pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch> {
-    let objects = page.objects().iter().zip(&recording.milestones);
     let working = |(object, milestones): (&Object, &Milestones)| {
         let to = milestones.discovered?;
         let Discovery::InBody { parent, delay, .. } = object.discovery else { return None };
@@ -98,5 +106,8 @@ pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch>
         let revealed = recording.since_start(to).saturating_sub(work);
         Some(Stretch { from: recording.start + revealed, to })
     };
-    objects.filter_map(working).filter(|working| working.from < working.to).collect()
+    awaited(page, recording)
+        .filter_map(working)
+        .filter(|working| working.from < working.to)
+        .collect()
 }

@@ -4,7 +4,7 @@ use super::page::Parties;
 use super::sender::timeline;
 use crate::bound::{Bound, BoundFrom};
 use crate::record::{LoadRecording, Recorder, Stretch};
-use crate::run::Stage;
+use crate::run::{Stage, Staging};
 use crate::{Hosts, ProcessingDelay, Race, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
@@ -68,7 +68,7 @@ fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
 
 /// A load, asked about every 0.3 ms or so: what was told, and the account's view of each sender.
 fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
-    let mut stage = Stage::new(race, &race.schemes[0], 0);
+    let mut stage = Stage::new(&Staging::new(race, &race.schemes[0]), 0);
     stage.watch(false);
     let (mut at, mut told) = (stage.start, Vec::new());
     while !stage.load_of(race, 0).loader().is_done() {

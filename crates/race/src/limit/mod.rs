@@ -17,9 +17,9 @@
 //!
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
-//! yet to pass the one link (`backlog`). The limit is the larger of both, for the HTML and for the
-//! whole page separately: the order of sending that is best for one is not best for the other, so
-//! a single load may be unable to reach both.
+//! yet to pass the one link (`backlog`). The limit is the larger of both, for each milestone by
+//! itself: the order of sending that is best for one is not best for another, so a single load may
+//! be unable to reach all.
 //!
 //! Simulated transmission times are rounded to the nearest nanosecond per packet; half a
 //! nanosecond per packet is granted, so that rounding cannot beat the limit either (`wire`).
@@ -31,6 +31,7 @@ mod wire;
 pub use chain::ObjectLimit;
 pub use wire::{Capacity, CapacityRate};
 
+use crate::MilestoneTimes;
 use backlog::Backlog;
 use chain::Beginning;
 use link::LinkConfig;
@@ -38,14 +39,14 @@ use link::path::PathSpec;
 use std::sync::Arc;
 use units::{Duration, Rate};
 use wire::Wire;
-use workload::{Http, LoaderConfig, ObjectKind, Page};
+use workload::{Http, LoaderConfig, ObjectId, Page};
 
 /// The earliest instants, counted from the start of the load, of one page on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// When the last byte of the last HTML part can have arrived; `None` if the page has no HTML.
-    pub html: Option<Duration>,
-    /// When the last byte of the page can have arrived.
+    /// When each milestone can have been times.
+    pub times: MilestoneTimes,
+    /// The time of the milestone that ends the load ([`Page::until`]).
     pub page: Duration,
     /// For each object by itself, by [`workload::ObjectId`].
     pub objects: Vec<ObjectLimit>,
@@ -81,7 +82,6 @@ fn limit_from(
 ) -> Limit {
     let wire = Wire::new(capacity);
     let objects = chain::bounds(page, config, beginning, &wire);
-    let is_html = |n: usize| page.objects()[n].kind == ObjectKind::Html;
     let bound = |wanted: &dyn Fn(usize) -> bool| {
         let chain = objects
             .iter()
@@ -92,9 +92,11 @@ fn limit_from(
         let backlog = Backlog::of(page, config, &objects, wanted);
         Some(chain.max(backlog.bound(&wire)))
     };
+    let times =
+        MilestoneTimes::by(|milestone| bound(&|n| page.awaits(milestone, ObjectId(n as u32))));
     Limit {
-        html: bound(&is_html),
-        page: bound(&|_| true).unwrap_or(Duration::ZERO),
+        times,
+        page: times.get(page.until()).unwrap_or(Duration::ZERO),
         objects: objects.iter().map(|bound| bound.limit).collect(),
     }
 }
@@ -103,7 +105,8 @@ impl Limit {
     /// The earlier of two limits, instant by instant: a bound on whatever obeys either.
     #[must_use]
     fn earlier(mut self, other: &Self) -> Self {
-        self.html = self.html.min(other.html);
+        let earlier = |milestone| self.times.get(milestone).min(other.times.get(milestone));
+        self.times = MilestoneTimes::by(earlier);
         self.page = self.page.min(other.page);
         for (mine, theirs) in self.objects.iter_mut().zip(&other.objects) {
             mine.keep_earlier(theirs);

@@ -1,6 +1,8 @@
 use super::*;
 use netsim::Duplex;
-use workload::{Discovery, HostId, Http, Object, ObjectId, PageHost, Tls};
+use workload::{
+    Discovery, HostId, Http, Object, ObjectId, ObjectKind, PageHost, PageMilestone, Tls,
+};
 
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
@@ -58,7 +60,10 @@ fn one_object_after_a_handshake() {
     assert_at(there.requested, 20 * MS + 88 * US, 2);
     // Response of 2920 bytes in two packets of 1500: 13 ms more.
     assert_at(there.done, 43 * MS + 428 * US, 4);
-    assert_eq!((limit.html, limit.page), (Some(there.done), there.done));
+    assert_eq!(
+        (limit.times.get(PageMilestone::Document), limit.page),
+        (Some(there.done), there.done)
+    );
 }
 
 #[test]
@@ -190,7 +195,7 @@ fn what_is_found_early_is_asked_for_early() {
     // 10.340 up, 11.5 down.
     assert_at(limit.objects[1].done, 63 * MS + 768 * US, 6);
     // The root alone: 14,600 bytes in ten packets take 15 + 10 ms.
-    assert_at(limit.html.unwrap(), 55 * MS + 428 * US, 3 + 5);
+    assert_at(limit.times.get(PageMilestone::Document).unwrap(), 55 * MS + 428 * US, 3 + 5);
     assert_eq!(limit.page, limit.objects[1].done);
 }
 

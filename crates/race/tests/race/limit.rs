@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
 use workload::{
-    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
+    PageMilestone, Tls,
 };
 
 const SCHEMES: [&str; 12] = [
@@ -170,7 +171,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_page()(
+    pub(crate) fn any_page()(
         drafts in prop::collection::vec(any_object(), 1..12),
         http in prop_oneof![
             Just(Http::Http10),
@@ -222,7 +223,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_path()(
+    pub(crate) fn any_path()(
         down in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         up in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
         rtt_us in prop_oneof![0u64..1000, 1000u64..400_000],
@@ -244,8 +245,11 @@ fn not_before(load: &MeasuredLoad, limit: &Limit) -> Result<(), TestCaseError> {
     if let Some(page) = load.page {
         prop_assert!(page >= limit.page, "page {page} before {}", limit.page);
     }
-    if let (Some(html), Some(earliest)) = (load.html, limit.html) {
-        prop_assert!(html >= earliest, "HTML {html} before {earliest}");
+    for milestone in PageMilestone::ALL {
+        let times = (load.times.get(milestone), limit.times.get(milestone));
+        if let (Some(time), Some(earliest)) = times {
+            prop_assert!(time >= earliest, "{milestone} {time} before {earliest}");
+        }
     }
     for (n, (done, limit)) in load.objects.iter().zip(&limit.objects).enumerate() {
         if let Some(done) = done {

@@ -1,7 +1,9 @@
 //! Races of schemes over pages.
 
 mod account;
+mod critical;
 mod limit;
+mod perfect;
 mod race;
 mod recorded;
 mod recorded_line;

@@ -2,14 +2,14 @@
 
 use link::path::PathSpec;
 use race::{
-    Alternation, ClientTurn, Contestant, Hosts, MeasuredLoad, OtherLine, ProcessingDelay, Race,
-    RaceMetric, RaceOutcome, RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World,
-    contestants,
+    Alternation, ClientTurn, Contestant, Hosts, MeasuredLoad, MilestoneTimes, OtherLine,
+    ProcessingDelay, Race, RaceMetric, RaceOutcome, RaceResult, RunOptions, SequenceStep,
+    VisitKind, Visits, World, contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Duration, Rate};
-use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
+use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost, PageMilestone};
 
 fn race(schemes: &str, path: &str) -> Race {
     Race {
@@ -325,9 +325,10 @@ fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
 
 /// Page times of simulated loads, set by hand: `linux` and another scheme, a repeat each.
 fn outcome_of(race: &Race, times: [&[u64]; 2]) -> RaceOutcome {
-    let load = |millis: u64| MeasuredLoad {
-        page: Some(Duration::from_millis(millis)),
-        ..MeasuredLoad::default()
+    let load = |millis: u64| {
+        let times = MilestoneTimes::default();
+        let times = times.with(PageMilestone::LastByte, Duration::from_millis(millis));
+        MeasuredLoad::with_times(times, PageMilestone::LastByte)
     };
     let turn = |(repeat, millis): (u32, &u64)| ClientTurn {
         order: None,

@@ -96,7 +96,7 @@ impl Document {
                 @for (at, section) in sections { (section.markup(at, &shared)) }
             }
         };
-        let head = Head { title: &self.title, facts: &self.facts, lines: MOST_FACTS };
+        let head = Head { title: &self.title, words: &[], facts: &self.facts, lines: MOST_FACTS };
         frame(Styles::Document, &head, &shared, &body)
     }
 }

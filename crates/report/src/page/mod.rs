@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
     }
 
     fn page(&self) -> Markup {
-        let RaceReport { title, subtitle, sections, links, .. } = self.report;
+        let RaceReport { title, words, subtitle, sections, links, .. } = self.report;
         let linker = Linker::of(links, sections);
         let bounds = Bounds::FIRST.showing(self.detail.table_rows, self.detail.label);
         let shared = Shared { bounds, schemes: &self.schemes, linker: &linker };
@@ -111,7 +111,8 @@ impl<'a> Context<'a> {
             }
         };
         let styles = if sections.is_empty() { Styles::Race } else { Styles::Document };
-        frame(styles, &Head { title, facts: subtitle, lines: self.detail.lines }, &shared, &body)
+        let head = Head { title, words, facts: subtitle, lines: self.detail.lines };
+        frame(styles, &head, &shared, &body)
     }
 
     fn panels(&self) -> Markup {
@@ -163,6 +164,8 @@ pub(crate) fn swatch(colour: Colour) -> Markup {
 /// What a page says before its parts.
 struct Head<'a> {
     title: &'a str,
+    /// The result, in sentences.
+    words: &'a [String],
     facts: &'a [String],
     /// Most facts shown.
     lines: usize,
@@ -179,6 +182,7 @@ fn frame(styles: Styles, top: &Head<'_>, shared: &Shared<'_>, body: &Markup) -> 
                 (definitions())
                 header {
                     h1 { bdi { (title) } }
+                    @for sentence in top.words.iter().take(top.lines) { p.words { (shared.text(sentence)) } }
                     @if !top.facts.is_empty() {
                         ul.facts {
                             @for line in top.facts.iter().take(top.lines) { li { (shared.text(line)) } }

@@ -17,7 +17,7 @@ pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
 const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
 const CONTROLS_SHA256: &str = "nlIh08njnLIdGPYScN+Pb8dFuNy5/S8WhagsmUa5t6s=";
-const STYLE_SHA256: &str = "0lrVWWpDEm7STEz6oh2V2I4QPMvtKnXbM2YyqX6+q7s=";
+const STYLE_SHA256: &str = "xgt3ODILyBhzZT5N6lFVlUfrSIuHU/tjs0tvQw8/wr4=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.

@@ -103,7 +103,7 @@ fn limit_references(limit: &LimitView) -> Vec<Reference> {
         let label = format!("limit, {name}: {}", format::seconds(at));
         Some(Reference { at, upright: true, label, colour: Colour::Muted })
     };
-    [line("HTML", limit.html), line("page", limit.page)].into_iter().flatten().collect()
+    [line("document", limit.document), line("page", limit.page)].into_iter().flatten().collect()
 }
 
 fn entry(series: &Series) -> LegendEntry {

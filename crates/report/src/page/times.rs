@@ -56,11 +56,11 @@ pub(crate) fn exact(at: Instant) -> String {
 
 fn load_instants(scheme: &SchemeView) -> impl Iterator<Item = Instant> {
     let objects = scheme.objects.iter().flat_map(object_instants);
-    objects.chain(scheme.html_done).chain(scheme.page_done)
+    objects.chain(scheme.document_done).chain(scheme.page_done)
 }
 
 fn limit_instants(limit: &LimitView) -> impl Iterator<Item = Instant> {
-    limit.objects.iter().flat_map(object_instants).chain(limit.html).chain(limit.page)
+    limit.objects.iter().flat_map(object_instants).chain(limit.document).chain(limit.page)
 }
 
 fn object_instants(object: &ObjectSpan) -> impl Iterator<Item = Instant> {

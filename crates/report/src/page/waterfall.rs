@@ -118,7 +118,7 @@ impl Context<'_> {
     /// run to the right, where later lines end below them.
     fn milestones(&self, scheme: &SchemeView, x: &Span) -> Vec<Box<dyn Node>> {
         let limit = scheme.limit.as_ref().unwrap_or(&self.report.limit);
-        let own = [("HTML", scheme.html_done), ("page", scheme.page_done)];
+        let own = [("document", scheme.document_done), ("page", scheme.page_done)];
         let own = own.map(|(name, at)| Milestone {
             lane: "",
             name: name.to_owned(),
@@ -140,7 +140,7 @@ pub(super) struct Milestone {
 
 /// The limit's two instants.
 pub(super) fn limit_lines(limit: &LimitView) -> [Milestone; 2] {
-    [("limit, HTML", limit.html), ("limit, page", limit.page)].map(|(name, at)| Milestone {
+    [("limit, document", limit.document), ("limit, page", limit.page)].map(|(name, at)| Milestone {
         lane: "",
         name: name.to_owned(),
         at,

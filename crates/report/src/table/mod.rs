@@ -1,13 +1,15 @@
 //! Results as a table: typed cells in, text, Markdown or HTML out.
 //!
 //! Cells hold numbers, not strings, so that every rendering applies the one rule of `format` and
-//! right-aligns what is a number. [`Table::race`] has the columns of a race.
+//! right-aligns what is a number. [`Table::race`] has the columns of a race, and
+//! [`Table::milestones`] its times.
 
 mod markdown;
+mod milestones;
 mod race;
 mod text;
 
-pub use race::RaceRow;
+pub use race::{MilestoneCells, RaceRow};
 pub use text::Terminal;
 
 use crate::format;

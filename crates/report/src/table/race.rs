@@ -14,9 +14,7 @@ pub struct RaceRow {
     pub world: Option<String>,
     /// The limit's own line.
     pub is_limit: bool,
-    /// Seconds until the HTML was complete.
-    pub html_s: Option<Median>,
-    /// Seconds until the page was complete.
+    /// Seconds until the load ended.
     pub page_s: Option<Median>,
     /// Least and greatest of its repeats; the column is there if any line has them.
     pub page_extremes_s: Option<(f64, f64)>,
@@ -24,6 +22,8 @@ pub struct RaceRow {
     pub ratio_to_limit: Option<Median>,
     /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
     pub gain_over_linux: Option<Median>,
+    /// `gain_over_linux` in parts of that of perfect start; the column is there if any line has it.
+    pub share_of_perfect: Option<f64>,
     /// What bounded its loads most, and the share of their time; the column is there if any line has it.
     pub bound_by: Option<(String, f64)>,
     /// Segments sent again, over all connections of the page.
@@ -34,6 +34,19 @@ pub struct RaceRow {
     pub drops: Option<Median>,
     /// Share of the background's bytes lost compared with a linux load; the column is there if any line has it.
     pub harm: Option<Median>,
+    /// The page's milestones: [`Table::milestones`].
+    pub milestones: Vec<MilestoneCells>,
+}
+
+/// A milestone of a scheme's loads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MilestoneCells {
+    /// The milestone, such as "load".
+    pub name: String,
+    /// Seconds from the start of the load.
+    pub time_s: Option<Median>,
+    /// 1 − the time over linux's, paired by repeat.
+    pub gain_over_linux: Option<Median>,
 }
 
 /// A column.
@@ -54,6 +67,9 @@ const fn column(
     RaceColumn { title, quantity, help, cell }
 }
 
+/// In place of the name of the milestone that ends a load.
+const END: &str = "end";
+
 const COLUMNS: [RaceColumn; 13] = [
     column("scheme", Quantity::Text, "How the page's servers send", |row| {
         Cell::Text(row.scheme.clone())
@@ -67,22 +83,13 @@ const COLUMNS: [RaceColumn; 13] = [
         "Where it ran: simulated, by our endpoint, or by the Linux kernel",
         |row| row.world.clone().map_or(Cell::Undefined, Cell::Text),
     ),
-    column(
-        "HTML done",
-        Quantity::Time,
-        "Start of the load to the last byte of the HTML, median",
-        |row| without_interval(row.html_s),
-    ),
-    column(
-        "page done",
-        Quantity::Time,
-        "Start of the load to the last byte of the last object, median",
-        |row| without_interval(row.page_s),
-    ),
+    column(END, Quantity::Time, "Start of the load to its end, median", |row| {
+        without_interval(row.page_s)
+    }),
     column(
         "min – max",
         Quantity::Time,
-        "Page done in the fastest and in the slowest repeat",
+        "The same in the fastest and in the slowest repeat",
         |row| {
             row.page_extremes_s.map_or(Cell::Undefined, |(least, most)| Cell::Extremes(least, most))
         },
@@ -90,14 +97,20 @@ const COLUMNS: [RaceColumn; 13] = [
     column(
         "× limit",
         Quantity::Ratio,
-        "Page done over the limit's; below 1 only without its handshakes",
+        "Its time over the limit's; below 1 only without its handshakes",
         |row| without_interval(row.ratio_to_limit),
     ),
     column(
         "gain",
         Quantity::Gain,
-        "1 − page done over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
+        "1 − its time over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
         |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
+    ),
+    column(
+        "of perfect",
+        Quantity::Share,
+        "Its gain in parts of the gain of perfect start, whose servers know the path",
+        |row| row.share_of_perfect.map_or(Cell::Undefined, whole_per_cent),
     ),
     column(
         "bound by",
@@ -126,17 +139,21 @@ const COLUMNS: [RaceColumn; 13] = [
 ];
 
 /// Columns that are left out where no line has anything to say there.
-const OPTIONAL: [&str; 5] = ["visit", "on", "min – max", "bound by", "harm"];
+const OPTIONAL: [&str; 6] = ["visit", "on", "min – max", "of perfect", "bound by", "harm"];
 
 impl Table {
-    /// The table of a race: one line per scheme, the columns everybody compares.
-    pub fn race(rows: &[RaceRow]) -> Self {
+    /// The table of a race: one line per scheme, the columns everybody compares. `end` names the
+    /// milestone that ends a load.
+    pub fn race(rows: &[RaceRow], end: &str) -> Self {
         let is_shown = |column: &&RaceColumn| {
             let says_anything = |row| (column.cell)(row) != Cell::Undefined;
             !OPTIONAL.contains(&column.title) || rows.iter().any(says_anything)
         };
         let shown: Vec<&RaceColumn> = COLUMNS.iter().filter(is_shown).collect();
-        let head = |column: &&RaceColumn| Column::new(column.title, column.quantity, column.help);
+        let head = |column: &&RaceColumn| {
+            let title = if column.title == END { end } else { column.title };
+            Column::new(title, column.quantity, column.help)
+        };
         let row = |row: &RaceRow| Row {
             cells: shown.iter().map(|column| (column.cell)(row)).collect(),
             is_reference: row.is_limit,
@@ -147,6 +164,11 @@ impl Table {
 
 fn without_interval(median: Option<Median>) -> Cell {
     median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
+}
+
+/// A ratio of two gains is not known to a tenth of a per cent.
+fn whole_per_cent(share: f64) -> Cell {
+    Cell::Text(format!("{:.0} %", share * 100.0).replace("-0 %", "0 %").replace('-', "−"))
 }
 
 /// Whole per cents: what repeats differ in is more than a tenth of one.

@@ -48,7 +48,7 @@ fn race_of(word: &str) -> RaceReport {
         name: word.to_owned(),
         place: String::new(),
         description: word.to_owned(),
-        html_done: Some(ms(30)),
+        document_done: Some(ms(30)),
         page_done: Some(ms(30)),
         objects: vec![object.clone()],
         connections: vec![ConnectionView {
@@ -78,9 +78,10 @@ fn race_of(word: &str) -> RaceReport {
         links: Links::default(),
         title: word.to_owned(),
         subtitle: vec![word.to_owned()],
-        table: Table::race(&[row]),
+        words: vec![word.to_owned()],
+        table: Table::race(&[row], "page done"),
         schemes: vec![scheme],
-        limit: LimitView { html: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
+        limit: LimitView { document: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
     }
 }
 
@@ -407,7 +408,7 @@ fn two_schemes() -> RaceReport {
     other.page_done = Some(ms(26));
     other.objects[0].done = Some(ms(26));
     let row = |scheme: &str| RaceRow { scheme: scheme.to_owned(), ..RaceRow::default() };
-    report.table = Table::race(&[row("linux"), row("fs"), row("limit")]);
+    report.table = Table::race(&[row("linux"), row("fs"), row("limit")], "page done");
     report.schemes.push(other);
     report
 }
@@ -509,7 +510,7 @@ fn cells_carry_what_they_are_sorted_by() {
         page_s: page_s.map(Into::into),
         ..RaceRow::default()
     };
-    report.table = Table::race(&[row(Some(0.0995)), row(Some(1.5)), row(None)]);
+    report.table = Table::race(&[row(Some(0.0995)), row(Some(1.5)), row(None)], "page done");
     let html = report.to_html();
     assert!(html.contains(r#"<table class="sortable">"#));
     assert!(html.contains(r#"<td data-v="0.0995">99.5 ms</td>"#));

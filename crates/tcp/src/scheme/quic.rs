@@ -28,6 +28,8 @@ impl Scheme {
     ///   (§6.2.2).
     /// - Sending is paced, in bursts of 10 packets at most (RFC 9002 §7.7).
     ///
+    /// Timers, ACKs and pacing that the scheme's own text gives stay.
+    ///
     /// Packets are acknowledged by SACK, and timestamps show which copy was
     /// acknowledged, as packet numbers do.
     #[must_use]
@@ -39,18 +41,56 @@ impl Scheme {
         config.options_count = false;
         config.opening = Opening::Combined { is_validated };
         (config.timestamps, config.sack, config.window_scaling) = (true, true, true);
-        (config.nagle, config.offload, config.pacing) = (false, false, true);
+        (config.nagle, config.offload) = (false, false);
         config.pacing_burst = BURST;
-        config.rto.min = MAX_ACK_DELAY;
         config.rto.floor = RtoFloor::Variance;
-        config.rto.initial = Duration::from_secs(1);
-        config.receive.ack = AckPolicy::Delayed { timeout: MAX_ACK_DELAY };
         config.receive.by_range = true;
-        if !self.names_window() {
+        if !self.gives("pacing") {
+            config.pacing = true;
+        }
+        if !self.gives("rto_min") {
+            config.rto.min = MAX_ACK_DELAY;
+        }
+        if !self.gives("rto_init") {
+            config.rto.initial = Duration::from_secs(1);
+        }
+        if !self.gives("ack") {
+            config.receive.ack = AckPolicy::Delayed { timeout: MAX_ACK_DELAY };
+        }
+        if !self.gives_window() {
             config.receive.autotune = false;
             config.receive.initial_window = RECEIVE_WINDOW;
             config.receive.max_window = RECEIVE_WINDOW;
         }
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_keeps_what_its_text_gives() {
+        let given = "linux+pacing=off+rto_min=50ms+rto_init=3s+ack=all+rwnd=1MB";
+        let scheme = Scheme::parse(given).unwrap();
+        let (own, quic) = (scheme.config(), *scheme.over_quic(false).config());
+        assert_eq!(
+            (quic.pacing, quic.rto.min, quic.rto.initial),
+            (false, own.rto.min, own.rto.initial)
+        );
+        assert_eq!(quic.receive, crate::receiver::ReceiveConfig { by_range: true, ..own.receive });
+    }
+
+    /// RFC 9000 §13.2.2 and §18.2, RFC 9002 §6.2 and §7.7; 1,200 less 27.
+    #[test]
+    fn all_else_is_of_quic() {
+        let quic = *Scheme::parse("newreno+mss=536+tfo=on").unwrap().over_quic(true).config();
+        assert_eq!((quic.mss, quic.options_count, quic.pacing), (1173, false, true));
+        assert_eq!(quic.opening, Opening::Combined { is_validated: true });
+        assert_eq!((quic.rto.min.as_millis(), quic.rto.initial.as_millis()), (25, 1000));
+        let timeout = Duration::from_millis(25);
+        assert_eq!(quic.receive.ack, AckPolicy::Delayed { timeout });
+        assert_eq!((quic.receive.initial_window, quic.receive.by_range), (15 << 20, true));
     }
 }

@@ -13,14 +13,14 @@ use crate::site;
 use crate::timer;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Clock, Namespace, ThreadScheduling};
-use race::{MeasuredLoad, Race};
+use race::{MeasuredLoad, MilestoneTimes, Race};
 use serde_json::json;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use units::Duration;
-use workload::{Http, ObjectId, Tls};
+use workload::{Http, ObjectId, PageMilestone, Tls};
 
 /// Names under which it is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -86,6 +86,7 @@ pub(crate) struct ChromiumVisitor {
     clock: Clock,
     url: String,
     resources: Resources,
+    until: PageMilestone,
 }
 
 impl ChromiumVisitor {
@@ -128,6 +129,7 @@ impl ChromiumVisitor {
             clock: *exchange.clock(),
             url: exchange.address(ObjectId::ROOT),
             resources: documents::resources(&exchange.page(), |object| exchange.body_bytes(object)),
+            until: exchange.page().until(),
         }
     }
 
@@ -155,7 +157,9 @@ impl ChromiumVisitor {
         };
         let visit = match told {
             Ok(Told { html, page }) => {
-                MeasuredLoad { html: Some(html), page: Some(page), ..MeasuredLoad::default() }
+                let times = MilestoneTimes::default().with(PageMilestone::Document, html);
+                let times = times.with(self.until, page).with(PageMilestone::LastByte, page);
+                MeasuredLoad::with_times(times, self.until)
             }
             Err(why) => {
                 let failure = Some(format!("{}: {why}{ended}", self.chromium.version));

@@ -9,7 +9,7 @@ use crate::programs;
 use crate::site;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
-use race::{MeasuredLoad, Race};
+use race::{MeasuredLoad, MilestoneTimes, Race};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 use units::Duration;
-use workload::{Http, ObjectId, ObjectKind, Tls};
+use workload::{Http, ObjectId, PageMilestone, Tls};
 
 /// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to its end, when the
 /// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up. It is told
@@ -63,7 +63,7 @@ pub(crate) struct CurlVisitor {
     namespace: Namespace,
     url: String,
     http: Http,
-    is_html: bool,
+    until: PageMilestone,
 }
 
 impl CurlVisitor {
@@ -97,7 +97,7 @@ impl CurlVisitor {
             namespace: namespace.clone(),
             url: format!("http://{server}{}", site::path(ObjectId::ROOT)),
             http: exchange.protocol(object.host).http,
-            is_html: object.kind == ObjectKind::Html,
+            until: exchange.page().until(),
         }
     }
 
@@ -121,8 +121,10 @@ impl CurlVisitor {
         // Its pipe is closed: there is nothing left to wait for.
         let visit = match time_of(sandbox.wait()?, &said) {
             Ok(time) => {
-                let html = self.is_html.then_some(time);
-                MeasuredLoad { html, page: Some(time), ..MeasuredLoad::default() }
+                let milestones = [PageMilestone::Document, self.until, PageMilestone::LastByte];
+                let times = MilestoneTimes::default();
+                let times = milestones.into_iter().fold(times, |all, one| all.with(one, time));
+                MeasuredLoad::with_times(times, self.until)
             }
             Err(why) => MeasuredLoad { failure: Some(why), ..MeasuredLoad::default() },
         };

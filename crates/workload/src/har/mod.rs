@@ -9,7 +9,8 @@
 //! - `recording` decides which entries crossed the network (not: cached ones, `data:` addresses,
 //!   failed ones, web sockets, other pages of the same file) and puts them, each read by `fetch`,
 //!   on one time axis.
-//! - `sizes` finds the bytes of each, `discovery` what reveals it, `page` puts them together.
+//! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
+//!   events waited for, and `page` puts them together.
 //!
 //! A server's time is `timings.wait` less one round trip, which is the shortest time TCP took to
 //! connect to its host (else to any host; 0 if no connection was opened). Whatever else an exporter
@@ -24,6 +25,7 @@ mod curve;
 mod discovery;
 mod encoding;
 mod error;
+mod events;
 mod exporter;
 mod fetch;
 mod form;
@@ -63,6 +65,33 @@ pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<
     let har = model::read(bytes, name)?;
     let recording = recording::recording(&har.log, choice, name)?;
     page::build(recording, name)
+}
+
+/// A run of a page, one of several in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedRun {
+    /// Its id in the file; `None` if the file names no pages.
+    pub id: Option<String>,
+    /// The page as this run recorded it.
+    pub page: Page,
+}
+
+/// Reads all pages of a HAR file, in the order of the file: the runs of a test.
+///
+/// # Errors
+/// As [`parse_har`], for the first run that cannot be read.
+pub fn parse_har_runs(bytes: &[u8], name: &str) -> Result<Vec<RecordedRun>, HarError> {
+    let har = model::read(bytes, name)?;
+    let ids = pages::Pages::of(&har.log).ids();
+    let run = |id: Option<&str>| {
+        let recording = recording::recording(&har.log, id, name)?.among_all();
+        let page = page::build(recording, name)?;
+        Ok(RecordedRun { id: id.map(str::to_owned), page })
+    };
+    match ids.is_empty() {
+        true => Ok(vec![run(None)?]),
+        false => ids.into_iter().map(|id| run(Some(id))).collect(),
+    }
 }
 
 #[cfg(test)]

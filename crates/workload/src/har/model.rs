@@ -46,6 +46,8 @@ pub(super) struct RecordedPage {
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageTimings {
     #[serde(default)]
+    pub(super) on_content_load: Number,
+    #[serde(default)]
     pub(super) on_load: Number,
 }
 

@@ -21,9 +21,7 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
     notes.extend(size_notes(fetches));
     let over_spdy = fetches.iter().filter(|f| f.version.stands_for() == Some("SPDY")).count();
     notes.extend(requests(over_spdy, " over SPDY, loaded by HTTP/2's rules"));
-    let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
-    let late = fetches.iter().filter(after_load).count();
-    notes.extend(requests(late, " started after the page's load event"));
+    notes.extend(reading.events().note(fetches));
     notes.extend(version_note(&reading.hosts, fetches));
     notes.extend(tls_notes(&reading.hosts));
     notes.extend(server_time_notes(reading));

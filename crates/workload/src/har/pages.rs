@@ -34,6 +34,11 @@ impl<'a> Pages<'a> {
         !self.list.is_empty()
     }
 
+    /// The ids of all pages.
+    pub(super) fn ids(&self) -> Vec<&'a str> {
+        self.list.iter().map(|(id, _)| *id).collect()
+    }
+
     /// The id of the page that `choice` means: an id, else a number from 1.
     pub(super) fn choose(&self, choice: &str, file: &str) -> Result<&'a str, HarError> {
         let by_id = self.list.iter().find(|(id, _)| *id == choice);
@@ -51,7 +56,9 @@ impl<'a> Pages<'a> {
         let number = self.list.iter().position(|(known, _)| *known == id)? + 1;
         (count > 1).then(|| {
             let listed = self.listed().join("; ");
-            format!("page {number} of {count} in the file; --har-page chooses another: {listed}")
+            format!(
+                "page {number} of {count} in the file; --har-page chooses another, or all: {listed}"
+            )
         })
     }
 

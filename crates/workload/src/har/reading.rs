@@ -1,6 +1,7 @@
 //! A recording and what follows from it: what a page and its notes are made of.
 
 use super::discovery::{self, Discovered};
+use super::events::Events;
 use super::fetch::Fetch;
 use super::hosts::Hosts;
 use super::line::{RecordedLine, ServerTimeBounds};
@@ -42,6 +43,11 @@ impl Reading {
     /// The document, or the last redirect of those that lead to none.
     pub(super) fn document(&self) -> &Fetch {
         &self.recording.fetches[self.discovered.document]
+    }
+
+    /// The browser's events that can be believed.
+    pub(super) fn events(&self) -> Events {
+        self.recording.events.after(self.document())
     }
 
     pub(super) fn page_hosts(&self) -> Vec<PageHost> {

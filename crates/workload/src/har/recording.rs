@@ -2,9 +2,10 @@
 //! first, and a count of what was left out and why.
 
 use super::error::{HarError, Problem};
+use super::events::{Events, since};
 use super::exporter::Exporter;
 use super::fetch::{Fetch, LONGEST, fetch, ms, url};
-use super::model::{Entry, Log, RecordedPage, Timings};
+use super::model::{Entry, Log, Timings};
 use super::pages::Pages;
 use super::sizes::Known;
 use super::visits::Visits;
@@ -50,12 +51,21 @@ pub(super) struct Recording {
     /// In order of starting, but the root first.
     pub(super) fetches: Vec<Fetch>,
     pub(super) skipped: BTreeMap<Skipped, usize>,
-    /// When the page's load event fired, from the first request.
-    pub(super) on_load: Option<Duration>,
+    /// Times of the browser's events.
+    pub(super) events: Events,
     /// The note on pauses: the number of this visit, and the other visits.
     pub(super) pauses: Option<String>,
     /// The note on pages: the number of this page, and the other pages.
     pub(super) of_several: Option<String>,
+}
+
+impl Recording {
+    /// Drops remarks on the other pages of the file: they are loaded, too.
+    pub(super) fn among_all(mut self) -> Self {
+        self.skipped.remove(&Skipped::OtherPage);
+        self.of_several = None;
+        self
+    }
 }
 
 /// The recording of the page `choice`, by number or id; by default of the page that began first.
@@ -105,9 +115,9 @@ pub(super) fn recording(
     if says_no_sizes(&fetches) {
         return Err(HarError::new(file, Problem::NoSizes));
     }
-    let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
+    let events = pageref.map_or_else(Events::default, |id| Events::of(&log.pages, id, origin));
     let all = fetches.len();
-    let visits = Visits::of(fetches, on_load);
+    let visits = Visits::of(fetches, events.load());
     let visit = visits.choose(choice.filter(|_| !pages.has_any()), file)?;
     let of_several = pages.of_several(pageref.unwrap_or_default());
     let pauses = visits.note(visit, !pages.has_any());
@@ -117,7 +127,7 @@ pub(super) fn recording(
     fetches.retain(|fetch| fetch.started <= LONGEST);
     count(&mut skipped, Skipped::TooLate, of_visit - fetches.len());
     root_first(&mut fetches);
-    Ok(Recording { fetches, skipped, on_load, pauses, of_several })
+    Ok(Recording { fetches, skipped, events, pauses, of_several })
 }
 
 fn count(skipped: &mut BTreeMap<Skipped, usize>, why: Skipped, requests: usize) {
@@ -149,11 +159,6 @@ fn timestamp(entry: &Entry, index: usize, file: &str) -> Result<Timestamp, HarEr
     })
 }
 
-fn since(origin: Timestamp, at: Timestamp) -> Duration {
-    let nanos = at.as_nanosecond() - origin.as_nanosecond();
-    Duration::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
-}
-
 fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     let bytes = fetch.sizes.header.saturating_add(fetch.sizes.body);
     let largest = bytes.max(fetch.request_bytes);
@@ -163,14 +168,6 @@ fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     let key = format!("log.entries[{index}]");
     let message = format!("{largest} bytes is more than anything a page loads");
     Err(HarError::new(file, Problem::Value { key, message }))
-}
-
-fn on_load(pages: &[RecordedPage], id: &str, origin: Timestamp) -> Option<Duration> {
-    let page = pages.iter().find(|p| p.id.0 == id)?;
-    let began = page.started_date_time.0.parse().ok()?;
-    let after = page.page_timings.on_load.millis(LONGEST).filter(|d| !d.is_zero())?;
-    // The page may have begun before its first request.
-    Some((since(origin, began) + after).saturating_sub(since(began, origin)))
 }
 
 /// The root is the first document or redirect asked for; without any, whatever came first.

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_usual_time_of_the_host_is_moved_between_the_bounds() {
-        // Those of 30 and 34 ms are measured, and the lower median is 30.
+        // Times of 30 and 34 ms are measured, and their lower median is 30.
         let files =
             [file(0, 30, 30), file(0, 32, 34), file(0, 0, 900), file(0, 50, 900), file(0, 0, 20)];
         let estimated = ServerTimeConfidence::Estimated { responses: 3 };

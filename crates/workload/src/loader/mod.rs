@@ -73,6 +73,8 @@ pub struct PageLoader {
     failures: Vec<(ObjectId, LoadError)>,
     actions: VecDeque<LoaderAction>,
     unfinished: usize,
+    /// The part of these objects that the end of the load waits for.
+    awaited: usize,
     html_unfinished: usize,
     html_done_at: Option<Instant>,
     page_done_at: Option<Instant>,
@@ -96,6 +98,7 @@ impl PageLoader {
             failures: Vec::new(),
             actions: VecDeque::new(),
             unfinished: objects.len(),
+            awaited: awaited(page),
             html_unfinished: objects.iter().filter(|o| o.kind == ObjectKind::Html).count(),
             html_done_at: None,
             page_done_at: None,
@@ -129,6 +132,7 @@ impl PageLoader {
             pool.is_refused = false;
         }
         self.unfinished = objects.len();
+        self.awaited = awaited(&self.page);
         self.html_unfinished = objects.iter().filter(|o| o.kind == ObjectKind::Html).count();
         (self.html_done_at, self.page_done_at) = (None, None);
         self.start(now);
@@ -214,6 +218,11 @@ impl PageLoader {
         self.unfinished == 0
     }
 
+    /// True when all objects that the end of the load waits for are complete ([`Page::until`]).
+    pub const fn has_loaded(&self) -> bool {
+        self.awaited == 0
+    }
+
     /// When the last of the page's HTML (root and frames) had arrived whole.
     pub const fn html_done_at(&self) -> Option<Instant> {
         self.html_done_at
@@ -291,6 +300,7 @@ impl PageLoader {
     fn on_object_done(&mut self, now: Instant, conn: LoadConnId, id: ObjectId) {
         self.milestones[id.index()].done = Some(now);
         self.unfinished -= 1;
+        self.awaited -= usize::from(self.page.awaits(self.page.until(), id));
         if self.page.object(id).kind == ObjectKind::Html {
             self.html_unfinished -= 1;
             self.html_done_at = (self.html_unfinished == 0).then_some(now);
@@ -395,6 +405,11 @@ impl PageLoader {
         self.unfinished -= 1 + hidden.len();
         self.failures.extend(hidden.into_iter().map(|o| (o, LoadError::NeverDiscovered)));
     }
+}
+
+/// Objects that the end of the load waits for.
+fn awaited(page: &Page) -> usize {
+    page.ids().filter(|id| page.awaits(page.until(), *id)).count()
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@
 //! [`ObjectId`] than its children, so discovery can never run in a circle.
 
 mod builtin;
+mod milestone;
 mod object;
 mod recorded;
 
 pub use builtin::{
     BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
 };
+pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 pub use recorded::{
     LeftOut, RecordedFetch, RecordedHost, RecordedLoad, ServerTimeConfidence, VersionEvidence,
@@ -18,6 +20,7 @@ pub use recorded::{
 
 use crate::Http;
 use crate::Tls;
+use milestone::Awaited;
 use std::fmt;
 
 /// Which host of a page: an index into [`Page::hosts`].
@@ -64,6 +67,7 @@ pub struct Page {
     notes: Vec<String>,
     recorded: Option<Box<RecordedLoad>>,
     children: Vec<Vec<ObjectId>>,
+    awaited: Awaited,
 }
 
 impl Page {
@@ -83,7 +87,9 @@ impl Page {
     ) -> Result<Self, PageError> {
         check(&hosts, &objects)?;
         let children = children_in_body_order(&objects);
-        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), recorded: None, children })
+        let awaited = Awaited::of(&objects);
+        let (name, notes) = (name.into(), Vec::new());
+        Ok(Self { name, hosts, objects, notes, recorded: None, children, awaited })
     }
 
     /// The same page with remarks for its reader: what was skipped, estimated or left out.

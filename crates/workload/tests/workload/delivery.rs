@@ -101,7 +101,13 @@ fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &L
         up += protocol.request_bytes(page.object(id));
         down += protocol.response_bytes(page.object(id));
     }
-    assert_eq!(load.arrived[conn], (up, down), "connection {conn}");
+    if page.ids().any(|id| is_on(&id)) {
+        assert_eq!(load.arrived[conn], (up, down), "connection {conn}");
+    } else {
+        // The load may end within the handshake of a connection that it did not need.
+        let (sent, received) = load.arrived[conn];
+        assert!(sent <= up && received <= down, "connection {conn}");
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_version_that_was_cut_out_of_a_status_line_is_named() {
     assert_eq!(page.recorded().unwrap().hosts[0].version_by, VersionEvidence::Named);
 }
 
-/// A browser that had begun a handshake ahead leaves a rest that is no round trip.
+/// A browser that started a handshake ahead leaves a rest that is no round trip.
 #[test]
 fn the_rest_of_an_early_handshake_is_no_round_trip() {
     let of = |connects: [f64; 3]| {

@@ -1,0 +1,83 @@
+//! A race in words: what could be saved, what the time goes to, and the chain of objects.
+
+use crate::race::{json, number_of};
+use crate::run::{folder, stdout};
+use std::fs;
+
+const FRAMES: [&str; 6] = [
+    "race",
+    "crates/cli/tests/recordings/frames.har",
+    "--path",
+    "100mbit,20ms,1bdp",
+    "--schemes",
+    "linux",
+];
+
+#[test]
+fn the_result_begins_with_words() {
+    let race = json(&["race", "news", "--json"]);
+    let text = stdout(&["race", "news"]);
+    let mut lines = text.lines();
+    // Median of 626 ms, of which perfect start saves 36.1 %.
+    let saving = lines.next().expect("a sentence");
+    let gain = number_of(&race, "perfect start", "gain_over_linux");
+    let saved = format!("{:.0} ms", number_of(&race, "linux", "page_s") * gain * 1e3);
+    assert!(saving.starts_with("This page needs 626 ms (last byte) under linux"), "{saving}");
+    assert!(saving.contains(&saved) && saving.ends_with("36 %."), "{saving}, not {saved}");
+    // All causes, the largest first.
+    let account = lines.next().expect("a sentence");
+    let bound = race["schemes"][0]["bound"].as_object().expect("shares");
+    for (cause, share) in bound {
+        let share = share.as_f64().expect("a number");
+        let is_named = account.contains(&format!("({cause})"));
+        assert_eq!(is_named, share >= 0.005, "{cause} {share}: {account}");
+    }
+    assert!(account.starts_with("It spends 50 % of the time waiting for congestion windows"));
+    // A scheme's gain in parts of that of perfect start.
+    let share = number_of(&race, "linux-bbr", "share_of_perfect_start");
+    let parts = number_of(&race, "linux-bbr", "gain_over_linux") / gain;
+    assert!((share - parts).abs() < 1e-12 && share < 1.0, "{share}");
+    assert_eq!(number_of(&race, "perfect start", "share_of_perfect_start"), 1.0);
+    assert!(race["schemes"][5]["share_of_perfect_start"].is_null(), "a limit");
+}
+
+/// Each frame waits for the one before it, and for what the browser does until then.
+#[test]
+fn the_chain_of_objects_is_shown_and_written() {
+    let race = json(&[&FRAMES[..], &["--json"]].concat());
+    let path = &race["critical_path"];
+    let objects = path["objects"].as_array().expect("an array");
+    let labels: Vec<&str> = objects.iter().map(|one| one["label"].as_str().unwrap()).collect();
+    assert_eq!(labels[1..], ["0", "1", "2"].map(|n| format!("https://frames.example/f{n}.html")));
+    assert_eq!(objects[1]["after"], "discovery");
+    assert_eq!(objects[1]["host"], "frames.example");
+    // 65.6 ms after its beginning at 600 ms, f0 was there, and f1 was asked for at 1.2 s.
+    let client = objects[2]["client_s"].as_f64().unwrap();
+    assert!((client - 0.5344).abs() < 0.001, "{client}");
+    assert_eq!(objects[2]["server_wait_s"], 0.005);
+    assert_eq!(objects[1]["connection"], objects[2]["connection"]);
+    let phases = ["client_s", "waiting_s", "tcp_s", "tls_s", "trip_s", "server_s", "receiving_s"];
+    let total: f64 =
+        objects.iter().flat_map(|one| phases.map(|key| one[key].as_f64().unwrap())).sum();
+    let first = race["schemes"][0]["samples"][0]["page_s"].as_f64().unwrap();
+    assert!((total - first).abs() < 1e-6, "{total}, not {first}");
+    let report = folder("diagnosis").join("race.html");
+    let text = stdout(&[&FRAMES[..], &["--report", report.to_str().unwrap()]].concat());
+    assert!(text.contains("waits for 4 objects in a row:\n"), "{text}");
+    assert!(text.contains("\nf2.html ") && text.contains("f1.html (names it)"), "{text}");
+    let html = fs::read_to_string(report).unwrap();
+    for word in ["Critical path", "f1.html (names it)", "a perfect start would save"] {
+        assert!(html.contains(word), "{word} is not in the report");
+    }
+}
+
+#[test]
+fn notes_are_in_the_json_too() {
+    let race = json(&[&FRAMES[..], &["--json", "--client-window", "8kB"]].concat());
+    let notes: Vec<&str> =
+        race["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    for word in ["round trip of the recording", "one run of the page", "receive window bounded"] {
+        assert!(notes.iter().any(|note| note.contains(word)), "{word}: {notes:?}");
+    }
+    assert!(notes.iter().all(|note| !note.starts_with("note")), "{notes:?}");
+}

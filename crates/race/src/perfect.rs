@@ -1,0 +1,127 @@
+//! Perfect start: the load by servers that know the path, to which real start-ups can be compared.
+//!
+//! Each server knows the rate of the access link and how many transfers share it. It paces at its
+//! share, has no more under way than keeps the link full, and loses nothing. Page, client,
+//! connections, protocols and think times are those of any contestant. So a server that knew as
+//! much could be as fast.
+//!
+//! It is simulated by the model of Linux with a fixed window, over an access link that serves
+//! connections in turn and drops nothing. The turns of the link are the pacing of the senders: a
+//! packet leaves at the instant at which its sender would have sent it at its share. The window is
+//! the bandwidth-delay product of the whole link, for the time that ACKs really take.
+
+use super::run::{self, Staging};
+use super::{BASELINE, Contestant, Race, RunOptions, World, harm};
+use link::path::PathSpec;
+use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit};
+use netsim::Duplex;
+use rayon::prelude::*;
+use tcp::Scheme;
+use tcp::segment::{IPV4_HEADER, QUIC_DATAGRAM, UDP_HEADER};
+use units::Duration;
+
+/// The name of its row.
+pub const PERFECT_START: &str = "perfect start";
+
+/// Bytes of a full packet of HTTP/3.
+const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
+/// Ethernet's largest packet, bytes.
+const PACKET: u64 = 1514;
+/// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
+const ACK: u64 = 52;
+/// The initial window of Linux; no window is smaller.
+const LEAST_WINDOW: u64 = 10;
+/// No window at all, as segments of any window of TCP's.
+const NO_WINDOW: u64 = 1 << 20;
+/// The time that two hosts take to answer a packet each, generously.
+const HOSTS: Duration = Duration::from_micros(400);
+/// Segments that receivers may hold back an ACK for, and a request that delays ACKs.
+const SLACK: u64 = 6;
+
+impl Race {
+    /// Runs the loads of perfect start. Their seeds are those of the race.
+    ///
+    /// # Panics
+    /// If the operating system gives no threads.
+    pub fn perfect_start(&self, options: RunOptions<'_>) -> Contestant {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .build()
+            .expect("threads to run in");
+        pool.install(|| self.perfect_loads(options))
+    }
+
+    fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
+        let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
+        let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
+        let server = sender(&self.path, if is_quic { QUIC_PACKET } else { PACKET });
+        let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+        let client = self.client.clone().unwrap_or(client);
+        let race = Self { client: Some(client), ..self.clone() };
+        let staging = Staging { race: &race, scheme: &server, links };
+        let load = |repeat| {
+            let visits = run::run(&staging, repeat, options);
+            (options.on_run)();
+            visits
+        };
+        let loads: Vec<_> = (0..self.repeats).into_par_iter().map(load).collect();
+        let loads = Contestant::simulated(&server, loads.into_iter());
+        let mut contestant =
+            Contestant { name: PERFECT_START.to_owned(), world: World::Sim, ..loads };
+        if self.background > 0 {
+            harm::judge(self, std::slice::from_mut(&mut contestant), options);
+        }
+        contestant
+    }
+}
+
+/// Linux with a window that fits the path, and with timers that wait for no loss.
+fn sender(path: &PathSpec, packet: u64) -> Scheme {
+    let window = window(path, packet);
+    let text = format!(
+        "{BASELINE}+iw={window}+window={window}+idle=keep+pacing=off+recovery=sack+rto_init=60s+rto_min=60s"
+    );
+    Scheme::parse(&text).expect("linux has these parameters")
+}
+
+/// Segments that keep the link full while their ACKs are under way, in packets of `packet` bytes.
+fn window(path: &PathSpec, packet: u64) -> u64 {
+    if path.is_changing() {
+        return NO_WINDOW;
+    }
+    let (down, up) = (path.down(), path.up());
+    // If the ACKs of a full link fill half of the way back, requests delay them without bound.
+    let [acks, room] =
+        [(down, ACK), (up, packet)].map(|(rate, n)| u128::from(rate.as_bps()) * u128::from(n));
+    if acks > room {
+        return NO_WINDOW;
+    }
+    let round_trip =
+        path.rtt() + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
+    down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
+}
+
+/// The access link that serves connections in turn and drops nothing.
+fn links(path: &PathSpec) -> Duplex<LinkConfig> {
+    let lossless = |link: LinkConfig, discipline| {
+        let config = LinkConfig::new(link.rate(), link.delay(), QueueLimit::Unlimited)
+            .and_then(|config| config.with_discipline(discipline))
+            .expect("the path has a link of this rate and delay");
+        match link.rate_trace() {
+            Some(trace) => config.with_rate_trace(trace.clone()).beginning_at(link.trace_offset()),
+            None => config,
+        }
+    };
+    let Duplex { forward, reverse } = path.links();
+    Duplex {
+        forward: lossless(forward, in_turn()),
+        reverse: lossless(reverse, Discipline::DropTail),
+    }
+}
+
+/// Fair queueing that never finds a packet late.
+fn in_turn() -> Discipline {
+    let never = Duration::from_secs(100_000);
+    let codel = CoDelConfig { target: never, interval: never + never, ..CoDelConfig::default() };
+    Discipline::FqCoDel(FqCoDelConfig { codel, ..FqCoDelConfig::default() })
+}
