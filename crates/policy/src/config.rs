@@ -3,6 +3,7 @@
 //! [`ConnectionConfig::default`] is what the RFCs ask for today; a scheme changes what its time
 //! did otherwise.
 
+pub use segment::Framing;
 pub use segment::receiver::{AckPolicy, ReceiveConfig};
 use units::Duration;
 
@@ -26,6 +27,14 @@ pub enum Opening {
     /// data, and the loss counts as one of data. The answer to it is not acknowledged, and aborting
     /// sends nothing.
     OneWay,
+    /// Transport and TLS open in one round trip (RFC 9000 §7): as [`Opening::Accelerated`], but a
+    /// lost opening is retransmitted with its data.
+    Combined {
+        /// A token of an earlier connection proves the client's address (RFC 9000 §8.1.3).
+        /// Otherwise a server sends at most three times what it has received until the handshake
+        /// ends (§8.1).
+        is_validated: bool,
+    },
 }
 
 impl Opening {
@@ -35,7 +44,7 @@ impl Opening {
         match self {
             Self::Handshake | Self::FastOpen => false,
             Self::Remembered => remembers,
-            Self::Accelerated | Self::OneWay => true,
+            Self::Accelerated | Self::OneWay | Self::Combined { .. } => true,
         }
     }
 }
@@ -143,6 +152,8 @@ pub enum MemoryKind {
 pub struct ConnectionConfig {
     /// Largest payload of a segment without options; the MSS option offers it.
     pub mss: u32,
+    /// Headers of the packets.
+    pub framing: Framing,
     /// Options take their bytes from the payload (RFC 9293 §3.7.1, RFC 6691). Simulators that
     /// count packets say no: every full segment carries `mss` bytes.
     pub options_count: bool,
@@ -205,6 +216,8 @@ pub struct ConnectionConfig {
     pub memory: MemoryKind,
     /// Spread sending over the round trip: `cwnd / srtt`, twice that in slow start.
     pub pacing: bool,
+    /// Paced segments that leave at once after a pause.
+    pub pacing_burst: u32,
     /// The receiving half.
     pub receive: ReceiveConfig,
     /// Keep a record of every change of the window.
@@ -215,6 +228,7 @@ impl Default for ConnectionConfig {
     fn default() -> Self {
         Self {
             mss: 1460,
+            framing: Framing::Tcp,
             options_count: true,
             initial_window: 10,
             syn_losses_tolerated: 0,
@@ -251,6 +265,7 @@ impl Default for ConnectionConfig {
             validate_window: false,
             memory: MemoryKind::None,
             pacing: false,
+            pacing_burst: 1,
             receive: ReceiveConfig {
                 first_buffer: 0,
                 initial_window: 65_535,
@@ -260,6 +275,7 @@ impl Default for ConnectionConfig {
                 ack_tick: Duration::ZERO,
                 dsack: true,
                 delay_repeated_last: false,
+                by_range: false,
             },
             record_window: false,
         }

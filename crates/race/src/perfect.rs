@@ -17,11 +17,14 @@ use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit};
 use netsim::Duplex;
 use rayon::prelude::*;
 use tcp::Scheme;
+use tcp::segment::{IPV4_HEADER, QUIC_DATAGRAM, UDP_HEADER};
 use units::Duration;
 
 /// The name of its row.
 pub const PERFECT_START: &str = "perfect start";
 
+/// Bytes of a full packet of HTTP/3.
+const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
 /// Ethernet's largest packet, bytes.
 const PACKET: u64 = 1514;
 /// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
@@ -49,7 +52,9 @@ impl Race {
     }
 
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
-        let server = sender(&self.path);
+        let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
+        let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
+        let server = sender(&self.path, if is_quic { QUIC_PACKET } else { PACKET });
         let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
         let client = self.client.clone().unwrap_or(client);
         let race = Self { client: Some(client), ..self.clone() };
@@ -71,29 +76,29 @@ impl Race {
 }
 
 /// Linux with a window that fits the path, and with timers that wait for no loss.
-fn sender(path: &PathSpec) -> Scheme {
-    let window = window(path);
+fn sender(path: &PathSpec, packet: u64) -> Scheme {
+    let window = window(path, packet);
     let text = format!(
-        "{BASELINE}+iw={window}+window={window}+idle=keep+recovery=sack+rto_init=60s+rto_min=60s"
+        "{BASELINE}+iw={window}+window={window}+idle=keep+pacing=off+recovery=sack+rto_init=60s+rto_min=60s"
     );
     Scheme::parse(&text).expect("linux has these parameters")
 }
 
-/// Segments that keep the link full while their ACKs are under way.
-fn window(path: &PathSpec) -> u64 {
+/// Segments that keep the link full while their ACKs are under way, in packets of `packet` bytes.
+fn window(path: &PathSpec, packet: u64) -> u64 {
     if path.is_changing() {
         return NO_WINDOW;
     }
     let (down, up) = (path.down(), path.up());
     // If the ACKs of a full link fill half of the way back, requests delay them without bound.
     let [acks, room] =
-        [(down, ACK), (up, PACKET)].map(|(rate, n)| u128::from(rate.as_bps()) * u128::from(n));
+        [(down, ACK), (up, packet)].map(|(rate, n)| u128::from(rate.as_bps()) * u128::from(n));
     if acks > room {
         return NO_WINDOW;
     }
     let round_trip =
         path.rtt() + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
-    down.bytes_in(round_trip).div_ceil(PACKET).saturating_add(SLACK).max(LEAST_WINDOW)
+    down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
 }
 
 /// The access link that serves connections in turn and drops nothing.

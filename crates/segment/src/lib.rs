@@ -14,8 +14,8 @@ mod unreachable;
 pub use cookie::FastOpenCookie;
 pub use raw_options::{RawOptions, kind as option_kind};
 pub use segment::{
-    Ecn, Flags, IPV4_HEADER, Performance, SackBlocks, Segment, TCP_HEADER, TIMESTAMPS_BYTES,
-    TcpOptions, Timestamps,
+    Ecn, Flags, Framing, IPV4_HEADER, Performance, QUIC_DATAGRAM, QUIC_OVERHEAD, SackBlocks,
+    Segment, TCP_HEADER, TIMESTAMPS_BYTES, TcpOptions, Timestamps, UDP_HEADER,
 };
 pub use tuple::{ConnId, FourTuple, TupleInUse};
 pub use unreachable::Unreachable;

@@ -14,6 +14,16 @@ use units::{Duration, SeqNum};
 pub const IPV4_HEADER: u32 = 20;
 /// Bytes of a TCP header without options (RFC 9293 §3.1).
 pub const TCP_HEADER: u32 = 20;
+/// Bytes of a UDP header (RFC 768).
+pub const UDP_HEADER: u32 = 8;
+/// Most payload of a UDP datagram of QUIC until path MTU discovery finds more (RFC 9000 §14.1,
+/// §14.3).
+pub const QUIC_DATAGRAM: u32 = 1200;
+/// Bytes of a datagram beside the stream's bytes. The short header takes 1, the packet number 2,
+/// and the connection ID none (RFC 9000 §17.3.1). The authentication tag takes 16 (RFC 9001 §5.3).
+/// A STREAM frame's header takes 8: type 1, stream 1, offset 4, length 2 (RFC 9000 §19.8). An ACK
+/// frame is taken to be as large.
+pub const QUIC_OVERHEAD: u32 = 1 + 2 + 16 + 8;
 /// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
 pub const TIMESTAMPS_BYTES: u32 = 12;
 
@@ -245,6 +255,16 @@ impl TcpOptions {
     }
 }
 
+/// Headers that a packet has around its payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// TCP's, options included.
+    #[default]
+    Tcp,
+    /// UDP's and QUIC's; what TCP says in options is in frames of packets that are sent anyway.
+    Quic,
+}
+
 /// One TCP segment with the ECN field of the packet around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -265,6 +285,8 @@ pub struct Segment {
     pub low_priority: bool,
     /// Options.
     pub options: TcpOptions,
+    /// Headers of the packet.
+    pub framing: Framing,
 }
 
 impl Segment {
@@ -280,7 +302,11 @@ impl Segment {
 
     /// Bytes of the whole packet over IPv4.
     pub const fn wire_bytes(&self) -> u32 {
-        IPV4_HEADER + TCP_HEADER + self.options.wire_bytes() + self.len
+        let headers = match self.framing {
+            Framing::Tcp => TCP_HEADER + self.options.wire_bytes(),
+            Framing::Quic => UDP_HEADER + QUIC_OVERHEAD,
+        };
+        IPV4_HEADER + headers + self.len
     }
 }
 
@@ -326,6 +352,21 @@ mod tests {
             let options: Vec<u8> = others.chain(told.to_bytes()).chain(bytes).collect();
             prop_assert_eq!(Performance::find(&options), Some(told));
         }
+    }
+
+    /// A full datagram is 1200 bytes behind 28 of headers, whatever TCP would have in options.
+    #[test]
+    fn a_datagram_of_quic_carries_1173_bytes_of_streams() {
+        let timestamps = Some(Timestamps::default());
+        let full = Segment {
+            len: 1173,
+            options: TcpOptions { timestamps, ..TcpOptions::default() },
+            framing: Framing::Quic,
+            ..Segment::default()
+        };
+        assert_eq!(full.wire_bytes(), 1228);
+        assert_eq!(Segment { len: 0, ..full }.wire_bytes(), 55);
+        assert_eq!(Segment { framing: Framing::Tcp, ..full }.wire_bytes(), 1173 + 52);
     }
 
     #[test]

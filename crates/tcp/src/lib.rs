@@ -96,8 +96,8 @@ pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{
-    ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Performance, SackBlocks, Segment, TcpOptions,
-    Timestamps, TupleInUse, Unreachable,
+    ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Framing, Performance, SackBlocks, Segment,
+    TcpOptions, Timestamps, TupleInUse, Unreachable,
 };
 pub use send_plan::{PriorityMark, SendPlan};
 pub use window::{Cause, Window, WindowChange};

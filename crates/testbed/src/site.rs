@@ -53,6 +53,9 @@ pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
     if speaks(|protocol| protocol.http == Http::Persistent) {
         return Some("responses that follow one another unasked are not HTTP".to_owned());
     }
+    if speaks(|protocol| protocol.http == Http::Http3) {
+        return Some("HTTP/3 is simulated only: --http 2 loads the same over TCP".to_owned());
+    }
     // TLS is requests of its own, and a request waits for the one before it on its connection.
     let early = "a request beside the ClientHello (--tls 0rtt) cannot be made in the clear";
     speaks(|protocol| protocol.tls == Tls::ZeroRtt).then(|| early.to_owned())

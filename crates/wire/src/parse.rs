@@ -7,7 +7,7 @@ use crate::options;
 use crate::packet::{Packet, TcpPacket};
 use crate::sum::adds_up;
 use etherparse::{IpEcn, IpNumber, TcpSlice};
-use segment::{Ecn, Flags, Segment};
+use segment::{Ecn, Flags, Framing, Segment};
 use std::net::{IpAddr, SocketAddr};
 use units::SeqNum;
 
@@ -79,6 +79,7 @@ fn segment(ip: &Ip<'_>, tcp: &TcpSlice<'_>) -> Result<Segment, Malformed> {
         },
         low_priority: ip.dscp.is_high_drop(),
         options: options::parse(tcp.options(), tcp.syn())?,
+        framing: Framing::Tcp,
     })
 }
 

@@ -4,6 +4,7 @@
 use crate::client::ClientModel;
 use crate::page::{Object, PageHost};
 use crate::versions::{Http, ServerModel, Tls};
+use segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use units::Duration;
 
 /// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
@@ -18,6 +19,16 @@ pub const HTTP2_FRAME_HEADER: u64 = 9;
 pub const HTTP2_CLIENT_OPENING: u64 = 70;
 /// A server's SETTINGS of three values (9 + 18) and its acknowledgement of the client's (9).
 pub const HTTP2_SERVER_OPENING: u64 = 36;
+/// Requests in progress on one HTTP/3 connection: the least a server should allow (RFC 9114 §6.1).
+pub const HTTP3_STREAMS: u32 = 100;
+/// Header of an HTTP/3 frame of up to 16,383 bytes: type 1, length 2 (RFC 9114 §7.1, RFC 9000 §16).
+pub const HTTP3_FRAME_HEADER: u64 = 3;
+/// The control stream of either end: its type (1) and SETTINGS of three values (2 + 12); and the
+/// types of QPACK's two streams (RFC 9114 §6.2.1, §7.2.4; RFC 9204 §4.2).
+pub const HTTP3_OPENING: u64 = 17;
+/// Bytes of streams in a full packet of QUIC. The ClientHello fills one by padding (RFC 9000
+/// §14.1).
+pub const QUIC_PAYLOAD: u64 = (QUIC_DATAGRAM - QUIC_OVERHEAD) as u64;
 /// Plaintext that fits one TLS record (RFC 8446 §5.1); also HTTP/2's smallest frame limit
 /// (RFC 9113 §4.2).
 pub const RECORD_BYTES: u64 = 1 << 14;
@@ -52,6 +63,8 @@ pub const NGINX_HTTP2_HEADER: u64 = 80;
 pub struct LoaderConfig {
     /// HTTP version for all hosts; as the page says if `None`.
     pub http: Option<Http>,
+    /// HTTP/3 is loaded as HTTP/2: for worlds without QUIC.
+    pub without_quic: bool,
     /// TLS for all hosts; as the page says if `None`.
     pub tls: Option<Tls>,
     /// Connections open at once per host under HTTP/1.0 and 1.1; if `None`, as the page says for
@@ -77,6 +90,7 @@ impl Default for LoaderConfig {
     fn default() -> Self {
         Self {
             http: None,
+            without_quic: false,
             tls: None,
             connections: None,
             tls_server_flight: TLS_SERVER_FLIGHT,
@@ -92,20 +106,29 @@ impl Default for LoaderConfig {
 impl LoaderConfig {
     /// What is spoken with `host` under this configuration.
     pub fn protocol(&self, host: &PageHost) -> Protocol {
-        let http = self.http.unwrap_or(host.http);
+        let http = match self.http.unwrap_or(host.http) {
+            Http::Http3 if self.without_quic => Http::Http2,
+            http => http,
+        };
         let connections = match http {
             Http::Http10 => self.connections.unwrap_or(host.http10_connections),
             Http::Http11 => self.connections.unwrap_or(HTTP11_CONNECTIONS),
-            Http::Http2 | Http::Persistent => 1,
+            Http::Http2 | Http::Http3 | Http::Persistent => 1,
+        };
+        let tls = match (http, self.tls.unwrap_or(host.tls)) {
+            // QUIC has no other version (RFC 9001 §4.2).
+            (Http::Http3, Tls::None | Tls::Tls12) => Tls::Tls13,
+            (_, tls) => tls,
         };
         Protocol {
             http,
-            tls: self.tls.unwrap_or(host.tls),
+            tls,
             connections: connections.max(1),
             tls_server_flight: self.tls_server_flight,
             // At zero nothing could ever be written.
             low_water: self.low_water.max(1),
-            server: self.server,
+            // nginx is modelled as it writes to TCP.
+            server: if http == Http::Http3 { ServerModel::Builtin } else { self.server },
         }
     }
 }
@@ -134,6 +157,7 @@ impl Protocol {
         match self.http {
             Http::Http10 | Http::Http11 => 1,
             Http::Http2 => HTTP2_STREAMS,
+            Http::Http3 => HTTP3_STREAMS,
             Http::Persistent => u32::MAX,
         }
     }
@@ -145,7 +169,22 @@ impl Protocol {
 
     /// True if responses on a connection take turns rather than follow in order of request.
     pub const fn interleaves(&self) -> bool {
-        matches!(self.http, Http::Http2)
+        matches!(self.http, Http::Http2 | Http::Http3)
+    }
+
+    /// True if requests and responses are streams of their own, which arrive whatever others lack.
+    pub const fn has_streams(&self) -> bool {
+        matches!(self.http, Http::Http3)
+    }
+
+    /// The ClientHello. QUIC pads it to a full packet, unless early data fills that (RFC 9000
+    /// §12.2, §14.1).
+    pub const fn client_hello(&self) -> u64 {
+        match (self.http, self.tls) {
+            (_, Tls::None) => 0,
+            (Http::Http3, Tls::Tls12 | Tls::Tls13) => QUIC_PAYLOAD,
+            _ => TLS_CLIENT_HELLO,
+        }
     }
 
     /// What the client sends ahead of its first request once the connection is secured.
@@ -154,16 +193,23 @@ impl Protocol {
             Tls::None | Tls::Tls12 => 0,
             Tls::Tls13 | Tls::ZeroRtt => TLS_CLIENT_FINISHED,
         };
-        finished + self.if_http2(HTTP2_CLIENT_OPENING + self.tls.record_overhead())
+        let opening = match self.http {
+            Http::Http3 => HTTP3_OPENING,
+            _ => self.if_http2(HTTP2_CLIENT_OPENING + self.tls.record_overhead()),
+        };
+        finished + opening
     }
 
-    /// The server's TLS flight in answer to a ClientHello; 0 without TLS.
+    /// The server's TLS flight in answer to a ClientHello; 0 without TLS. HTTP/3 has its settings
+    /// in it: a server may send before the handshake ends (RFC 9001 §5.7).
     pub const fn server_flight(&self) -> u64 {
-        match self.tls {
-            Tls::None => 0,
-            Tls::Tls12 | Tls::Tls13 => self.tls_server_flight,
-            Tls::ZeroRtt => TLS_RESUMED_FLIGHT,
-        }
+        let settings = if self.has_streams() { HTTP3_OPENING } else { 0 };
+        settings
+            + match self.tls {
+                Tls::None => 0,
+                Tls::Tls12 | Tls::Tls13 => self.tls_server_flight,
+                Tls::ZeroRtt => TLS_RESUMED_FLIGHT,
+            }
     }
 
     /// What the server sends of its own accord before its first response, its TLS flight apart.
@@ -190,7 +236,7 @@ impl Protocol {
     pub const fn response_prefix(&self, object: &Object, body_bytes: u64) -> u64 {
         let header = object.response_header_bytes;
         let frames = match self.http {
-            Http::Http2 => {
+            Http::Http2 | Http::Http3 => {
                 header.div_ceil(self.frame_payload()) + body_bytes.div_ceil(self.frame_payload())
             }
             _ => header.saturating_add(body_bytes).div_ceil(self.frame_payload()),
@@ -211,11 +257,14 @@ impl Protocol {
         (header, all - header)
     }
 
-    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 puts header
-    /// and body into frames of their own (RFC 9113 §8.1), and nginx has writes of their own for them.
+    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 and 3 put
+    /// header and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has
+    /// writes of their own for them.
     pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
         let left = match (self.http, self.server) {
-            (Http::Http2, _) | (_, ServerModel::Nginx) if header_left > 0 => header_left,
+            (Http::Http2 | Http::Http3, _) | (_, ServerModel::Nginx) if header_left > 0 => {
+                header_left
+            }
             _ => header_left.saturating_add(body_left),
         };
         left.min(self.frame_payload())
@@ -223,13 +272,18 @@ impl Protocol {
 
     /// Bytes around each frame of a response and each request.
     pub(crate) const fn framing(&self) -> u64 {
-        self.if_http2(HTTP2_FRAME_HEADER) + self.tls.record_overhead()
+        match self.http {
+            // QUIC protects packets, not records.
+            Http::Http3 => HTTP3_FRAME_HEADER,
+            _ => self.if_http2(HTTP2_FRAME_HEADER) + self.tls.record_overhead(),
+        }
     }
 
     /// Most payload bytes of one frame: an HTTP/2 frame fills one TLS record.
     const fn frame_payload(&self) -> u64 {
         match (self.http, self.tls) {
             (Http::Http2, _) => RECORD_BYTES - HTTP2_FRAME_HEADER,
+            (Http::Http3, _) => RECORD_BYTES - HTTP3_FRAME_HEADER,
             (_, Tls::None) => u64::MAX,
             _ => RECORD_BYTES,
         }

@@ -1,13 +1,14 @@
 //! What the bytes of a connection mean, said beside the bytes.
 //!
-//! Only byte counts cross a simulated network, so whoever writes to a connection also says what
-//! it wrote, as a [`Span`], and the driver hands that to the other end *when it is written*; the
-//! other end makes use of it only as the bytes arrive, in order. Over a real wire nothing is
-//! handed over: a parser of what has arrived announces the same spans, each as soon as its header
-//! is readable.
+//! Only byte counts cross a simulated network, so whoever writes to a connection also says what it
+//! wrote, as a [`Span`], and the driver hands that to the other end *when it is written*; the
+//! other end makes use of it only as the bytes arrive, in order. Under HTTP/3 each stream has an
+//! order of its own. Over a real wire nothing is handed over: a parser of what has arrived
+//! announces the same spans, each as soon as its header is readable.
 
 use crate::page::ObjectId;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What a stretch of a connection's bytes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ pub enum SpanContent {
     Request(ObjectId),
     /// A part of an object's response: all of it, or one frame or record.
     Response(ObjectId),
+}
+
+impl SpanContent {
+    /// It is part of no request or response, and bytes behind it are of no use without it. They
+    /// are encrypted by keys of TLS, and a server takes no request before the client's Finished
+    /// (RFC 9001 §5.7).
+    const fn is_handshake(self) -> bool {
+        !matches!(self, Self::Request(_) | Self::Response(_))
+    }
 }
 
 /// A stretch of consecutive bytes written to a connection.
@@ -62,21 +72,50 @@ pub(crate) struct SpanArrival {
     pub(crate) complete: bool,
 }
 
-/// The receiving end of one direction: matches the bytes that have arrived with their meaning.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Inbox {
-    announced: VecDeque<Span>,
-    /// Stream offset of the first announced span.
+/// A span that was announced and not received whole.
+#[derive(Clone, Copy, Debug)]
+struct Announced {
+    span: Span,
+    /// Stream offset of its first byte.
     start: u64,
     /// Stream offset up to which arrivals were reported.
     reported: u64,
+}
+
+impl Announced {
+    const fn end(&self) -> u64 {
+        self.start + self.span.bytes
+    }
+
+    const fn payload_at(&self, offset: u64) -> u64 {
+        offset.saturating_sub(self.start + self.span.overhead)
+    }
+}
+
+/// The receiving end of one direction: matches the bytes that have arrived with their meaning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inbox {
+    /// Each request and response is a stream, which waits for its own bytes only.
+    has_streams: bool,
+    announced: VecDeque<Announced>,
+    /// Stream offset behind the last announced span.
+    end: u64,
     /// Bytes that have arrived in order.
     total: u64,
+    /// Ranges received behind the first gap, ascending.
+    beyond: Vec<Range<u64>>,
 }
 
 impl Inbox {
+    /// The inbox of a connection on which each request and response is a stream of its own, or all
+    /// are one.
+    pub(crate) fn new(has_streams: bool) -> Self {
+        Self { has_streams, ..Self::default() }
+    }
+
     pub(crate) fn announce(&mut self, span: Span) {
-        self.announced.push_back(span);
+        self.announced.push_back(Announced { span, start: self.end, reported: self.end });
+        self.end += span.bytes;
     }
 
     /// `total` bytes have arrived in order since the connection began; a smaller total than
@@ -85,26 +124,53 @@ impl Inbox {
         self.total = self.total.max(total);
     }
 
-    pub(crate) fn poll(&mut self) -> Option<SpanArrival> {
-        let span = *self.announced.front()?;
-        let end = self.start + span.bytes;
-        let reached = self.total.min(end);
-        let complete = reached == end;
-        if reached <= self.reported && !complete {
-            return None;
-        }
-        let payload_before = self.payload_at(self.reported, span);
-        let payload = self.payload_at(reached, span) - payload_before;
-        self.reported = reached;
-        if complete {
-            self.announced.pop_front();
-            self.start = end;
-        }
-        Some(SpanArrival { content: span.content, payload, complete })
+    /// These offsets were received behind the first gap.
+    pub(crate) fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
+        self.beyond = beyond;
     }
 
-    const fn payload_at(&self, offset: u64, span: Span) -> u64 {
-        offset.saturating_sub(self.start + span.overhead)
+    pub(crate) fn poll(&mut self) -> Option<SpanArrival> {
+        let mut held: Vec<SpanContent> = Vec::new();
+        for index in 0..self.announced.len() {
+            let content = self.announced[index].span.content;
+            // Order remains within a stream.
+            if !held.contains(&content) {
+                if let Some(arrival) = self.arrival_of(index) {
+                    return Some(arrival);
+                }
+                if !self.has_streams || content.is_handshake() {
+                    return None;
+                }
+                held.push(content);
+            }
+        }
+        None
+    }
+
+    /// Returns the new bytes of a span.
+    fn arrival_of(&mut self, index: usize) -> Option<SpanArrival> {
+        let announced = self.announced[index];
+        let reached = self.arrived_until(announced.reported).min(announced.end());
+        let complete = reached == announced.end();
+        if reached <= announced.reported && !complete {
+            return None;
+        }
+        let payload = announced.payload_at(reached) - announced.payload_at(announced.reported);
+        if complete {
+            self.announced.remove(index);
+        } else {
+            self.announced[index].reported = reached;
+        }
+        Some(SpanArrival { content: announced.span.content, payload, complete })
+    }
+
+    /// End of the bytes received without a gap from `offset` on; `offset` itself if there are none.
+    fn arrived_until(&self, offset: u64) -> u64 {
+        if offset < self.total || !self.has_streams {
+            return self.total;
+        }
+        let covers = |range: &&Range<u64>| range.contains(&offset);
+        self.beyond.iter().find(covers).map_or(offset, |range| range.end)
     }
 }
 
@@ -158,6 +224,53 @@ mod tests {
         inbox.on_total(10);
         assert_eq!(inbox.poll(), arrived(A, 10, true));
         assert_eq!(inbox.poll(), arrived(B, 0, true));
+    }
+
+    /// Receives bytes behind a gap, and returns what is polled then.
+    fn behind_a_gap(has_streams: bool, first: SpanContent) -> Vec<SpanArrival> {
+        let mut inbox = Inbox::new(has_streams);
+        for span in [
+            Span::new(first, 100, 0),
+            Span::new(B, 50, 9),
+            Span::new(first, 10, 0),
+            Span::new(B, 20, 9),
+        ] {
+            inbox.announce(span);
+        }
+        inbox.on_total(60);
+        inbox.set_beyond(vec![100..140, 145..180]);
+        std::iter::from_fn(|| inbox.poll()).collect()
+    }
+
+    #[test]
+    fn streams_wait_for_their_own_bytes_only_and_keep_their_order() {
+        let first = SpanArrival { content: A, payload: 60, complete: false };
+        // B's first 40 bytes, 9 of framing. Its last 20 wait for 5 bytes of its own, A's last 10
+        // for A.
+        let second = SpanArrival { content: B, payload: 31, complete: false };
+        assert_eq!(behind_a_gap(true, A), [first, second]);
+        assert_eq!(behind_a_gap(false, A), [first]);
+    }
+
+    #[test]
+    fn nothing_passes_a_handshake() {
+        for content in [SpanContent::ClientHello, SpanContent::ServerFlight, SpanContent::Opening] {
+            let first = SpanArrival { content, payload: 60, complete: false };
+            assert_eq!(behind_a_gap(true, content), [first]);
+        }
+    }
+
+    #[test]
+    fn what_came_behind_a_gap_is_reported_once() {
+        let mut inbox = Inbox::new(true);
+        inbox.announce(Span::new(A, 100, 0));
+        inbox.announce(Span::new(B, 50, 0));
+        inbox.set_beyond(vec![100..150; 1]);
+        assert_eq!(inbox.poll(), arrived(B, 50, true));
+        assert_eq!(inbox.poll(), None);
+        inbox.on_total(150);
+        assert_eq!(inbox.poll(), arrived(A, 100, true));
+        assert_eq!(inbox.poll(), None);
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub enum Http {
     Http11,
     /// One connection per host that carries all responses interleaved (RFC 9113).
     Http2,
+    /// One connection per host over QUIC, whose responses are streams: a loss delays only those
+    /// that it hits. TLS 1.3 is part of it (RFC 9114).
+    Http3,
     /// `phttp`: one kept-alive connection per host on which all transfers follow one another in
     /// the order of discovery, requests not waiting for earlier responses (fast-start §6.3).
     Persistent,
@@ -24,6 +27,7 @@ impl fmt::Display for Http {
             Self::Http10 => "1.0",
             Self::Http11 => "1.1",
             Self::Http2 => "2",
+            Self::Http3 => "3",
             Self::Persistent => "phttp",
         })
     }
@@ -114,8 +118,9 @@ impl FromStr for Http {
             "1.0" => Ok(Self::Http10),
             "1.1" => Ok(Self::Http11),
             "2" => Ok(Self::Http2),
+            "3" => Ok(Self::Http3),
             "phttp" => Ok(Self::Persistent),
-            _ => Err(ParseProtocolError::new(s, "1.0, 1.1, 2 or phttp")),
+            _ => Err(ParseProtocolError::new(s, "1.0, 1.1, 2, 3 or phttp")),
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             Completion::named(PRESETS.iter().map(|preset| (preset.name, preset.rationale)))
         }
         (_, "client_model") => Completion::named([("loader", ""), ("chromium", "")]),
-        (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", "")]),
+        (_, "http") => Completion::named([("1.0", ""), ("1.1", ""), ("2", ""), ("3", "")]),
         (_, "until") => Completion::named([
             ("load", "the last byte that the load event waits for"),
             ("last", "the last byte of all"),

@@ -74,9 +74,12 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
-    /// HTTP version of all hosts [default: as the page says]
+    /// HTTP version of all hosts: 1.0, 1.1, 2 or 3 [default: as the page says]
+    ///
+    /// HTTP/3 is simulated over a transport like QUIC, with the start-up and congestion control of
+    /// each scheme. On wire and kernel, pages recorded over HTTP/3 are loaded over HTTP/2.
     #[arg(long, value_name = "VERSION", value_parser = parse_http)]
-    http: Option<Http>,
+    pub(super) http: Option<Http>,
 
     /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, else 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -87,7 +90,7 @@ pub(crate) struct RaceArgs {
     /// A handshake takes two round trips with 1.2 and one with 1.3. 0rtt is a resumed session of
     /// TLS 1.3 whose first requests go with the ClientHello.
     #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
-    tls: Option<Tls>,
+    pub(super) tls: Option<Tls>,
 
     /// Size of a server's TLS flight, certificates included, like 12kB [default: 3.5kB]
     ///
@@ -336,7 +339,7 @@ fn parse_until(text: &str) -> Result<PageMilestone, String> {
 fn parse_http(text: &str) -> Result<Http, String> {
     match text.parse() {
         // The scheme `phttp` brings its own way; it is no version.
-        Ok(Http::Persistent) | Err(_) => Err("use 1.0, 1.1 or 2".to_owned()),
+        Ok(Http::Persistent) | Err(_) => Err("use 1.0, 1.1, 2 or 3".to_owned()),
         Ok(http) => Ok(http),
     }
 }
@@ -427,6 +430,7 @@ impl RaceArgs {
             path,
             loader: LoaderConfig {
                 http: self.http,
+                without_quic: is_real && self.http.is_none(),
                 tls: self.tls,
                 tls_server_flight: self.tls_flight.unwrap_or(TLS_SERVER_FLIGHT),
                 connections: self.connections,

@@ -3,11 +3,42 @@
 use super::RaceArgs;
 use cmdline::Failure;
 use race::{Race, World};
+use workload::{Http, ServerModel, Tls};
 
 pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
+    refuse_of_http3(args, race)?;
     match args.is_simulated_only() {
         true => refuse_without_a_kernel(args),
         false => refuse_beyond_simulation(args, race),
+    }
+}
+
+/// Refuses with HTTP/3 what only TCP has.
+fn refuse_of_http3(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
+    let is_loaded =
+        race.page.hosts().iter().any(|host| race.loader.protocol(host).http == Http::Http3);
+    let is_asked = args.http == Some(Http::Http3);
+    let asked = [
+        (
+            is_asked && !args.is_simulated_only(),
+            "--http 3 is for simulations: leave --on away, or use --http 2",
+        ),
+        (
+            is_asked && matches!(args.tls, Some(Tls::None | Tls::Tls12)),
+            "--http 3 has TLS 1.3 in it (RFC 9001): leave --tls out, or use 1.3 or 0rtt",
+        ),
+        (
+            is_asked && args.server_model != ServerModel::Builtin,
+            "--server-model nginx writes to TCP: leave it out, or use --http 2",
+        ),
+        (
+            is_loaded && args.pcap.is_some(),
+            "--pcap writes segments of TCP: leave it out, or use --http 2",
+        ),
+    ];
+    match asked.into_iter().find(|(is_so, _)| *is_so) {
+        Some((_, why)) => Err(Failure::input(why)),
+        None => Ok(()),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
             notes.push(format!("{world} has no {names}: it has no lines there"));
         }
     }
-    let of_models = [clear_model(race), model_of_http11(race), no_model(args)];
+    let of_models = [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)];
     notes.extend(of_models.into_iter().flatten().map(str::to_owned));
     notes.extend(names::recorded_notes(&race.path));
     let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
@@ -74,6 +74,15 @@ pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Real worlds load over HTTP/2 what was recorded over HTTP/3.
+fn no_quic(race: &Race) -> Option<&'static str> {
+    let is_changed =
+        race.loader.without_quic && race.page.hosts().iter().any(|host| host.http == Http::Http3);
+    is_changed.then_some(
+        "hosts recorded over HTTP/3 are loaded over HTTP/2: HTTP/3 is simulated only. --on sim alone loads them over HTTP/3",
+    )
 }
 
 /// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.

@@ -84,7 +84,7 @@ fn numbers_out_of_range() {
     refused(&["race", "--background=-1"], &["--background"]);
     refused(&["race", "--background", "5000"], &["--background"]);
     refused(&["race", "--threads", "0"], &["--threads"]);
-    refused(&["race", "--http", "3"], &["--http", "1.1"]);
+    refused(&["race", "--http", "4"], &["--http", "1.1"]);
     refused(&["race", "--tls", "1.1"], &["--tls", "1.3"]);
 }
 

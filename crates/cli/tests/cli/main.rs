@@ -27,6 +27,7 @@ mod race_chromium;
 mod race_curl;
 mod race_diagnosis;
 mod race_files;
+mod race_http3;
 mod race_milestones;
 mod race_runs;
 mod race_worlds;

@@ -19,10 +19,11 @@ use crate::{FlowRecord, HostId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Connection, Event, EventKind, Scheme};
-use transfer::Alarm;
+use transfer::{Alarm, ClientArrival};
 use units::Instant;
 use workload::{
-    LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerModel, ServerSession, Tls,
+    Http, LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, Protocol, ServerModel,
+    ServerSession, Tls,
 };
 
 /// What page to load, from where to where, with what.
@@ -147,12 +148,13 @@ impl PageLoad {
             return;
         }
         for (host, server) in self.spec.page.hosts().iter().zip(&self.spec.servers) {
-            let usual = match self.spec.config.protocol(host).tls {
+            let protocol = self.spec.config.protocol(host);
+            let usual = match protocol.tls {
                 Tls::None => 80,
                 Tls::Tls12 | Tls::Tls13 | Tls::ZeroRtt => 443,
             };
             let port = context.unused_port(*server, usual);
-            context.listen(*server, port, self.spec.server_scheme.clone());
+            context.listen(*server, port, over(&protocol, &self.spec.server_scheme));
             self.ports.push(port);
         }
     }
@@ -227,12 +229,16 @@ impl PageLoad {
             true => (server, *client, server_scheme),
             false => (*client, server, client_scheme),
         };
-        let id = context.connect(from, to, self.ports[host.index()], scheme);
+        let protocol = self.loader.protocol(host);
+        let port = self.ports[host.index()];
+        let id = context.connect(from, to, port, &over(&protocol, scheme));
         let session = ServerSession::new(page, config, host);
         let index = self.transfers.len();
-        let protocol = self.loader.protocol(host);
         let token = self.first_token + 1 + index as u32;
         let mut transfer = PageTransfer::new(server, session, token);
+        if protocol.has_streams() {
+            transfer.use_streams();
+        }
         if server_scheme.hears_sizes() && protocol.server == ServerModel::Builtin {
             transfer.announce_sizes(protocol);
         }
@@ -272,7 +278,11 @@ impl PageLoad {
         let (now, conn) = (context.now(), LoadConnId(index as u32));
         match event.kind {
             EventKind::Connected => self.loader.handle_connected(now, conn),
-            EventKind::Received { total } => self.loader.handle_received(now, conn, total),
+            EventKind::Received { total } => {
+                let arrival = ClientArrival { conn, total };
+                let transfer = &self.transfers[index];
+                transfer.deliver(context, self.spec.client, &mut self.loader, arrival);
+            }
             EventKind::PeerClosed => {
                 self.transfers[index].record_client(context, self.spec.client);
                 context.shutdown(self.spec.client, event.conn);
@@ -303,6 +313,14 @@ impl PageLoad {
         }
         transfer.answer(context, &mut self.loader, LoadConnId(index as u32));
         self.act(context);
+    }
+}
+
+/// The transport that a scheme's connections have under a protocol: TCP, or one like QUIC.
+fn over(protocol: &Protocol, scheme: &Scheme) -> Scheme {
+    match protocol.http {
+        Http::Http3 => scheme.over_quic(protocol.tls == Tls::ZeroRtt),
+        _ => scheme.clone(),
     }
 }
 
@@ -345,7 +363,7 @@ impl Application for PageLoad {
             }
             Some(index) => {
                 let transfer = &mut self.transfers[index as usize];
-                transfer.on_alarm(now);
+                transfer.on_alarm(context);
                 transfer.answer(context, &mut self.loader, LoadConnId(index));
             }
         }

@@ -6,7 +6,8 @@ use rand_pcg::Pcg32;
 use tcp::{ConnId, Stats, WindowChange};
 use units::{Duration, Instant};
 use workload::{
-    Announcements, Page, PageLoader, Protocol, ServerSession, SocketCall, Span, SpanContent,
+    Announcements, LoadConnId, Page, PageLoader, Protocol, ServerSession, SocketCall, Span,
+    SpanContent,
 };
 
 /// A timer of an application that is set again and again.
@@ -39,6 +40,14 @@ struct Unread {
     total: u64,
 }
 
+/// A client's total of received bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClientArrival {
+    pub(super) conn: LoadConnId,
+    /// Bytes in order since the connection began.
+    pub(super) total: u64,
+}
+
 /// One connection of a page load.
 #[derive(Debug)]
 pub struct PageTransfer {
@@ -50,6 +59,8 @@ pub struct PageTransfer {
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
+    /// Each end makes use of bytes behind a gap.
+    has_streams: bool,
     /// What waits for the server to read it.
     unread: Option<Unread>,
     /// Draws how long it waits; from the first time on.
@@ -75,6 +86,7 @@ impl PageTransfer {
             is_recorded: false,
             client_stats: None,
             session,
+            has_streams: false,
             unread: None,
             waking: None,
             stays_open: false,
@@ -105,6 +117,27 @@ impl PageTransfer {
     /// The connection at the server, once it has accepted or opened it.
     pub const fn server_conn(&self) -> Option<ConnId> {
         self.server_conn
+    }
+
+    /// Requests and responses are streams of their own.
+    pub(super) const fn use_streams(&mut self) {
+        self.has_streams = true;
+    }
+
+    /// Hands the loader the bytes that the client has received.
+    pub(super) fn deliver(
+        &self,
+        context: &AppContext<'_>,
+        client: HostId,
+        loader: &mut PageLoader,
+        arrival: ClientArrival,
+    ) {
+        if self.has_streams
+            && let Some(conn) = self.client_conn.and_then(|id| context.host(client).connection(id))
+        {
+            loader.set_beyond(arrival.conn, conn.beyond().collect());
+        }
+        loader.handle_received(context.now(), arrival.conn, arrival.total);
     }
 
     /// The server says before each response how long it is.
@@ -168,7 +201,7 @@ impl PageTransfer {
             None => now + self.draw_reading(context),
         };
         self.unread = Some(Unread { at, total });
-        self.read(now);
+        self.read(context);
     }
 
     fn draw_reading(&mut self, context: &AppContext<'_>) -> Duration {
@@ -181,15 +214,21 @@ impl PageTransfer {
     }
 
     /// The server reads what has waited long enough.
-    fn read(&mut self, now: Instant) {
+    fn read(&mut self, context: &AppContext<'_>) {
+        let now = context.now();
         if let Some(Unread { total, .. }) = self.unread.take_if(|unread| unread.at <= now) {
+            if self.has_streams {
+                let conn = self.server_conn.and_then(|id| context.host(self.server).connection(id));
+                self.session.set_beyond(conn.map_or_else(Vec::new, |conn| conn.beyond().collect()));
+            }
             self.session.handle_received(now, total);
         }
     }
 
-    pub(super) fn on_alarm(&mut self, now: Instant) {
+    pub(super) fn on_alarm(&mut self, context: &AppContext<'_>) {
+        let now = context.now();
         self.alarm.rung();
-        self.read(now);
+        self.read(context);
         self.session.handle_timeout(now);
     }
 

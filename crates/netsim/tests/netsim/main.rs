@@ -8,6 +8,7 @@ mod bulk;
 mod capture;
 mod core;
 mod ensembles;
+mod http3;
 mod losses;
 mod page;
 mod poisson;

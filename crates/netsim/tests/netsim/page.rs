@@ -18,12 +18,14 @@ const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
 const SCHEMES: [&str; 3] = ["newreno", "sack", "linux"];
 
 /// Ways to load a page: HTTP version and TLS.
-const WAYS: [(Http, Tls); 6] = [
+const WAYS: [(Http, Tls); 8] = [
     (Http::Http10, Tls::None),
     (Http::Http11, Tls::None),
     (Http::Http11, Tls::Tls13),
     (Http::Http2, Tls::None),
     (Http::Http2, Tls::Tls13),
+    (Http::Http3, Tls::Tls13),
+    (Http::Http3, Tls::ZeroRtt),
     (Http::Persistent, Tls::None),
 ];
 

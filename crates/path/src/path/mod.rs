@@ -118,7 +118,7 @@ impl Path {
         let models = capabilities.may_rule_recovery();
         let pacer = match models {
             true => PathPacer::Batched(Batches::default()),
-            false => PathPacer::Even(Pacer::default()),
+            false => PathPacer::Even(Pacer::with_burst(config.pacing_burst)),
         };
         Self {
             window,

@@ -4,15 +4,22 @@ use arith::bbr;
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
-/// rate. Time not used is not saved up, so an idle pacer sends one segment, not a burst. Only what
-/// left late because a timer did is made up for, by half of that time at most: timers always are
-/// late, and what is sent would be slower than the rate by as much with every segment.
+/// rate. Time not used is saved up for as many segments as a burst may have, one by default. Only
+/// what left late because a timer did is made up for, by half of that time at most: timers always
+/// are late, and what is sent would be slower than the rate by as much with every segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Instant,
+    /// Segments that leave at once after a pause, but one.
+    more_at_once: u32,
 }
 
 impl Pacer {
+    /// A pacer that lets a burst of `segments` leave at once after a pause; zero counts as one.
+    pub fn with_burst(segments: u32) -> Self {
+        Self { more_at_once: segments.saturating_sub(1), ..Self::default() }
+    }
+
     /// True if a segment may leave now.
     pub fn may_send(&self, now: Instant) -> bool {
         now >= self.next
@@ -28,7 +35,9 @@ impl Pacer {
         let gap = rate.transmit_time(bytes);
         // A rate of zero never stops a path for good: the timer would have nothing to wait for.
         let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
-        self.next = self.next.max(due(now, late, gap)) + gap;
+        let saved = gap * u64::from(self.more_at_once);
+        let due = due(now, late, gap).saturating_since(Instant::ZERO + saved);
+        self.next = self.next.max(Instant::ZERO + due) + gap;
     }
 }
 
@@ -175,6 +184,26 @@ mod tests {
         // What did not wait for a timer is not late.
         pacer.on_sent(at(30_000), Duration::ZERO, 1000, RATE);
         assert_eq!(pacer.next_release(), at(31_000));
+    }
+
+    /// RFC 9002 §7.7: after a pause a burst, then one segment at a time. 3 segments at 5 ms, the
+    /// fourth 1 ms later, for each takes 1 ms; a pause of 2 ms gives back 2 of the burst.
+    #[test]
+    fn a_burst_leaves_at_once_after_a_pause() {
+        let mut pacer = Pacer::with_burst(3);
+        let left = |pacer: &mut Pacer, at: Instant| {
+            let may = pacer.may_send(at);
+            if may {
+                pacer.on_sent(at, Duration::ZERO, 1000, RATE);
+            }
+            may
+        };
+        assert_eq!([5000; 4].map(|us| left(&mut pacer, at(us))), [true, true, true, false]);
+        assert_eq!(pacer.next_release(), at(6000));
+        assert_eq!(
+            [6000, 6000, 8000, 8000, 8000].map(|us| left(&mut pacer, at(us))),
+            [true, false, true, true, false]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The backlog of the access link: what cannot have been sent before an instant has yet to pass.
 
 use super::chain::{Bound, is_alone};
-use super::wire::{Load, Wire};
+use super::wire::{Load, PacketShape, Wire};
 use std::collections::BTreeMap;
 use units::Duration;
 use workload::{LoaderConfig, ObjectId, Page};
@@ -11,6 +11,7 @@ use workload::{LoaderConfig, ObjectId, Page};
 struct Item {
     released: Duration,
     stream: Stream,
+    shape: PacketShape,
     bytes: u64,
 }
 
@@ -51,12 +52,15 @@ impl Backlog {
             true => Stream::Object(id),
             false => Stream::Host(object.host.0),
         };
+        let shape = PacketShape::of(&protocol);
         let mut need = |released, stream, bytes| {
-            self.0.push(Item { released, stream, bytes });
+            self.0.push(Item { released, stream, shape, bytes });
         };
         need(bound.released, stream, protocol.response_bytes(object));
         let Some(opened) = bound.opened else { return };
-        need(opened.syn_arrived, Stream::SynAcks, 1);
+        if let Some(syn) = opened.syn_arrived {
+            need(syn, Stream::SynAcks, 1);
+        }
         if let Some(hello) = opened.hello_arrived {
             need(hello, stream, protocol.server_flight());
         }
@@ -71,23 +75,23 @@ impl Backlog {
             (BTreeMap::new(), Load::default(), Duration::ZERO);
         for item in &self.0 {
             let bytes = streams.entry(item.stream).or_insert(0u64);
-            let before = item.stream.load(*bytes);
+            let before = item.load(*bytes);
             *bytes = bytes.saturating_add(item.bytes);
-            load = load.minus(before).plus(item.stream.load(*bytes));
+            load = load.minus(before).plus(item.load(*bytes));
             latest = latest.max(wire.down(item.released, load));
         }
         latest
     }
 }
 
-impl Stream {
-    /// The fewest packets for so many bytes, or for so many SYN-ACKs.
-    fn load(self, amount: u64) -> Load {
-        match self {
-            Self::SynAcks => {
+impl Item {
+    /// The fewest packets for so many bytes, or for so many SYN-ACKs, of its stream.
+    fn load(&self, amount: u64) -> Load {
+        match self.stream {
+            Stream::SynAcks => {
                 Load { packets: amount, bytes: Wire::syn().bytes.saturating_mul(amount) }
             }
-            Self::Host(_) | Self::Object(_) => Wire::stream(amount),
+            Stream::Host(_) | Stream::Object(_) => self.shape.stream(amount),
         }
     }
 }

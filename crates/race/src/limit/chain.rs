@@ -3,12 +3,12 @@
 //! Objects are taken in the order of their discovery, which is the order in which a host is first
 //! needed: its first object opens the connection that all others then find open.
 
-use super::wire::Wire;
+use super::wire::{PacketShape, Wire};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Duration;
 use workload::{
-    Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, TLS12_CLIENT_KEYS,
+    Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS12_CLIENT_KEYS,
     TLS12_SERVER_FINISHED, Tls,
 };
 
@@ -53,8 +53,8 @@ pub(super) struct Opened {
     ready: Duration,
     /// The server's side can carry responses.
     serving: Duration,
-    /// The SYN can have reached the server.
-    pub(super) syn_arrived: Duration,
+    /// The SYN can have reached the server; QUIC has none.
+    pub(super) syn_arrived: Option<Duration>,
     /// The ClientHello can have, if there is TLS.
     pub(super) hello_arrived: Option<Duration>,
 }
@@ -74,7 +74,7 @@ pub(super) enum Beginning {
 const THERE: Opened = Opened {
     ready: Duration::ZERO,
     serving: Duration::ZERO,
-    syn_arrived: Duration::ZERO,
+    syn_arrived: None,
     hello_arrived: None,
 };
 
@@ -126,18 +126,23 @@ impl Chains<'_> {
         // Opening and request follow one another in the stream; the server answers each as it
         // comes.
         let opening = match (first, protocol.tls) {
-            (true, Tls::ZeroRtt) => TLS_CLIENT_HELLO + protocol.client_opening(),
+            (true, Tls::ZeroRtt) => protocol.client_hello() + protocol.client_opening(),
             (true, _) => protocol.client_opening(),
             (false, _) => 0,
         };
-        let at_server = |bytes| self.at_server(requested, bytes);
+        let shape = PacketShape::of(&protocol);
+        let at_server = |bytes| match bytes {
+            // None cost no trip.
+            0 => requested,
+            bytes => self.wire.up(requested, shape.stream(bytes)),
+        };
         let answering = connection.serving.max(at_server(opening));
         let asked = at_server(opening + protocol.request_bytes(object));
         // A server may think before the handshake is over, if it is asked without a trip.
         let released = connection.serving.max(asked + object.server_wait);
         // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let down = |at, bytes| self.wire.down(at, Wire::stream(bytes));
+        let down = |at, bytes| self.wire.down(at, shape.stream(bytes));
         let arrives = |bytes: u64| down(released, bytes).max(down(answering, ahead + bytes));
         let limit = ObjectLimit {
             discovered,
@@ -159,35 +164,35 @@ impl Chains<'_> {
     }
 
     fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
-        let wire = self.wire;
+        let (wire, shape) = (self.wire, PacketShape::of(protocol));
+        if protocol.has_streams() {
+            // The ClientHello opens the connection, and the server may answer it at once.
+            let hello = wire.up(at, shape.stream(protocol.client_hello()));
+            let secured = wire.down(hello, shape.stream(protocol.server_flight()));
+            let ready = if protocol.tls == Tls::ZeroRtt { at } else { secured };
+            return Opened { ready, serving: hello, syn_arrived: None, hello_arrived: Some(hello) };
+        }
         let syn_arrived = wire.up(at, Wire::syn());
         let connected = wire.down(syn_arrived, Wire::syn());
         // The server's data waits for the ACK that completes the handshake.
         let serving = wire.up(connected, Wire::ack());
+        let syn_arrived = Some(syn_arrived);
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::None {
             return opened;
         }
-        let hello = wire.up(connected, Wire::stream(TLS_CLIENT_HELLO));
+        let hello = wire.up(connected, shape.stream(protocol.client_hello()));
         opened.hello_arrived = Some(hello);
-        let secured = wire.down(hello, Wire::stream(protocol.server_flight()));
+        let secured = wire.down(hello, shape.stream(protocol.server_flight()));
         opened.ready = match protocol.tls {
             Tls::None | Tls::ZeroRtt => connected,
             Tls::Tls13 => secured,
             Tls::Tls12 => {
-                let keys = wire.up(secured, Wire::stream(TLS12_CLIENT_KEYS));
-                wire.down(keys, Wire::stream(TLS12_SERVER_FINISHED))
+                let keys = wire.up(secured, shape.stream(TLS12_CLIENT_KEYS));
+                wire.down(keys, shape.stream(TLS12_SERVER_FINISHED))
             }
         };
         opened
-    }
-
-    /// When the last of so many bytes can be at the server; none cost no trip.
-    fn at_server(&self, sent: Duration, bytes: u64) -> Duration {
-        match bytes {
-            0 => sent,
-            bytes => self.wire.up(sent, Wire::stream(bytes)),
-        }
     }
 }
 

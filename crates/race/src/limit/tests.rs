@@ -130,6 +130,36 @@ fn early_data_goes_behind_the_hello() {
     assert_at(there.done, 44 * MS + 114 * US, 2 + 1 + 2);
 }
 
+/// Datagrams of 1200 bytes and 28 of headers, of which 1173 are streams'.
+#[test]
+fn http3_opens_and_secures_in_one_round_trip() {
+    let root = || vec![object(ObjectKind::Html, 2820, Discovery::AtStart)];
+    let there = limit_of(&page(Http::Http3, Tls::Tls13, root())).objects[0];
+    // Hello of a full packet: 11.228 ms. Flight of 3,517 in three packets: 13.682.
+    assert_at(there.requested, 24 * MS + 910 * US, 1 + 2);
+    // Finished, settings and request of 80 + 17 + 303: 10.455. Response of 2,920 in two frames of
+    // 3 more, in three packets: 13.091.
+    assert_at(there.done, 48 * MS + 456 * US, 3 + 1 + 2);
+    // Early data: hello of 522 and all of these in a packet, 10.977. Response: 13.091.
+    let there = limit_of(&page(Http::Http3, Tls::ZeroRtt, root())).objects[0];
+    assert_at(there.requested, 0, 0);
+    assert_at(there.done, 24 * MS + 68 * US, 1 + 2);
+}
+
+/// All bytes of a host share datagrams of its protocol.
+#[test]
+fn what_a_page_of_http3_has_to_wait_for_counts_its_own_packets() {
+    let two = vec![
+        object(ObjectKind::Html, 100_000, Discovery::AtStart),
+        object(ObjectKind::Image, 100_000, Discovery::AtStart),
+    ];
+    let page = limit_of(&page(Http::Http3, Tls::Tls13, two)).page;
+    // The second is asked for at 24.910 ms; without Finished and settings 303 bytes are at the
+    // server 10.358 later. 2 * (100 + 100,000 + 3 * 8) bytes are 171 packets.
+    let down = 200_248 + 171 * 55;
+    assert_at(page, 24 * MS + 910 * US + 10 * MS + 358 * US + down * US + 10 * MS, 3 + 1 + 86);
+}
+
 #[test]
 fn http2_settings_go_ahead_of_the_first_response() {
     let mut root = object(ObjectKind::Html, 2820, Discovery::AtStart);

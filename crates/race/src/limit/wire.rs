@@ -3,13 +3,10 @@
 use link::RateTrace;
 use netsim::Duplex;
 use std::sync::Arc;
-use tcp::segment::{IPV4_HEADER, TCP_HEADER};
+use tcp::segment::{IPV4_HEADER, QUIC_OVERHEAD, TCP_HEADER, UDP_HEADER};
 use units::{Duration, Instant, Rate};
+use workload::{Protocol, QUIC_PAYLOAD};
 
-/// Payload of a full packet of 1500 bytes without options.
-const PAYLOAD: u64 = 1460;
-/// Headers of a packet without options.
-const HEADERS: u64 = (IPV4_HEADER + TCP_HEADER) as u64;
 /// The one option that a SYN needs: the segment size (RFC 9293 §3.2).
 const SYN_OPTIONS: u64 = 4;
 
@@ -36,6 +33,34 @@ pub enum CapacityRate {
         /// Its time when the load starts.
         phase: Duration,
     },
+}
+
+/// Payload and headers of a full packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PacketShape {
+    /// Bytes of a connection's data in a full packet.
+    payload: u64,
+    /// Bytes of headers in each packet.
+    headers: u64,
+}
+
+impl PacketShape {
+    /// A packet of 1500 bytes without options.
+    pub(super) const TCP: Self = Self { payload: 1460, headers: (IPV4_HEADER + TCP_HEADER) as u64 };
+    /// A datagram of 1200 bytes.
+    pub(super) const QUIC: Self =
+        Self { payload: QUIC_PAYLOAD, headers: (IPV4_HEADER + UDP_HEADER + QUIC_OVERHEAD) as u64 };
+
+    /// The packets of connections that speak `protocol`.
+    pub(super) const fn of(protocol: &Protocol) -> Self {
+        if protocol.has_streams() { Self::QUIC } else { Self::TCP }
+    }
+
+    /// `bytes` of one stream in as few packets as possible.
+    pub(super) const fn stream(self, bytes: u64) -> Load {
+        let packets = bytes.div_ceil(self.payload);
+        Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(self.headers)) }
+    }
 }
 
 /// Full packets on links of a capacity.
@@ -92,12 +117,6 @@ impl<'a> Wire<'a> {
         Self { capacity }
     }
 
-    /// `bytes` of one stream in as few packets as possible.
-    pub(super) const fn stream(bytes: u64) -> Load {
-        let packets = bytes.div_ceil(PAYLOAD);
-        Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(HEADERS)) }
-    }
-
     /// When a load is in the server's hands that is in the client's at `at`, on an idle link.
     pub(super) fn up(&self, at: Duration, load: Load) -> Duration {
         self.capacity.up.passed(at, load) + self.capacity.delays.reverse
@@ -110,12 +129,12 @@ impl<'a> Wire<'a> {
 
     /// A SYN or a SYN-ACK.
     pub(super) const fn syn() -> Load {
-        Load { packets: 1, bytes: HEADERS + SYN_OPTIONS }
+        Load { packets: 1, bytes: PacketShape::TCP.headers + SYN_OPTIONS }
     }
 
     /// A segment without payload.
     pub(super) const fn ack() -> Load {
-        Load { packets: 1, bytes: HEADERS }
+        Load { packets: 1, bytes: PacketShape::TCP.headers }
     }
 }
 
@@ -146,16 +165,16 @@ mod tests {
     #[test]
     fn packets_are_full() {
         // 1460 bytes behind headers of 40; a SYN has the segment size (4 bytes) and nothing else.
-        assert_eq!(Wire::stream(1460), Load { packets: 1, bytes: 1500 });
-        assert_eq!(Wire::stream(1461), Load { packets: 2, bytes: 1541 });
-        assert_eq!(Wire::stream(0), Load::default());
+        assert_eq!(PacketShape::TCP.stream(1460), Load { packets: 1, bytes: 1500 });
+        assert_eq!(PacketShape::TCP.stream(1461), Load { packets: 2, bytes: 1541 });
+        assert_eq!(PacketShape::TCP.stream(0), Load::default());
         assert_eq!((Wire::syn().bytes, Wire::ack().bytes), (44, 40));
     }
 
     #[test]
     fn a_load_takes_its_time_and_the_delay() {
         // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
-        let full = Wire::stream(1460);
+        let full = PacketShape::TCP.stream(1460);
         let (capacity, start) = (capacity(), Duration::ZERO);
         let wire = Wire::new(&capacity);
         assert_eq!(wire.down(start, full).as_nanos(), 11_500_000 - 1);
@@ -174,9 +193,9 @@ mod tests {
         let down = CapacityRate::Traced { trace, phase: Duration::from_millis(9) };
         let capacity = Capacity { down, ..capacity() };
         let wire = Wire::new(&capacity);
-        assert_eq!(wire.down(Duration::ZERO, Wire::stream(1460)).as_nanos(), 41_500_000);
+        assert_eq!(wire.down(Duration::ZERO, PacketShape::TCP.stream(1460)).as_nanos(), 41_500_000);
         let later = Duration::from_millis(31);
-        assert_eq!(wire.down(later, Wire::stream(1460)).as_nanos(), 42_500_000);
+        assert_eq!(wire.down(later, PacketShape::TCP.stream(1460)).as_nanos(), 42_500_000);
     }
 
     #[test]
@@ -195,7 +214,7 @@ mod tests {
             let rate = Rate::from_bps(bps);
             let total: u64 = cuts.iter().sum();
             let sum = cuts.iter().fold(Duration::ZERO, |t, n| t + rate.transmit_time(n + 40));
-            prop_assert!(least(rate, Wire::stream(total)) <= sum);
+            prop_assert!(least(rate, PacketShape::TCP.stream(total)) <= sum);
         }
     }
 }

@@ -173,7 +173,12 @@ prop_compose! {
 prop_compose! {
     pub(crate) fn any_page()(
         drafts in prop::collection::vec(any_object(), 1..12),
-        http in prop_oneof![Just(Http::Http10), Just(Http::Http11), Just(Http::Http2)],
+        http in prop_oneof![
+            Just(Http::Http10),
+            Just(Http::Http11),
+            Just(Http::Http2),
+            Just(Http::Http3)
+        ],
         tls in prop_oneof![
             Just(Tls::None),
             Just(Tls::Tls12),

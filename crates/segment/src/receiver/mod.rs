@@ -470,6 +470,17 @@ impl Receiver {
         self.reassembly.covering_or_after(offset).map(|range| range.0.max(offset))
     }
 
+    /// Bytes behind the first gap that the application may use; 0 if it takes all in order.
+    #[inline]
+    pub fn usable_beyond(&self) -> u64 {
+        if self.config.by_range { self.reassembly.waiting() } else { 0 }
+    }
+
+    /// Ranges received behind the first gap, ascending.
+    pub fn beyond(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.reassembly.ranges()
+    }
+
     /// The sequence number that ACKs carry.
     #[inline]
     pub fn ack_number(&self) -> SeqNum {

@@ -181,6 +181,11 @@ impl Reassembly {
         self.ranges.back().map_or(0, |r| r.1)
     }
 
+    /// The ranges that wait, ascending.
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().copied()
+    }
+
     /// Number of ranges that wait.
     pub fn len(&self) -> usize {
         self.ranges.len()

@@ -204,6 +204,7 @@ mod tests {
         ack_tick: Duration::ZERO,
         dsack: true,
         delay_repeated_last: false,
+        by_range: false,
     };
 
     /// Established at 81 ms with nothing read.

@@ -208,6 +208,7 @@ mod tests {
         ack_tick: Duration::ZERO,
         dsack: false,
         delay_repeated_last: false,
+        by_range: false,
     };
 
     proptest! {

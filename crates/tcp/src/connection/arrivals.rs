@@ -3,6 +3,7 @@
 
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
+use std::ops::Range;
 
 impl Connection {
     /// Stream offset of the first payload byte of `segment`. It is −1 if that byte has the sequence number of
@@ -38,6 +39,18 @@ impl Connection {
             gaps.push((left, end));
             left = end;
         }
+    }
+
+    /// Bytes behind the first gap that the application may use; 0 under a scheme whose application
+    /// takes all in order.
+    #[inline]
+    pub(crate) fn usable_beyond(&self) -> u64 {
+        self.receiver.usable_beyond()
+    }
+
+    /// Ranges received behind the first gap, ascending, as stream offsets.
+    pub fn beyond(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.receiver.beyond().map(|(left, right)| left - 1..right - 1)
     }
 
     /// Everything from stream offset `from` up to this has arrived; `from` itself if nothing has.

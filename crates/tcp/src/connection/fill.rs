@@ -46,6 +46,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
         out.flags = flags;
+        out.framing = self.config.framing;
         out.seq = self.isn + start as u32;
         if flags.0 & Flags::SYN.with(Flags::RST).0 != 0 || !flags.contains(Flags::ACK) {
             return self.fill_special(now, out);

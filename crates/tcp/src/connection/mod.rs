@@ -61,6 +61,10 @@ use wishes::Wishes;
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
 
+/// Times what a client has sent that a server sends before the client's address is proven (RFC
+/// 9000 §8.1).
+const AMPLIFICATION: u64 = 3;
+
 /// What the handshake has agreed on.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
@@ -366,6 +370,13 @@ impl Connection {
         self.early.allow(self.early.is_allowed() || self.config.opening.is_early(remembered));
     }
 
+    /// A full segment more is no more than [`AMPLIFICATION`] times what the client has sent.
+    fn is_within_amplification(&self) -> bool {
+        let sent = self.sender.nxt().max(1) - 1;
+        self.state == State::SynSent
+            || sent + self.sender.mss() <= AMPLIFICATION * self.receiver.received()
+    }
+
     /// Data may leave before the handshake ends.
     fn may_send_early(&self) -> bool {
         // Once a SYN was lost the peer, or a box on the way, may not like data in it.
@@ -379,6 +390,9 @@ impl Connection {
                     self.early.is_allowed() && self.sender.counts().timeouts == 0
                 }
                 Opening::OneWay => self.early.is_allowed(),
+                Opening::Combined { is_validated } => {
+                    is_validated || self.is_within_amplification()
+                }
             }
     }
 }

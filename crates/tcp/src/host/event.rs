@@ -18,7 +18,8 @@ pub enum EventKind {
     Accepted,
     /// Our connection is open.
     Connected,
-    /// This many payload bytes have arrived in order so far.
+    /// This many payload bytes have arrived in order so far. Under a scheme whose application takes
+    /// ranges, it is repeated when bytes behind a gap are received ([`crate::Connection::beyond`]).
     Received {
         /// Bytes since the connection began.
         total: u64,

@@ -74,6 +74,7 @@ impl ConnectionEntry {
         conn.rcv_nxt() > told.received_mark
             || conn.snd_una() > told.acked_mark
             || !told.open
+            || conn.usable_beyond() > told.beyond
             || conn.peer_finished()
     }
 }
@@ -84,6 +85,8 @@ pub(super) struct Told {
     pub(super) passive: bool,
     pub(super) open: bool,
     pub(super) received: u64,
+    /// Bytes behind the first gap.
+    pub(super) beyond: u64,
     pub(super) acked: u64,
     pub(super) peer_closed: bool,
     /// Smaller totals are not worth telling.
@@ -117,7 +120,9 @@ pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Connect
     if conn.peer_finished() && !told.peer_closed {
         told.low_water = 0;
     }
-    if received > told.received && received >= told.low_water {
+    let beyond = std::mem::replace(&mut told.beyond, conn.usable_beyond());
+    let has_more = received > told.received || told.beyond > beyond;
+    if has_more && received >= told.low_water {
         told.received = received;
         push(EventKind::Received { total: received });
     }

@@ -10,6 +10,7 @@ mod page;
 mod pages;
 mod parameters;
 mod profiles;
+mod quic;
 mod recipes;
 
 use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, MemoryKind};
@@ -258,8 +259,7 @@ impl Scheme {
     /// is used. A window that the scheme's own text says (`rwnd=`, `rcvbuf=`, `rcvbuf_max=`) stays.
     #[must_use]
     pub fn with_window_of(&self, receiver: &Self) -> Self {
-        let says_one = |part: &str| part.starts_with("rwnd=") || part.starts_with("rcvbuf");
-        if self.name.split('+').any(says_one) {
+        if self.gives_window() {
             return self.clone();
         }
         let mut recipe = Recipe::clone(&self.recipe);
@@ -269,6 +269,18 @@ impl Scheme {
         own.max_window = window.max_window;
         own.autotune = window.autotune;
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
+    }
+
+    /// Its text gives a value of its own to a parameter.
+    fn gives(&self, parameter: &str) -> bool {
+        let value_of =
+            |part: &str| part.strip_prefix(parameter).is_some_and(|v| v.starts_with('='));
+        self.name.split('+').any(value_of)
+    }
+
+    /// Its text gives a receive window.
+    fn gives_window(&self) -> bool {
+        ["rwnd", "rcvbuf", "rcvbuf_max"].into_iter().any(|parameter| self.gives(parameter))
     }
 
     /// A fresh path.

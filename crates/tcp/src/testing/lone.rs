@@ -6,7 +6,7 @@
 
 use super::{Input, Played};
 use crate::connection::State;
-use crate::segment::{Ecn, Flags, Segment, TcpOptions, Timestamps};
+use crate::segment::{Ecn, Flags, Framing, Segment, TcpOptions, Timestamps};
 use crate::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
@@ -143,6 +143,7 @@ impl Hostile {
             ecn: if style & 32 == 0 { Ecn::NotEct } else { Ecn::Ce },
             low_priority: false,
             options: TcpOptions::default(),
+            framing: Framing::Tcp,
         };
         if style & 64 != 0 {
             self.add_options(&mut segment, input);

@@ -135,7 +135,7 @@ impl CurlVisitor {
         let version = match self.http {
             Http::Http10 => "--http1.0",
             Http::Http2 => "--http2-prior-knowledge",
-            Http::Http11 | Http::Persistent => "--http1.1",
+            Http::Http11 | Http::Http3 | Http::Persistent => "--http1.1",
         };
         let mut command = sandbox::command(&self.curl.program);
         // Without anybody's settings or proxies.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use segment::{
-    Ecn, FastOpenCookie, Flags, Performance, SackBlocks, Segment, TcpOptions, Timestamps,
+    Ecn, FastOpenCookie, Flags, Framing, Performance, SackBlocks, Segment, TcpOptions, Timestamps,
     Unreachable,
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -85,6 +85,7 @@ prop_compose! {
             flags,
             ecn,
             low_priority,
+            framing: Framing::Tcp,
             options: if syn { of_syn } else { of_other },
         }
     }

@@ -59,7 +59,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// HTTP/3, or an older protocol that is loaded by HTTP/2's rules: its name.
+    /// An older protocol that is loaded by HTTP/2's rules: its name.
     pub(super) fn stands_for(&self) -> Option<&'static str> {
         match self {
             Self::Named { by, .. } if !by.is_empty() => Some(by),
@@ -176,7 +176,7 @@ fn connection(entry: &Entry) -> String {
     if matches!(id, "80" | "443") { String::new() } else { id.to_owned() }
 }
 
-/// HTTP/3 and SPDY count as HTTP/2, whose rules of sharing a connection they have.
+/// SPDY counts as HTTP/2, whose rules of sharing a connection it has.
 fn version(entry: &Entry) -> Version {
     let texts = [&entry.response.http_version, &entry.request.http_version, &entry.protocol];
     let texts = texts.map(|text| text.0.as_str());
@@ -196,8 +196,8 @@ fn named_version(text: &str) -> Option<(Http, &'static str)> {
         "1.0" => Some((Http::Http10, "")),
         "1.1" => Some((Http::Http11, "")),
         "2" | "2.0" | "h2" | "h2c" => Some((Http::Http2, "")),
-        "3" | "3.0" | "h3" => Some((Http::Http2, "HTTP/3")),
-        v if v.starts_with("h3-") || v.contains("quic") => Some((Http::Http2, "HTTP/3")),
+        "3" | "3.0" | "h3" => Some((Http::Http3, "")),
+        v if v.starts_with("h3-") || v.contains("quic") => Some((Http::Http3, "")),
         v if v.starts_with("spdy") => Some((Http::Http2, "SPDY")),
         _ => None,
     }

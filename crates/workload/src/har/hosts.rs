@@ -57,7 +57,7 @@ impl Hosts {
         HostOfFetch {
             index,
             rtt: server.recorded.rtt.or(self.rtt).unwrap_or_default(),
-            is_multiplexed: server.host.http == Http::Http2,
+            is_multiplexed: carries_all(server.host.http),
         }
     }
 
@@ -67,9 +67,9 @@ impl Hosts {
         for (fetch, host) in fetches.iter().zip(&self.index_of) {
             of_host[*host].push(fetch);
         }
-        let is_http2 = self.list.iter().map(|server| server.host.http == Http::Http2);
-        of_host.into_iter().zip(is_http2).map(|(fetches, is_http2)| {
-            !is_http2 && most_at_once(fetches.into_iter()) > HTTP11_CONNECTIONS as i32
+        let one_carries_all = self.list.iter().map(|server| carries_all(server.host.http));
+        of_host.into_iter().zip(one_carries_all).map(|(fetches, one_carries_all)| {
+            !one_carries_all && most_at_once(fetches.into_iter()) > HTTP11_CONNECTIONS as i32
         })
     }
 }
@@ -111,14 +111,22 @@ fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     }
 }
 
+/// One connection to a host carries all requests.
+fn carries_all(http: Http) -> bool {
+    matches!(http, Http::Http2 | Http::Http3)
+}
+
 /// The newest version that is named, else what the headers or the overlap of responses show.
 fn http(fetches: &[&Fetch]) -> (Http, VersionEvidence) {
     let named = fetches.iter().filter_map(|f| match f.version {
         Version::Named { http, .. } => Some(http),
         Version::Unnamed { .. } => None,
     });
-    if let Some(newest) = named.max_by_key(|http| {
-        matches!(http, Http::Http11) as u8 + 2 * matches!(http, Http::Http2) as u8
+    if let Some(newest) = named.max_by_key(|http| match http {
+        Http::Http10 | Http::Persistent => 0,
+        Http::Http11 => 1,
+        Http::Http2 => 2,
+        Http::Http3 => 3,
     }) {
         return (newest, VersionEvidence::Named);
     }

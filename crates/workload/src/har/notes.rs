@@ -5,7 +5,7 @@ use super::hosts::{Hosts, RecordedServer};
 use super::reading::Reading;
 use super::sizes::{Conflict, Known};
 use crate::page::{ObjectKind, ServerTimeConfidence, VersionEvidence};
-use crate::{HTTP11_CONNECTIONS, Tls};
+use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use units::{Duration, counted};
 
 /// The notes of a recording, the costly first.
@@ -19,14 +19,11 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
     }));
     notes.extend(recording.of_several.clone());
     notes.extend(size_notes(fetches));
-    for name in ["HTTP/3", "SPDY"] {
-        let named = fetches.iter().filter(|f| f.version.stands_for() == Some(name)).count();
-        let text = format!(" over {name}, loaded by HTTP/2's rules");
-        notes.extend(requests(named, &text));
-    }
+    let over_spdy = fetches.iter().filter(|f| f.version.stands_for() == Some("SPDY")).count();
+    notes.extend(requests(over_spdy, " over SPDY, loaded by HTTP/2's rules"));
     notes.extend(reading.events().note(fetches));
     notes.extend(version_note(&reading.hosts, fetches));
-    notes.extend(tls_notes(&reading.hosts, fetches));
+    notes.extend(tls_notes(&reading.hosts));
     notes.extend(server_time_notes(reading));
     let hosts = reading.hosts.list.iter().zip(reading.hosts.overlapping(fetches));
     notes.extend(hosts.filter(|(_, overlaps)| *overlaps).map(|(server, _)| {
@@ -137,21 +134,17 @@ fn version_note(hosts: &Hosts, fetches: &[Fetch]) -> Option<String> {
     (!found.is_empty()).then(|| format!("HTTP version unknown{named}: {}", found.join("; ")))
 }
 
-fn tls_notes(hosts: &Hosts, fetches: &[Fetch]) -> Vec<String> {
-    // QUIC has TLS 1.3 (RFC 9001), and its handshake is no TCP handshake.
-    let over_quic = |index: usize| {
-        let mut of_host = fetches.iter().zip(&hosts.index_of).filter(|(_, host)| **host == index);
-        of_host.all(|(fetch, _)| fetch.version.stands_for() == Some("HTTP/3"))
-    };
+fn tls_notes(hosts: &Hosts) -> Vec<String> {
     let secure = hosts.list.iter().filter(|server| server.host.tls != Tls::None).count();
     let older: Vec<&RecordedServer> =
         hosts.list.iter().filter(|s| s.host.tls == Tls::Tls12).collect();
-    let is_unknown = |(index, server): &(usize, &RecordedServer)| {
+    let is_unknown = |server: &&RecordedServer| {
+        // QUIC has TLS 1.3 (RFC 9001), and its handshake is no TCP handshake.
         server.host.tls != Tls::None
+            && server.host.http != Http::Http3
             && server.recorded.tls_round_trips.is_none()
-            && !over_quic(*index)
     };
-    let unknown = hosts.list.iter().enumerate().filter(is_unknown).count();
+    let unknown = hosts.list.iter().filter(is_unknown).count();
     let mut notes = Vec::new();
     if !older.is_empty() {
         notes.push(format!(

@@ -79,18 +79,60 @@ fn connections_come_from_the_override_the_page_or_the_version() {
     assert_eq!(with(Some(Http::Http11), None), 6);
     assert_eq!(with(Some(Http::Http11), Some(0)), 1);
     assert_eq!(with(Some(Http::Http2), Some(4)), 1);
+    assert_eq!(with(Some(Http::Http3), Some(4)), 1);
     assert_eq!(with(Some(Http::Persistent), Some(4)), 1);
+}
+
+/// HTTP/3 frames have 3 bytes around them (type 1, length 2), and packets protect them, not
+/// records.
+#[test]
+fn a_response_over_http3_has_frames_and_no_records() {
+    let object = object(400, 200, 100_000);
+    let protocol = protocol(Http::Http3, Tls::Tls13);
+    // A frame of headers; 100,000 / 16,381 = 6.1, so 7 of the body.
+    assert_eq!(protocol.response_bytes(&object), 100_200 + 3 * 8);
+    assert_eq!(protocol.request_bytes(&object), 403);
+    // The client's Finished, and streams of control and QPACK; the server's go with its flight.
+    assert_eq!((protocol.client_opening(), protocol.server_opening()), (80 + 17, 0));
+    assert_eq!((protocol.client_hello(), protocol.server_flight()), (1_173, 3_517));
+    let early = LoaderConfig {
+        tls: Some(Tls::ZeroRtt),
+        http: Some(Http::Http3),
+        ..LoaderConfig::default()
+    };
+    let early = early.protocol(Page::builtin("news").unwrap().host(HostId(0)));
+    assert_eq!((early.client_hello(), early.server_flight()), (522, 250 + 17));
+}
+
+/// RFC 9001 §4.2: QUIC has no TLS before 1.3. nginx is modelled over TCP.
+#[test]
+fn http3_has_tls_13_whatever_the_page_says_and_is_http2_without_quic() {
+    for (tls, then) in [
+        (Tls::None, Tls::Tls13),
+        (Tls::Tls12, Tls::Tls13),
+        (Tls::Tls13, Tls::Tls13),
+        (Tls::ZeroRtt, Tls::ZeroRtt),
+    ] {
+        assert_eq!(protocol(Http::Http3, tls).tls, then);
+    }
+    let host = PageHost { tls: Tls::Tls12, ..PageHost::plain("h", Http::Http3) };
+    let server = ServerModel::Nginx;
+    let over = LoaderConfig { server, ..LoaderConfig::default() }.protocol(&host);
+    assert_eq!((over.http, over.server), (Http::Http3, ServerModel::Builtin));
+    let over =
+        LoaderConfig { server, without_quic: true, ..LoaderConfig::default() }.protocol(&host);
+    assert_eq!((over.http, over.tls, over.server), (Http::Http2, Tls::Tls12, ServerModel::Nginx));
 }
 
 #[test]
 fn versions_are_read_as_they_are_shown() {
-    for http in [Http::Http10, Http::Http11, Http::Http2, Http::Persistent] {
+    for http in [Http::Http10, Http::Http11, Http::Http2, Http::Http3, Http::Persistent] {
         assert_eq!(http.to_string().parse(), Ok(http));
     }
     for tls in [Tls::None, Tls::Tls12, Tls::Tls13, Tls::ZeroRtt] {
         assert_eq!(tls.to_string().parse(), Ok(tls));
     }
-    let error = "3".parse::<Http>().unwrap_err().to_string();
-    assert_eq!(error, "\"3\" is not known: use 1.0, 1.1, 2 or phttp");
+    let error = "4".parse::<Http>().unwrap_err().to_string();
+    assert_eq!(error, "\"4\" is not known: use 1.0, 1.1, 2, 3 or phttp");
     assert!("1.1".parse::<Tls>().unwrap_err().to_string().contains("none, 1.2, 1.3 or 0rtt"));
 }

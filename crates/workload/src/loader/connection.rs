@@ -1,7 +1,7 @@
 //! One connection as the client sees it: opening, securing, asking.
 
 use super::record::ConnectionRecord;
-use crate::http::{TLS_CLIENT_HELLO, TLS12_CLIENT_KEYS};
+use crate::http::TLS12_CLIENT_KEYS;
 use crate::page::{HostId, Object, ObjectId};
 use crate::stream::{Inbox, Span, SpanContent};
 use crate::{Protocol, Tls};
@@ -38,7 +38,7 @@ impl Connection {
         Self {
             host,
             stage: Stage::Connecting,
-            inbox: Inbox::default(),
+            inbox: Inbox::new(protocol.has_streams()),
             in_flight: Vec::new(),
             record,
             protocol,
@@ -56,7 +56,8 @@ impl Connection {
             Tls::None | Tls::ZeroRtt => self.become_ready(now),
             Tls::Tls12 | Tls::Tls13 => self.stage = Stage::Securing,
         }
-        let hello = Span::new(SpanContent::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO);
+        let bytes = self.protocol.client_hello();
+        let hello = Span::new(SpanContent::ClientHello, bytes, bytes);
         (self.protocol.tls != Tls::None).then_some(hello)
     }
 

@@ -22,6 +22,7 @@ use connection::{Connection, Stage};
 use discovery::Discoveries;
 use pool::{Next, Pool};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use units::{Duration, Instant};
 
@@ -164,6 +165,13 @@ impl PageLoader {
             self.on_arrival(now, conn, arrival);
         }
         self.ask_for_discovered(now);
+    }
+
+    /// Ranges of `conn` received behind the first gap, as offsets, ascending. Streams that lack
+    /// nothing before them make use of them at the next
+    /// [`handle_received`](Self::handle_received).
+    pub fn set_beyond(&mut self, conn: LoadConnId, beyond: Vec<Range<u64>>) {
+        self.connections[conn.index()].inbox.set_beyond(beyond);
     }
 
     /// The other end has closed or reset the connection, or it could not be opened. What was

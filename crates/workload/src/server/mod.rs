@@ -2,10 +2,11 @@
 //!
 //! Sans-IO like the [loader](crate::PageLoader): the driver tells it what the client wrote
 //! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
-//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 answers urgent
-//! kinds first, taking turns frame by frame among equals, and writes only while little is unsent,
-//! so that an urgent response need not queue behind what was ready earlier. As nginx
-//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its writes ([`SocketCall`]).
+//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer
+//! urgent kinds first, taking turns frame by frame among equals, and writes only while little is
+//! unsent, so that an urgent response need not queue behind what was ready earlier. As nginx
+//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its
+//! writes ([`SocketCall`]).
 
 mod calls;
 mod responses;
@@ -18,6 +19,7 @@ use crate::{Http, LoaderConfig, Protocol, ServerModel, TLS12_SERVER_FINISHED, Tl
 use calls::NginxCalls;
 use responses::{NextSpan, Responses};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use units::Instant;
 
@@ -46,7 +48,7 @@ impl ServerSession {
         Self {
             page: Arc::clone(page),
             protocol,
-            inbox: Inbox::default(),
+            inbox: Inbox::new(protocol.has_streams()),
             opening: VecDeque::new(),
             responses: Responses::new(protocol),
             answered: 0,
@@ -64,6 +66,12 @@ impl ServerSession {
     pub fn handle_received(&mut self, now: Instant, total: u64) {
         self.inbox.on_total(total);
         self.take_arrivals(now);
+    }
+
+    /// Ranges received behind the first gap, as offsets, ascending: see
+    /// [`PageLoader::set_beyond`](crate::PageLoader::set_beyond).
+    pub fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
+        self.inbox.set_beyond(beyond);
     }
 
     /// When a response will be ready that is not yet; call

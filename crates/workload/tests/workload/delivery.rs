@@ -7,11 +7,12 @@ use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 use workload::{
     BUILTINS, Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
-    SpanContent, TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT, TLS_SERVER_FLIGHT, TLS12_CLIENT_KEYS,
-    TLS12_SERVER_FINISHED, Tls, parse_har,
+    QUIC_PAYLOAD, SpanContent, TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT, TLS_SERVER_FLIGHT,
+    TLS12_CLIENT_KEYS, TLS12_SERVER_FINISHED, Tls, parse_har,
 };
 
-const VERSIONS: [Http; 4] = [Http::Http10, Http::Http11, Http::Http2, Http::Persistent];
+const VERSIONS: [Http; 5] =
+    [Http::Http10, Http::Http11, Http::Http2, Http::Http3, Http::Persistent];
 const SECURITIES: [Tls; 4] = [Tls::None, Tls::Tls12, Tls::Tls13, Tls::ZeroRtt];
 
 fn config(http: Http, tls: Tls) -> LoaderConfig {
@@ -77,6 +78,11 @@ fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &L
     let (mut up, mut down) = (0, 0);
     if record.connected.is_some() {
         let (sent, received) = match protocol.tls {
+            // QUIC pads the hello to a packet, and the settings of 17 bytes go with the flight.
+            Tls::Tls13 if protocol.http == Http::Http3 => (QUIC_PAYLOAD, TLS_SERVER_FLIGHT + 17),
+            Tls::ZeroRtt if protocol.http == Http::Http3 => {
+                (TLS_CLIENT_HELLO, TLS_RESUMED_FLIGHT + 17)
+            }
             Tls::None => (0, 0),
             Tls::Tls12 => {
                 (TLS_CLIENT_HELLO + TLS12_CLIENT_KEYS, TLS_SERVER_FLIGHT + TLS12_SERVER_FINISHED)

@@ -205,7 +205,7 @@ pub(crate) struct PageTraffic {
     /// should `open=one-way`. False unless given.
     #[serde(default)]
     pub(crate) one_way: bool,
-    /// HTTP version of all hosts: 1.0, 1.1 or 2, as text; as the page says unless given.
+    /// HTTP version of all hosts: 1.0, 1.1, 2 or 3, as text; as the page says unless given.
     pub(crate) http: Option<At<String>>,
     /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
     pub(crate) connections: Option<Count>,

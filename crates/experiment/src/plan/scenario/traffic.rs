@@ -256,8 +256,12 @@ fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
 fn loader(plan: &PageTraffic) -> Result<LoaderConfig, Fault> {
     let http = plan.http.as_ref().map(|text| match text.parse() {
         Ok(Http::Persistent) | Err(_) => {
-            Err(Fault::new(text.span(), format!("{:?}: use 1.0, 1.1 or 2", **text)))
+            Err(Fault::new(text.span(), format!("{:?}: use 1.0, 1.1, 2 or 3", **text)))
         }
+        Ok(Http::Http3) if plan.one_way => Err(Fault::new(
+            text.span(),
+            "HTTP/3 needs a dialogue: use another version, or leave one_way out",
+        )),
         Ok(http) => Ok(http),
     });
     if let Some(tls) = plan.tls.as_ref().filter(|_| plan.one_way) {
