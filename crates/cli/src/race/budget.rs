@@ -69,7 +69,7 @@ impl RaceBudget {
     /// scheme that the times are of.
     pub(super) fn judge(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
         let row = result.measured().find(|row| row.name == first);
-        let late = self.times.iter().filter_map(|limit| late(row?, *limit));
+        let late = self.times.iter().filter_map(|(at, limit)| late(row?, *at, *limit));
         let lines: Vec<String> = late.chain(self.too_small(result)).collect();
         match lines.is_empty() {
             true => Ok(()),
@@ -97,7 +97,7 @@ impl RaceBudget {
 }
 
 /// Names a time that is over its limit, or that did not come.
-fn late(row: &SchemeResult, (milestone, limit): (PageMilestone, Duration)) -> Option<String> {
+fn late(row: &SchemeResult, milestone: PageMilestone, limit: Duration) -> Option<String> {
     let limit = limit.as_secs_f64();
     let time = row.time_to(milestone).map(|time| time.median);
     if time.is_some_and(|time| time <= limit) {
