@@ -160,7 +160,9 @@ impl LinkRate {
         if let Some(rtt) = ack.rtt {
             self.last_rtt = rtt;
         }
-        if ack.repairs || gap > ack.srtt / PAUSE_PART || ack.srtt.is_zero() {
+        // A reader that opens its window in steps spreads data as a link does.
+        let is_other = ack.repairs || ack.by_receiver;
+        if is_other || gap > ack.srtt / PAUSE_PART || ack.srtt.is_zero() {
             (self.train, self.train_rtt) = (Flow::default(), self.last_rtt);
         } else {
             self.train.add(&Flow { bytes: ack.bytes, lasted: gap });
@@ -284,6 +286,22 @@ mod tests {
             full += link.on_delivery(&ack(ms / burst * burst * 1_000, rtt)).unwrap_or_default();
         }
         full
+    }
+
+    /// A reader takes 1,000 bytes a millisecond, and round trips grow as behind a link of that rate.
+    #[test]
+    fn a_reader_shows_no_rate_of_a_link() {
+        let rate_of = |by_receiver| {
+            let mut link = LinkRate::default();
+            for n in 0..30 {
+                let rtt = RTT + Duration::from_micros(n * 1_000);
+                let delivery = Delivery { by_receiver, ..ack(n * 2_000, rtt) };
+                link.on_delivery(&delivery);
+            }
+            link.rate().as_bps()
+        };
+        assert_eq!(rate_of(true), 0);
+        assert!(rate_of(false) > 0);
     }
 
     /// 2000 bytes a millisecond are 16 Mbit/s, whether ACKs come one by one or ten at once. The
