@@ -288,7 +288,7 @@ mod tests {
         full
     }
 
-    /// A reader takes 1,000 bytes a millisecond, and round trips grow as behind a link of that rate.
+    /// A reader takes 1,000 bytes a millisecond. Round trips grow as behind a link of that rate.
     #[test]
     fn a_reader_shows_no_rate_of_a_link() {
         let rate_of = |by_receiver| {
