@@ -3,8 +3,8 @@
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
 use super::critical::{CriticalObject, critical_path};
+use super::milestone_times::MilestoneTimes;
 use super::record::{LinkWatch, LoadRecording, SequenceStep};
-use super::times::MilestoneTimes;
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;

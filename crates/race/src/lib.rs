@@ -73,29 +73,29 @@ mod json;
 pub mod limit;
 mod limits;
 mod metric;
+mod milestone_times;
+mod page_runs;
 mod perfect;
 mod phase;
 mod record;
 mod result;
 mod run;
-mod run_row;
-mod runs;
 mod sample;
 pub mod scoreboard;
 mod setup;
 mod spread;
 pub mod student;
 mod tally;
-mod times;
 mod visits;
-mod waits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
-pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
+pub use critical::{CriticalCause, CriticalObject, CriticalPath, CriticalPhases, CriticalWait};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
+pub use milestone_times::MilestoneTimes;
+pub use page_runs::{PageRun, PageRunRow};
 pub use perfect::PERFECT_START;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
@@ -103,13 +103,10 @@ pub use record::{
 };
 pub use result::{MilestoneResult, RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
-pub use run_row::{PageRun, PageRunRow};
 pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
-pub use times::MilestoneTimes;
 pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
-pub use waits::{CriticalPath, CriticalWait};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};

@@ -2,7 +2,7 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, MeasuredLoad};
-use super::times::MilestoneTimes;
+use super::milestone_times::MilestoneTimes;
 use serde::Serialize;
 use units::Duration;
 

@@ -85,7 +85,7 @@ impl Backlog {
 }
 
 impl Item {
-    /// The fewest packets for so many bytes, or for so many SYN-ACKs, of its stream.
+    /// Returns the fewest packets that carry `amount`, which is SYN-ACKs or bytes of its stream.
     fn load(&self, amount: u64) -> Load {
         match self.stream {
             Stream::SynAcks => {

@@ -5,7 +5,7 @@ use super::seen::{LinkStep, SeenAtLink, Way};
 use super::{Offer, SequenceEvent, SequenceStep, TransferRecord};
 use std::ops::Range;
 use tcp::segment::receiver::Reassembly;
-use tcp::{Flags, SackBlocks, Segment};
+use tcp::{Flags, Framing, SackBlocks, Segment};
 use units::{Instant, SeqNum};
 
 /// A connection, both ways.
@@ -20,6 +20,8 @@ pub(super) struct FlowRecord {
     /// In-order bytes of the server's stream at the client.
     delivered: Delivered,
     requests: Vec<RequestData>,
+    /// Requests are streams of their own, as QUIC has them: none waits for the bytes of another.
+    has_streams: bool,
     /// When the handshake's last segment, or data in its place, was at the server.
     accepted: Option<Instant>,
 }
@@ -81,6 +83,7 @@ impl FlowRecord {
             offers: Vec::new(),
             delivered: Delivered::default(),
             requests: Vec::new(),
+            has_streams: false,
             accepted: None,
         }
     }
@@ -93,6 +96,7 @@ impl FlowRecord {
     }
 
     pub(super) fn on_segment(&mut self, seen: SeenAtLink, segment: &Segment) {
+        self.has_streams = segment.framing == Framing::Quic;
         let sender = self.sender(seen.way);
         sender.note_start(segment);
         let range = sender.range(segment);
@@ -228,6 +232,19 @@ impl FlowRecord {
         self.events.push(SequenceEvent { at, from, to, step });
     }
 
+    /// The requests, each with the time at which its server could use it. TCP delivers in order: what
+    /// arrived behind a gap waits until the gap is filled.
+    fn usable_requests(&self) -> Vec<RequestData> {
+        let mut requests = self.requests.clone();
+        let mut latest = Instant::ZERO;
+        let arrivals = requests.iter_mut().filter_map(|request| request.arrived.as_mut());
+        for arrived in arrivals.filter(|_| !self.has_streams) {
+            latest = latest.max(*arrived);
+            *arrived = latest;
+        }
+        requests
+    }
+
     /// Fills in what happened from `start` on, and before `next`.
     pub(super) fn complete(
         &self,
@@ -245,7 +262,7 @@ impl FlowRecord {
         transfer.trace = Trace {
             accepted: self.accepted,
             delivered: self.delivered.steps.clone(),
-            requests: self.requests.clone(),
+            requests: self.usable_requests(),
             gaps: gaps.filter(|(at, _)| during(*at)).copied().collect(),
         };
     }

@@ -3,37 +3,18 @@
 //! In the step tables hosts answer at once, and segments carry 1448 bytes in packets of 1500: the headers of `linux` have
 //! timestamps.
 
+use crate::plain::{OPTIONS, plain_race, schemes};
 use proptest::prelude::*;
-use race::{
-    Bound, BoundShares, Hosts, MeasuredLoad, ProcessingDelay, REAL_PROCESSING, Race, RunOptions,
-    Visits,
-};
-use std::sync::Arc;
-use tcp::Scheme;
+use race::{Bound, BoundShares, MeasuredLoad, ProcessingDelay, REAL_PROCESSING, Race, Visits};
 use units::Duration;
-use workload::{
-    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
-};
+use workload::{Discovery, HostId, Http, Object, ObjectId, ObjectKind, Page, PageHost, Tls};
 
 fn race(page: Page, scheme: &str, path: &str) -> Race {
-    Race {
-        page: Arc::new(page),
-        path: path.parse().unwrap(),
-        loader: LoaderConfig::default(),
-        schemes: vec![Scheme::parse(scheme).unwrap()],
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 3,
-    }
+    plain_race(&page, path.parse().unwrap(), schemes(&[scheme]))
 }
 
 fn only_load(race: &Race) -> MeasuredLoad {
-    let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
-    race.run(options).contestants[0].turns[0].visits[0].clone()
+    race.run(OPTIONS).contestants[0].turns[0].visits[0].clone()
 }
 
 /// What bounded the load of a page.
@@ -279,8 +260,7 @@ proptest! {
         let processing = if processing { REAL_PROCESSING } else { ProcessingDelay::NONE };
         let visits = Visits { count: visits, ..Visits::default() };
         let race = Race { processing, background, visits, ..race(page, scheme, &path) };
-        let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
-        for load in race.run(options).contestants.iter().flat_map(|contestant| contestant.loads()) {
+        for load in race.run(OPTIONS).contestants.iter().flat_map(|contestant| contestant.loads()) {
             prop_assert_eq!(load.bounds.is_some(), load.page.is_some());
             let Some(shares) = load.bounds else { continue };
             prop_assert!(shares.iter().all(|(_, share)| (0.0..=1.0).contains(&share)), "{:?}", shares);
@@ -292,4 +272,34 @@ proptest! {
             prop_assert!(thinks || !at_once || shares.get(Bound::Server) == 0.0, "{:?}", shares);
         }
     }
+}
+
+/// Three requests over HTTP/2, of which the second is lost and retransmitted a second later. The
+/// third arrives meanwhile, and its server cannot use it. So no moment is the server's.
+#[test]
+fn a_request_behind_a_gap_is_not_at_its_server() {
+    let host = PageHost {
+        name: "a.example".to_owned(),
+        http: Http::Http2,
+        tls: Tls::ZeroRtt,
+        http10_connections: 6,
+    };
+    let object = |body_bytes, discovery| Object {
+        request_bytes: 300,
+        response_header_bytes: 200,
+        body_bytes,
+        discovery,
+        ..Object::plain("object", ObjectKind::Html, 1)
+    };
+    let named = |delay_ms| Discovery::InBody {
+        parent: ObjectId(0),
+        offset: 28_830,
+        delay: Duration::from_millis(delay_ms),
+    };
+    let objects =
+        vec![object(32_949, Discovery::AtStart), object(1, named(0)), object(1, named(1))];
+    let page = Page::new("three", vec![host], objects).unwrap();
+    let (time, shares) = bounds(page, "newreno", "1mbit,6ms,10p,loss=0.02");
+    assert!(time > Duration::from_secs(1), "the timeout of a second: {time}");
+    assert_eq!(shares.get(Bound::Server), 0.0, "{shares:?}");
 }

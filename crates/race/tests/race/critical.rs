@@ -1,34 +1,21 @@
 //! The critical path: a chain worked out by hand, and what holds of every load.
 
 use crate::limit::{any_page, any_path};
+use crate::plain::{OPTIONS, plain_race, schemes};
 use link::path::PathSpec;
 use proptest::prelude::*;
-use race::{
-    CriticalCause, CriticalObject, Hosts, MeasuredLoad, ProcessingDelay, Race, RunOptions, Visits,
-};
-use std::sync::Arc;
-use tcp::Scheme;
+use race::{CriticalCause, CriticalObject, MeasuredLoad, Race};
 use units::Duration;
 use workload::{
     Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
 };
 
 fn load(page: &Page, path: PathSpec) -> MeasuredLoad {
-    let race = Race {
-        page: Arc::new(page.clone()),
-        path,
-        loader: LoaderConfig::default(),
-        schemes: vec![Scheme::parse("linux").unwrap()],
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 3,
-    };
-    let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
-    race.run(options).contestants[0].turns[0].visits[0].clone()
+    first_load(&plain_race(page, path, schemes(&["linux"])))
+}
+
+fn first_load(race: &Race) -> MeasuredLoad {
+    race.run(OPTIONS).contestants[0].turns[0].visits[0].clone()
 }
 
 fn object(server_wait_ms: u64, host: u32, discovery: Discovery) -> Object {
@@ -89,21 +76,8 @@ fn an_object_waits_for_the_one_that_holds_its_connection() {
     let page = page.with_event(workload::PageMilestone::Load, [ObjectId(0), ObjectId(1)]);
     let race = |page: &Page| {
         let loader = LoaderConfig { connections: Some(1), ..LoaderConfig::default() };
-        let race = Race {
-            page: Arc::new(page.clone()),
-            path: "1gbit,40ms,inf".parse().unwrap(),
-            loader,
-            schemes: vec![Scheme::parse("linux").unwrap()],
-            client: None,
-            hosts: Hosts::Apart,
-            processing: ProcessingDelay::NONE,
-            visits: Visits::default(),
-            background: 0,
-            repeats: 1,
-            seed: 3,
-        };
-        let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
-        race.run(options).contestants[0].turns[0].visits[0].clone()
+        let race = plain_race(page, "1gbit,40ms,inf".parse().unwrap(), schemes(&["linux"]));
+        first_load(&Race { loader, ..race })
     };
     let critical = race(&page).critical;
     let path: Vec<_> = critical.iter().map(|one| (one.object.0, one.after)).collect();

@@ -1,16 +1,14 @@
 //! The limit against the simulator: nothing beats it, and a sender that fills the link reaches it.
 
+use crate::plain::{OPTIONS, plain_race, schemes};
 use link::path::PathSpec;
 use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
-use race::{Hosts, MeasuredLoad, ProcessingDelay, Race, RaceOutcome, RunOptions, Visits};
-use std::sync::Arc;
-use tcp::Scheme;
+use race::{MeasuredLoad, Race, RaceOutcome};
 use units::{Duration, Instant};
 use workload::{
-    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
-    PageMilestone, Tls,
+    Discovery, HostId, Http, Object, ObjectId, ObjectKind, Page, PageHost, PageMilestone, Tls,
 };
 
 const SCHEMES: [&str; 12] = [
@@ -28,22 +26,8 @@ const SCHEMES: [&str; 12] = [
     "sack+options=free+timestamps=on+rwnd=1MB",
 ];
 
-fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> RaceOutcome {
-    let schemes = schemes.iter().map(|s| Scheme::parse(s).unwrap()).collect();
-    let race = Race {
-        page: Arc::new(page.clone()),
-        path,
-        loader: LoaderConfig::default(),
-        schemes,
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 7,
-    };
-    race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
+fn run(page: &Page, path: PathSpec, names: &[&str]) -> RaceOutcome {
+    Race { seed: 7, ..plain_race(page, path, schemes(names)) }.run(OPTIONS)
 }
 
 fn host(http: Http, tls: Tls) -> PageHost {

@@ -4,6 +4,7 @@ mod account;
 mod critical;
 mod limit;
 mod perfect;
+mod plain;
 mod race;
 mod recorded;
 mod recorded_line;

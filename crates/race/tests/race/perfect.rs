@@ -1,33 +1,18 @@
 //! Perfect start: between the limit and every scheme that knows nothing of the path.
 
 use crate::limit::{any_page, any_path};
+use crate::plain::{OPTIONS, plain_race, schemes};
 use link::path::PathSpec;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use race::{Hosts, ProcessingDelay, Race, RunOptions, Visits};
-use std::sync::Arc;
+use race::Race;
 use tcp::Scheme;
 use units::Duration;
-use workload::{HostId, Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
+use workload::{HostId, Http, Object, ObjectKind, Page, PageHost};
 
-fn race(page: &Page, path: PathSpec, schemes: &[&str]) -> Race {
-    Race {
-        page: Arc::new(page.clone()),
-        path,
-        loader: LoaderConfig::default(),
-        schemes: schemes.iter().map(|s| Scheme::parse(s).unwrap()).collect(),
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 7,
-    }
+fn race(page: &Page, path: PathSpec, names: &[&str]) -> Race {
+    Race { seed: 7, ..plain_race(page, path, schemes(names)) }
 }
-
-const OPTIONS: RunOptions<'_> =
-    RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
 
 fn first_load(race: &Race) -> Duration {
     race.perfect_start(OPTIONS).turns[0].visits[0].page.expect("it ends")

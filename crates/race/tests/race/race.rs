@@ -1,10 +1,10 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
+use crate::plain::{OPTIONS, plain_race};
 use link::path::PathSpec;
 use race::{
-    Alternation, ClientTurn, Contestant, Hosts, MeasuredLoad, MilestoneTimes, OtherLine,
-    ProcessingDelay, Race, RaceMetric, RaceOutcome, RaceResult, RunOptions, SequenceStep,
-    VisitKind, Visits, World, contestants,
+    Alternation, ClientTurn, Contestant, MeasuredLoad, MilestoneTimes, OtherLine, Race, RaceMetric,
+    RaceOutcome, RaceResult, RunOptions, SequenceStep, VisitKind, Visits, World, contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,27 +12,16 @@ use units::{Duration, Rate};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost, PageMilestone};
 
 fn race(schemes: &str, path: &str) -> Race {
-    Race {
-        page: Arc::new(Page::builtin("graphics").unwrap()),
-        path: path.parse().unwrap(),
-        loader: LoaderConfig::default(),
-        schemes: contestants(schemes).unwrap(),
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 3,
-    }
+    let page = Page::builtin("graphics").unwrap();
+    plain_race(&page, path.parse().unwrap(), contestants(schemes).unwrap())
 }
 
 fn run(race: &Race) -> RaceOutcome {
-    race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
+    race.run(OPTIONS)
 }
 
 fn recorded(race: &Race) -> RaceOutcome {
-    race.run(RunOptions { threads: 1, record: true, capture: true, on_run: &|| () })
+    race.run(RunOptions { record: true, capture: true, ..OPTIONS })
 }
 
 /// The first visit of the first repeat.
@@ -117,7 +106,7 @@ fn every_run_is_told_of() {
     let on_run = || {
         runs.fetch_add(1, Ordering::Relaxed);
     };
-    race.run(RunOptions { threads: 2, record: false, capture: false, on_run: &on_run });
+    race.run(RunOptions { threads: 2, on_run: &on_run, ..OPTIONS });
     // Two schemes and the baseline of harm, twice each.
     assert_eq!((runs.into_inner(), race.run_count()), (6, 6));
 }

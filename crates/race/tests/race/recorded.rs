@@ -1,13 +1,13 @@
 //! Races over recorded rates: times by hand, and phases.
 
+use crate::plain::{OPTIONS, plain_race};
 use link::path::PathSpec;
 use race::{
-    Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceOutcome, RaceResult, RunOptions,
-    VisitKind, Visits, World, contestants,
+    MeasuredLoad, Race, RaceMetric, RaceOutcome, RaceResult, VisitKind, World, contestants,
 };
 use std::sync::Arc;
 use units::Duration;
-use workload::{Discovery, HostId, Http, LoaderConfig, Object, ObjectKind, Page, PageHost, Tls};
+use workload::{Discovery, HostId, Http, Object, ObjectKind, Page, PageHost, Tls};
 
 const DRIVE: &str = include_str!("../../../link/data/drive.csv");
 
@@ -16,23 +16,11 @@ fn path(spec: &str, recording: &str) -> PathSpec {
 }
 
 fn race(path: PathSpec, schemes: &str) -> Race {
-    Race {
-        page: Arc::new(Page::single(100_000)),
-        path,
-        loader: LoaderConfig::default(),
-        schemes: contestants(schemes).unwrap(),
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 3,
-    }
+    plain_race(&Page::single(100_000), path, contestants(schemes).unwrap())
 }
 
 fn run(race: &Race) -> RaceOutcome {
-    race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
+    race.run(OPTIONS)
 }
 
 /// An answer of ten full packets: 14,600 bytes with its header. Its request has 300 bytes.

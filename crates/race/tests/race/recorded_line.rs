@@ -1,11 +1,9 @@
 //! The line of a recording is no part of its page: the same page recorded over lines of other rates
 //! takes the same time.
 
+use crate::plain::{OPTIONS, plain_race, schemes};
 use crate::recorder::{Sending, Source, har};
-use race::{
-    Hosts, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind, Visits, World,
-};
-use std::sync::Arc;
+use race::{Race, RaceMetric, RaceResult, VisitKind, World};
 use workload::{LoaderConfig, Page, parse_har};
 
 #[derive(Clone, Copy, Debug)]
@@ -20,21 +18,10 @@ fn times(page: &Page) -> Times {
 }
 
 fn times_with(page: &Page, loader: LoaderConfig) -> Times {
-    let race = Race {
-        page: Arc::new(page.clone()),
-        path: "100mbit,20ms,1bdp".parse().unwrap(),
-        loader,
-        schemes: race::contestants("linux").unwrap(),
-        client: None,
-        hosts: Hosts::Apart,
-        processing: ProcessingDelay::NONE,
-        visits: Visits::default(),
-        background: 0,
-        repeats: 1,
-        seed: 1,
-    };
-    let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
-    let outcome = race.run(options);
+    let path = "100mbit,20ms,1bdp".parse().unwrap();
+    let race = plain_race(page, path, schemes(&["linux"]));
+    let race = Race { loader, seed: 1, ..race };
+    let outcome = race.run(OPTIONS);
     let result = RaceResult::new(&race, &outcome);
     let row = result.row("linux", World::Sim, VisitKind::First).unwrap();
     Times {
