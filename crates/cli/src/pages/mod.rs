@@ -6,6 +6,7 @@ mod shown;
 use crate::race::page;
 use cmdline::{Appendix, EXIT, Failure, stdout};
 use json::PageJson;
+use units::counted;
 use workload::{BUILTINS, Page};
 
 const JSON_SCHEMA: &str = include_str!("../../../../docs/pages-schema.json");
@@ -71,9 +72,10 @@ fn list() -> Result<(), Failure> {
         let (objects, hosts) = (page.objects().len(), page.hosts().len());
         let default = if builtin.name == BUILTINS[0].name { "  (default)" } else { "" };
         out += &format!(
-            "{}  {objects} objects, {hosts} host{}, {} kB{default}\n    {}\n",
+            "{}  {}, {}, {} kB{default}\n    {}\n",
             builtin.name,
-            if hosts == 1 { "" } else { "s" },
+            counted(objects, "object"),
+            counted(hosts, "host"),
             page.response_bytes() / 1000,
             builtin.description
         );

@@ -1,7 +1,7 @@
 //! A page for people: its hosts, the line it was recorded over, what was left out, and the notes.
 
 use cmdline::{Failure, harmless, stdout};
-use report::{Cell, Column, Estimate, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use units::{Duration, counted};
 use workload::{HostId, Object, Page, RecordedLoad, ServerTimeConfidence};
 
@@ -22,17 +22,16 @@ pub(super) fn print(page: &Page) -> Result<(), Failure> {
 }
 
 fn hosts_table(page: &Page) -> Table {
-    let column = |title: &str, quantity, help: &str| Column::new(title, quantity, help);
     let columns = vec![
-        column("host", Quantity::Text, "Name and port."),
-        column("HTTP", Quantity::Text, "HTTP version."),
-        column("TLS", Quantity::Text, "TLS version."),
-        column("round trip", Quantity::Time, "The shortest TCP handshake of the recording."),
-        column("connections", Quantity::Count, "Connections of the recording."),
-        column("objects", Quantity::Count, "Requests to the host."),
-        column("bytes", Quantity::Bytes, "Bytes of its responses."),
+        Column::new("host", Quantity::Text, "Name and port."),
+        Column::new("HTTP", Quantity::Text, "HTTP version."),
+        Column::new("TLS", Quantity::Text, "TLS version."),
+        Column::new("round trip", Quantity::Time, "The shortest TCP handshake of the recording."),
+        Column::new("connections", Quantity::Count, "Connections of the recording."),
+        Column::new("objects", Quantity::Count, "Requests to the host."),
+        Column::new("bytes", Quantity::Bytes, "Bytes of its responses."),
     ];
-    let number = |value: f64| Cell::Number(Estimate { mean: value, standard_error: None });
+    let number = |value: f64| Cell::Number(value.into());
     let row = |(index, host): (usize, &workload::PageHost)| {
         let id = HostId(index as u32);
         let recorded = page.recorded().map(|recorded| &recorded.hosts[index]);

@@ -65,12 +65,16 @@ impl RaceBudget {
         }
     }
 
-    /// Fails with one line for each limit that the result exceeds. `first` is the name of the
-    /// scheme that the times are of.
+    /// Fails with one line for each limit that the result exceeds, in any world and kind of visit.
+    /// `first` is the name of the scheme that the times are of.
     pub(super) fn judge(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
-        let row = result.measured().find(|row| row.name == first);
-        let late = self.times.iter().filter_map(|(at, limit)| late(row?, *at, *limit));
-        let lines: Vec<String> = late.chain(self.too_small(result)).collect();
+        let rows: Vec<&SchemeResult> = result.measured().filter(|row| row.name == first).collect();
+        let late = rows.iter().flat_map(|row| {
+            self.times.iter().filter_map(|(milestone, limit)| late(row, *milestone, *limit))
+        });
+        let unknown = (rows.is_empty() && !self.times.is_empty())
+            .then(|| format!("no load under {first} was measured"));
+        let lines: Vec<String> = late.chain(unknown).chain(self.too_small(result)).collect();
         match lines.is_empty() {
             true => Ok(()),
             false => Err(Failure::OverBudget(lines.join("; "))),
@@ -116,7 +120,10 @@ fn place(row: &SchemeResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RaceArgs;
     use super::*;
+    use clap::Parser;
+    use race::{RunOptions, Spread};
 
     #[test]
     fn budgets_are_read_or_refused_with_the_way_out() {
@@ -131,10 +138,43 @@ mod tests {
             ("page=2s", "is none of document, content_loaded, load, last_byte and gain"),
             ("gain=10", "is no share of 0% to 100%"),
             ("gain=101%", "is no share of 0% to 100%"),
-            ("load=2", "2"),
+            ("load=2", "one of ns, us, ms, s"),
         ] {
             let said = text.parse::<RaceBudget>().unwrap_err();
             assert!(said.contains(why), "{text}: {said}");
         }
+    }
+
+    #[derive(clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: RaceArgs,
+    }
+
+    /// The result of `linux` for an object of 3 kB.
+    fn result() -> RaceResult {
+        let command = Command::parse_from(["race", "3kB", "--schemes", "linux", "--exact"]);
+        let race = command.args.races().unwrap().remove(0).race;
+        let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
+        RaceResult::new(&race, &race.run(options))
+    }
+
+    #[test]
+    fn every_row_of_the_first_scheme_has_to_keep_the_times() {
+        let judge = |result: &RaceResult, first: &str| {
+            let budget: RaceBudget = "last_byte=1s".parse().unwrap();
+            budget.judge(result, first).map_err(|failure| failure.why().to_owned())
+        };
+        let mut result = result();
+        assert_eq!(judge(&result, "linux"), Ok(()));
+        let nothing = "no load under newreno was measured".to_owned();
+        assert_eq!(judge(&result, "newreno"), Err(nothing));
+        // Another world, in which the load took two seconds.
+        let mut slow = result.schemes[0].clone();
+        slow.world = Some(World::Kernel);
+        slow.milestones.iter_mut().for_each(|one| one.time_s = Some(Spread::exactly(2.0)));
+        result.schemes.push(slow);
+        let late = "last byte takes 2.000 s under linux on kernel, and may take 1.000 s".to_owned();
+        assert_eq!(judge(&result, "linux"), Err(late));
     }
 }

@@ -14,8 +14,12 @@ pub(super) const ALL: &str = "all";
 /// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR
 /// file, of whose several pages `har_page` chooses one.
 pub(crate) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
-    let page = pages(name, har_page)?.into_iter().next();
-    page.map(|run| run.page).ok_or_else(|| Failure::input(format!("{name} has no page")))
+    match <[RecordedRun; 1]>::try_from(pages(name, har_page)?) {
+        Ok([run]) => Ok(run.page),
+        Err(all) => {
+            Err(Failure::input(format!("{name} has {} pages: choose one by --har-page", all.len())))
+        }
+    }
 }
 
 /// The same, or each page of the file if `har_page` is [`ALL`].

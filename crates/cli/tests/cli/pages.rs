@@ -80,3 +80,9 @@ fn a_race_marks_the_limit_of_a_recording() {
         assert_eq!(json["limit_mark"] == "limit of this recording", marked);
     }
 }
+
+#[test]
+fn one_page_of_several_is_shown() {
+    let file = recording("five-runs.har");
+    refused(&["pages", &file, "--har-page", "all"], &[&file, "5 pages", "--har-page"]);
+}
