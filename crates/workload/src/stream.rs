@@ -1,10 +1,10 @@
-//! What the bytes of a connection mean, said beside the bytes.
+//! The meaning of a connection's bytes, beside the bytes.
 //!
-//! Only byte counts cross a simulated network, so whoever writes to a connection also says what it
-//! wrote, as a [`Span`], and the driver hands that to the other end *when it is written*; the
-//! other end makes use of it only as the bytes arrive, in order. Under HTTP/3 each stream has an
-//! order of its own. Over a real wire nothing is handed over: a parser of what has arrived
-//! announces the same spans, each as soon as its header is readable.
+//! Only byte counts cross a simulated network. So the writer also describes its bytes by a
+//! [`Span`], and the driver gives that to the other end *when it is written*. The other end uses it
+//! only as the bytes are received, in order. Under HTTP/3 each stream has an order of its own. On a
+//! real wire no span is passed: a parser of the received bytes announces the same spans, each when
+//! its header is readable.
 
 use crate::page::ObjectId;
 use std::collections::VecDeque;

@@ -112,6 +112,7 @@ impl RebuiltSender {
             window_is_guess: terms.window_is_guess,
             nagle: Nagle::of(config),
             has_probes: model.has_probes(),
+            // Minshall's rule is Linux's own, and marks its schemes.
             counts_segments: config.minshall,
             has_fine_clock: config.rto.tick <= FINE_TICK,
             is_answered: false,

@@ -6,8 +6,8 @@
 /// One response as it was delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    pub(super) from: f64,
-    pub(super) to: f64,
+    pub(super) from_ms: f64,
+    pub(super) to_ms: f64,
     pub(super) bytes: f64,
 }
 
@@ -15,30 +15,30 @@ pub(super) struct Delivery {
 /// last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Curve {
-    times: Vec<f64>,
+    times_ms: Vec<f64>,
     bytes: Vec<f64>,
 }
 
 /// Responses without a duration are taken to last a microsecond: a curve has no steps.
-const SHORTEST: f64 = 1e-3;
+const SHORTEST_MS: f64 = 1e-3;
 
 impl Curve {
     pub(super) fn new(deliveries: &[Delivery]) -> Self {
         let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * deliveries.len());
         for one in deliveries {
-            let to = one.to.max(one.from + SHORTEST);
-            let rate = one.bytes / (to - one.from);
-            changes.extend([(one.from, rate), (to, -rate)]);
+            let to = one.to_ms.max(one.from_ms + SHORTEST_MS);
+            let rate = one.bytes / (to - one.from_ms);
+            changes.extend([(one.from_ms, rate), (to, -rate)]);
         }
         changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut curve = Self::default();
         let (mut rate, mut sum) = (0.0_f64, 0.0);
         for (at, change) in changes {
-            if let Some(before) = curve.times.last() {
+            if let Some(before) = curve.times_ms.last() {
                 sum += rate.max(0.0) * (at - before);
             }
             rate += change;
-            curve.times.push(at);
+            curve.times_ms.push(at);
             curve.bytes.push(sum);
         }
         curve
@@ -46,20 +46,20 @@ impl Curve {
 
     /// Bytes delivered by `at`.
     pub(super) fn at(&self, at: f64) -> f64 {
-        interpolate(&self.times, &self.bytes, at)
+        interpolate(&self.times_ms, &self.bytes, at)
     }
 
     /// The time at which `bytes` had been delivered; `None` if there are fewer.
     pub(super) fn when(&self, bytes: f64) -> Option<f64> {
         let all = *self.bytes.last()?;
-        (bytes <= all).then(|| interpolate(&self.bytes, &self.times, bytes))
+        (bytes <= all).then(|| interpolate(&self.bytes, &self.times_ms, bytes))
     }
 
     /// The points between two instants, both included, the last first.
     pub(super) fn points_back(&self, from: f64, to: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let inner =
-            self.times.partition_point(|t| *t <= from)..self.times.partition_point(|t| *t < to);
-        let inner = inner.rev().map(|index| (self.times[index], self.bytes[index]));
+        let inner = self.times_ms.partition_point(|t| *t <= from)
+            ..self.times_ms.partition_point(|t| *t < to);
+        let inner = inner.rev().map(|index| (self.times_ms[index], self.bytes[index]));
         let ends = [to, from].map(|at| (at, self.at(at)));
         ends.into_iter().take(1).chain(inner).chain([ends[1]])
     }
@@ -85,8 +85,8 @@ mod tests {
     /// 100 bytes from 0 to 10 ms and 300 from 5 to 15: ten a millisecond, then forty, then thirty.
     fn two() -> Curve {
         Curve::new(&[
-            Delivery { from: 5.0, to: 15.0, bytes: 300.0 },
-            Delivery { from: 0.0, to: 10.0, bytes: 100.0 },
+            Delivery { from_ms: 5.0, to_ms: 15.0, bytes: 300.0 },
+            Delivery { from_ms: 0.0, to_ms: 10.0, bytes: 100.0 },
         ])
     }
 
@@ -112,7 +112,7 @@ mod tests {
     fn nothing_delivered_is_nothing() {
         let curve = Curve::new(&[]);
         assert_eq!((curve.at(3.0), curve.when(1.0)), (0.0, None));
-        let at_once = Curve::new(&[Delivery { from: 2.0, to: 2.0, bytes: 9.0 }]);
+        let at_once = Curve::new(&[Delivery { from_ms: 2.0, to_ms: 2.0, bytes: 9.0 }]);
         assert_eq!((at_once.at(2.0), at_once.at(2.1)), (0.0, 9.0));
     }
 }

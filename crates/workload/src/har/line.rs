@@ -28,7 +28,7 @@ const BUSY_SHARE: f64 = 0.8;
 const FLIGHT: f64 = 14_600.0;
 
 /// Ten gigabits a second in bytes a millisecond. Faster ones were rounded to no time.
-const UNTIMED_RATE: f64 = 1.25e6;
+const UNTIMED_BYTES_PER_MS: f64 = 1.25e6;
 
 /// A full packet's bytes.
 const PACKET: f64 = 1_460.0;
@@ -53,8 +53,8 @@ struct Answer {
     /// Whether responses of its connection may have overtaken it.
     is_multiplexed: bool,
     /// Time of sending the request.
-    sent: f64,
-    rtt: f64,
+    sent_ms: f64,
+    rtt_ms: f64,
     /// The server's time if nothing else was in `wait`.
     most: Duration,
     delivery: Delivery,
@@ -65,8 +65,8 @@ struct Answer {
 pub(super) struct RecordedLine {
     answers: Vec<Answer>,
     curve: Curve,
-    /// Bytes per millisecond; `None` if the page has too few bytes, or no times.
-    rate: Option<f64>,
+    /// `None` if the page has too few bytes, or no times.
+    bytes_per_ms: Option<f64>,
 }
 
 /// Facts about the host of a fetch.
@@ -90,12 +90,12 @@ impl RecordedLine {
                 connection: names.get(fetch.connection.as_str()).copied(),
                 host: host.index,
                 is_multiplexed: host.is_multiplexed,
-                sent: ms(fetch.first_byte.saturating_sub(fetch.wait)),
-                rtt: ms(host.rtt),
+                sent_ms: ms(fetch.first_byte.saturating_sub(fetch.wait)),
+                rtt_ms: ms(host.rtt),
                 most: fetch.wait.saturating_sub(host.rtt),
                 delivery: Delivery {
-                    from: ms(fetch.first_byte),
-                    to: ms(fetch.finished),
+                    from_ms: ms(fetch.first_byte),
+                    to_ms: ms(fetch.finished),
                     bytes: (fetch.sizes.header + fetch.sizes.body) as f64,
                 },
             }
@@ -104,19 +104,19 @@ impl RecordedLine {
         let deliveries: Vec<Delivery> = answers.iter().map(|a| a.delivery).collect();
         let rate = highest_rate(&Curve::new(&deliveries), &deliveries);
         let parts: Vec<Delivery> = answers.iter().flat_map(|answer| answer.parts(rate)).collect();
-        Self { answers, curve: Curve::new(&parts), rate }
+        Self { answers, curve: Curve::new(&parts), bytes_per_ms: rate }
     }
 
     /// The highest rate at which the recording delivered; the line may have been faster.
     pub(super) fn rate(&self) -> Option<Rate> {
-        self.rate.map(|rate| Rate::from_bps((rate * 8e3).round() as u64))
+        self.bytes_per_ms.map(|rate| Rate::from_bps((rate * 8e3).round() as u64))
     }
 
     /// The bounds of each server's time.
     pub(super) fn bounds(&self) -> Vec<ServerTimeBounds> {
         let mut order: Vec<usize> = (0..self.answers.len()).collect();
         order.sort_by(|a, b| {
-            self.answers[*a].delivery.from.total_cmp(&self.answers[*b].delivery.from)
+            self.answers[*a].delivery.from_ms.total_cmp(&self.answers[*b].delivery.from_ms)
         });
         let mut least = vec![0.0; self.answers.len()];
         for (place, index) in order.iter().enumerate() {
@@ -142,9 +142,9 @@ impl RecordedLine {
 
     /// The longest time that the response may have spent behind others.
     fn longest_queue(&self, answer: &Answer) -> f64 {
-        let Some(rate) = self.rate else { return 0.0 };
+        let Some(rate) = self.bytes_per_ms else { return 0.0 };
         let busy = rate * BUSY_SHARE;
-        let (ready, first) = (answer.sent + answer.rtt, answer.delivery.from);
+        let (ready, first) = (answer.sent_ms + answer.rtt_ms, answer.delivery.from_ms);
         let delivered = self.curve.at(first);
         let by_bytes = (delivered - self.curve.at(ready)) / busy;
         by_bytes.min(first - self.busy_since(ready, first, busy)).max(0.0)
@@ -169,8 +169,8 @@ impl RecordedLine {
     fn waits_for_the_line_alone(&self, answer: &Answer) -> bool {
         let is_before = |other: &&Answer| {
             other.shares_connection(answer)
-                && other.delivery.to > answer.sent + answer.rtt
-                && other.delivery.from < answer.delivery.from
+                && other.delivery.to_ms > answer.sent_ms + answer.rtt_ms
+                && other.delivery.from_ms < answer.delivery.from_ms
         };
         !answer.is_multiplexed || !self.answers.iter().any(|other| is_before(&other))
     }
@@ -181,7 +181,7 @@ impl Answer {
     /// crossed at the line's rate, and between them it waited for acknowledgements and for others.
     /// Beside others, only the first packet did.
     fn parts(&self, rate: Option<f64>) -> Vec<Delivery> {
-        let Delivery { from, to, bytes } = self.delivery;
+        let Delivery { from_ms: from, to_ms: to, bytes } = self.delivery;
         let (first, last) = if self.is_multiplexed { (PACKET, 0.0) } else { (FLIGHT, FLIGHT) };
         let first = bytes.min(first);
         let last = (bytes - first).min(last);
@@ -190,15 +190,15 @@ impl Answer {
         let (sent, rest) = (from + first / rate, to - last / rate);
         let middle = bytes - first - last;
         vec![
-            Delivery { from, to: sent, bytes: first },
-            Delivery { from: sent, to: rest, bytes: middle },
-            Delivery { from: rest, to, bytes: last },
+            Delivery { from_ms: from, to_ms: sent, bytes: first },
+            Delivery { from_ms: sent, to_ms: rest, bytes: middle },
+            Delivery { from_ms: rest, to_ms: to, bytes: last },
         ]
     }
 
     /// The time at which it was on the line, for a server's time.
     fn at_line(&self, server_time: f64) -> f64 {
-        self.sent + self.rtt / 2.0 + server_time
+        self.sent_ms + self.rtt_ms / 2.0 + server_time
     }
 
     /// Whether both came on one connection. If the file names none, a multiplexed host has one.
@@ -215,9 +215,9 @@ impl Answer {
 fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
     let rate = |one: &Delivery| {
-        let before = curve.at(one.from);
-        let until = curve.when(before + window.max(FLIGHT))?.max(one.to);
-        Some(((curve.at(until) - before) / (until - one.from), one.bytes))
+        let before = curve.at(one.from_ms);
+        let until = curve.when(before + window.max(FLIGHT))?.max(one.to_ms);
+        Some(((curve.at(until) - before) / (until - one.from_ms), one.bytes))
     };
     let mut rates: Vec<(f64, f64)> = deliveries
         .iter()
@@ -231,7 +231,7 @@ fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
         sum += bytes;
         (sum >= RATE_QUANTILE * all).then_some(rate)
     });
-    highest.filter(|rate| *rate < UNTIMED_RATE)
+    highest.filter(|rate| *rate < UNTIMED_BYTES_PER_MS)
 }
 
 /// Milliseconds.
