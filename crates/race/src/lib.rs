@@ -74,6 +74,7 @@ pub mod limit;
 mod limits;
 mod metric;
 mod milestone_times;
+mod page_run;
 mod page_runs;
 mod perfect;
 mod phase;
@@ -95,7 +96,7 @@ pub use critical::{CriticalCause, CriticalObject, CriticalPath, CriticalPhases, 
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use milestone_times::MilestoneTimes;
-pub use page_runs::{PageRun, PageRunRow};
+pub use page_run::{PageRun, PageRunRow};
 pub use perfect::PERFECT_START;
 pub use record::{
     LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,

@@ -4,33 +4,9 @@
 //! differ in what servers and page did while they were recorded. So the interval of a gain over
 //! runs needs the runs' medians: repeats of one run are no further evidence.
 
+use super::page_run::PageRun;
 use super::result::{MilestoneResult, RaceResult, SchemeResult, divide_by_perfect_start};
-use super::{BoundShares, Spread, VisitKind, VisitSample, World};
-use serde::Serialize;
-
-/// A run of the page by itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageRun {
-    /// The run's id in the recording; `None` for a page that is no recording.
-    pub id: Option<String>,
-    /// The rows of the race.
-    pub schemes: Vec<PageRunRow>,
-}
-
-/// A row of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageRunRow {
-    /// The scheme, or a limit.
-    pub name: String,
-    /// The world; `None` for a limit.
-    pub on: Option<World>,
-    /// The kind of visit.
-    pub visit: VisitKind,
-    /// Seconds until the end of the load, median over repeats.
-    pub page_s: Option<f64>,
-    /// 1 − the time over `linux`'s, median over repeats.
-    pub gain_over_linux: Option<f64>,
-}
+use super::{BoundShares, Spread, VisitSample};
 
 impl RaceResult {
     /// The result of several runs of a page, from the result of each. All have the same schemes,

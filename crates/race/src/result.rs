@@ -7,7 +7,7 @@ use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::critical::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
-use super::page_runs::{PageRun, PageRunRow};
+use super::page_run::{PageRun, PageRunRow};
 use super::{
     LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
     Spread, VisitKind, VisitSample, Visits, World,

@@ -232,8 +232,8 @@ impl FlowRecord {
         self.events.push(SequenceEvent { at, from, to, step });
     }
 
-    /// The requests, each with the time at which its server could use it. TCP delivers in order: what
-    /// arrived behind a gap waits until the gap is filled.
+    /// The requests, each with the time at which its server could use it. TCP delivers in order:
+    /// data behind a gap waits until the gap is filled.
     fn usable_requests(&self) -> Vec<RequestData> {
         let mut requests = self.requests.clone();
         let mut latest = Instant::ZERO;
