@@ -64,6 +64,7 @@ mod account;
 mod bound;
 mod contestant;
 mod critical;
+mod critical_path;
 mod ends;
 pub mod estimate;
 mod harm;
@@ -92,7 +93,8 @@ mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
-pub use critical::{CriticalCause, CriticalObject, CriticalPath, CriticalPhases, CriticalWait};
+pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
+pub use critical_path::{CriticalPath, CriticalWait};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
 pub use metric::RaceMetric;
 pub use milestone_times::MilestoneTimes;

@@ -5,7 +5,7 @@
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
-use super::critical::CriticalPath;
+use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
 use super::page_run::{PageRun, PageRunRow};
 use super::{

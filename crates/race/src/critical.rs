@@ -5,10 +5,6 @@
 //! same is true of that object, up to the instant at which the next one could go on. Each moment of
 //! the load is in one phase of one object, so the phases add up to the time of the load.
 
-mod named;
-
-pub use named::{CriticalPath, CriticalWait};
-
 use crate::record::LoadRecording;
 use serde::Serialize;
 use units::{Duration, Instant};

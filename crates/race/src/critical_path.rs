@@ -1,8 +1,8 @@
 //! The critical path of a race in names and seconds: that of the first load by `linux`.
 
-use super::{CriticalCause, CriticalObject};
-use crate::contestant::{ClientTurn, Contestant, MeasuredLoad};
-use crate::world::World;
+use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
+use super::critical::{CriticalCause, CriticalObject};
+use super::world::World;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use units::Duration;
@@ -36,7 +36,7 @@ pub struct CriticalWait {
 
 impl CriticalPath {
     /// The path of a contestant's first load; `None` if the load has none.
-    pub(crate) fn of(page: &Page, contestant: &Contestant) -> Option<Self> {
+    pub(super) fn of(page: &Page, contestant: &Contestant) -> Option<Self> {
         let load = contestant.first().and_then(|turn: &ClientTurn| turn.visits.first());
         let path: &[CriticalObject] = load.map_or(&[], |load: &MeasuredLoad| &load.critical);
         let object = |wait: &CriticalObject| {
