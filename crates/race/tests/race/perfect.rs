@@ -53,6 +53,22 @@ fn transfers_share_the_link() {
     assert_eq!((load.retransmitted, load.dropped), (Some(0), 0));
 }
 
+/// Six connections carry two images of 20 kB each. At equal shares all first images would end at the
+/// same instant, and the second ones would take a round trip and six images' time on the link, 30
+/// ms. One after another, the last connection's second image ends a round trip and one image's time
+/// after its first: 14 packets of at most 1514 bytes and a response header, 1.7 ms at 100 Mbit/s.
+#[test]
+fn connections_of_a_browser_take_the_link_in_turn_if_that_is_faster() {
+    let path: PathSpec = "100mbit,20ms,100p".parse().unwrap();
+    let time_of = |images: usize| {
+        let hosts = vec![PageHost::plain("a", Http::Http11)];
+        let images = vec![Object::plain("image", ObjectKind::Image, 20_000); images];
+        first_load(&race(&Page::new("images", hosts, images).unwrap(), path, &["linux"]))
+    };
+    let longer = (time_of(12) - time_of(6)).as_secs_f64();
+    assert!((0.0216..0.0225).contains(&longer), "{longer}");
+}
+
 /// The client offers 64 kB at first and more a round trip later. So 300 kB need three flights, and
 /// the last one begins at 4 round trips of 104 ms, 416 ms. The link needs 48 ms for all of them.
 #[test]
@@ -64,8 +80,8 @@ fn the_client_is_that_of_any_contestant() {
 
 /// Random pages over random paths, whose ACKs have room: perfect start is never faster than the
 /// limit, and hardly ever slower than a scheme that begins without knowledge. Transfers that share
-/// the link unequally can be luckier: 3.2 % of these loads are faster by more than 2 %, and 0.9 %
-/// by more than 5 %. HTTP/3 has 1.7 % and 0.6 %.
+/// the link in another order can be luckier: 0.3 % of these loads are faster by more than 2 %, and
+/// 0.07 % by more than 5 %.
 #[test]
 fn no_scheme_without_knowledge_is_much_faster() {
     let schemes = ["linux", "linux+iw=32", "linux-bbr", "hs-cubic", "jump-start"];
@@ -91,5 +107,5 @@ fn no_scheme_without_knowledge_is_much_faster() {
     };
     assert!(faster.len() > 2000, "{}", faster.len());
     let shares = [0.02, 0.05, 0.2].map(share_above);
-    assert!(shares[0] < 0.04 && shares[1] < 0.01 && shares[2] == 0.0, "{shares:?}");
+    assert!(shares[0] < 0.005 && shares[1] < 0.002 && shares[2] == 0.0, "{shares:?}");
 }
