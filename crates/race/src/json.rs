@@ -1,7 +1,8 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
 use super::{
-    MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World,
+    ChangeResult, MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits,
+    World,
 };
 use link::path::PathSpec;
 use link::recording::RecordedLink;
@@ -39,6 +40,22 @@ impl Serialize for RaceResult {
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.serialize_entry("critical_path", &self.critical)?;
+        let what_if: Vec<_> = self.what_if.iter().map(|one| ChangeJson(one, of)).collect();
+        map.serialize_entry("what_if", &what_if)?;
+        map.end()
+    }
+}
+
+/// A change, with what it gains.
+struct ChangeJson<'a>(&'a ChangeResult, Columns);
+
+impl Serialize for ChangeJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(result, columns) = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("change", &result.change)?;
+        serialize_spread(&mut map, "page_s", result.page_s, columns)?;
+        serialize_spread(&mut map, "gain", result.gain, columns)?;
         map.end()
     }
 }

@@ -89,6 +89,7 @@ mod spread;
 pub mod student;
 mod tally;
 mod visits;
+mod what_if;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
@@ -110,6 +111,7 @@ pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
 pub use visits::{Alternation, Crossing, OtherLine, VisitKind, Visits};
+pub use what_if::{Change, ChangeResult};
 pub use world::World;
 
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};

@@ -6,7 +6,7 @@
 
 use super::page_run::PageRun;
 use super::result::{MilestoneResult, RaceResult, SchemeResult, divide_by_perfect_start};
-use super::{BoundShares, Spread, VisitSample};
+use super::{BoundShares, ChangeResult, Spread, VisitSample};
 
 impl RaceResult {
     /// The result of several runs of a page, from the result of each. All have the same schemes,
@@ -29,7 +29,14 @@ impl RaceResult {
         let mut schemes: Vec<SchemeResult> = first.schemes.iter().filter_map(rows).collect();
         divide_by_perfect_start(&mut schemes);
         let limit_mark = results.iter().find_map(|one| one.limit_mark);
-        Self { runs, schemes, limit_mark, ..first.clone() }
+        // A change that is none in one of the runs has no median over all.
+        let of_change = |first: &ChangeResult| {
+            let same = |one: &Self| one.what_if.iter().find(|c| c.change == first.change).copied();
+            let all: Option<Vec<ChangeResult>> = results.iter().map(same).collect();
+            all.map(|all| ChangeResult::over_runs(&all))
+        };
+        let what_if = first.what_if.iter().filter_map(of_change).collect();
+        Self { runs, schemes, what_if, limit_mark, ..first.clone() }
     }
 }
 

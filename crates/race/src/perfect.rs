@@ -1,16 +1,17 @@
 //! Perfect start: the load by servers that know the path, to which real start-ups can be compared.
 //!
-//! Each server knows the rate of the access link and which transfers share it. It has no more under
-//! way than keeps the link full, and loses nothing. All servers pace at equal shares, or they take
-//! the whole link one after another, in the order of their requests. The load is the faster of both:
-//! equal shares end the transfers of a browser's connections at the same instant, and then the link
-//! is idle for a round trip. Page, client, connections, protocols and think times are those of any
-//! contestant. So servers that knew as much could be as fast.
+//! Each server knows the rate of the access link and which transfers share it. It has no more
+//! under way than keeps the link full, and loses nothing. All servers pace at equal shares, or they
+//! take the whole link one after another, in the order of their requests. The load is the faster of
+//! both. At equal shares the transfers of a browser's connections end at the same instant, and the
+//! link is then idle for a round trip. Page, client, connections, protocols and think times are
+//! those of any contestant. So servers that knew as much could be as fast.
 //!
-//! It is simulated by the model of Linux with a fixed window, over an access link that drops nothing
-//! and serves connections in turn, or packets in the order of their arrival. The order of the link is
-//! the pacing of the senders: a packet leaves at the instant at which its sender would have sent it.
-//! The window is the bandwidth-delay product of the whole link, for the time that ACKs really take.
+//! It is simulated by the model of Linux with a fixed window, over an access link that drops
+//! nothing. The link serves connections in turn, or packets in the order of their arrival. That
+//! order is the pacing of the senders: a packet leaves at the instant at which its sender would
+//! have sent it. The window is the bandwidth-delay product of the whole link, for the time that
+//! ACKs really take.
 
 use super::contestant::MeasuredLoad;
 use super::run::{self, Staging};
@@ -62,7 +63,7 @@ impl Race {
         let client = self.client.clone().unwrap_or(client);
         let race = Self { client: Some(client), ..self.clone() };
         let load = |repeat| {
-            // Before an unlimited queue, downloads in the background would delay all else without end.
+            // Before an unlimited queue, background downloads would delay all else without end.
             let orders = if self.background > 0 { &ORDERS[..1] } else { &ORDERS };
             let visits =
                 |links| run::run(&Staging { race: &race, scheme: &server, links }, repeat, options);

@@ -9,8 +9,8 @@ use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
 use super::page_run::{PageRun, PageRunRow};
 use super::{
-    LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceOutcome,
-    Spread, VisitKind, VisitSample, Visits, World,
+    ChangeResult, LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric,
+    RaceOutcome, Spread, VisitKind, VisitSample, Visits, World,
 };
 use crate::limit::Limit;
 use link::path::PathSpec;
@@ -99,6 +99,8 @@ pub struct RaceResult {
     pub setting: Setting,
     /// The critical path of the first load by `linux`.
     pub critical: Option<CriticalPath>,
+    /// First visits by `linux` under changes of path, servers and browser, if they were simulated.
+    pub what_if: Vec<ChangeResult>,
     /// Words for the limit if it holds for the recording of the page alone.
     pub limit_mark: Option<&'static str>,
     /// Remarks on the page and the race for their reader.
@@ -129,6 +131,7 @@ impl RaceResult {
             critical: World::ALL
                 .into_iter()
                 .find_map(|world| CriticalPath::of(&race.page, outcome.baseline(world)?)),
+            what_if: Vec::new(),
             limit_mark: race.page.recorded().and_then(RecordedLoad::limit_mark),
             notes: Vec::new(),
             runs: vec![run(None, &schemes)],

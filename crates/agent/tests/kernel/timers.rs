@@ -26,7 +26,7 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
             let before = agent.status().handshake_timers;
             let (took, page) = bed.open_together(&server, PAGE);
             let after = agent.status().handshake_timers;
-            // The next agent is told of connections that close under it, also of those that it has not seen open.
+            // The next agent counts every connection that closes under it.
             drop(page);
             agent.wait_for_closed(2 + 2 * PAGE as u64);
             (took, before, after)

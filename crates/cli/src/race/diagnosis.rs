@@ -1,8 +1,8 @@
 //! The result of a race in words: the page's time, what could be saved, and what it waits for.
 
 use race::{
-    BASELINE, Bound, CriticalCause, CriticalPath, CriticalWait, PERFECT_START, RaceMetric,
-    RaceResult, SchemeResult, VisitKind, World,
+    BASELINE, Bound, Change, ChangeResult, CriticalCause, CriticalPath, CriticalWait,
+    PERFECT_START, RaceMetric, RaceResult, SchemeResult, VisitKind, World,
 };
 use report::{Cell, Column, Quantity, Row, Table, seconds};
 use units::{Duration, counted};
@@ -32,7 +32,22 @@ pub(super) fn sentences(result: &RaceResult) -> Vec<String> {
             format!("{needs}; a perfect start would save {saves} of it, {:.0} %.", gain * 100.0)
         }
     };
-    [saving].into_iter().chain(account(linux)).collect()
+    [saving].into_iter().chain(account(linux)).chain(changes(result)).collect()
+}
+
+/// Savings by changes other than of TCP, the largest first.
+fn changes(result: &RaceResult) -> Option<String> {
+    let saving = |of: &ChangeResult| {
+        let (time, gain) = (of.page_s?.median, of.gain?.median);
+        (gain >= OF_NOTE).then(|| (gain, gain / (1.0 - gain) * time, of.change))
+    };
+    let mut saved: Vec<_> = result.what_if.iter().filter_map(saving).collect();
+    saved.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    let in_words = |(gain, time, change): &(f64, f64, Change)| {
+        format!("{} {} ({:.0} %)", change.name(), seconds(*time), gain * 100.0)
+    };
+    let all: Vec<String> = saved.iter().map(in_words).collect();
+    (!all.is_empty()).then(|| format!("Other changes would save: {}.", all.join(", ")))
 }
 
 fn time_of(row: &SchemeResult) -> Option<f64> {

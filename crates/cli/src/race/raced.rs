@@ -70,8 +70,9 @@ fn raced_run(
     is_shown: bool,
 ) -> io::Result<(RaceOutcome, RaceResult)> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
-    let perfect = if worlds.contains(&World::Sim) { u64::from(race.repeats) } else { 0 };
-    let loads = testbed::load_count(race, &contenders, worlds) + perfect;
+    let is_simulated = worlds.contains(&World::Sim);
+    let beside = if is_simulated { u64::from(race.repeats) + race.what_if_count() } else { 0 };
+    let loads = testbed::load_count(race, &contenders, worlds) + beside;
     let progress = CountBar::begin(loads, "loads");
     let how = ContestOptions {
         worlds,
@@ -86,7 +87,10 @@ fn raced_run(
         on_run: &|| progress.step(),
     };
     let outcome = testbed::run(race, how);
-    let perfect = worlds.contains(&World::Sim).then(|| race.perfect_start(how.of_simulations()));
+    let simulated = how.of_simulations();
+    let perfect = is_simulated.then(|| race.perfect_start(simulated));
+    let linux = outcome.as_ref().ok().and_then(|outcome| outcome.baseline(World::Sim));
+    let what_if = linux.map_or_else(Vec::new, |linux| race.what_if(linux, simulated));
     progress.end();
     let mut outcome = outcome?;
     outcome.contestants.extend(perfect);
@@ -96,7 +100,7 @@ fn raced_run(
         client_model: (client != ClientModel::default()).then(|| client.to_string()),
         ..how.setting()
     };
-    let result = RaceResult { setting, ..RaceResult::new(race, &outcome) };
+    let result = RaceResult { setting, what_if, ..RaceResult::new(race, &outcome) };
     Ok((outcome, result))
 }
 

@@ -33,6 +33,11 @@ fn the_result_begins_with_words() {
         assert_eq!(is_named, share >= 0.005, "{cause} {share}: {account}");
     }
     assert!(account.starts_with("It spends 50 % of the time waiting for congestion windows"));
+    // Changes that save something, the largest first.
+    let changes = lines.next().expect("a sentence");
+    let saved = ["half the round trip", "servers that answer at once"].map(|one| changes.find(one));
+    assert!(changes.starts_with("Other changes would save: half the round trip "), "{changes}");
+    assert!(saved[0] < saved[1], "{changes}");
     // A scheme's gain in parts of that of perfect start.
     let share = number_of(&race, "linux-bbr", "share_of_perfect_start");
     let parts = number_of(&race, "linux-bbr", "gain_over_linux") / gain;

@@ -90,6 +90,19 @@ impl PathSpec {
         Self { loss, ..self }.checked()
     }
 
+    /// The same path with another round trip.
+    #[must_use]
+    pub const fn with_rtt(self, rtt: Duration) -> Self {
+        Self { rtt, ..self }
+    }
+
+    /// The same path with `factor` times its rates; `None` if a rate changes or would be too large.
+    pub fn with_rates_times(self, factor: u64) -> Option<Self> {
+        let times = |rate: Rate| rate.as_bps().checked_mul(factor).map(Rate::from_bps);
+        let (down, up) = (times(self.down)?, times(self.up)?);
+        (!self.is_changing()).then_some(Self { down, up, ..self }.checked().ok()?)
+    }
+
     /// Rate towards the client; the mean, if it changes.
     pub const fn down(&self) -> Rate {
         self.down

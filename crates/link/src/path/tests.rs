@@ -205,3 +205,13 @@ fn a_recording_is_refused_with_the_part_that_is_wrong() {
     }
     assert!(error("trace=drive.csv,20ms,9p").to_string().contains("write a rate"));
 }
+
+#[test]
+fn both_rates_are_multiplied_and_a_queue_in_bdp_grows_with_them() {
+    let path: PathSpec = "20mbit,80ms,1bdp,up=5mbit".parse().unwrap();
+    let doubled = path.with_rates_times(2).unwrap();
+    assert_eq!(doubled.to_string(), "40mbit,80ms,1bdp,up=10mbit");
+    assert_eq!(doubled.queue_limit(doubled.down()), QueueLimit::Bytes(400_000));
+    assert_eq!(path.with_rates_times(u64::MAX), None);
+    assert_eq!("mobile,80ms,100p".parse::<PathSpec>().unwrap().with_rates_times(2), None);
+}

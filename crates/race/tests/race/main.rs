@@ -9,3 +9,4 @@ mod race;
 mod recorded;
 mod recorded_line;
 mod recorder;
+mod what_if;

@@ -53,10 +53,10 @@ fn transfers_share_the_link() {
     assert_eq!((load.retransmitted, load.dropped), (Some(0), 0));
 }
 
-/// Six connections carry two images of 20 kB each. At equal shares all first images would end at the
-/// same instant, and the second ones would take a round trip and six images' time on the link, 30
-/// ms. One after another, the last connection's second image ends a round trip and one image's time
-/// after its first: 14 packets of at most 1514 bytes and a response header, 1.7 ms at 100 Mbit/s.
+/// Six connections carry two images of 20 kB each. At equal shares all first images would end at
+/// the same instant. The second ones would take a round trip and six images' time on the link, 30
+/// ms. One after another, the last connection's second image ends a round trip and one image's
+/// time after its first. The image takes 1.7 ms: 14 packets of at most 1514 bytes at 100 Mbit/s.
 #[test]
 fn connections_of_a_browser_take_the_link_in_turn_if_that_is_faster() {
     let path: PathSpec = "100mbit,20ms,100p".parse().unwrap();

@@ -22,6 +22,7 @@ use crate::Http;
 use crate::Tls;
 use milestone::Awaited;
 use std::fmt;
+use units::Duration;
 
 /// Which host of a page: an index into [`Page::hosts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,6 +105,28 @@ impl Page {
     pub fn with_recorded(mut self, recorded: RecordedLoad) -> Self {
         self.recorded = Some(Box::new(recorded));
         self
+    }
+
+    /// The same page from servers that answer at once.
+    #[must_use]
+    pub fn without_server_waits(&self) -> Self {
+        let at_once = |object: &Object| Object { server_wait: Duration::ZERO, ..object.clone() };
+        Self { objects: self.objects.iter().map(at_once).collect(), ..self.clone() }
+    }
+
+    /// The same page in a browser that asks for each object as soon as its parent reveals it.
+    #[must_use]
+    pub fn without_browser_work(&self) -> Self {
+        let at_once = |object: &Object| Object {
+            discovery: match object.discovery {
+                Discovery::AtStart => Discovery::AtStart,
+                Discovery::InBody { parent, offset, .. } => {
+                    Discovery::InBody { parent, offset, delay: Duration::ZERO }
+                }
+            },
+            ..object.clone()
+        };
+        Self { objects: self.objects.iter().map(at_once).collect(), ..self.clone() }
     }
 
     /// The load that it was recorded from; `None` if it was not recorded.
