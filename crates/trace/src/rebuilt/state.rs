@@ -28,6 +28,7 @@ impl RebuiltSender {
             mss: self.core.mss(),
             paced_until: None,
             slow_start: self.path.in_startup(),
+            reader_lags: self.core.window() + self.core.mss() <= self.core.largest_window(),
         }
     }
 

@@ -341,7 +341,10 @@ impl TransferMeter {
     fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
-        let by_receiver = sender.flight.wait == SenderWait::Receiver;
+        // An ACK of a reader that lags came when the application read. Where the window was full, it
+        // let go what the ACK made room for, and nothing else.
+        let by_reader = sender.reader_lags && self.wait == Wait::ReceiverWindow;
+        let by_receiver = sender.flight.wait == SenderWait::Receiver || by_reader;
         let &PassingAck { delivered: bytes, rtt, .. } = ack;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };

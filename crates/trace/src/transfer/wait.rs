@@ -36,6 +36,9 @@ pub(crate) struct SenderState {
     /// The pacer keeps data back that the window has room for.
     pub(crate) paced_until: Option<Instant>,
     pub(crate) slow_start: bool,
+    /// The receiver offers a smaller window than it has offered before: its buffer holds data that
+    /// the application has not read.
+    pub(crate) reader_lags: bool,
 }
 
 /// The part of the state of a sender that each of its segments may change.
