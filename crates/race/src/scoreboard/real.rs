@@ -176,5 +176,7 @@ mod tests {
         assert_eq!(names.len(), cells.len());
         let objects: Vec<usize> = loaded().iter().map(|page| page.objects().len()).collect();
         assert_eq!(objects, [1, 1, 1, 1, 1, 9, 18, 31]);
+        // A transfer is all objects, also those after the recorded load event.
+        assert!(loaded().iter().all(|page| page.until() == workload::PageMilestone::LastByte));
     }
 }

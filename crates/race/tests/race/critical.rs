@@ -73,7 +73,8 @@ fn an_object_waits_for_the_one_that_holds_its_connection() {
         object(100, 0, Discovery::AtStart),
     ];
     let page = Page::new("queue", vec![host], objects).unwrap();
-    let page = page.with_event(workload::PageMilestone::Load, [ObjectId(0), ObjectId(1)]);
+    let load = workload::PageMilestone::Load;
+    let page = page.with_event(load, [ObjectId(0), ObjectId(1)]).measured_until(load);
     let race = |page: &Page| {
         let loader = LoaderConfig { connections: Some(1), ..LoaderConfig::default() };
         let race = plain_race(page, "1gbit,40ms,inf".parse().unwrap(), schemes(&["linux"]));

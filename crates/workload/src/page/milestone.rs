@@ -72,8 +72,7 @@ impl Awaited {
 }
 
 impl Page {
-    /// Adds an event of the recording, and the objects that the event waits for. The event `load`
-    /// then ends a load.
+    /// Adds an event of the recording, and the objects that the event waits for.
     #[must_use]
     pub fn with_event(
         mut self,
@@ -81,13 +80,10 @@ impl Page {
         objects: impl IntoIterator<Item = ObjectId>,
     ) -> Self {
         self.awaited.objects.insert(event, objects.into_iter().collect());
-        if event == PageMilestone::Load {
-            self.awaited.until = event;
-        }
         self
     }
 
-    /// Lets a load end with another milestone, or with the last byte if the page does not know it.
+    /// Lets a load end with this milestone in place of the last byte, if the page knows it.
     #[must_use]
     pub fn measured_until(mut self, until: PageMilestone) -> Self {
         self.awaited.until = if self.knows(until) { until } else { PageMilestone::LastByte };
