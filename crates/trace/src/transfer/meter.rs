@@ -341,8 +341,8 @@ impl TransferMeter {
     fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
-        // An ACK of a reader that lags came when the application read. Where the window was full, it
-        // let go what the ACK made room for, and nothing else.
+        // An ACK of a reader that lags came when the application read. Where the window was full,
+        // only that ACK made room.
         let by_reader = sender.reader_lags && self.wait == Wait::ReceiverWindow;
         let by_receiver = sender.flight.wait == SenderWait::Receiver || by_reader;
         let &PassingAck { delivered: bytes, rtt, .. } = ack;

@@ -107,8 +107,8 @@ fn a_client_that_does_not_read_is_the_cause() {
     // Segments that fill its window are small for that, and none waits for the ACK of another.
     near(found.percent(TimeShare::Nagle), 0.0, 0.1);
     let found = Found::of("slow-reader-steps");
-    // 1,436 of 1,620 ms, of which the link of 20 Mbit/s needs 371 ms anyway. Each ACK comes when the
-    // client has read 10 kB, as behind a link of 4 Mbit/s, and makes room for seven segments.
+    // 1,436 of 1,620 ms, of which the link of 20 Mbit/s needs 371 ms anyway. Each ACK comes when
+    // the client has read 10 kB, as behind a link of 4 Mbit/s, and makes room for seven segments.
     let receiver = found.millis(TimeShare::ReceiverWindow);
     assert!((1_065.0..1_440.0).contains(&receiver), "{receiver}");
     let found = Found::of("reader-dies");
