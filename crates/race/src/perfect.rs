@@ -29,14 +29,16 @@ pub const PERFECT_START: &str = "perfect start";
 
 /// Bytes of a full packet of HTTP/3.
 const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
+/// A smaller gain of perfect start is no measure of other gains.
+pub(crate) const LEAST_GAIN: f64 = 0.01;
 /// Ethernet's largest packet, bytes.
-const PACKET: u64 = 1514;
+pub(crate) const PACKET: u64 = 1514;
 /// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
 const ACK: u64 = 52;
 /// The initial window of Linux; no window is smaller.
 const LEAST_WINDOW: u64 = 10;
 /// No window at all, as segments of any window of TCP's.
-const NO_WINDOW: u64 = 1 << 20;
+pub(crate) const NO_WINDOW: u64 = 1 << 20;
 /// The time that two hosts take to answer a packet each, generously.
 const HOSTS: Duration = Duration::from_micros(400);
 /// Segments that receivers may hold back an ACK for, and a request that delays ACKs.
@@ -58,16 +60,17 @@ impl Race {
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
         let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
         let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
-        let server = sender(&self.path, if is_quic { QUIC_PACKET } else { PACKET });
+        let server = server(window(&self.path, if is_quic { QUIC_PACKET } else { PACKET }));
         let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
         let client = self.client.clone().unwrap_or(client);
         let race = Self { client: Some(client), ..self.clone() };
+        let orders = LinkOrder::all(self.background > 0);
         let load = |repeat| {
-            // Before an unlimited queue, background downloads would delay all else without end.
-            let orders = if self.background > 0 { &ORDERS[..1] } else { &ORDERS };
-            let visits =
-                |links| run::run(&Staging { race: &race, scheme: &server, links }, repeat, options);
-            let faster = orders.iter().copied().map(visits).min_by_key(|visits| time_of(visits));
+            let visits = |order: &LinkOrder| {
+                let staging = Staging { race: &race, scheme: &server, links: order.of_path() };
+                run::run(&staging, repeat, options)
+            };
+            let faster = orders.iter().map(visits).min_by_key(|visits| time_of(visits));
             (options.on_run)();
             faster.expect("there is an order")
         };
@@ -82,9 +85,8 @@ impl Race {
     }
 }
 
-/// Linux with a window that fits the path, and with timers that wait for no loss.
-fn sender(path: &PathSpec, packet: u64) -> Scheme {
-    let window = window(path, packet);
+/// Linux with a window of `window` segments, and with timers that wait for no loss.
+pub(crate) fn server(window: u64) -> Scheme {
     let text = format!(
         "{BASELINE}+iw={window}+window={window}+idle=keep+pacing=off+recovery=sack+rto_init=60s+rto_min=60s"
     );
@@ -92,7 +94,7 @@ fn sender(path: &PathSpec, packet: u64) -> Scheme {
 }
 
 /// Segments that keep the link full while their ACKs are under way, in packets of `packet` bytes.
-fn window(path: &PathSpec, packet: u64) -> u64 {
+pub(crate) fn window(path: &PathSpec, packet: u64) -> u64 {
     if path.is_changing() {
         return NO_WINDOW;
     }
@@ -114,34 +116,49 @@ fn time_of(visits: &[MeasuredLoad]) -> Duration {
     visits.iter().try_fold(Duration::ZERO, add).unwrap_or(Duration::MAX)
 }
 
-/// The orders in which servers may use the link.
-const ORDERS: [fn(&PathSpec) -> Duplex<LinkConfig>; 2] = [shared_links, ordered_links];
-
-/// The access link that serves connections in turn and drops nothing.
-fn shared_links(path: &PathSpec) -> Duplex<LinkConfig> {
-    lossless_links(path, in_turn())
+/// An order in which servers use the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkOrder {
+    /// All connections at equal shares.
+    Shares,
+    /// One after another, in the order in which their packets come.
+    Arrival,
 }
 
-/// The access link that serves packets in the order of their arrival and drops nothing.
-fn ordered_links(path: &PathSpec) -> Duplex<LinkConfig> {
-    lossless_links(path, Discipline::DropTail)
-}
+impl LinkOrder {
+    /// The orders to choose from. Before an unlimited queue, background flows would delay all else
+    /// without end, so beside them there are shares alone.
+    pub(crate) const fn all(has_background: bool) -> &'static [Self] {
+        if has_background { &[Self::Shares] } else { &[Self::Shares, Self::Arrival] }
+    }
 
-/// The path's access link with unlimited queues, its downlink with the discipline given.
-fn lossless_links(path: &PathSpec, downlink: Discipline) -> Duplex<LinkConfig> {
-    let lossless = |link: LinkConfig, discipline| {
-        let config = LinkConfig::new(link.rate(), link.delay(), QueueLimit::Unlimited)
-            .and_then(|config| config.with_discipline(discipline))
-            .expect("the path has a link of this rate and delay");
-        match link.rate_trace() {
-            Some(trace) => config.with_rate_trace(trace.clone()).beginning_at(link.trace_offset()),
-            None => config,
+    /// The same links with unlimited queues and no loss, and with this order in the downlink.
+    pub(crate) fn of_links(self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
+        let downlink = match self {
+            Self::Shares => in_turn(),
+            Self::Arrival => Discipline::DropTail,
+        };
+        Duplex {
+            forward: lossless(links.forward, downlink),
+            reverse: lossless(links.reverse, Discipline::DropTail),
         }
-    };
-    let Duplex { forward, reverse } = path.links();
-    Duplex {
-        forward: lossless(forward, downlink),
-        reverse: lossless(reverse, Discipline::DropTail),
+    }
+
+    const fn of_path(self) -> fn(&PathSpec) -> Duplex<LinkConfig> {
+        match self {
+            Self::Shares => |path| Self::Shares.of_links(path.links()),
+            Self::Arrival => |path| Self::Arrival.of_links(path.links()),
+        }
+    }
+}
+
+fn lossless(link: LinkConfig, discipline: Discipline) -> LinkConfig {
+    let config = LinkConfig::new(link.rate(), link.delay(), QueueLimit::Unlimited)
+        .and_then(|config| config.with_discipline(discipline))
+        .expect("a link of this rate and delay is there");
+    match link.rate_trace() {
+        Some(trace) => config.with_rate_trace(trace.clone()).beginning_at(link.trace_offset()),
+        None => config,
     }
 }
 

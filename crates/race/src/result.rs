@@ -8,6 +8,7 @@ use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
 use super::page_run::{PageRun, PageRunRow};
+use super::perfect::LEAST_GAIN;
 use super::{
     ChangeResult, LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric,
     RaceOutcome, Spread, VisitKind, VisitSample, Visits, World,
@@ -185,9 +186,6 @@ fn run(id: Option<String>, rows: &[SchemeResult]) -> PageRun {
     };
     PageRun { id, schemes: rows.iter().map(row).collect() }
 }
-
-/// A smaller gain of perfect start is no measure of other gains.
-const LEAST_GAIN: f64 = 0.01;
 
 /// Gives each simulated row its part of the gain of perfect start at the same kind of visit.
 pub(super) fn divide_by_perfect_start(rows: &mut [SchemeResult]) {

@@ -180,7 +180,11 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     let written = write_page(args, &board);
     match args.json {
         true => stdout::print_json(&board)?,
-        false => stdout::print_table(&table::scores(&board))?,
+        false => {
+            stdout::print_table(&table::scores(&board))?;
+            stdout::print("\n")?;
+            stdout::print_table(&table::states(&board))?;
+        }
     }
     if args.causes {
         stdout::print("\n")?;

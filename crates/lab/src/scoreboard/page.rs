@@ -27,6 +27,7 @@ pub(super) fn document(board: &Board) -> Document {
         ],
         sections: vec![
             section("Results", vec![Block::Table(table::scores(board))]),
+            section("By load and visit or memory", vec![Block::Table(table::states(board))]),
             section("Time against harm", plot::blocks(board)),
             section("What schemes lost time to", vec![Block::Table(table::causes(board))]),
             section(

@@ -1,6 +1,6 @@
 //! The board as tables: what schemes are ranked by, and what they lost time to.
 
-use race::scoreboard::{Board, LimitScore, MeanBounds, Score, TimeScore};
+use race::scoreboard::{Board, LimitScore, MeanBounds, Score, StateScore, TimeScore};
 use report::{Cell, Column, Quantity, Row, Table};
 
 /// The limits, then the schemes, the best first.
@@ -10,6 +10,7 @@ pub(super) fn scores(board: &Board) -> Table {
         Column::new("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
         Column::new("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
         Column::new("median", Quantity::Ratio, "Median over cells of time over linux's"),
+        Column::new("of perfect", Quantity::Share, "Gain over linux in parts of perfect start's"),
         Column::new(
             "× limit",
             Quantity::Ratio,
@@ -44,19 +45,44 @@ pub(super) fn scores(board: &Board) -> Table {
         Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
     ];
     let limits = board.limits.iter().map(|limit| limit_row(limit, columns.len()));
-    let rows = limits.chain(board.schemes.iter().map(row)).collect();
+    let perfect = Row { is_reference: true, ..row(&board.perfect_start) };
+    let rows = limits.chain([perfect]).chain(board.schemes.iter().map(row)).collect();
     Table { columns, rows }
 }
 
+/// Times by what was there before and by load, with the parts of perfect start's gain.
+pub(super) fn states(board: &Board) -> Table {
+    let mut columns = vec![Column::new("scheme", Quantity::Text, "How the servers send")];
+    columns.extend(board.perfect_start.states.iter().map(|state| {
+        let title = format!("{}: {}", state.load, state.before);
+        Column::new(title, Quantity::Text, "Time over linux's (part of perfect start's gain)")
+    }));
+    let row = |score: &Score| {
+        let name = Cell::Text(score.name.clone());
+        let cells = [name].into_iter().chain(score.states.iter().map(state));
+        Row { cells: cells.collect(), is_reference: false }
+    };
+    let perfect = Row { is_reference: true, ..row(&board.perfect_start) };
+    Table { columns, rows: [perfect].into_iter().chain(board.schemes.iter().map(row)).collect() }
+}
+
+fn state(score: &StateScore) -> Cell {
+    let Some(time) = score.over_linux else { return Cell::Undefined };
+    Cell::Text(match score.share_of_perfect_start {
+        Some(share) => format!("{time:.2} ({:.0} %)", share * 100.0).replace('-', "−"),
+        None => format!("{time:.2}"),
+    })
+}
+
 fn limit_row(limit: &LimitScore, columns: usize) -> Row {
-    let mut cells = times(limit.name, &limit.time);
+    let mut cells = times(limit.name, &limit.time, None);
     cells.resize(columns, Cell::Undefined);
     Row { cells, is_reference: true }
 }
 
 fn row(score: &Score) -> Row {
     let harm = &score.harm;
-    let mut cells = times(&score.name, &score.time);
+    let mut cells = times(&score.name, &score.time, score.share_of_perfect_start);
     cells.extend([
         or_undefined(harm.harm),
         percents(harm.harm_interval),
@@ -70,13 +96,14 @@ fn row(score: &Score) -> Row {
     Row { cells, is_reference: false }
 }
 
-fn times(name: &str, time: &TimeScore) -> Vec<Cell> {
+fn times(name: &str, time: &TimeScore, share_of_perfect_start: Option<f64>) -> Vec<Cell> {
     let MeanBounds { low, high } = time.over_linux_interval;
     vec![
         Cell::Text(name.to_owned()),
         number(time.over_linux),
         Cell::Text(format!("{low:.3}–{high:.3}")),
         number(time.over_linux_median),
+        or_undefined(share_of_perfect_start),
         number(time.over_limit),
         number(time.over_limit_p95),
         number(time.behind_rtts),

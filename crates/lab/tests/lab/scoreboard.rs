@@ -21,11 +21,18 @@ fn the_quick_set_ranks_as_the_whole_matrix_does() {
         ["--against", whole.to_str().unwrap(), "--report", page.to_str().unwrap(), "--causes"];
     let text = stdout(&[&["scoreboard", "--quick", "--schemes", schemes], &options[..]].concat());
     let (table, below) = text.split_once("\n\n").unwrap();
+    let (states, below) = below.split_once("\n\n").unwrap();
     let (causes, agreement) = below.split_once("\n\n").unwrap();
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let names: Vec<_> = table.lines().skip(2).filter_map(first).collect();
-    // Two limits before five schemes.
-    assert_eq!(names.len(), 7, "{text}");
+    // Two limits and perfect start before five schemes.
+    assert_eq!(names.len(), 8, "{text}");
+    assert_eq!(names[2], "perfect");
+    // The same without limits, by three loads and three memories.
+    assert_eq!(states.lines().count(), 2 + 6, "{text}");
+    for state in ["idle: cold", "half: stale", "full: warm"] {
+        assert!(states.contains(state), "{text}");
+    }
     assert!(table.contains("\nlimit, no handshake "), "{text}");
     assert_eq!(names[0], "limit");
     assert_eq!(causes.lines().count(), 2 + 5, "{text}");

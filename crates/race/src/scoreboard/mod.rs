@@ -30,7 +30,7 @@ pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
 pub use real::{RealCell, RealVisit};
 pub use run::TransferOutcome;
 pub use scene::BackgroundLoad;
-pub use score::{Board, HarmScore, LevelScore, LimitScore, Score, TimeScore};
+pub use score::{Board, HarmScore, LevelScore, LimitScore, Score, StateScore, TimeScore};
 pub use set::{BoardCell, BoardFactor, Set};
 pub use statistics::MeanBounds;
 
@@ -86,8 +86,8 @@ impl ScoreboardPlan {
     /// Number of times that `on_run` will be called.
     pub fn run_count(&self) -> u64 {
         let cells = WeighedCell::all(self.set, self.half);
-        // Each cell under each scheme, and once with its background alone.
-        (cells.len() * (self.schemes.len() + 1)) as u64 * u64::from(self.seeds)
+        // Each cell under each scheme, with its background alone, and with perfect start.
+        (cells.len() * (self.schemes.len() + 2)) as u64 * u64::from(self.seeds)
     }
 
     /// Runs every scheme in every cell under every seed, spread over `threads` (0: as many as there are cores), and
@@ -111,15 +111,15 @@ impl ScoreboardPlan {
         let draws: Vec<Draw> = (0..seeds).map(|n| self.draw(n)).collect();
         let runs: Vec<(&Scene, Draw)> =
             scenes.iter().flat_map(|scene| draws.iter().map(move |draw| (scene, *draw))).collect();
-        // The background alone, then each scheme.
-        let all: Vec<(Option<&Scheme>, &(&Scene, Draw))> = std::iter::once(None)
-            .chain(self.schemes.iter().map(Some))
-            .flat_map(|scheme| runs.iter().map(move |run| (scheme, run)))
-            .collect();
-        let one = |(scheme, (scene, draw)): &(Option<&Scheme>, &(&Scene, Draw))| {
-            let outcome = match scheme {
-                Some(scheme) => run::run(scene, scheme, *draw),
-                None => TransferOutcome {
+        let parts = [Part::Alone, Part::Perfect].into_iter();
+        let parts = parts.chain(self.schemes.iter().map(Part::Scheme));
+        let all: Vec<(Part<'_>, &(&Scene, Draw))> =
+            parts.flat_map(|part| runs.iter().map(move |run| (part, run))).collect();
+        let one = |(part, (scene, draw)): &(Part<'_>, &(&Scene, Draw))| {
+            let outcome = match part {
+                Part::Scheme(scheme) => run::run(scene, scheme, *draw),
+                Part::Perfect => run::perfect(scene, *draw),
+                Part::Alone => TransferOutcome {
                     background: run::alone(scene, *draw),
                     ..TransferOutcome::default()
                 },
@@ -133,12 +133,14 @@ impl ScoreboardPlan {
         };
         let mut by_scheme = outcomes.chunks(runs.len());
         let alone = by_cell(by_scheme.next().unwrap_or_default());
+        let perfect = by_cell(by_scheme.next().unwrap_or_default());
         let times = |seeds: Vec<TransferOutcome>| seeds.iter().map(|one| one.background).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
         BoardRuns {
             yardsticks: scenes.iter().map(Scene::yardstick).collect(),
             cells,
             alone: alone.into_iter().map(times).collect(),
+            perfect,
             outcomes: by_scheme.map(by_cell).collect(),
             baseline: baseline.expect("the baseline is among the schemes"),
         }
@@ -148,6 +150,17 @@ impl ScoreboardPlan {
     fn draw(&self, n: u32) -> Draw {
         Draw { seed: self.seed.wrapping_add(u64::from(n)), processing: self.processing }
     }
+}
+
+/// A part of a cell that is run by itself.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    /// The background alone.
+    Alone,
+    /// Perfect start.
+    Perfect,
+    /// A scheme.
+    Scheme(&'a Scheme),
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 
 use super::TIME_LIMIT;
 use super::causes::{CauseCounts, Resends};
-use super::scene::{Before, DownRate, Scene};
+use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use super::standing::{Standing, Tally};
 use super::wander;
 use crate::ends::EndCounts;
+use crate::perfect::{self, LinkOrder};
 use crate::{BASELINE, Phases, ProcessingDelay, as_browsers_use_it, loader_for};
 use link::LinkConfig;
 use link::path::PathSpec;
@@ -51,8 +52,38 @@ const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
 
 /// Transfers the scene's page under `scheme`.
 pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome {
-    let mut stage = Stage::new(scene, draw);
-    let load = stage.enter(scene, scheme);
+    let scheme = as_browsers_use_it(scheme);
+    transfer(Stage::new(scene, draw, None), scene, Ends { server: &scheme, client: &scheme })
+}
+
+/// Transfers it by servers that know the path, in the better order of the link. Its queues lose
+/// nothing, so the background's time would not measure harm, and is left out.
+pub(super) fn perfect(scene: &Scene, draw: Draw) -> TransferOutcome {
+    let window = match scene.down_rate {
+        DownRate::Steady => perfect::window(&scene.path, perfect::PACKET),
+        DownRate::Wandering => perfect::NO_WINDOW,
+    };
+    let server = &as_browsers_use_it(&perfect::server(window));
+    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+    let client = &as_browsers_use_it(&linux);
+    let outcome = |order: &LinkOrder| {
+        transfer(Stage::new(scene, draw, Some(*order)), scene, Ends { server, client })
+    };
+    let orders = LinkOrder::all(scene.load != BackgroundLoad::Idle).iter();
+    let faster = orders.map(outcome).min_by_key(|one| one.completion.unwrap_or(Duration::MAX));
+    let TransferOutcome { completion, causes, .. } = faster.expect("there is an order");
+    TransferOutcome { completion, causes, ..TransferOutcome::default() }
+}
+
+/// The schemes of both ends.
+#[derive(Clone, Copy)]
+struct Ends<'a> {
+    server: &'a Scheme,
+    client: &'a Scheme,
+}
+
+fn transfer(mut stage: Stage, scene: &Scene, ends: Ends<'_>) -> TransferOutcome {
+    let load = stage.enter(scene, ends);
     let start = stage.visit_before(scene);
     start.map_or_else(TransferOutcome::default, |start| {
         if scene.before != Before::Nothing {
@@ -65,12 +96,13 @@ pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome
 /// How long the background takes for its bytes when nothing is transferred: after the first visit by `linux` where
 /// there is one, from the instant at which the measured one would begin. `None` without a background.
 pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
-    let mut stage = Stage::new(scene, draw);
+    let mut stage = Stage::new(scene, draw, None);
     let start = match scene.before {
         Before::Nothing => stage.start,
         Before::SameTransfer | Before::FasterPath(_) => {
             let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
-            stage.enter(scene, &linux);
+            let linux = as_browsers_use_it(&linux);
+            stage.enter(scene, Ends { server: &linux, client: &linux });
             stage.visit_before(scene)?
         }
     };
@@ -91,11 +123,17 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(scene: &Scene, draw: Draw) -> Self {
+    /// The access link is the cell's, or one that loses nothing and has an order.
+    fn new(scene: &Scene, draw: Draw, order: Option<LinkOrder>) -> Self {
         let seed = derive_seed(draw.seed, &format!("cell/{}", scene.name));
         let flows = scene.background();
         let servers = scene.page.hosts().len();
-        let mut access = Access::new(servers + flows.len(), None, links(scene, seed));
+        let links = links(scene, seed);
+        let links = match order {
+            Some(order) => order.of_links(links),
+            None => links,
+        };
+        let mut access = Access::new(servers + flows.len(), None, links);
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, draw.processing);
         }
@@ -116,15 +154,14 @@ impl Stage {
     }
 
     /// Adds the load of the page, to begin with the first visit.
-    fn enter(&mut self, scene: &Scene, scheme: &Scheme) -> AppId {
-        let scheme = as_browsers_use_it(scheme);
+    fn enter(&mut self, scene: &Scene, ends: Ends<'_>) -> AppId {
         let load = PageLoad::new(PageSpec {
             page: Arc::clone(&scene.page),
-            config: loader_for(&scene.loader, &scheme),
+            config: loader_for(&scene.loader, ends.server),
             client: self.access.client,
             servers: self.access.servers[..self.servers].to_vec(),
-            client_scheme: scheme.clone(),
-            server_scheme: scheme,
+            client_scheme: ends.client.clone(),
+            server_scheme: ends.server.clone(),
         });
         self.simulation.add(self.start, load)
     }

@@ -11,7 +11,8 @@ use super::statistics::{
 };
 use super::strata::WeighedCell;
 use super::{ScoreboardPlan, TIME_LIMIT};
-use crate::{LIMIT, LIMIT_WITHOUT_HANDSHAKE};
+use crate::perfect::LEAST_GAIN;
+use crate::{LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START};
 use serde::Serialize;
 use units::Duration;
 
@@ -36,6 +37,8 @@ pub struct Board {
     pub weights: Vec<f64>,
     /// What no transport can beat: with handshakes, then without.
     pub limits: Vec<LimitScore>,
+    /// Perfect start: servers that know the path and their share of it.
+    pub perfect_start: Score,
     /// By [`TimeScore::over_linux`].
     pub schemes: Vec<Score>,
 }
@@ -100,6 +103,9 @@ pub struct Score {
     /// Its times.
     #[serde(flatten)]
     pub time: TimeScore,
+    /// Its gain over `linux` in parts of that of perfect start; `None` if that is too small to
+    /// divide by.
+    pub share_of_perfect_start: Option<f64>,
     /// What it did to others.
     #[serde(flatten)]
     pub harm: HarmScore,
@@ -107,8 +113,10 @@ pub struct Score {
     pub unfinished: u64,
     /// What its transfers lost time to: sums over all cells and seeds.
     pub causes: CauseCounts,
-    /// By factor and level.
+    /// Scores by factor and level.
     pub levels: Vec<LevelScore>,
+    /// Scores by state of the sender's knowledge and load of the path.
+    pub states: Vec<StateScore>,
     /// By cell.
     pub cells: Vec<CellScore>,
 }
@@ -130,12 +138,29 @@ pub struct LevelScore {
     pub harm_over_fair: Option<f64>,
 }
 
+/// A scheme in the cells of one state of the sender's knowledge and one load of the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StateScore {
+    /// The level of the factor that says what was there before: the memory, or the visit.
+    pub before: &'static str,
+    /// The level of the load.
+    pub load: &'static str,
+    /// Geometric mean over these cells of time over `linux`'s; `None` if there are none.
+    pub over_linux: Option<f64>,
+    /// Gain in parts of that of perfect start.
+    pub share_of_perfect_start: Option<f64>,
+    /// 95th percentile of harm over these cells.
+    pub harm_p95: Option<f64>,
+}
+
 /// Every outcome in every cell under every seed, and what they are held against.
 pub(super) struct BoardRuns {
     pub(super) cells: Vec<WeighedCell>,
     pub(super) yardsticks: Vec<Yardstick>,
     /// By cell and seed: the background's time beside nothing.
     pub(super) alone: Vec<Vec<Option<Duration>>>,
+    /// By cell and seed: perfect start.
+    pub(super) perfect: Vec<Vec<TransferOutcome>>,
     /// By scheme of the plan, cell and seed.
     pub(super) outcomes: Vec<Vec<Vec<TransferOutcome>>>,
     /// The place of `linux` among the schemes.
@@ -151,6 +176,9 @@ impl Board {
         let mut schemes: Vec<Score> = names
             .map(|(scheme, outcomes)| Score::of(scheme.name(), plan.set, runs, outcomes))
             .collect();
+        let mut perfect_start = Score::of(PERFECT_START, plan.set, runs, &runs.perfect);
+        schemes.iter_mut().for_each(|score| score.divide_by(&perfect_start));
+        perfect_start.divide_by(&perfect_start.clone());
         // Stable: equal scores stay in the order in which the schemes were named.
         schemes.sort_by(|a, b| a.time.over_linux.total_cmp(&b.time.over_linux));
         Self {
@@ -166,6 +194,7 @@ impl Board {
                 LimitScore::of(LIMIT, runs, |yardstick| yardstick.limit),
                 LimitScore::of(LIMIT_WITHOUT_HANDSHAKE, runs, |y| y.limit_without_handshake),
             ],
+            perfect_start,
             schemes,
         }
     }
@@ -244,13 +273,53 @@ impl Score {
         Self {
             name: name.to_owned(),
             time: TimeScore::of(&all),
+            share_of_perfect_start: None,
             harm: HarmScore::of(&all),
             unfinished: scores.iter().map(|s| u64::from(s.unfinished)).sum(),
             causes: scores.iter().map(|s| s.causes).sum(),
             levels: levels(set, &all),
+            states: states(set, &all),
             cells: scores,
         }
     }
+
+    /// Gives each gain its part of the gain of perfect start.
+    fn divide_by(&mut self, perfect: &Self) {
+        self.share_of_perfect_start = share(self.time.over_linux, perfect.time.over_linux);
+        for (state, perfect) in self.states.iter_mut().zip(&perfect.states) {
+            let times = state.over_linux.zip(perfect.over_linux);
+            state.share_of_perfect_start = times.and_then(|(own, best)| share(own, best));
+        }
+    }
+}
+
+/// The gain of a time over `linux`'s in parts of that of perfect start.
+fn share(over_linux: f64, perfect: f64) -> Option<f64> {
+    (1.0 - perfect >= LEAST_GAIN).then(|| (1.0 - over_linux) / (1.0 - perfect))
+}
+
+/// A score for each state of the sender's knowledge under each load of the path.
+fn states(set: Set, all: &[Scored<'_>]) -> Vec<StateScore> {
+    let factors = set.factors();
+    let place = |name: &str| factors.iter().position(|factor| factor.name == name);
+    let before = place("memory").or_else(|| place("visit")).expect("each board has one of both");
+    let load = place("load").expect("each board has loads");
+    let levels = |at: usize| factors[at].levels.iter().copied().enumerate();
+    let score = |(m, before_level): (usize, &'static str), (n, load_level): (usize, _)| {
+        let is_inside = |scored: &&Scored<'_>| {
+            let levels = scored.0.cell.levels();
+            (levels[before], levels[load]) == (m, n)
+        };
+        let inside: Vec<Scored<'_>> = all.iter().filter(is_inside).copied().collect();
+        StateScore {
+            before: before_level,
+            load: load_level,
+            over_linux: geometric_mean(&values(&inside, |s| Some(s.over_linux))),
+            share_of_perfect_start: None,
+            harm_p95: percentile(values(&inside, |s| s.harm), 95),
+        }
+    };
+    levels(load).flat_map(|n| levels(before).map(move |m| score(m, n))).collect()
 }
 
 /// A score for each level of each factor.

@@ -236,3 +236,64 @@ fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
         }
     }
 }
+
+/// 100 kB over 10 Mbit/s and 40 ms: two round trips until the first byte, and 80 ms of payload. The
+/// headers of 70 packets, the handshake's ACK and the options take 4 ms more.
+#[test]
+fn perfect_start_keeps_an_idle_link_busy() {
+    for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
+        let cell = cell(BackgroundLoad::Idle, memory, TransferShape::One);
+        let outcome = run::perfect(&cell.scene(), draw(1));
+        let time = outcome.completion.unwrap().as_secs_f64();
+        assert!((0.160..0.168).contains(&time), "{memory:?}: {time}");
+        assert_eq!(outcome.causes, CauseCounts::default());
+    }
+}
+
+/// Beside two transfers it has a third of the link: 240 ms of payload, and headers. The time of the
+/// background, which fills an unlimited queue, is left out.
+#[test]
+fn perfect_start_takes_its_share_of_a_full_link() {
+    let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::One);
+    let outcome = run::perfect(&cell.scene(), draw(1));
+    let time = outcome.completion.unwrap().as_secs_f64();
+    assert!((0.320..0.345).contains(&time), "{time}");
+    assert_eq!((outcome.background, outcome.background_packets), (None, 0));
+}
+
+/// All that `linux` can gain is 0, and all that perfect start gains is 1. Each state has its own.
+#[test]
+fn gains_are_parts_of_the_gain_of_perfect_start() {
+    let schemes = crate::contestants("linux,linux+iw=32").unwrap();
+    let (set, half) = (Set::Real, Some(Half::Tune));
+    let processing = ProcessingDelay::NONE;
+    let plan = ScoreboardPlan { schemes, set, half, seed: 1, seeds: 1, processing };
+    let board = plan.run(0, &|| ());
+    let perfect = &board.perfect_start;
+    assert_eq!(perfect.share_of_perfect_start, Some(1.0));
+    assert!(perfect.harm.harm.is_none() && perfect.unfinished == 0);
+    let of = |name: &str| board.schemes.iter().find(|score| score.name == name).unwrap();
+    assert_eq!(of("linux").share_of_perfect_start, Some(0.0));
+    let wide = of("linux+iw=32");
+    let parts = (1.0 - wide.time.over_linux) / (1.0 - perfect.time.over_linux);
+    assert_eq!(wide.share_of_perfect_start, Some(parts));
+    let states: Vec<_> = wide.states.iter().map(|state| (state.load, state.before)).collect();
+    let visits = RealCell::VISITS;
+    let expected = RealCell::LOADS.into_iter().flat_map(|load| visits.map(|visit| (load, visit)));
+    assert_eq!(states, expected.collect::<Vec<_>>());
+    for (state, best) in wide.states.iter().zip(&perfect.states) {
+        let gain = 1.0 - state.over_linux.unwrap();
+        let part = gain / (1.0 - best.over_linux.unwrap());
+        assert_eq!(state.share_of_perfect_start, Some(part), "{}, {}", state.load, state.before);
+    }
+    // Idle paths and first visits: the mean of the cells of both.
+    let cells = board.cells.iter().zip(&board.weights).zip(&wide.cells);
+    let first = cells.filter(|((cell, _), _)| {
+        matches!(cell, BoardCell::Real(cell) if cell.visit == RealVisit::First && cell.load == BackgroundLoad::Idle)
+    });
+    let (sum, weights) = first.fold((0.0, 0.0), |(sum, weights), ((_, weight), score)| {
+        (sum + weight * score.over_linux.ln(), weights + weight)
+    });
+    let mean = (sum / weights).exp();
+    assert!((wide.states[0].over_linux.unwrap() - mean).abs() < 1e-9, "{mean}");
+}
