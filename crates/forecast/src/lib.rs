@@ -20,6 +20,7 @@ mod opening;
 mod outcome;
 mod replay;
 mod run;
+mod sender;
 mod variant;
 
 pub use access::{AccessEstimate, DEFAULT_RATE};

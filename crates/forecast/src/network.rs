@@ -8,10 +8,12 @@ use crate::changes::ChangingRate;
 use crate::error::ForecastError;
 use crate::opening::OpeningTime;
 use crate::replay::{Replay, ReplaySpec, Replayed};
+use crate::sender::ReplaySender;
 use crate::variant::{ReplaySpan, ReplayVariant};
 use memory::{PathKey, Scope};
-use netsim::{HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
+use netsim::{Duplex, HostId, LinkId, Simulation, SimulationConfig, SimulationError, Topology};
 use race::REAL_PROCESSING;
+use race::perfect::LinkOrder;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tcp::Scheme;
@@ -101,14 +103,14 @@ impl ClientNetwork {
         openings
     }
 
-    /// Replays it under a scheme of its servers: what became of each connection, in the order of
+    /// Replays it by a sender: what became of each connection, in the order of
     /// [`ClientNetwork::connections`].
     ///
     /// # Errors
     /// If a client has more than 55,536 connections to a server open at once.
     pub(crate) fn replay(
         &self,
-        scheme: &Scheme,
+        sender: &ReplaySender,
         seed: u64,
         variant: ReplayVariant,
     ) -> Result<Vec<Replayed>, ForecastError> {
@@ -117,7 +119,7 @@ impl ClientNetwork {
         };
         let last = self.connections().map(|(_, connection)| connection.last()).max();
         let span = ReplaySpan { first, last: last.unwrap_or(first), seed };
-        let seated = Seated::of(self, span, variant);
+        let seated = Seated::of(self, span, variant, sender.order());
         let opens = self.openings(first);
         let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
             plan: connection.clone(),
@@ -128,7 +130,8 @@ impl ClientNetwork {
             half_trip: self.clients[client].access.half_trip(client_delay()),
         });
         let servers = seated.servers.values().copied().collect();
-        let replay = Replay::new(specs.collect(), servers, race::as_browsers_use_it(scheme));
+        let scheme = race::as_browsers_use_it(&sender.scheme());
+        let replay = Replay::new(specs.collect(), servers, scheme);
         let config = SimulationConfig { seed, ..SimulationConfig::default() };
         let mut simulation = Simulation::new(seated.topology, config);
         let app = simulation.add(Instant::ZERO, replay);
@@ -136,13 +139,15 @@ impl ClientNetwork {
         // What does not end in this time has no time.
         let outcome = simulation.run(Instant::ZERO + span + PATIENCE);
         if let Err(error @ SimulationError::OutOfPorts { .. }) = outcome {
-            return Err(ForecastError { scheme: scheme.name().to_owned(), why: error });
+            return Err(ForecastError { scheme: sender.name().to_owned(), why: error });
         }
         let wait = |link| simulation.link(link).statistics().map(|seen| seen.longest_wait);
         let waits = seated.downs.iter().map(|down| wait(*down).unwrap_or_default());
         let paths = self.clients.iter().map(|placed| &placed.access);
-        let beyond: Vec<bool> =
-            paths.zip(waits).map(|(path, wait)| path.is_beyond_seen(wait)).collect();
+        let beyond: Vec<bool> = paths
+            .zip(waits)
+            .map(|(path, wait)| sender.needs_queue() && path.is_beyond_seen(wait))
+            .collect();
         let replay = simulation.application::<Replay>(app);
         let results = replay.into_iter().flat_map(Replay::results);
         let clients = self.connections().map(|(client, _)| client);
@@ -163,7 +168,13 @@ struct Seated {
 }
 
 impl Seated {
-    fn of(network: &ClientNetwork, span: ReplaySpan, variant: ReplayVariant) -> Self {
+    /// The clients' links have their own queues, or lose nothing and have an order.
+    fn of(
+        network: &ClientNetwork,
+        span: ReplaySpan,
+        variant: ReplayVariant,
+        order: Option<LinkOrder>,
+    ) -> Self {
         let mut topology = Topology::new();
         let router = topology.add_router();
         let (mut clients, mut downs) = (Vec::new(), Vec::new());
@@ -179,7 +190,12 @@ impl Seated {
                 Some(trace) => links.forward.with_rate_trace(trace),
                 None => links.forward,
             };
-            downs.push(topology.add_link(&format!("down{n}"), router, node, down));
+            let links = Duplex { forward: down, reverse: links.reverse };
+            let links = match order {
+                Some(order) => order.of_links(links),
+                None => links,
+            };
+            downs.push(topology.add_link(&format!("down{n}"), router, node, links.forward));
             topology.add_link(&format!("up{n}"), node, router, links.reverse);
             clients.push(host);
         }
@@ -239,7 +255,11 @@ mod tests {
             UsualPath { rate: Rate::from_mbps(100), wait: None },
         );
         let replayed = networks[0]
-            .replay(&Scheme::parse("linux").unwrap(), 1, ReplayVariant::Draw(0))
+            .replay(
+                &ReplaySender::Scheme(Scheme::parse("linux").unwrap()),
+                1,
+                ReplayVariant::Draw(0),
+            )
             .unwrap();
         replayed[0].took.iter().map(|took| took.unwrap_or_default()).collect()
     }
@@ -257,7 +277,11 @@ mod tests {
         let path = UsualPath { rate: Rate::from_mbps(100), wait: None };
         let networks = ClientNetwork::all(vec![client(7, vec![connection; 55_537])], path);
         let error = networks[0]
-            .replay(&Scheme::parse("linux").unwrap(), 1, ReplayVariant::Draw(0))
+            .replay(
+                &ReplaySender::Scheme(Scheme::parse("linux").unwrap()),
+                1,
+                ReplayVariant::Draw(0),
+            )
             .unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("the replay under linux cannot go on: no port is free"), "{text}");

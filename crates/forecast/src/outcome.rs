@@ -4,6 +4,8 @@
 use crate::gain::{GainBasis, GainKind, GroupGain, MOST_ERROR, SchemeTimes, Times};
 use crate::group::{ForecastGroup, Subject};
 use crate::replay::Replayed;
+use race::PERFECT_START;
+use race::perfect::LEAST_GAIN;
 use serde::Serialize;
 use units::Duration;
 
@@ -27,6 +29,9 @@ pub struct ForecastRow {
     /// Share of transfers whose client's queue held more than the capture has shown that it does. If it does not, they lose packets, and
     /// take longer.
     pub beyond: f64,
+    /// The gain over the first scheme in parts of that of perfect start; `None` of the capture, and
+    /// where perfect start gains too little to divide by.
+    pub share_of_perfect_start: Option<f64>,
     /// Gains by groups that have transfers; none of the capture.
     pub gains: Vec<GroupGain>,
     /// The time of each transfer, in the same order in all rows; `None` of those that did not end.
@@ -89,6 +94,7 @@ impl ForecastResult {
             let nominal = taken.draws.first().map_or(&[][..], Vec::as_slice);
             rows.push(ForecastRow { gains, ..ForecastRow::replayed(name, nominal, replayed) });
         }
+        divide_by_perfect_start(&mut rows);
         let all = rows.first().and_then(|row| row.gain(ForecastGroup::All));
         let is_refused = |off: &f64| off.ln().abs() > MOST_ERROR.ln();
         let refused = all.map(|gain| gain.back_test).filter(is_refused);
@@ -102,6 +108,17 @@ impl ForecastResult {
             draws: first.draws.len() as u64,
             changing: 0,
             refused,
+        }
+    }
+}
+
+/// Gives each row its part of the gain of perfect start.
+fn divide_by_perfect_start(rows: &mut [ForecastRow]) {
+    let gain = |row: &ForecastRow| Some(1.0 - row.gain(ForecastGroup::All)?.ratio?);
+    let perfect = rows.iter().find(|row| row.scheme == PERFECT_START).and_then(gain);
+    if let Some(perfect) = perfect.filter(|gain| *gain >= LEAST_GAIN) {
+        for row in rows {
+            row.share_of_perfect_start = gain(row).map(|gain| gain / perfect);
         }
     }
 }

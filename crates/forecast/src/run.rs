@@ -8,6 +8,7 @@ use crate::group::Subject;
 use crate::network::ClientNetwork;
 use crate::outcome::{AllTimes, ForecastResult};
 use crate::replay::Replayed;
+use crate::sender::ReplaySender;
 use crate::variant::ReplayVariant;
 use netsim::derive_seed;
 use rayon::prelude::*;
@@ -53,10 +54,10 @@ impl Forecast {
         self.networks.last().map_or(0, |last| last.number + 1)
     }
 
-    /// Replays of this number of schemes: several for each network, or for each 250 clients of a
-    /// large one.
+    /// Replays of this number of schemes and of perfect start: several for each network, or for
+    /// each 250 clients of a large one.
     pub fn replays(&self, schemes: usize) -> usize {
-        self.planned(schemes).len() * self.networks.len()
+        self.planned(schemes + 1).len() * self.networks.len()
     }
 
     /// The rate that is taken where a client has shown none.
@@ -77,7 +78,8 @@ impl Forecast {
         placed.filter(|placed| placed.changing.is_some()).map(|placed| &placed.client)
     }
 
-    /// Replays all under each scheme; others are compared with the first one.
+    /// Replays all under each scheme, and by perfect start; others are compared with the first
+    /// scheme.
     ///
     /// # Errors
     /// If a client has more connections to a server open at once than there are ports: 55,536.
@@ -87,12 +89,13 @@ impl Forecast {
         options: ForecastOptions<'_>,
     ) -> Result<ForecastResult, ForecastError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+        let senders = &ReplaySender::all(schemes);
         let times = match pool {
-            Ok(pool) => pool.install(|| self.replay_all(schemes, options)),
+            Ok(pool) => pool.install(|| self.replay_all(senders, options)),
             // Without threads of its own it runs on this one.
-            Err(_) => self.replay_all(schemes, options),
+            Err(_) => self.replay_all(senders, options),
         }?;
-        let names: Vec<&str> = schemes.iter().map(Scheme::name).collect();
+        let names: Vec<&str> = senders.iter().map(ReplaySender::name).collect();
         let connections = self.changing().flat_map(|client| &client.connections);
         let changing = connections.map(|connection| connection.transfers.len() as u64).sum();
         let subjects = Subject::all(&self.networks);
@@ -120,26 +123,26 @@ impl Forecast {
         (MOST_REPLAYED / transfers.max(1)).clamp(1, MOST_DRAWS)
     }
 
-    /// Replays all connections under each scheme.
+    /// Replays all connections by each sender.
     fn replay_all(
         &self,
-        schemes: &[Scheme],
+        senders: &[ReplaySender],
         options: ForecastOptions<'_>,
     ) -> Result<AllTimes, ForecastError> {
-        let planned = self.planned(schemes.len());
+        let planned = self.planned(senders.len());
         let networks = 0..self.networks.len();
         let tasks = planned.iter().flat_map(|of| networks.clone().map(move |n| (of, n)));
         let tasks: Vec<(&PlannedReplay, usize)> = tasks.collect();
         let replay = |&(of, network): &(&PlannedReplay, usize)| {
-            let (scheme, replayed) = (&schemes[of.scheme], &self.networks[network]);
-            let replayed = replayed.replay(scheme, of.seed(options.seed, network), of.variant);
+            let (sender, replayed) = (&senders[of.scheme], &self.networks[network]);
+            let replayed = replayed.replay(sender, of.seed(options.seed, network), of.variant);
             (options.on_replay)();
             replayed
         };
         let replayed: Vec<Vec<Replayed>> =
             tasks.par_iter().map(replay).collect::<Result<_, _>>()?;
         let mut times = AllTimes {
-            schemes: vec![SchemeTimes::default(); schemes.len()],
+            schemes: vec![SchemeTimes::default(); senders.len()],
             ..AllTimes::default()
         };
         for (of, parts) in planned.iter().zip(replayed.chunks(self.networks.len().max(1))) {

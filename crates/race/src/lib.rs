@@ -77,7 +77,7 @@ mod metric;
 mod milestone_times;
 mod page_run;
 mod page_runs;
-mod perfect;
+pub mod perfect;
 mod phase;
 mod record;
 mod result;

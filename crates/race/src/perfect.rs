@@ -30,7 +30,7 @@ pub const PERFECT_START: &str = "perfect start";
 /// Bytes of a full packet of HTTP/3.
 const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
 /// A smaller gain of perfect start is no measure of other gains.
-pub(crate) const LEAST_GAIN: f64 = 0.01;
+pub const LEAST_GAIN: f64 = 0.01;
 /// Ethernet's largest packet, bytes.
 pub(crate) const PACKET: u64 = 1514;
 /// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
@@ -38,7 +38,7 @@ const ACK: u64 = 52;
 /// The initial window of Linux; no window is smaller.
 const LEAST_WINDOW: u64 = 10;
 /// No window at all, as segments of any window of TCP's.
-pub(crate) const NO_WINDOW: u64 = 1 << 20;
+pub const NO_WINDOW: u64 = 1 << 20;
 /// The time that two hosts take to answer a packet each, generously.
 const HOSTS: Duration = Duration::from_micros(400);
 /// Segments that receivers may hold back an ACK for, and a request that delays ACKs.
@@ -85,8 +85,12 @@ impl Race {
     }
 }
 
-/// Linux with a window of `window` segments, and with timers that wait for no loss.
-pub(crate) fn server(window: u64) -> Scheme {
+/// The server of perfect start: Linux with a window of `window` segments, at least 1, and with
+/// timers that wait for no loss.
+///
+/// # Panics
+/// If no scheme can have this window.
+pub fn server(window: u64) -> Scheme {
     let text = format!(
         "{BASELINE}+iw={window}+window={window}+idle=keep+pacing=off+recovery=sack+rto_init=60s+rto_min=60s"
     );
@@ -118,7 +122,7 @@ fn time_of(visits: &[MeasuredLoad]) -> Duration {
 
 /// An order in which servers use the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkOrder {
+pub enum LinkOrder {
     /// All connections at equal shares.
     Shares,
     /// One after another, in the order in which their packets come.
@@ -133,7 +137,11 @@ impl LinkOrder {
     }
 
     /// The same links with unlimited queues and no loss, and with this order in the downlink.
-    pub(crate) fn of_links(self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
+    ///
+    /// # Panics
+    /// If no link can have these rates.
+    #[must_use]
+    pub fn of_links(self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
         let downlink = match self {
             Self::Shares => in_turn(),
             Self::Arrival => Discipline::DropTail,

@@ -51,7 +51,7 @@ fn a_capture_is_replayed_under_each_scheme() {
         .iter()
         .map(|row| row["scheme"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["linux", "linux+iw=32"]);
+    assert_eq!(names, ["linux", "linux+iw=32", "perfect start"]);
     assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
     // Wherever linux stands in the list, the others are held against it.
     let last = [&read[..], &["--schemes", "linux+iw=32,linux", "--json"]].concat();

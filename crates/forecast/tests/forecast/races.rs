@@ -4,8 +4,8 @@
 use crate::captured::visitors;
 use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult};
 use race::{
-    Hosts, MeasuredLoad, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions, VisitKind,
-    Visits, World,
+    Hosts, MeasuredLoad, PERFECT_START, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions,
+    VisitKind, Visits, World,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -53,7 +53,8 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
 /// that is, and its replay takes as long as the race did, within 2 %.
 fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
-    let outcome = race.run(options);
+    let mut outcome = race.run(options);
+    outcome.contestants.push(race.perfect_start(RunOptions { capture: false, ..options }));
     let (foretold, running) = forecast(&outcome.contestants[0].turns[0].visits[0], race);
     assert_eq!(running, first);
     let [low, middle, high] = foretold.fit.quartiles.expect("transfers have ended");
@@ -62,7 +63,7 @@ fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) 
 }
 
 /// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 %
-/// of each other.
+/// of each other, also those of perfect start. It has all of its own gain, and `linux` nothing.
 #[test]
 fn a_capture_of_linux_foretells_races_of_others() {
     for (bytes, path) in [
@@ -74,7 +75,10 @@ fn a_capture_of_linux_foretells_races_of_others() {
     ] {
         let race = race(bytes, path);
         let (result, foretold) = raced_and_foretold(&race, "linux");
-        for (row, scheme) in foretold.rows.iter().zip(SCHEMES) {
+        let names = SCHEMES.into_iter().chain([PERFECT_START]);
+        assert_eq!(foretold.rows.len(), SCHEMES.len() + 1);
+        for (row, scheme) in foretold.rows.iter().zip(names) {
+            assert_eq!(row.scheme, scheme);
             for (kind, group) in [
                 (VisitKind::First, ForecastGroup::First),
                 (VisitKind::Repeated, ForecastGroup::Repeated),
@@ -93,6 +97,8 @@ fn a_capture_of_linux_foretells_races_of_others() {
                 );
             }
         }
+        let share = |row: usize| foretold.rows[row].share_of_perfect_start;
+        assert_eq!((share(0), share(SCHEMES.len())), (Some(0.0), Some(1.0)), "{path}");
     }
 }
 

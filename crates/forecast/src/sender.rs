@@ -1,0 +1,52 @@
+//! The servers of a replay: a scheme, or perfect start.
+
+use race::PERFECT_START;
+use race::perfect::{self, LinkOrder};
+use std::borrow::Cow;
+use tcp::Scheme;
+
+/// A way in which the servers of a replay send.
+#[derive(Clone, Debug)]
+pub(crate) enum ReplaySender {
+    /// The way of a scheme.
+    Scheme(Scheme),
+    /// The way of servers that know each client's path, and each transfer's share of it.
+    Perfect,
+}
+
+impl ReplaySender {
+    /// The schemes, and perfect start behind them.
+    pub(crate) fn all(schemes: &[Scheme]) -> Vec<Self> {
+        schemes.iter().cloned().map(Self::Scheme).chain([Self::Perfect]).collect()
+    }
+
+    /// The name of its row.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Scheme(scheme) => scheme.name(),
+            Self::Perfect => PERFECT_START,
+        }
+    }
+
+    /// The scheme of the servers' hosts. Clients of one server have different paths, so perfect
+    /// start has no window here, and the order of the links alone is its pacing.
+    pub(crate) fn scheme(&self) -> Cow<'_, Scheme> {
+        match self {
+            Self::Scheme(scheme) => Cow::Borrowed(scheme),
+            Self::Perfect => Cow::Owned(perfect::server(perfect::NO_WINDOW)),
+        }
+    }
+
+    /// The order of the clients' links, if they lose nothing.
+    pub(crate) const fn order(&self) -> Option<LinkOrder> {
+        match self {
+            Self::Scheme(_) => None,
+            Self::Perfect => Some(LinkOrder::Shares),
+        }
+    }
+
+    /// True if its times depend on how much queues hold.
+    pub(crate) const fn needs_queue(&self) -> bool {
+        matches!(self, Self::Scheme(_))
+    }
+}
