@@ -1,6 +1,7 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
 use super::raced::Raced;
+use super::waterfall::shifted;
 use super::{diagnosis, side_by_side, table, waterfall};
 use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
@@ -373,9 +374,4 @@ fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
         points: points.collect(),
         drops: queue.drops.iter().map(|at| shifted(recording, *at)).collect(),
     }
-}
-
-/// An instant of the simulation on the report's clock, which starts with the load.
-pub(super) fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
-    Instant::ZERO + recording.since_start(at)
 }

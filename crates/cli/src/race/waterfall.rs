@@ -1,6 +1,5 @@
 //! The objects of a recorded load as the rows of the report's waterfall.
 
-use super::view::shifted;
 use race::{CriticalObject, LoadRecording, MeasuredLoad, Race};
 use report::{CriticalSpan, ObjectSpan, OpeningView};
 use units::Instant;
@@ -65,4 +64,9 @@ fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<O
         connected: connection.connected.map(shift),
         ready: connection.ready.map(shift),
     })
+}
+
+/// An instant of the simulation on the report's clock, which starts with the load.
+pub(super) fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
+    Instant::ZERO + recording.since_start(at)
 }

@@ -3,7 +3,7 @@
 //! A bar is drawn once, in the panel of its scheme, in hundredths of a row; `compare` shows it again by reference.
 
 use super::chart::{ChartRow, RowCells, RowChart, UprightLine};
-use super::phases::{Phase, PhaseKind, phases};
+use super::phases::{Extent, Phase, PhaseKind, phases};
 use super::times::exact;
 use super::{Context, legend};
 use crate::figure::Colour;
@@ -20,8 +20,8 @@ use units::Instant;
 const NAME_COLUMNS: usize = 48;
 const QUERY_COLUMNS: usize = 8;
 const KIND_COLUMNS: usize = 10;
-/// What the mark of the critical path fills of a row's height, in hundredths from the top.
-const CRITICAL: (i64, i64) = (90, 100);
+/// The mark of the critical path in a row, in hundredths of its height from the top.
+const CRITICAL: Extent = Extent { top: 90, bottom: 100 };
 
 /// A waterfall in the making.
 struct Waterfall<'a> {
@@ -131,7 +131,8 @@ impl Waterfall<'_> {
     }
 
     /// A bar between two instants; without an end it runs to the edge.
-    fn part(&self, from: Instant, to: Option<Instant>, (top, bottom): (i64, i64)) -> Path {
+    fn part(&self, from: Instant, to: Option<Instant>, extent: Extent) -> Path {
+        let Extent { top, bottom } = extent;
         let on_grid = |at: Instant| (self.x.fraction(at.as_secs_f64()) * GRID).round() as i64;
         let left = on_grid(from);
         let width = to.map_or(GRID as i64, on_grid) - left;
@@ -179,7 +180,7 @@ fn during(Phase { kind, from, to }: Phase, object: &ObjectSpan) -> String {
     }
 }
 
-/// What the axis of a waterfall measures, beside a heading.
+/// The quantity along the axis of a waterfall, beside a heading.
 pub(super) const ALONG_TIME: maud::PreEscaped<&str> =
     maud::PreEscaped("<span class=\"counts\">by time since the load began</span>");
 
@@ -242,8 +243,8 @@ mod tests {
         name_of(&ObjectSpan { label, host, ..ObjectSpan::default() })
     }
 
-    /// The host has a column of its own. A port is kept; a longer host with the same beginning is another one. Of a query,
-    /// eight columns are left, the ellipsis included.
+    /// The host has a column of its own. A port is kept; a longer host with the same
+    /// beginning is another one. A query keeps eight columns, the ellipsis included.
     #[test]
     fn a_name_is_the_address_without_its_host() {
         assert_eq!(shown("https://a.example/b/c.png?d=1", "a.example"), "/b/c.png?d=1");

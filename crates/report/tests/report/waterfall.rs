@@ -17,9 +17,9 @@ fn parts(html: &str, bar: &str) -> Vec<(String, i64, i64)> {
     bar.split("<path ").skip(1).map(part).collect()
 }
 
-/// The object waits from 0 to 2 ms, its TCP handshake is over at 5, TLS's at 8, it is requested at 10, the first byte
-/// comes at 20, the last at 30. The load waits for it from 4 to 25 ms. The axis ends 3 % behind 30 ms: a millisecond is
-/// 100,000 / 30.9 = 3236 steps of it.
+/// The object waits from 0 to 2 ms. Its TCP handshake ends at 5 ms, and TLS's at 8. It is requested
+/// at 10 ms, and received from 20 to 30. The load waits for it from 4 to 25 ms. The axis ends 3 %
+/// behind 30 ms: a millisecond is 100,000 / 30.9 = 3236 steps of it.
 #[test]
 fn a_bar_shows_phases_and_what_the_load_waits_for() {
     let mut report = race_of("linux");
@@ -38,7 +38,8 @@ fn a_bar_shows_phases_and_what_the_load_waits_for() {
     assert_eq!(parts(&report.to_html(), "s0o0"), expected);
 }
 
-/// A document from 0 to 30 ms on one host, and an image on another that it reveals at 20 ms; both on the critical path.
+/// A document from 0 to 30 ms on one host, and an image on another that it reveals at 20 ms. Both
+/// are on the critical path.
 fn document_and_image() -> RaceReport {
     let mut report = race_of("linux");
     let document = ObjectSpan {
@@ -111,8 +112,8 @@ fn only_a_known_parent_is_named() {
     assert!(row(&report.to_html(), "photos").contains("\nrevealed by /\n"));
 }
 
-/// The name of the earliest line stands on top, names of later ones 13 pixels lower each. Lines of one colour at one
-/// instant share a name. A milestone that the page does not know has no line.
+/// The name of the earliest line stands on top, names of later ones 13 pixels lower each. Lines of
+/// one colour at one instant share a name. A milestone that the page does not know has no line.
 #[test]
 fn milestones_have_names_at_the_axis() {
     let mut report = document_and_image();
@@ -155,7 +156,7 @@ fn milestones_have_names_at_the_axis() {
     assert!(marks.split("</div>").next().unwrap().contains("x=\"97.087%\""));
 }
 
-/// Of 1,500 objects under one scheme 1,000 have a row: the last, which is critical, and the first 999.
+/// A page of 1,500 objects has 1,000 rows: the last object, which is critical, and the first 999.
 #[test]
 fn a_critical_object_always_has_a_row() {
     let mut report = race_of("linux");
@@ -175,8 +176,8 @@ fn a_critical_object_always_has_a_row() {
     assert!(html.contains("1000 of 1500 objects: the critical path"));
 }
 
-/// A race of five schemes over a page of 300 objects with long addresses and 60 connections: every object has a row
-/// under every scheme, however much of the connections has to be left out.
+/// Five schemes race over a page of 300 objects with long addresses and 60 connections. Every object
+/// has a row under every scheme, however many connections have to be left out.
 #[test]
 fn objects_are_not_left_out_for_connections() {
     let mut report = race_of("a.example");
