@@ -83,7 +83,7 @@ impl SchemeView {
 pub struct MilestoneView {
     /// Its name, such as "document" or "DOMContentLoaded".
     pub name: String,
-    /// When the load reached it; `None` if it never did, or if the page does not know it.
+    /// Time of the milestone; `None` if the load has none, or the page does not know it.
     pub at: Option<Instant>,
 }
 

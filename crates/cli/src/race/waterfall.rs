@@ -5,7 +5,8 @@ use report::{CriticalSpan, ObjectSpan, OpeningView};
 use units::Instant;
 use workload::{ConnectionRecord, Discovery, Milestones, ObjectId, Page};
 
-/// The objects that the load discovered, in the order of their discovery. `labels` are those of its connections.
+/// The objects that the load discovered, in the order of their discovery. `labels` has the names of
+/// its connections.
 pub(super) fn objects(
     race: &Race,
     load: &MeasuredLoad,
@@ -56,7 +57,7 @@ fn critical(wait: &CriticalObject) -> CriticalSpan {
     CriticalSpan { from, to: from + wait.phases.total() }
 }
 
-/// How a connection opened; `None` if it was there before the load.
+/// Times of a connection's handshakes; `None` if it was open before the load.
 fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
     let shift = |at| shifted(recording, at);
     (connection.opened >= recording.start).then(|| OpeningView {

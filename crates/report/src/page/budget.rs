@@ -59,8 +59,9 @@ impl Detail {
         }
     }
 
-    /// Half of everything; labels stay legible and the table keeps a core. Labels and waterfalls shrink more slowly: a
-    /// connection that is left out is still named in the waterfall, an object is nowhere else.
+    /// Half of everything; labels stay legible and the table keeps a core. Labels and waterfalls
+    /// shrink more slowly: the waterfall still names a connection that has no figure, but an
+    /// object without a row is nowhere else.
     pub(crate) fn halved(self) -> Self {
         Self {
             schemes: self.schemes / 2,

@@ -1,13 +1,15 @@
-//! A chart of rows: a label for each object in the page's own text, and beside it a drawing along an axis of time.
+//! A chart of rows: a label for each object in the page's own text, and beside it a drawing along
+//! an axis of time.
 //!
-//! Labels are lines of HTML, which give the chart its height and hide if the script filters them. The drawings are one
-//! stretched layer over these lines, in equal parts, so they need no place of their own. The head with the axis and the
-//! names of upright lines stays in sight while the page scrolls.
+//! Labels are lines of HTML. They give the chart its height, and the script hides some of them to
+//! filter. The drawings share one stretched layer over these lines in equal parts. The head with
+//! the axis and the names of upright lines stays in sight while the page scrolls.
 
+use crate::figure::Colour;
 use crate::figure::axis::Span;
 use crate::figure::canvas::{describe, percent, stretched, upright_ticks, viewport};
+use crate::figure::draw::LabelSide;
 use crate::figure::path::GRID;
-use crate::figure::{Colour, draw};
 use crate::format;
 use maud::{Markup, PreEscaped, html};
 use svg::node::element::{Group, Line, SVG, Text};
@@ -33,7 +35,7 @@ pub(super) struct ChartRow {
     pub(super) text: String,
     /// Whether the load waits for the object.
     pub(super) is_critical: bool,
-    /// In hundredths of the row's height.
+    /// The bar, in hundredths of the row's height.
     pub(super) drawing: Group,
 }
 
@@ -47,7 +49,7 @@ pub(super) struct RowCells {
 
 /// A line through all rows, with its name above them.
 pub(super) struct UprightLine {
-    /// Class of the lane that it belongs to; empty if to all.
+    /// Class of its lane; empty if it crosses all lanes.
     pub(super) lane: &'static str,
     pub(super) name: String,
     pub(super) at: Option<Instant>,
@@ -57,6 +59,10 @@ pub(super) struct UprightLine {
 /// Height of a line's name, and the room below the lowest one, in pixels.
 const NAME: u32 = 13;
 const BELOW_NAMES: u32 = 3;
+/// Lines do not share a name of more letters: on a narrow page it would be cut on either side.
+const SHARED_NAME: usize = 20;
+/// Width of a letter, in axes of a page of 400 pixels.
+const LETTER: f64 = 6.6 / 340.0;
 
 impl RowChart {
     pub(super) fn into_markup(self) -> Markup {
@@ -91,13 +97,14 @@ impl ChartRow {
     }
 }
 
-/// Lines in the order of time, each once: those of one colour at the same instant share a name.
+/// Lines in the order of time. If lines of one colour are at the same instant, they share a name.
 fn placed(lines: Vec<UprightLine>) -> Vec<(Instant, UprightLine)> {
     let mut placed: Vec<(Instant, UprightLine)> = Vec::new();
     for line in lines {
         let Some(at) = line.at else { continue };
         let same = |(there, other): &&mut (Instant, UprightLine)| {
             (*there, other.colour, other.lane) == (at, line.colour, line.lane)
+                && (other.name.chars().count() + line.name.chars().count()) < SHARED_NAME
         };
         match placed.iter_mut().find(same) {
             Some((_, other)) => other.name = format!("{}, {}", other.name, line.name),
@@ -133,25 +140,72 @@ fn marks(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
     })
 }
 
-/// The lines' parts above the rows, each from its name down, and the labels of the axis. A name runs to the right, above
-/// later lines, so that of the earliest stands on top.
+/// The lines' parts above the rows, each from its name down, and the labels of the axis. A name
+/// runs to the right, above later lines, so the name of the earliest line stands on top.
 fn names(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
     let height = NAME * lines.len() as u32 + BELOW_NAMES;
     let layer = viewport("names").set("height", height).add(upright_ticks(x));
     lines.iter().enumerate().fold(layer, |layer, (nth, (at, line))| {
         let top = NAME * nth as u32;
         let seconds = at.as_secs_f64();
-        let text = Text::new(format!("{} {}", line.name, format::seconds(seconds)));
-        let text = draw::beside(x.fraction(seconds), text).set("y", top + NAME - BELOW_NAMES);
+        let label = format!("{} {}", line.name, format::seconds(seconds));
+        let text = side(x.fraction(seconds), &label).place(Text::new(label));
+        let text = text.set("y", top + NAME - BELOW_NAMES);
         let upright = Line::new().set("y1", top + BELOW_NAMES).set("y2", "100%");
         layer.add(line.viewport(x, *at).add(upright).add(text))
     })
 }
 
+/// The right side if the label has room there on a narrow page, else the wider one.
+fn side(at: f64, label: &str) -> LabelSide {
+    let room = label.chars().count() as f64 * LETTER;
+    if 1.0 - at >= room.min(at) { LabelSide::Right } else { LabelSide::Left }
+}
+
 impl UprightLine {
-    /// A viewport at the line's place along the axis.
+    /// A viewport at the line's instant along the axis.
     fn viewport(&self, x: &Span, at: Instant) -> SVG {
         let class = format!("ref {} {}", self.colour.class(), self.lane);
         viewport(class.trim_end()).set("x", percent(x.fraction(at.as_secs_f64())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eleven letters take 11 · 6.6 / 340 = 0.21 of a narrow page, thirty take 0.58.
+    #[test]
+    fn a_name_stands_where_a_narrow_page_has_room() {
+        assert_eq!(side(0.0, "load 188 ms"), LabelSide::Right);
+        assert_eq!(side(0.78, "load 188 ms"), LabelSide::Right);
+        assert_eq!(side(0.8, "load 188 ms"), LabelSide::Left);
+        // Neither side has room: the wider one.
+        assert_eq!(side(0.45, &"m".repeat(30)), LabelSide::Right);
+        assert_eq!(side(0.55, &"m".repeat(30)), LabelSide::Left);
+    }
+
+    #[test]
+    fn lines_at_one_instant_share_a_short_name() {
+        let line = |name: &str, ms: u64, colour| UprightLine {
+            lane: "",
+            name: name.to_owned(),
+            at: Some(Instant::from_nanos(ms)),
+            colour,
+        };
+        let shown = |lines: Vec<UprightLine>| -> Vec<String> {
+            placed(lines).into_iter().map(|(_, line)| line.name).collect()
+        };
+        let ink = Colour::Ink;
+        assert_eq!(
+            shown(vec![line("load", 5, ink), line("last byte", 5, ink)]),
+            ["load, last byte"]
+        );
+        // Another instant, another colour, and 16 + 4 letters: each has a line of its own.
+        assert_eq!(shown(vec![line("b", 5, ink), line("a", 4, ink)]), ["a", "b"]);
+        assert_eq!(shown(vec![line("a", 5, ink), line("b", 5, Colour::Muted)]), ["a", "b"]);
+        let long = vec![line("DOMContentLoaded", 5, ink), line("load", 5, ink)];
+        assert_eq!(shown(long), ["DOMContentLoaded", "load"]);
+        assert_eq!(shown(vec![UprightLine { at: None, ..line("load", 5, ink) }]).len(), 0);
     }
 }

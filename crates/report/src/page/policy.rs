@@ -5,7 +5,7 @@
 
 use crate::palette;
 
-/// The scripts of the page: figures, then tabs and tables, then the filter, which reads what the first has set.
+/// The scripts of the page. The filter comes last: it reads the texts that the first script moves.
 pub(crate) const SCRIPTS: [&str; 3] = [SCRIPT, CONTROLS, FILTER];
 const SCRIPT: &str = include_str!("script.js");
 const CONTROLS: &str = include_str!("controls.js");
@@ -19,7 +19,7 @@ const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
 const SCRIPT_SHA256: &str = "9Hlvum7WYy3YyH6BO5x2/H+hgLfuXU+v0HlgUXS5g8Q=";
 const CONTROLS_SHA256: &str = "Cw0eSXNkLiX6x644y+qiaRwZeYQX3ckSBSXE5YrMrlg=";
 const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";
-const STYLE_SHA256: &str = "E1FxywIUN/s8hcDGteyrsVJ4g/BUWSMezj5vx9kdbhU=";
+const STYLE_SHA256: &str = "JG7NXUYv5qLN/4yCTE7MUioadWAZBuSOyKbaezYyM14=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.

@@ -1,6 +1,7 @@
 //! The waterfall: one row per object, from its discovery to its last byte, in phases.
 //!
-//! A bar is drawn once, in the panel of its scheme, in hundredths of a row; `compare` shows it again by reference.
+//! A bar is drawn once, in the panel of its scheme, in hundredths of a row. `compare` shows it
+//! again by reference.
 
 use super::chart::{ChartRow, RowCells, RowChart, UprightLine};
 use super::phases::{Extent, Phase, PhaseKind, phases};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use svg::node::element::{Group, Path};
 use units::Instant;
 
-/// Columns of a fixed width that are kept of a name, of the query in it, and of the kind of an object.
+/// Columns of a fixed width that are kept of a name, of the query in it, and of a kind.
 const NAME_COLUMNS: usize = 48;
 const QUERY_COLUMNS: usize = 8;
 const KIND_COLUMNS: usize = 10;
@@ -207,7 +208,8 @@ fn path_of(object: &ObjectSpan) -> &str {
     }
 }
 
-/// The path of an object with the beginning of its query: a long query would take the place of the file's name.
+/// The path of an object with the beginning of its query. A long query would push the name of the
+/// file out of its column.
 fn name_of(object: &ObjectSpan) -> String {
     let path = path_of(object);
     match path.split_once('?') {

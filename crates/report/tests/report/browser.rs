@@ -1,5 +1,5 @@
-//! The waterfall in a real browser: its filter, its rows on hover and tap, and its place on a narrow
-//! and on a wide page.
+//! The waterfall in a real browser, on a narrow and on a wide page: its filter, its rows on hover
+//! and tap, and its head while the page scrolls.
 
 use crate::page::{ms, race_of};
 use report::{CriticalSpan, ObjectSpan, RaceReport};
@@ -20,7 +20,7 @@ fn sixty_objects() -> RaceReport {
     for (scheme, critical) in report.schemes.iter_mut().zip([&[0, 7, 55][..], &[0, 9]]) {
         let object = |index: usize| {
             let host = format!("h{}.example", index % 4);
-            let folder = if index % 5 == 0 { "Photo" } else { "file" };
+            let folder = if index.is_multiple_of(5) { "Photo" } else { "file" };
             ObjectSpan {
                 index,
                 label: format!("https://{host}/{folder}/{index}"),
@@ -101,7 +101,7 @@ setTimeout(() => {
 /// The widths of a telephone and of a desk's screen, in pixels.
 const WIDTHS: [u32; 2] = [400, 1400];
 
-/// Shows a page in a frame of each width, and returns the page around the frames with their reports.
+/// Shows a page in a frame of each width. Returns the page around the frames with their reports.
 fn shown(html: &str, folder: &Path) -> String {
     let page = html.replace("script-src ", "script-src 'nonce-driver' ");
     let driver = format!("<script nonce=\"driver\">{DRIVER}</script></body>");
@@ -128,9 +128,9 @@ fn shown(html: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Expected numbers follow from the construction. Photos are 0, 5, … 55; images are 0, 3, … 57; the
-/// host h1 has 1, 5, … 57. So 12 objects are photos, 0, 15, 30 and 45 also images, and 45 alone is on
-/// h1, too. The critical paths are 0, 7, 55 and 0, 9, so four objects are on one of the two.
+/// Expected numbers follow from the construction. Photos are 0, 5, … 55; images are 0, 3, … 57;
+/// the host h1 has 1, 5, … 57. So 12 objects are photos, 0, 15, 30 and 45 are also images, and 45
+/// alone is on h1, too. The critical paths are 0, 7, 55 and 0, 9: four objects are on one of them.
 #[test]
 fn the_filter_shows_what_is_chosen_in_all_waterfalls() {
     if !test_support::has(&[Need::Program("chromium")]) {

@@ -102,7 +102,7 @@ fn a_race_is_shown_in_full() {
     // Progress, waterfall, time-sequence, window, queue.
     assert_eq!(page.attributes("data-x").len(), 5);
     assert_eq!(page.tags("table"), 1);
-    assert!(html.contains("limit of the document, limit of the load 25.0 ms"));
+    assert!(html.contains("limit of the load 25.0 ms"));
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
     assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
