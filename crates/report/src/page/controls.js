@@ -107,7 +107,7 @@
     line.setAttribute("x", `${(fraction * 100).toFixed(3)}%`);
     const text = line.querySelector("text");
     if (!text) return;
-    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(0) + " ms" : (+done).toFixed(3) + " s"}`);
+    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(done < 0.1 ? 1 : 0) + " ms" : (+done).toFixed(3) + " s"}`);
     text.setAttribute("text-anchor", fraction > 0.6 ? "end" : "start");
     text.setAttribute("dx", fraction > 0.6 ? -4 : 4);
   };

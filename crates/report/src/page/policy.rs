@@ -17,9 +17,9 @@ pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
 const SCRIPT_SHA256: &str = "9Hlvum7WYy3YyH6BO5x2/H+hgLfuXU+v0HlgUXS5g8Q=";
-const CONTROLS_SHA256: &str = "Cw0eSXNkLiX6x644y+qiaRwZeYQX3ckSBSXE5YrMrlg=";
+const CONTROLS_SHA256: &str = "g7khEVOk+H0SvkE1V4uqIq7HsE9tx0pFUQkeiFIjLKQ=";
 const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";
-const STYLE_SHA256: &str = "JG7NXUYv5qLN/4yCTE7MUioadWAZBuSOyKbaezYyM14=";
+const STYLE_SHA256: &str = "6aJ8aMr6ISLX5aZC2b0wuLzeWyzeA63TDcLbxjcvK1U=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.
