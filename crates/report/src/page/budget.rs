@@ -35,6 +35,8 @@ const TOTAL_POINTS: usize = 240_000;
 const TOTAL_EVENTS: usize = 8_000;
 /// Rows over all waterfalls of a page, to begin with: about 700 bytes each.
 const TOTAL_ROWS: usize = 4_000;
+/// If a scheme has more connections with figures, these are left out before rows are.
+const FEW_CONNECTIONS: usize = 8;
 /// Series of a connection's two figures that may be long.
 const SERIES_PER_CONNECTION: usize = 4;
 
@@ -59,14 +61,17 @@ impl Detail {
         }
     }
 
-    /// Half of everything; labels stay legible and the table keeps a core. Labels and waterfalls
-    /// shrink more slowly: the waterfall still names a connection that has no figure, but an
-    /// object without a row is nowhere else.
+    /// Half of everything; labels stay legible and the table keeps a core. Rows of waterfalls are
+    /// left out last: the waterfall still names a connection that has no figure, but an object
+    /// without a row is nowhere else.
     pub(crate) fn halved(self) -> Self {
         Self {
             schemes: self.schemes / 2,
             table_rows: (self.table_rows / 2).max(16),
-            objects: self.objects * 7 / 8,
+            objects: match self.connections > FEW_CONNECTIONS {
+                true => self.objects,
+                false => self.objects * 7 / 8,
+            },
             connections: self.connections / 2,
             queues: self.queues / 2,
             points: self.points / 2,

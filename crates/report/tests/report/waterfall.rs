@@ -177,7 +177,7 @@ fn a_critical_object_always_has_a_row() {
     assert!(html.contains("1000 of 1500 objects: the critical path"));
 }
 
-/// Five schemes race over a page of 600 objects with long addresses and 60 connections. Every
+/// Five schemes race over a page of 700 objects with long addresses and 60 connections. Every
 /// object has a row under every scheme, however many connections have to be left out.
 #[test]
 fn objects_are_not_left_out_for_connections() {
@@ -189,7 +189,7 @@ fn objects_are_not_left_out_for_connections() {
         label: format!("https://a.example/{}/{index}.png", "assets/".repeat(9)),
         ..first.clone()
     };
-    scheme.objects = (0..600).map(object).collect();
+    scheme.objects = (0..700).map(object).collect();
     let mut connection = scheme.connections[0].clone();
     connection.sequence = (0..3_000)
         .map(|i| report::SequencePoint { at: ms(i), ..connection.sequence[i as usize % 5] })
@@ -199,5 +199,5 @@ fn objects_are_not_left_out_for_connections() {
     let html = report.to_html();
     assert!(html.len() <= MAX_HTML_BYTES);
     assert!(html.contains("more connections not drawn"), "connections are what is too much");
-    assert_eq!(html.matches("/599.png</bdi>").count(), 5);
+    assert_eq!(html.matches("/699.png</bdi>").count(), 5);
 }
