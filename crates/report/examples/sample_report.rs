@@ -5,9 +5,9 @@
 //! they mean nothing.
 
 use report::{
-    ConnectionView, LimitView, Median, ObjectSpan, OpeningView, QueueCapacity, QueuePoint,
-    QueueView, RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal,
-    WindowPoint, write_atomically,
+    ConnectionView, LimitView, Median, MilestoneView, ObjectSpan, OpeningView, QueueCapacity,
+    QueuePoint, QueueView, RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table,
+    Terminal, WindowPoint, write_atomically,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -186,7 +186,10 @@ fn scheme(at: usize, sender: Sender) -> SchemeView {
         name: name.to_owned(),
         place: String::new(),
         description: description.to_owned(),
-        document_done,
+        milestones: vec![
+            MilestoneView { name: "document".to_owned(), at: document_done },
+            MilestoneView { name: "last byte".to_owned(), at: page_done },
+        ],
         page_done,
         objects,
         connections,

@@ -7,7 +7,7 @@
 
 use crate::{Colour, Links, Role, Section, Table};
 use std::borrow::Cow;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// One race: a page, a path, and how each scheme loaded the one over the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,8 +54,8 @@ pub struct SchemeView {
     pub place: String,
     /// One sentence saying what it is.
     pub description: String,
-    /// When the main document was complete; `None` if it never was.
-    pub document_done: Option<Instant>,
+    /// Milestones of the load, each a line through its waterfall.
+    pub milestones: Vec<MilestoneView>,
     /// When the load ended; `None` if it never was.
     pub page_done: Option<Instant>,
     /// The page's objects in the order of their discovery.
@@ -78,6 +78,15 @@ impl SchemeView {
     }
 }
 
+/// A milestone of one load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MilestoneView {
+    /// Its name, such as "document" or "DOMContentLoaded".
+    pub name: String,
+    /// Time of the milestone; `None` if the load has none, or the page does not know it.
+    pub at: Option<Instant>,
+}
+
 /// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSpan {
@@ -95,6 +104,12 @@ pub struct ObjectSpan {
     pub opening: Option<OpeningView>,
     /// Size of the body in bytes.
     pub bytes: u64,
+    /// The object that revealed it, as its [`ObjectSpan::index`]; `None` if the load began with it.
+    pub revealed_by: Option<usize>,
+    /// The time for which its server thinks before the first byte.
+    pub server_wait: Duration,
+    /// The part of the load that waits for this object; `None` if it is not on the critical path.
+    pub critical: Option<CriticalSpan>,
     /// The client learned that it needs the object.
     pub discovered: Instant,
     /// The request was handed to a connection.
@@ -103,6 +118,15 @@ pub struct ObjectSpan {
     pub first_byte: Option<Instant>,
     /// The last byte did.
     pub done: Option<Instant>,
+}
+
+/// A stretch of the critical path: the load waits for one object from `from` to `to`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CriticalSpan {
+    /// The wait for the object ahead of it on the path ends, or the load begins.
+    pub from: Instant,
+    /// The wait for the next object begins, or the load ends.
+    pub to: Instant,
 }
 
 /// How a connection opened: opened ≤ connected ≤ ready; `None` for what never happened.

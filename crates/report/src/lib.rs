@@ -34,9 +34,9 @@ pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written, rounded_rate, seconds};
 pub use hues::Hues;
 pub use input::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, OpeningView, QueueCapacity,
-    QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint,
-    WindowPoint,
+    BoundPoint, ConnectionView, CriticalSpan, LevelPoint, LimitView, MilestoneView, ObjectSpan,
+    OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, SenderBound,
+    SequenceKind, SequencePoint, WindowPoint,
 };
 pub use links::Links;
 pub use page::MAX_HTML_BYTES;

@@ -15,6 +15,7 @@ mod remarks;
 mod side_by_side;
 mod table;
 mod view;
+mod waterfall;
 
 pub(crate) use args::{RaceArgs, appendix};
 

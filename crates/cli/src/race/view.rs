@@ -1,7 +1,8 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
 use super::raced::Raced;
-use super::{diagnosis, side_by_side, table};
+use super::waterfall::shifted;
+use super::{diagnosis, side_by_side, table, waterfall};
 use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
 use link::QueueLimit;
@@ -14,16 +15,14 @@ use race::{
     TransferRecord, VisitKind, Visits, World,
 };
 use report::{
-    Block, BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
-    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, Section, SenderBound,
-    SequenceKind, SequencePoint, WindowPoint,
+    Block, BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MilestoneView, QueueCapacity,
+    QueuePoint, QueueView, RaceReport, SchemeView, Section, SenderBound, SequenceKind,
+    SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, Rate, counted};
-use workload::{
-    ClientModel, ConnectionRecord, Milestones, Object, Page, PageMilestone, ServerModel, Tls,
-};
+use workload::{ClientModel, ConnectionRecord, Page, PageMilestone, ServerModel, Tls};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
@@ -197,17 +196,6 @@ fn limit(limit: &Limit) -> LimitView {
     }
 }
 
-/// Everything about an object but its times.
-fn described(page: &Page, object: &Object) -> ObjectSpan {
-    ObjectSpan {
-        label: object.label.clone(),
-        host: page.host(object.host).name.clone(),
-        kind: object.kind.name().to_owned(),
-        bytes: object.body_bytes,
-        ..ObjectSpan::default()
-    }
-}
-
 /// A recorded load as it is shown, and whose it is.
 struct View<'a> {
     shown: SchemeView,
@@ -262,13 +250,17 @@ fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<S
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
+    let milestone = |milestone: PageMilestone| MilestoneView {
+        name: milestone.name().to_owned(),
+        at: at(load.times.get(milestone)),
+    };
     Some(SchemeView {
         name: contestant.name.clone(),
         place: String::new(),
         description: description(&contestant.name),
-        document_done: at(load.times.get(PageMilestone::Document)),
+        milestones: PageMilestone::ALL.map(milestone).into(),
         page_done: at(load.page),
-        objects: objects(race, recording, &labels),
+        objects: waterfall::objects(race, load, recording, &labels),
         connections: connections(load, recording, &labels),
         queues: recording.queues.iter().map(|q| queue(race, recording, q)).collect(),
         limit: None,
@@ -297,38 +289,6 @@ fn connection_labels(page: &Page, recording: &LoadRecording) -> Vec<String> {
         format!("{} #{nth}", page.host(connection.host).name)
     };
     recording.transfers.iter().map(|t| &t.connection).map(label).collect()
-}
-
-fn objects(race: &Race, recording: &LoadRecording, labels: &[String]) -> Vec<ObjectSpan> {
-    let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
-    let span = |(index, (object, milestones)): (usize, (&Object, &Milestones))| {
-        let connection = milestones.connection.map(|c| labels[c.index()].clone());
-        let opened = milestones.connection.map(|c| &recording.transfers[c.index()].connection);
-        Some(ObjectSpan {
-            index,
-            connection: connection.unwrap_or_default(),
-            opening: opened.and_then(|connection| opening(recording, connection)),
-            discovered: shift(milestones.discovered)?,
-            requested: shift(milestones.requested),
-            first_byte: shift(milestones.first_byte),
-            done: shift(milestones.done),
-            ..described(&race.page, object)
-        })
-    };
-    let objects = race.page.objects().iter().zip(&recording.milestones).enumerate();
-    let mut spans: Vec<ObjectSpan> = objects.filter_map(span).collect();
-    spans.sort_by_key(|object| object.discovered);
-    spans
-}
-
-/// How a connection opened; `None` if it was there before the load.
-fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
-    let shift = |at| shifted(recording, at);
-    (connection.opened >= recording.start).then(|| OpeningView {
-        opened: shift(connection.opened),
-        connected: connection.connected.map(shift),
-        ready: connection.ready.map(shift),
-    })
 }
 
 fn connections(
@@ -414,9 +374,4 @@ fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
         points: points.collect(),
         drops: queue.drops.iter().map(|at| shifted(recording, *at)).collect(),
     }
-}
-
-/// An instant of the simulation on the report's clock, which starts with the load.
-fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
-    Instant::ZERO + recording.since_start(at)
 }

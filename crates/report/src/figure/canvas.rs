@@ -21,8 +21,6 @@ pub(crate) struct Canvas {
     /// Text for screen readers.
     pub(crate) title: String,
     pub(crate) height: u32,
-    /// Height on a narrow page, if another.
-    pub(crate) narrow_height: Option<u32>,
     pub(crate) x: (Span, String),
     /// `None` where rows, not numbers, go down the figure.
     pub(crate) y: Option<(Span, String)>,
@@ -45,14 +43,13 @@ impl Canvas {
         let x = describe(&self.x.0);
         let y = self.y.as_ref().map(|(y, _)| describe(y));
         let (class, title, link) = (self.class, self.title.clone(), self.link.clone());
-        let (height, narrow) = (self.height, self.narrow_height);
+        let height = self.height;
         let layers: String = self.into_layers().iter().map(SVG::to_string).collect();
         html! {
             div class={ "fig " (class) } role="img" tabindex="0" aria-label=(title)
                 data-x=(x) data-y=[y] data-link=[link] {
                 // Gives the stack its height: the policy admits no style attribute.
-                svg.spacer.wide[narrow.is_some()] width="1" height=(height) {}
-                @if let Some(height) = narrow { svg.spacer.narrow width="1" height=(height) {} }
+                svg.spacer width="1" height=(height) {}
                 (PreEscaped(layers))
             }
         }
@@ -61,9 +58,7 @@ impl Canvas {
     /// Axes, curves, marks, gutter: bottom first.
     pub(crate) fn into_layers(self) -> Vec<SVG> {
         let axes = self.axes();
-        let grid = format!("0 0 {GRID} {GRID}");
-        let curves = viewport("curves").set("viewBox", grid).set("preserveAspectRatio", "none");
-        let curves = self.curves.into_iter().fold(curves, SVG::add);
+        let curves = self.curves.into_iter().fold(stretched(), SVG::add);
         let marks = self.marks.into_iter().fold(viewport("marks"), SVG::add);
         let mut layers = vec![axes, curves, marks];
         if !self.gutter.is_empty() {
@@ -93,6 +88,12 @@ pub(crate) fn viewport(class: &str) -> SVG {
     svg
 }
 
+/// The viewport of what is stretched with the plot.
+pub(crate) fn stretched() -> SVG {
+    let grid = format!("0 0 {GRID} {GRID}");
+    viewport("curves").set("viewBox", grid).set("preserveAspectRatio", "none")
+}
+
 /// A share of a length in per cent, to a thousandth.
 pub(crate) fn percent(fraction: f64) -> String {
     let shown = format!("{:.3}", fraction * 100.0);
@@ -104,7 +105,8 @@ pub(crate) fn tooltip(text: &str) -> Title {
     Title::new(text::clean_lines(text))
 }
 
-fn upright_ticks(x: &Span) -> Group {
+/// Grid lines and labels of a horizontal axis, below its viewport.
+pub(crate) fn upright_ticks(x: &Span) -> Group {
     x.ticks(TICKS.0).into_iter().fold(Group::new().set("class", "xt"), |group, (value, text)| {
         let at = percent(x.fraction(value));
         let line = Line::new().set("x1", at.as_str()).set("x2", at.as_str()).set("y2", "100%");
@@ -128,7 +130,7 @@ fn label(text: &str, x: &str, y: &str, anchor: &str, dy: &str) -> Text {
 }
 
 /// Scale, ends and unit of an axis for the script.
-fn describe(span: &Span) -> String {
+pub(crate) fn describe(span: &Span) -> String {
     let scale = match span.scale {
         Scale::Linear => "lin",
         Scale::Log => "log",

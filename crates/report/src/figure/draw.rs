@@ -30,7 +30,6 @@ impl Figure {
             class: "plot",
             title: text::clean(&self.title),
             height: self.height,
-            narrow_height: None,
             x: (plane.x, self.x.label.clone()),
             y: Some((plane.y, self.y.label.clone())),
             link: link.map(str::to_owned),
@@ -217,12 +216,28 @@ const MIDDLE: f64 = 0.6;
 /// Fills an upright reference's group: the line, and its text so many lines below the top of the
 /// plot; where that is above it, the line reaches up to the text.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
-    let (anchor, dx) = if at > MIDDLE { ("end", -4) } else { ("start", 4) };
-    let text =
-        text.set("dx", dx).set("dy", format!("{lines_down:.2}em")).set("text-anchor", anchor);
+    let side = if at > MIDDLE { LabelSide::Left } else { LabelSide::Right };
+    let text = side.place(text).set("dy", format!("{lines_down:.2}em"));
     let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));
     let line = Line::new().set("y1", top).set("y2", "100%");
     group.set("x", percent(at)).add(line).add(text)
+}
+
+/// The side of an upright line on which its label stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabelSide {
+    Left,
+    Right,
+}
+
+impl LabelSide {
+    /// Puts a label beside the line at x = 0.
+    pub(crate) fn place(self, text: Text) -> Text {
+        match self {
+            Self::Left => text.set("dx", -4).set("text-anchor", "end"),
+            Self::Right => text.set("dx", 4).set("text-anchor", "start"),
+        }
+    }
 }
 
 fn in_sight(fraction: f64) -> bool {

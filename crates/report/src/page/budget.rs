@@ -33,20 +33,26 @@ pub(crate) struct Detail {
 const TOTAL_POINTS: usize = 240_000;
 /// Events over all figures of a page, to begin with: about 200 bytes each.
 const TOTAL_EVENTS: usize = 8_000;
+/// Rows over all waterfalls of a page, to begin with: about 700 bytes each.
+const TOTAL_ROWS: usize = 4_000;
+/// If a scheme has more connections with figures, these are left out before rows are.
+const FEW_CONNECTIONS: usize = 8;
 /// Series of a connection's two figures that may be long.
 const SERIES_PER_CONNECTION: usize = 4;
 
 impl Detail {
     /// What to try first.
     pub(crate) fn for_report(report: &RaceReport) -> Self {
-        let connections: usize = report.schemes.iter().map(|s| s.connections.len()).sum();
+        let connections = report.schemes.iter().map(|s| s.connections.len());
+        let most = connections.clone().max().unwrap_or(0);
+        let connections: usize = connections.sum();
         let queues: usize = report.schemes.iter().map(|s| s.queues.len()).sum();
         let series = (SERIES_PER_CONNECTION * connections + queues).max(1);
         Self {
             schemes: 64,
             table_rows: 512,
-            objects: 400,
-            connections: 256,
+            objects: (TOTAL_ROWS / report.schemes.len().max(1)).clamp(100, 1000),
+            connections: most.min(256),
             queues: 16,
             points: (TOTAL_POINTS / series).clamp(120, 3000),
             events: (TOTAL_EVENTS / (connections + queues).max(1)).clamp(40, 500),
@@ -55,17 +61,22 @@ impl Detail {
         }
     }
 
-    /// Half of everything; labels stay legible and the table keeps a core.
+    /// Half of everything; labels stay legible and the table keeps a core. Rows of waterfalls are
+    /// left out last: the waterfall still names a connection that has no figure, but an object
+    /// without a row is nowhere else.
     pub(crate) fn halved(self) -> Self {
         Self {
             schemes: self.schemes / 2,
             table_rows: (self.table_rows / 2).max(16),
-            objects: self.objects / 2,
+            objects: match self.connections > FEW_CONNECTIONS {
+                true => self.objects,
+                false => self.objects * 7 / 8,
+            },
             connections: self.connections / 2,
             queues: self.queues / 2,
             points: self.points / 2,
             events: self.events / 2,
-            label: (self.label / 2).max(24),
+            label: (self.label * 3 / 4).max(24),
             lines: (self.lines / 2).max(8),
         }
     }

@@ -3,19 +3,13 @@
 //! The lanes refer to the bars in the schemes' panels, so a choice of other schemes (`script.js`) draws nothing anew.
 
 use super::Context;
+use super::chart::{ChartRow, RowChart, UprightLine};
 use super::legend::legend;
-use super::times::LABEL;
-use super::waterfall::{Milestone, bar_id, in_row, limit_lines, phase_entries, upright_lines};
+use super::waterfall::{ALONG_TIME, bar_id, limit_lines, phase_entries};
 use crate::ObjectSpan;
 use crate::figure::Colour;
-use crate::figure::canvas::Canvas;
 use maud::{Markup, html};
 use svg::node::element::{Group, Path, Use};
-
-/// Heights of a row, on a wide and on a narrow page, and what stands above and below, as in `style.css`.
-const ROW: u32 = 28;
-const NARROW_ROW: u32 = 42;
-const MARGINS: u32 = 58 + 40;
 
 /// A lane of a row.
 struct Lane {
@@ -48,12 +42,13 @@ impl Context<'_> {
             compared.filter(|(a, _)| !self.shown_objects(&self.report.schemes[*a]).is_empty());
         html! {
             @if let Some((upper, lower)) = compared {
+                @let objects = self.shown_objects(&self.report.schemes[upper]);
                 section aria-labelledby="compare" {
-                    h2 #compare { "Two schemes side by side" }
+                    h2 #compare { "Two schemes side by side" (ALONG_TIME) }
                     p.note #choice { "Each object under two schemes: above " (self.named(upper, "upper")) ", below " (self.named(lower, "lower")) "." }
                     figure {
-                        (self.comparison_canvas(upper, lower).into_markup())
-                        figcaption { (legend(&phase_entries(), self.detail.label)) }
+                        (self.comparison_chart([upper, lower]).into_markup())
+                        figcaption { (legend(&phase_entries(&objects), self.detail.label)) }
                     }
                 }
             }
@@ -65,40 +60,33 @@ impl Context<'_> {
         html! { b data-lane=(lane) data-at=(at) { (self.label(&scheme.title())) } }
     }
 
-    fn comparison_canvas(&self, upper: usize, lower: usize) -> Canvas {
+    fn comparison_chart(&self, [upper, lower]: [usize; 2]) -> RowChart {
         let schemes = &self.report.schemes;
-        let x = self.time.span();
-        let objects = self.shown_objects(&schemes[upper]);
-        let rows = || objects.iter().enumerate();
         let limit = schemes[upper].limit.as_ref().unwrap_or(&self.report.limit);
-        let own = LANES.iter().zip([upper, lower]).map(|(lane, at)| Milestone {
+        let colours = [upper, lower].map(|at| self.scheme_colour(&schemes[at].name));
+        let own = LANES.iter().zip([upper, lower]).map(|(lane, at)| UprightLine {
             lane: lane.class,
             name: lane.name.to_owned(),
             at: schemes[at].page_done,
             colour: self.scheme_colour(&schemes[at].name),
         });
-        let colours = [upper, lower].map(|at| self.scheme_colour(&schemes[at].name));
-        Canvas {
-            class: "waterfall compare",
+        let row = |object: &&ObjectSpan| ChartRow {
+            cells: self.cells(object),
+            text: format!("{}\n{}", self.label(&object.label), self.label(&object.host)),
+            is_critical: false,
+            drawing: lanes([upper, lower], colours, object),
+        };
+        RowChart {
+            is_comparison: true,
             title: format!(
                 "Waterfalls of the page under {} and {}, row by row",
                 self.label(&schemes[upper].title()),
                 self.label(&schemes[lower].title())
             ),
-            height: MARGINS + ROW * objects.len() as u32,
-            narrow_height: Some(MARGINS + NARROW_ROW * objects.len() as u32),
-            x: (x, LABEL.to_owned()),
-            y: None,
+            x: self.time.span(),
             link: None,
-            curves: rows()
-                .map(|(row, object)| {
-                    lanes(row, objects.len(), [upper, lower], colours, object).into()
-                })
-                .collect(),
-            marks: upright_lines(&x, limit_lines(limit).into_iter().chain(own)),
-            gutter: rows()
-                .map(|(row, object)| self.row_label(row, objects.len(), object).into())
-                .collect(),
+            rows: self.shown_objects(&schemes[upper]).iter().map(row).collect(),
+            lines: limit_lines(limit).into_iter().chain(own).collect(),
         }
     }
 
@@ -109,15 +97,9 @@ impl Context<'_> {
 }
 
 /// Both schemes' bars of an object, each lane with an edge of its scheme's colour.
-fn lanes(
-    row: usize,
-    of: usize,
-    at: [usize; 2],
-    colours: [Colour; 2],
-    object: &ObjectSpan,
-) -> Group {
+fn lanes(at: [usize; 2], colours: [Colour; 2], object: &ObjectSpan) -> Group {
     let bars = LANES.iter().zip(at.into_iter().zip(colours));
-    let bars = bars.fold(Group::new(), |bars, (lane, (at, colour))| {
+    bars.fold(Group::new(), |bars, (lane, (at, colour))| {
         let bar =
             Use::new().set("class", lane.class).set("href", format!("#{}", bar_id(at, object)));
         let edge = format!("M0 {}v{}", lane.top + lane.height * 0.1, lane.height * 0.8);
@@ -125,6 +107,5 @@ fn lanes(
             .set("class", format!("edge {} {}", lane.class, colour.class()))
             .set("d", edge);
         bars.add(bar.set("transform", lane.transform())).add(edge)
-    });
-    in_row(row, of, bars)
+    })
 }

@@ -30,6 +30,11 @@
   });
   if (tabs.length) select(Math.max(0, tabs.findIndex((tab) => tab.hash && tab.hash === location.hash)));
 
+  // The heads of waterfalls stay in sight below the tabs.
+  const tabbar = document.querySelector(".tabbar");
+  const belowTabs = () => document.documentElement.style.setProperty("--tabs", `${tabbar.offsetHeight}px`);
+  if (tabbar) new ResizeObserver(belowTabs).observe(tabbar);
+
   // ---- Shadows where there is more to the side.
 
   const watchEdges = (outer) => {
@@ -92,17 +97,17 @@
       bars.setAttribute("href", bars.getAttribute("href").replace(/^#s\d+/, `#s${at}`));
     }
     for (const edge of all(`.edge.${lane}`, compared)) edge.setAttribute("class", `edge ${lane} ${c}`);
-    const line = compared.querySelector(`.marks .${lane}`);
-    if (line) moveLine(line, lane, tabs[at].dataset);
+    for (const line of all(`.ref.${lane}`, compared)) moveLine(line, lane, tabs[at].dataset);
     compared.dispatchEvent(new Event("marks"));
   };
   const moveLine = (line, lane, { c, done }) => {
     const [, low, high] = compared.dataset.x.split(" ");
     const fraction = done === undefined ? -1 : (done - low) / (high - low);
-    const text = line.querySelector("text");
     line.setAttribute("class", `ref ${c} ${lane}`);
     line.setAttribute("x", `${(fraction * 100).toFixed(3)}%`);
-    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(0) + " ms" : (+done).toFixed(3) + " s"}`);
+    const text = line.querySelector("text");
+    if (!text) return;
+    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(done < 0.1 ? 1 : 0) + " ms" : (+done).toFixed(3) + " s"}`);
     text.setAttribute("text-anchor", fraction > 0.6 ? "end" : "start");
     text.setAttribute("dx", fraction > 0.6 ? -4 : 4);
   };

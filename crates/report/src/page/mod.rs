@@ -7,6 +7,7 @@
 
 mod bars;
 mod budget;
+mod chart;
 mod compare;
 mod connection;
 mod document;

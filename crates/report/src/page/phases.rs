@@ -13,6 +13,13 @@ pub(super) struct Phase {
     pub(super) to: Option<Instant>,
 }
 
+/// A part of a row's height, in hundredths from its top.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) top: i64,
+    pub(super) bottom: i64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhaseKind {
     Blocked,
@@ -47,14 +54,15 @@ impl PhaseKind {
         }
     }
 
-    /// What of a row's height it fills, in hundredths from the top: form tells phases apart where colours do not.
-    pub(super) const fn extent(self) -> (i64, i64) {
-        match self {
+    /// Its part of a row's height: form tells phases apart where colours do not.
+    pub(super) const fn extent(self) -> Extent {
+        let (top, bottom) = match self {
             Self::Blocked => (44, 56),
             Self::Connect | Self::Secure => (32, 68),
             Self::Wait => (24, 76),
             Self::Receive => (12, 88),
-        }
+        };
+        Extent { top, bottom }
     }
 }
 

@@ -5,19 +5,21 @@
 
 use crate::palette;
 
-/// The scripts of the page: figures, then all else that reacts.
-pub(crate) const SCRIPTS: [&str; 2] = [SCRIPT, CONTROLS];
+/// The scripts of the page. The filter comes last: it reads the texts that the first script moves.
+pub(crate) const SCRIPTS: [&str; 3] = [SCRIPT, CONTROLS, FILTER];
 const SCRIPT: &str = include_str!("script.js");
 const CONTROLS: &str = include_str!("controls.js");
+const FILTER: &str = include_str!("filter.js");
 /// The whole style of a race's page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
-const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
-const CONTROLS_SHA256: &str = "nlIh08njnLIdGPYScN+Pb8dFuNy5/S8WhagsmUa5t6s=";
-const STYLE_SHA256: &str = "xgt3ODILyBhzZT5N6lFVlUfrSIuHU/tjs0tvQw8/wr4=";
+const SCRIPT_SHA256: &str = "9Hlvum7WYy3YyH6BO5x2/H+hgLfuXU+v0HlgUXS5g8Q=";
+const CONTROLS_SHA256: &str = "g7khEVOk+H0SvkE1V4uqIq7HsE9tx0pFUQkeiFIjLKQ=";
+const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";
+const STYLE_SHA256: &str = "6aJ8aMr6ISLX5aZC2b0wuLzeWyzeA63TDcLbxjcvK1U=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.
@@ -46,7 +48,7 @@ impl Styles {
             Self::Document => format!(" 'sha256-{DOCUMENT_STYLE_SHA256}'"),
         };
         format!(
-            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}' 'sha256-{CONTROLS_SHA256}'; \
+            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}' 'sha256-{CONTROLS_SHA256}' 'sha256-{FILTER_SHA256}'; \
              style-src 'sha256-{PALETTE_SHA256}' 'sha256-{STYLE_SHA256}'{own}; base-uri 'none'; form-action 'none'"
         )
     }
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(palette, PALETTE_SHA256, "PALETTE_SHA256");
         assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
         assert_eq!(base64(&Sha256::digest(CONTROLS)), CONTROLS_SHA256, "CONTROLS_SHA256");
+        assert_eq!(base64(&Sha256::digest(FILTER)), FILTER_SHA256, "FILTER_SHA256");
         assert_eq!(base64(&Sha256::digest(STYLE)), STYLE_SHA256, "STYLE_SHA256");
         let document = base64(&Sha256::digest(DOCUMENT_STYLE));
         assert_eq!(document, DOCUMENT_STYLE_SHA256, "DOCUMENT_STYLE_SHA256");
@@ -94,7 +97,7 @@ mod tests {
     /// An element's text ends at its end tag, and a carriage return would change the hash.
     #[test]
     fn script_and_style_survive_being_inlined() {
-        for text in [SCRIPT, CONTROLS, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
+        for text in [SCRIPT, CONTROLS, FILTER, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
             assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
         }
     }

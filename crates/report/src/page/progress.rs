@@ -1,7 +1,9 @@
 //! The schemes side by side: what share of the page was there, when.
 
 use super::Context;
+use super::chart::UprightLine;
 use super::legend::{LegendEntry, Names, legend};
+use super::waterfall::limit_lines;
 use crate::figure::{Axis, AxisUnit, Colour, Figure, Point, Reference, Series, SeriesShape};
 use crate::thin::{self, Extent};
 use crate::{LimitView, ObjectSpan, format};
@@ -98,12 +100,16 @@ impl Context<'_> {
 
 /// Upright lines at the limit's two instants.
 fn limit_references(limit: &LimitView) -> Vec<Reference> {
-    let line = |name: &str, at: Option<Instant>| {
+    let reference = |UprightLine { name, at, colour, .. }| {
         let at = at?.as_secs_f64();
-        let label = format!("limit, {name}: {}", format::seconds(at));
-        Some(Reference { at, upright: true, label, colour: Colour::Muted })
+        Some(Reference {
+            at,
+            upright: true,
+            label: format!("{name} {}", format::seconds(at)),
+            colour,
+        })
     };
-    [line("document", limit.document), line("page", limit.page)].into_iter().flatten().collect()
+    limit_lines(limit).into_iter().filter_map(reference).collect()
 }
 
 fn entry(series: &Series) -> LegendEntry {

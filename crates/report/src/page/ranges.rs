@@ -69,7 +69,6 @@ impl Ranges {
             class: "ranges",
             title: self.title.clone(),
             height: (MARGINS + plot.height) as u32,
-            narrow_height: None,
             x: (x, self.axis.label.clone()),
             y: None,
             link: None,

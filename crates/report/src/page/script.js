@@ -11,6 +11,8 @@
   const REACH = 24;
   const figures = [];
   const tip = document.getElementById("tip");
+  /** The row of each bar in the schemes' panels, by the bar's name. */
+  const rowOf = new Map();
 
   // ---- Axes: the same rules as the ones that drew the page, for the width that there is.
 
@@ -80,13 +82,12 @@
   const within = (f, [low, high]) => (f - low) / (high - low);
 
   const drawTicks = (fig, horizontal) => {
-    const group = fig.root.querySelector(horizontal ? ".xt" : ".yt");
     const a = horizontal ? fig.x : fig.y;
-    if (!group || !a) return;
+    if (!a) return;
     const view = horizontal ? fig.view.x : fig.view.y;
     const box = fig.curves.getBoundingClientRect();
     const target = horizontal ? box.width / 80 : box.height / 48;
-    const parts = ticks(a, view, Math.floor(target)).flatMap(([v, text]) => {
+    const parts = () => ticks(a, view, Math.floor(target)).flatMap(([v, text]) => {
       const f = within(fraction(a, v), view);
       const at = percent(horizontal ? f : 1 - f);
       return horizontal
@@ -95,7 +96,8 @@
         : [make("line", { y1: at, y2: at, x2: "100%" }),
            make("text", { x: -6, y: at, dy: "0.32em" }, text)];
     });
-    group.replaceChildren(...parts);
+    // A waterfall has its grid lines and their labels in two layers.
+    for (const group of fig.root.querySelectorAll(horizontal ? ".xt" : ".yt")) group.replaceChildren(...parts());
   };
 
   const placeMark = (fig, mark) => {
@@ -161,12 +163,7 @@
     const f = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
     return f.map((v) => Math.min(1, Math.max(0, v)));
   };
-  const plotBox = (fig) => {
-    const outer = fig.root.getBoundingClientRect();
-    const style = getComputedStyle(fig.root);
-    const [l, r, t, b] = ["--l", "--r", "--t", "--b"].map((n) => parseFloat(style.getPropertyValue(n)));
-    return { left: outer.left + l, top: outer.top + t, width: outer.width - l - r, height: outer.height - t - b };
-  };
+  const plotBox = (fig) => fig.curves.getBoundingClientRect();
 
   // A wheel that is already scrolling the page goes on scrolling when a figure passes below it.
   let lastScroll = -1000;
@@ -253,20 +250,18 @@
     }
     return best;
   };
-  /** What has the text of the waterfall's row at the pointer's height; of two lanes the nearer one's. */
+  /** The label of the waterfall's row at the pointer; of two lanes, that of the nearer one's row in its own panel. */
   const rowAt = (fig, event) => {
-    if (fig.y) return null;
-    const rows = fig.curves.querySelectorAll(".row");
-    const box = plotBox(fig);
-    const row = rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+    const row = event.target.closest(".rows .r");
     if (!row) return null;
     const distance = (lane) => {
       const { top, bottom } = lane.getBoundingClientRect();
       return Math.abs((top + bottom) / 2 - event.clientY);
     };
-    const lanes = [...row.querySelectorAll("use")].sort((a, b) => distance(a) - distance(b));
-    const bars = lanes.map((lane) => document.getElementById(lane.getAttribute("href").slice(1)));
-    return lanes.length ? bars.find((bar) => bar) : row.querySelector("[data-t]");
+    const lanes = [...fig.curves.children[fig.rows.indexOf(row)].querySelectorAll("use")];
+    if (!lanes.length) return row;
+    lanes.sort((a, b) => distance(a) - distance(b));
+    return lanes.map((lane) => rowOf.get(lane.getAttribute("href").slice(1))).find((found) => found);
   };
   /** As many digits as the grid of the paths carries. */
   const exact = (a, f) => {
@@ -290,7 +285,7 @@
   const onHover = (fig, event) => {
     drawCursors(fig, event);
     if (fig.root.classList.contains("dragging")) return;
-    const mark = event.target.closest("[data-t]") || rowAt(fig, event);
+    const mark = rowAt(fig, event) || event.target.closest("[data-t]");
     if (mark) return showTip(whose(fig, mark) + mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
     const shade = event.target.closest("[data-s]");
@@ -299,9 +294,9 @@
     if (!lines.length) return hideTip();
     showTip(lines.join("\n"), event);
   };
-  /** Where two schemes are compared, the one whose bar it is: that of the panel. */
-  const whose = (fig, bar) =>
-    fig.root.classList.contains("compare") ? `${bar.closest(".panel").getAttribute("aria-label")}\n` : "";
+  /** Where two schemes are compared, the one whose row it is: that of the panel. */
+  const whose = (fig, row) =>
+    fig.root.classList.contains("compare") ? `${row.closest(".panel").getAttribute("aria-label")}\n` : "";
   /** An upright line at the pointer's time in every figure of the same time axis. */
   const drawCursors = (fig, event) => {
     const [fx] = place(fig, event);
@@ -326,7 +321,7 @@
     const text = element.getAttribute(name);
     return text === null ? null : parseFloat(text) / 100;
   };
-  const marksOf = (root) => [...root.querySelector(".marks").children].map((element) => (
+  const marksOf = (root) => [...root.querySelectorAll(".marks > *, .names > .ref")].map((element) => (
     { element, fx: part(element, "x"), fy: part(element, "y") }));
   const button = (text, label, action) => {
     const element = document.createElement("button");
@@ -353,6 +348,7 @@
       x: axis(root.dataset.x),
       y: root.dataset.y ? axis(root.dataset.y) : null,
       curves: root.querySelector(".curves"),
+      rows: [...root.querySelectorAll(".rows .r")],
       marks: marksOf(root),
       view: { x: [0, 1], y: [0, 1] },
     };
@@ -361,10 +357,18 @@
       title.parentNode.dataset.t = title.textContent;
       title.remove();
     }
+    fig.rows.forEach((row, at) => {
+      row.dataset.t = row.title;
+      row.removeAttribute("title");
+      const bar = fig.curves.children[at].querySelector(".bar");
+      if (bar) rowOf.set(bar.id, row);
+    });
     root.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
     root.addEventListener("pointerdown", (event) => onDown(fig, event));
     root.addEventListener("pointermove", (event) => onHover(fig, event));
     root.addEventListener("pointerleave", () => onLeave(fig));
+    // A finger that taps has left before its click; what it has touched stays until the next touch.
+    root.addEventListener("click", (event) => { if (event.pointerType !== "mouse") onHover(fig, event); });
     root.addEventListener("dblclick", () => reset(fig));
     root.addEventListener("keydown", (event) => onKey(fig, event));
     // Whoever has moved marks of an unzoomed figure says so (`controls.js`).
@@ -375,6 +379,7 @@
   };
 
   document.querySelectorAll(".fig").forEach(setUp);
+  document.addEventListener("pointerdown", hideTip);
   const byRoot = new Map(figures.map((fig) => [fig.root, fig]));
   const resized = new ResizeObserver((entries) => {
     for (const entry of entries) {

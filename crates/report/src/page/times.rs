@@ -56,7 +56,8 @@ pub(crate) fn exact(at: Instant) -> String {
 
 fn load_instants(scheme: &SchemeView) -> impl Iterator<Item = Instant> {
     let objects = scheme.objects.iter().flat_map(object_instants);
-    objects.chain(scheme.document_done).chain(scheme.page_done)
+    let milestones = scheme.milestones.iter().filter_map(|milestone| milestone.at);
+    objects.chain(milestones).chain(scheme.page_done)
 }
 
 fn limit_instants(limit: &LimitView) -> impl Iterator<Item = Instant> {

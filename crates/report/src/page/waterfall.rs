@@ -1,47 +1,61 @@
 //! The waterfall: one row per object, from its discovery to its last byte, in phases.
 //!
-//! A bar is drawn once, in the panel of its scheme, in hundredths of a row; `compare` shows it again by reference.
+//! A bar is drawn once, in the panel of its scheme, in hundredths of a row. `compare` shows it
+//! again by reference.
 
-use super::phases::{Phase, PhaseKind, phases};
-use super::times::{LABEL, exact};
+use super::chart::{ChartRow, RowCells, RowChart, UprightLine};
+use super::phases::{Extent, Phase, PhaseKind, phases};
+use super::times::exact;
 use super::{Context, legend};
+use crate::figure::Colour;
 use crate::figure::axis::Span;
-use crate::figure::canvas::{Canvas, percent, tooltip, viewport};
 use crate::figure::path::GRID;
-use crate::figure::{Colour, draw};
-use crate::{LimitView, ObjectSpan, SchemeView, format};
+use crate::{CriticalSpan, LimitView, ObjectSpan, SchemeView, format, text};
 use legend::{LegendEntry, legend};
 use maud::{Markup, html};
-use svg::Node;
-use svg::node::element::{Group, Path, SVG, Text};
+use std::collections::BTreeMap;
+use svg::node::element::{Group, Path};
 use units::Instant;
 
-/// Height of a row on a wide and on a narrow page, where its label stands above the bar.
-const ROW: u32 = 17;
-const NARROW_ROW: u32 = 34;
-/// What stands above and below the rows, as in `style.css`.
-const MARGINS: u32 = 58 + 40;
-/// Columns of a fixed width that fit for a label, and for the kind of an object.
-const LABEL_COLUMNS: usize = 33;
+/// Columns of a fixed width that are kept of a name, of the query in it, and of a kind.
+const NAME_COLUMNS: usize = 48;
+const QUERY_COLUMNS: usize = 8;
 const KIND_COLUMNS: usize = 10;
+/// The mark of the critical path in a row, in hundredths of its height from the top.
+const CRITICAL: Extent = Extent { top: 90, bottom: 100 };
+
+/// A waterfall in the making.
+struct Waterfall<'a> {
+    page: &'a Context<'a>,
+    x: Span,
+    /// Place of the scheme.
+    at: usize,
+    /// The scheme's objects, by their index.
+    objects: BTreeMap<usize, &'a ObjectSpan>,
+}
 
 impl Context<'_> {
     /// The waterfall of the scheme at this place, with its legend.
     pub(super) fn waterfall(&self, at: usize, link: &str) -> Markup {
         let scheme = &self.report.schemes[at];
         let shown = self.shown_objects(scheme);
-        let canvas = self.waterfall_canvas(at, shown, link);
+        let waterfall = Waterfall {
+            page: self,
+            x: self.time.span(),
+            at,
+            objects: scheme.objects.iter().map(|object| (object.index, object)).collect(),
+        };
         html! {
             @if !shown.is_empty() {
                 figure {
-                    h4 { "Page load" }
-                    (canvas.into_markup())
+                    h4 { "Page load" (ALONG_TIME) }
+                    (waterfall.chart(scheme, &shown, link).into_markup())
                     figcaption {
-                        (legend(&phase_entries(), self.detail.label))
+                        (legend(&phase_entries(&shown), self.detail.label))
                         @if shown.len() < scheme.objects.len() {
                             p.note {
-                                "The first " (shown.len()) " of " (scheme.objects.len())
-                                " objects, in order of discovery."
+                                (shown.len()) " of " (scheme.objects.len())
+                                " objects: the critical path, and the first others in order of discovery."
                             }
                         }
                     }
@@ -50,119 +64,132 @@ impl Context<'_> {
         }
     }
 
-    /// The objects that have a row.
-    pub(super) fn shown_objects<'s>(&self, scheme: &'s SchemeView) -> &'s [ObjectSpan] {
-        &scheme.objects[..scheme.objects.len().min(self.detail.objects)]
-    }
-
-    fn waterfall_canvas(&self, at: usize, shown: &[ObjectSpan], link: &str) -> Canvas {
-        let scheme = &self.report.schemes[at];
-        let x = self.time.span();
-        let bars = shown.iter().enumerate().map(|(row, object)| {
-            in_row(row, shown.len(), self.bar(&x, object).set("id", bar_id(at, object))).into()
-        });
-        let rows = shown.iter().enumerate();
-        let gutter = rows.map(|(row, object)| self.row_label(row, shown.len(), object).into());
-        let objects = units::counted(scheme.objects.len(), "object");
-        Canvas {
-            class: "waterfall",
-            title: format!("Waterfall of {objects} under {}", self.label(&scheme.title())),
-            height: MARGINS + ROW * shown.len() as u32,
-            narrow_height: Some(MARGINS + NARROW_ROW * shown.len() as u32),
-            x: (x, LABEL.to_owned()),
-            y: None,
-            link: Some(link.to_owned()),
-            curves: bars.collect(),
-            marks: self.milestones(scheme, &x),
-            gutter: gutter.collect(),
-        }
-    }
-
-    /// An object's phases in hundredths of a row, with a text for hover.
-    fn bar(&self, x: &Span, object: &ObjectSpan) -> Group {
-        let group = Group::new().set("class", "bar").add(tooltip(&self.describe(object)));
-        phases(object).into_iter().map(|phase| phase_path(x, phase)).fold(group, Group::add)
-    }
-
-    fn describe(&self, object: &ObjectSpan) -> String {
-        let mut lines = vec![self.label(&object.label)];
-        let size = format!("{} B", format::grouped(object.bytes));
-        lines.push(format!("{} · {} · {size}", self.label(&object.kind), self.label(&object.host)));
-        if !object.connection.is_empty() {
-            lines.push(format!("on {}", self.label(&object.connection)));
-        }
-        lines.push(format!("discovered at {}", exact(object.discovered)));
-        lines.extend(phases(object).into_iter().map(|phase| match phase.to {
-            Some(to) => format!("{}: {}", phase.kind.name(), exact(since(phase.from, to))),
-            None => format!("{}: never ends", phase.kind.name()),
-        }));
-        lines.extend(object.done.map(|at| format!("done at {}", exact(at))));
-        lines.join("\n")
-    }
-
-    /// Name, kind and size of an object beside its row.
-    pub(super) fn row_label(&self, row: usize, of: usize, object: &ObjectSpan) -> Group {
-        let y = percent((row as f64 + 0.5) / of as f64);
-        let text = |class: &str, text: String| {
-            Text::new(text).set("class", class).set("y", y.as_str()).set("dy", "0.32em")
+    /// The objects that have a row: those on the critical path, and the first others.
+    pub(super) fn shown_objects<'s>(&self, scheme: &'s SchemeView) -> Vec<&'s ObjectSpan> {
+        let is_critical = |object: &ObjectSpan| object.critical.is_some();
+        let critical = scheme.objects.iter().filter(|object| is_critical(object)).count();
+        let mut others = self.detail.objects.saturating_sub(critical);
+        let mut keeps = |object: &ObjectSpan| {
+            let keeps = is_critical(object) || others > 0;
+            others -= usize::from(keeps && !is_critical(object));
+            keeps
         };
-        let name = crate::text::columns_end(&object.label, LABEL_COLUMNS.min(self.detail.label));
-        let kind = crate::text::columns_end(&object.kind, KIND_COLUMNS);
-        Group::new()
-            .add(text("name", name))
-            .add(text("kind", kind).set("x", "100%").set("dx", -58))
-            .add(text("size", format::bytes(object.bytes)).set("x", "100%"))
+        scheme.objects.iter().filter(|object| keeps(object)).take(self.detail.objects).collect()
     }
 
-    /// The limit's instants and the scheme's own. The earlier a line, the higher its label: labels
-    /// run to the right, where later lines end below them.
-    fn milestones(&self, scheme: &SchemeView, x: &Span) -> Vec<Box<dyn Node>> {
-        let limit = scheme.limit.as_ref().unwrap_or(&self.report.limit);
-        let own = [("document", scheme.document_done), ("page", scheme.page_done)];
-        let own = own.map(|(name, at)| Milestone {
+    /// Name, host, kind and size of an object beside its row.
+    pub(super) fn cells(&self, object: &ObjectSpan) -> RowCells {
+        RowCells {
+            name: text::columns_end(&name_of(object), NAME_COLUMNS.min(self.detail.label)),
+            host: self.label(&object.host),
+            kind: text::columns_end(&object.kind, KIND_COLUMNS),
+            size: format::bytes(object.bytes),
+        }
+    }
+}
+
+impl Waterfall<'_> {
+    fn chart(&self, scheme: &SchemeView, shown: &[&ObjectSpan], link: &str) -> RowChart {
+        let objects = units::counted(scheme.objects.len(), "object");
+        let limit = scheme.limit.as_ref().unwrap_or(&self.page.report.limit);
+        let own = scheme.milestones.iter().map(|milestone| UprightLine {
             lane: "",
-            name: name.to_owned(),
-            at,
+            name: self.page.label(&milestone.name),
+            at: milestone.at,
             colour: Colour::Ink,
         });
-        upright_lines(x, limit_lines(limit).into_iter().chain(own))
+        let row = |object: &&ObjectSpan| ChartRow {
+            cells: self.page.cells(object),
+            text: self.describe(object),
+            is_critical: object.critical.is_some(),
+            drawing: self.bar(object).set("id", bar_id(self.at, object)),
+        };
+        RowChart {
+            is_comparison: false,
+            title: format!("Waterfall of {objects} under {}", self.page.label(&scheme.title())),
+            x: self.x,
+            link: Some(link.to_owned()),
+            rows: shown.iter().map(row).collect(),
+            lines: limit_lines(limit).into_iter().chain(own).collect(),
+        }
+    }
+
+    /// An object's phases in hundredths of a row, and below them the part that the load waits for.
+    fn bar(&self, object: &ObjectSpan) -> Group {
+        let group = Group::new().set("class", "bar");
+        let group =
+            phases(object).into_iter().map(|phase| self.phase(phase)).fold(group, Group::add);
+        let critical = object.critical.map(|CriticalSpan { from, to }| {
+            self.part(from, Some(to), CRITICAL).set("class", "critical ink")
+        });
+        critical.into_iter().fold(group, Group::add)
+    }
+
+    fn phase(&self, Phase { kind, from, to }: Phase) -> Path {
+        let class = kind.colour().class();
+        let class = if to.is_some() { class.to_owned() } else { format!("{class} never") };
+        self.part(from, to, kind.extent()).set("class", class)
+    }
+
+    /// A bar between two instants; without an end it runs to the edge.
+    fn part(&self, from: Instant, to: Option<Instant>, extent: Extent) -> Path {
+        let Extent { top, bottom } = extent;
+        let on_grid = |at: Instant| (self.x.fraction(at.as_secs_f64()) * GRID).round() as i64;
+        let left = on_grid(from);
+        let width = to.map_or(GRID as i64, on_grid) - left;
+        Path::new().set("d", format!("M{left} {top}h{width}v{}h{}z", bottom - top, -width))
+    }
+
+    /// All that is known of an object, in lines.
+    fn describe(&self, object: &ObjectSpan) -> String {
+        let label = |text: &str| self.page.label(text);
+        let size = format!("{} B", format::grouped(object.bytes));
+        let mut lines = vec![
+            label(&object.label),
+            format!("{} · {} · {size}", label(&object.kind), label(&object.host)),
+        ];
+        if !object.connection.is_empty() {
+            lines.push(format!("on {}", label(&object.connection)));
+        }
+        lines.extend(self.revealed_by(object));
+        lines.push(format!("discovered at {}", exact(object.discovered)));
+        lines.extend(phases(object).into_iter().map(|phase| during(phase, object)));
+        lines.extend(object.done.map(|at| format!("done at {}", exact(at))));
+        lines.extend(object.critical.map(|CriticalSpan { from, to }| {
+            format!("the load waits for it from {} to {}", exact(from), exact(to))
+        }));
+        text::clean_lines(&lines.join("\n"))
+    }
+
+    fn revealed_by(&self, object: &ObjectSpan) -> Option<String> {
+        let parent = self.objects.get(&object.revealed_by?)?;
+        let name = self.page.label(path_of(parent));
+        Some(match parent.host == object.host {
+            true => format!("revealed by {name}"),
+            false => format!("revealed by {name} of {}", self.page.label(&parent.host)),
+        })
     }
 }
 
-/// An upright line.
-pub(super) struct Milestone {
-    /// Class of the lane that it belongs to; empty if to all.
-    pub(super) lane: &'static str,
-    pub(super) name: String,
-    pub(super) at: Option<Instant>,
-    pub(super) colour: Colour,
+/// A phase and its time; the server's time is a part of the wait for the first byte.
+fn during(Phase { kind, from, to }: Phase, object: &ObjectSpan) -> String {
+    let time = to.map_or("never ends".to_owned(), |to| exact(since(from, to)));
+    let server = exact(Instant::ZERO + object.server_wait);
+    match kind {
+        PhaseKind::Wait => format!("{}: {time} (server time {server})", kind.name()),
+        _ => format!("{}: {time}", kind.name()),
+    }
 }
+
+/// The quantity along the axis of a waterfall, beside a heading.
+pub(super) const ALONG_TIME: maud::PreEscaped<&str> =
+    maud::PreEscaped("<span class=\"counts\">by time since the load began</span>");
 
 /// The limit's two instants.
-pub(super) fn limit_lines(limit: &LimitView) -> [Milestone; 2] {
-    [("limit, document", limit.document), ("limit, page", limit.page)].map(|(name, at)| Milestone {
-        lane: "",
-        name: name.to_owned(),
-        at,
-        colour: Colour::Muted,
-    })
-}
-
-/// Lines whose labels stand below each other, that of the latest the lowest.
-pub(super) fn upright_lines(
-    x: &Span,
-    lines: impl Iterator<Item = Milestone>,
-) -> Vec<Box<dyn Node>> {
-    let mut lines: Vec<Milestone> = lines.collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
-    let lines = lines.into_iter().enumerate().filter_map(|(i, line)| {
-        let at = line.at?.as_secs_f64();
-        let text = Text::new(format!("{} {}", line.name, format::seconds(at)));
-        let class = format!("ref {} {}", line.colour.class(), line.lane);
-        let group: SVG = viewport(class.trim_end());
-        Some(draw::upright(group, x.fraction(at), text, -0.4 - 1.1 * i as f64).into())
-    });
-    lines.collect()
+pub(super) fn limit_lines(limit: &LimitView) -> [UprightLine; 2] {
+    [("limit of the document", limit.document), ("limit of the load", limit.page)].map(
+        |(name, at)| UprightLine { lane: "", name: name.to_owned(), at, colour: Colour::Muted },
+    )
 }
 
 /// Name of an object's bar in the panel of the scheme at this place.
@@ -170,30 +197,64 @@ pub(super) fn bar_id(scheme: usize, object: &ObjectSpan) -> String {
     format!("s{scheme}o{}", object.index)
 }
 
-/// What is drawn in hundredths of a row, in its place among so many.
-pub(super) fn in_row(row: usize, of: usize, bar: impl Into<Box<dyn Node>>) -> Group {
-    let (top, height) = (GRID * row as f64 / of as f64, GRID / of as f64);
-    let transform = format!("translate(0 {top:.1}) scale(1 {:.4})", height / 100.0);
-    Group::new().set("class", "row").set("transform", transform).add(bar)
+/// The address of an object without its host, or the label if it is no such address.
+fn path_of(object: &ObjectSpan) -> &str {
+    let rest =
+        object.label.split_once("://").and_then(|(_, rest)| rest.strip_prefix(&*object.host));
+    match rest {
+        Some("") => "/",
+        Some(path) if path.starts_with(['/', ':', '?', '#']) => path,
+        _ => &object.label,
+    }
 }
 
-/// A bar over a phase; without an end it runs to the edge.
-fn phase_path(x: &Span, phase: Phase) -> Path {
-    let on_grid = |at: Instant| (x.fraction(at.as_secs_f64()) * GRID).round() as i64;
-    let left = on_grid(phase.from);
-    let width = phase.to.map_or(GRID as i64, on_grid) - left;
-    let (top, bottom) = phase.kind.extent();
-    let height = bottom - top;
-    let class = phase.kind.colour().class();
-    let class = if phase.to.is_some() { class.to_owned() } else { format!("{class} never") };
-    Path::new().set("class", class).set("d", format!("M{left} {top}h{width}v{height}h{}z", -width))
+/// The path of an object with the beginning of its query. A long query would push the name of the
+/// file out of its column.
+fn name_of(object: &ObjectSpan) -> String {
+    let path = path_of(object);
+    match path.split_once('?') {
+        Some((file, query)) if query.chars().count() > QUERY_COLUMNS => {
+            let begin: String = query.chars().take(QUERY_COLUMNS - 1).collect();
+            format!("{file}?{begin}…")
+        }
+        _ => path.to_owned(),
+    }
 }
 
-pub(super) fn phase_entries() -> Vec<LegendEntry> {
-    PhaseKind::ALL.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name())).into()
+/// The phases, and the critical path if one of the objects is on it.
+pub(super) fn phase_entries(objects: &[&ObjectSpan]) -> Vec<LegendEntry> {
+    let phases = PhaseKind::ALL.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name()));
+    let critical = objects.iter().any(|object| object.critical.is_some());
+    let critical = critical.then(|| {
+        LegendEntry::new("below", Colour::Ink, "critical path: the load waits for this object")
+    });
+    phases.into_iter().chain(critical).collect()
 }
 
 /// The time between two instants, as an instant.
 fn since(from: Instant, to: Instant) -> Instant {
     Instant::ZERO + to.saturating_since(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(label: &str, host: &str) -> String {
+        let (label, host) = (label.to_owned(), host.to_owned());
+        name_of(&ObjectSpan { label, host, ..ObjectSpan::default() })
+    }
+
+    /// The host has a column of its own. A port is kept; a longer host with the same
+    /// beginning is another one. A query keeps eight columns, the ellipsis included.
+    #[test]
+    fn a_name_is_the_address_without_its_host() {
+        assert_eq!(shown("https://a.example/b/c.png?d=1", "a.example"), "/b/c.png?d=1");
+        assert_eq!(shown("https://a.example", "a.example"), "/");
+        assert_eq!(shown("https://a.example:8443/b", "a.example"), ":8443/b");
+        assert_eq!(shown("https://a.example.org/b", "a.example"), "https://a.example.org/b");
+        assert_eq!(shown("30kB", "host"), "30kB");
+        assert_eq!(shown("https://a.example/t?12345678", "a.example"), "/t?12345678");
+        assert_eq!(shown("https://a.example/t?123456789", "a.example"), "/t?1234567…");
+    }
 }

@@ -5,18 +5,18 @@ use crate::scan;
 use crate::scan::Page;
 use proptest::prelude::*;
 use report::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MAX_HTML_BYTES, ObjectSpan,
-    OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport, RaceRow, SchemeView,
-    SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
+    BoundPoint, ConnectionView, CriticalSpan, LevelPoint, LimitView, Links, MAX_HTML_BYTES,
+    MilestoneView, ObjectSpan, OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport,
+    RaceRow, SchemeView, SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
 };
 use units::Instant;
 
-fn ms(n: u64) -> Instant {
+pub(crate) fn ms(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000_000)
 }
 
 /// A race with every kind of content, all its strings the same.
-fn race_of(word: &str) -> RaceReport {
+pub(crate) fn race_of(word: &str) -> RaceReport {
     let object = ObjectSpan {
         index: 0,
         opening: Some(OpeningView { opened: ms(2), connected: Some(ms(5)), ready: Some(ms(8)) }),
@@ -25,6 +25,9 @@ fn race_of(word: &str) -> RaceReport {
         kind: word.to_owned(),
         connection: word.to_owned(),
         bytes: 1000,
+        revealed_by: None,
+        server_wait: units::Duration::from_millis(4),
+        critical: Some(CriticalSpan { from: ms(0), to: ms(30) }),
         discovered: ms(0),
         requested: Some(ms(10)),
         first_byte: Some(ms(20)),
@@ -48,7 +51,10 @@ fn race_of(word: &str) -> RaceReport {
         name: word.to_owned(),
         place: String::new(),
         description: word.to_owned(),
-        document_done: Some(ms(30)),
+        milestones: vec![
+            MilestoneView { name: word.to_owned(), at: Some(ms(30)) },
+            MilestoneView { name: "load".to_owned(), at: Some(ms(30)) },
+        ],
         page_done: Some(ms(30)),
         objects: vec![object.clone()],
         connections: vec![ConnectionView {
@@ -96,7 +102,7 @@ fn a_race_is_shown_in_full() {
     // Progress, waterfall, time-sequence, window, queue.
     assert_eq!(page.attributes("data-x").len(), 5);
     assert_eq!(page.tags("table"), 1);
-    assert!(html.contains("limit, page 25.0 ms"));
+    assert!(html.contains("limit of the load 25.0 ms"));
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
     assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
@@ -123,7 +129,7 @@ const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\
 fn strings_from_outside_stay_text() {
     let html = race_of(HOSTILE).to_html();
     let page = Page::of(&html);
-    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (2, 2, 0));
+    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (3, 2, 0));
     assert!(page.names().all(|name| !name.starts_with("on")));
     let strange =
         |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
@@ -308,12 +314,20 @@ prop_compose! {
         discovered in instant(),
         later in prop::array::uniform3(prop::option::of(instant())),
         index in 0usize..9,
+        revealed_by in prop::option::of(0usize..9),
+        server_wait in instant(),
+        critical in prop::option::of((instant(), instant())),
         opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
     ) -> ObjectSpan {
         let [label, host, kind, connection] = words;
         let [requested, first_byte, done] = later;
         let opening = opening.map(|(opened, connected, ready)| OpeningView { opened, connected, ready });
-        ObjectSpan { index, label, host, kind, connection, opening, bytes, discovered, requested, first_byte, done }
+        let server_wait = server_wait - Instant::ZERO;
+        let critical = critical.map(|(from, to)| CriticalSpan { from, to });
+        ObjectSpan {
+            index, label, host, kind, connection, opening, bytes, revealed_by, server_wait, critical,
+            discovered, requested, first_byte, done,
+        }
     }
 }
 
@@ -385,7 +399,7 @@ proptest! {
     fn any_report_makes_a_page(report in report()) {
         let html = report.to_html();
         let page = Page::of(&html);
-        prop_assert_eq!(page.tags("script"), 2);
+        prop_assert_eq!(page.tags("script"), 3);
         for name in ["d", "x", "y", "data-x", "data-y", "viewBox"] {
             for value in page.attributes(name) {
                 prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
@@ -437,41 +451,6 @@ fn places_have_figures_and_schemes_colours() {
     assert_eq!(html.matches(r#"class="step c0""#).count(), 2);
     assert_eq!(class_before(&html, "<bdi>linux · kernel</bdi></a>"), "key c0");
     assert!(!html.contains(r#"class="step c1""#));
-}
-
-/// The object waits from 0 to 2 ms, its TCP handshake is over at 5, TLS's at 8, it is requested at 10, the first byte
-/// comes at 20, the last at 30. The axis ends 3 % behind 30 ms: a millisecond is 100,000 / 30.9 = 3236 steps of it.
-#[test]
-fn a_waterfall_shows_handshakes_apart() {
-    let html = race_of("linux").to_html();
-    let bar = html.split(r#"id="s0o0""#).nth(1).unwrap().split("</g>").next().unwrap();
-    let phases: Vec<(&str, i64, i64)> = bar
-        .split("<path ")
-        .skip(1)
-        .map(|path| {
-            let value = |name: &str| path.split(name).nth(1).unwrap().split('"').next().unwrap();
-            let points = scan::points(
-                value("d=\"M").split('z').next().map(|d| format!("M{d}")).as_deref().unwrap(),
-            );
-            (value("class=\""), points[0].0, points[1].0)
-        })
-        .collect();
-    let steps = |ms: f64| (ms * 100_000.0 / 30.9).round() as i64;
-    let expected = [
-        ("p-blocked", 0.0, 2.0),
-        ("p-connect", 2.0, 5.0),
-        ("p-secure", 5.0, 8.0),
-        ("p-blocked", 8.0, 10.0),
-        ("p-wait", 10.0, 20.0),
-        ("p-receive", 20.0, 30.0),
-    ];
-    assert_eq!(phases, expected.map(|(class, from, to)| (class, steps(from), steps(to))));
-    for said in ["TCP handshake: 3.000 ms", "TLS handshake: 3.000 ms", "receiving: 10.000 ms"] {
-        assert!(bar.contains(said), "{said}");
-    }
-    // Beside the row: name, kind and size.
-    assert!(html.contains(r#"class="size" dy="0.32em" x="100%" y="50%">"#), "the size");
-    assert!(html.contains("\n1.0 kB\n"));
 }
 
 /// The heading of the section that holds two schemes against each other.

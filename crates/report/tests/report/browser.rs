@@ -1,0 +1,182 @@
+//! The waterfall in a real browser, on a narrow and on a wide page: its filter, its rows on hover
+//! and tap, and its head while the page scrolls.
+
+use crate::page::{ms, race_of};
+use report::{CriticalSpan, ObjectSpan, RaceReport};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use test_support::Need;
+
+/// Sixty objects of three kinds on four hosts; every fifth is a photo. Two schemes have different
+/// critical paths, and are compared.
+fn sixty_objects() -> RaceReport {
+    let mut report = race_of("linux");
+    let mut other = report.schemes[0].clone();
+    other.name = "other".to_owned();
+    other.page_done = Some(ms(26));
+    report.schemes.push(other);
+    report.compared = Some((0, 1));
+    let first = report.schemes[0].objects[0].clone();
+    for (scheme, critical) in report.schemes.iter_mut().zip([&[0, 7, 55][..], &[0, 9]]) {
+        let object = |index: usize| {
+            let host = format!("h{}.example", index % 4);
+            let folder = if index.is_multiple_of(5) { "Photo" } else { "file" };
+            ObjectSpan {
+                index,
+                label: format!("https://{host}/{folder}/{index}"),
+                host,
+                bytes: if index == 1 { 999_900 } else { 1_000 },
+                kind: ["image", "script", "style"][index % 3].to_owned(),
+                critical: critical
+                    .contains(&index)
+                    .then_some(CriticalSpan { from: ms(0), to: ms(30) }),
+                ..first.clone()
+            }
+        };
+        scheme.objects = (0..60).map(object).collect();
+    }
+    report
+}
+
+/// Filters, points and taps, and reports to the page around it what can be seen then.
+const DRIVER: &str = r##"
+setTimeout(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const [compare, own, other] = all(".waterfall");
+  const filter = own.parentNode.querySelector(".filter");
+  const [text, critical, kind, host] = ["[type=search]", "[type=checkbox]", "select", "select + select"]
+    .map((selector) => filter.querySelector(selector));
+  const visible = (chart) => all(".rows .r", chart).filter((row) => !row.hidden);
+  const box = (element) => element.getBoundingClientRect();
+  const inside = (inner, outer) => inner.top > outer.top - 1 && inner.bottom < outer.bottom + 1;
+  const look = () => {
+    const bars = all(".curves > :not([display]) .bar", own);
+    const rows = visible(own);
+    return {
+      names: rows.map((row) => row.querySelector("b").textContent).join(" "),
+      shown: [compare, own, other].map((chart) => visible(chart).length).join(" "),
+      aligned: rows.length === bars.length && rows.every((row, at) => inside(box(bars[at]), box(row))),
+      said: filter.querySelector("output").value,
+    };
+  };
+  const set = (element, value) => {
+    if (element === critical) { element.click(); return look(); }
+    element.value = value;
+    element.dispatchEvent(new Event(element === text ? "input" : "change"));
+    return look();
+  };
+  const found = { first: look() };
+  found.photo = set(text, "pHoTo");
+  found.words = set(text, "h1. photo");
+  found.image = set(text, "photo") && set(kind, "image");
+  found.host = set(host, "h1.example");
+  found.none = set(text, "nowhere");
+  found.every = set(text, "") && set(kind, "") && set(host, "");
+  found.critical = set(critical);
+  found.criticalPhoto = set(text, "photo");
+  found.again = set(text, "") && set(critical);
+
+  const tip = document.querySelector("#tip");
+  const point = (element, type, more = {}) => {
+    element.dispatchEvent(new PointerEvent(type, { bubbles: true, ...more }));
+    return tip.hidden ? "" : tip.textContent;
+  };
+  const rowOf = (chart, at) => visible(chart)[at];
+  found.hover = point(rowOf(own, 7), "pointermove");
+  point(rowOf(own, 7), "pointerdown");
+  found.left = tip.hidden;
+  found.tap = point(rowOf(own, 8), "click", { pointerType: "touch" });
+  const lanes = all(".curves > :first-child use", compare).map((use) => box(use));
+  found.lanes = lanes.map(({ top, bottom }) =>
+    point(rowOf(compare, 0), "pointermove", { clientY: (top + bottom) / 2 }).split("\n", 2).join(" "));
+
+  const choice = document.querySelectorAll("#choice select")[1];
+  choice.value = 0;
+  choice.dispatchEvent(new Event("change"));
+  found.lines = all(".ref.lower", compare).map((line) => line.getAttribute("x") + line.textContent.trim());
+
+  const view = document.documentElement.clientWidth;
+  found.fits = document.documentElement.scrollWidth <= view;
+  found.cut = visible(own).filter((row) => [...row.children].some((cell) => cell.scrollWidth > cell.clientWidth)).length;
+  scrollTo({ top: scrollY + box(own).top + 500, behavior: "instant" });
+  found.head = Math.round(box(own.querySelector(".head")).top - box(document.querySelector(".tabbar")).bottom);
+  parent.postMessage({ view, found }, "*");
+}, 300);
+"##;
+
+/// The widths of a telephone and of a desk's screen, in pixels.
+const WIDTHS: [u32; 2] = [400, 1400];
+
+/// Shows a page in a frame of each width. Returns the page around the frames with their reports.
+fn shown(html: &str, folder: &Path) -> String {
+    let page = html.replace("script-src ", "script-src 'nonce-driver' ");
+    let driver = format!("<script nonce=\"driver\">{DRIVER}</script></body>");
+    fs::write(folder.join("page.html"), page.replace("</body>", &driver)).unwrap();
+    let frames = WIDTHS.map(|width| {
+        format!("<iframe src=\"page.html\" width=\"{width}\" height=\"700\"></iframe>")
+    });
+    let around = format!(
+        "<!DOCTYPE html><body>{}<script>addEventListener('message', ({{ data }}) => {{ \
+         const line = document.createElement('pre'); \
+         line.textContent = `found ${{data.view}} ${{JSON.stringify(data.found)}}`; \
+         document.body.append(line); }});</script></body>",
+        frames.concat()
+    );
+    fs::write(folder.join("around.html"), around).unwrap();
+    let output = Command::new("timeout")
+        .args(["120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"])
+        .args(["--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking"])
+        .args(["--hide-scrollbars", "--window-size=2000,1600", "--virtual-time-budget=5000"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .args(["--dump-dom", &format!("file://{}", folder.join("around.html").display())])
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Expected numbers follow from the construction. Photos are 0, 5, … 55; images are 0, 3, … 57;
+/// the host h1 has 1, 5, … 57. So 12 objects are photos, 0, 15, 30 and 45 are also images, and 45
+/// alone is on h1, too. The critical paths are 0, 7, 55 and 0, 9: four objects are on one of them.
+#[test]
+fn the_filter_shows_what_is_chosen_in_all_waterfalls() {
+    if !test_support::has(&[Need::Program("chromium")]) {
+        return;
+    }
+    let folder = crate::files::folder("waterfall");
+    let dom = shown(&sixty_objects().to_html(), &folder);
+    for width in WIDTHS {
+        let line = dom.split(&format!("<pre>found {width} ")).nth(1);
+        let line = line.unwrap_or_else(|| panic!("no report at {width}: {dom}"));
+        let line = line.split("</pre>").next().unwrap();
+        let has = |part: &str| assert!(line.contains(part), "{width}: no {part} in {line}");
+        let look = |step: &str, names: &str, shown: &str, said: &str| {
+            has(&format!(
+                "\"{step}\":{{\"names\":\"{names}\",\"shown\":\"{shown}\",\"aligned\":true,\"said\":\"{said}\"}}"
+            ));
+        };
+        let every: Vec<String> = (0..60)
+            .map(|n| format!("/{}/{n}", if n % 5 == 0 { "Photo" } else { "file" }))
+            .collect();
+        let photos: Vec<String> = (0..12).map(|n| format!("/Photo/{}", 5 * n)).collect();
+        look("first", &every.join(" "), "60 60 60", "");
+        look("photo", &photos.join(" "), "12 12 12", "12 of 60 objects");
+        look("words", "/Photo/5 /Photo/25 /Photo/45", "3 3 3", "3 of 60 objects");
+        look("image", "/Photo/0 /Photo/15 /Photo/30 /Photo/45", "4 4 4", "4 of 60 objects");
+        look("host", "/Photo/45", "1 1 1", "1 of 60 objects");
+        look("none", "", "0 0 0", "0 of 60 objects");
+        look("every", &every.join(" "), "60 60 60", "");
+        look("critical", "/Photo/0 /file/7 /Photo/55", "4 3 2", "3 of 60 objects");
+        look("criticalPhoto", "/Photo/0 /Photo/55", "2 2 1", "2 of 60 objects");
+        look("again", &every.join(" "), "60 60 60", "");
+        has("\"hover\":\"https://h3.example/file/7\\nscript · h3.example · 1\u{202f}000 B");
+        has("\"left\":true");
+        has("\"tap\":\"https://h0.example/file/8\\n");
+        has(
+            "\"lanes\":[\"linux https://h0.example/Photo/0\",\"other https://h0.example/Photo/0\"]",
+        );
+        // The load of `linux` ends at 30 ms of 30.9, 97.087 %, in the rows and above them.
+        has("\"lines\":[\"97.087%below 30.0 ms\",\"97.087%\"]");
+        has("\"fits\":true,\"cut\":0,\"head\":0");
+    }
+}
