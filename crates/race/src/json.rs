@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, Serializer};
 use units::{Duration, Rate};
 
 /// The form of the JSON; a change that a reader has to know of raises it.
-const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 3;
 
 impl Serialize for RaceResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -32,10 +32,7 @@ impl Serialize for RaceResult {
             map.serialize_entry("visits", &VisitsJson(self.visits))?;
         }
         map.serialize_entry("worlds", &WorldsJson { on: self.worlds(), setting: &self.setting })?;
-        let of = Columns {
-            repeats: self.repeats > 1 || self.runs.len() > 1,
-            visits: self.visits.count > 1,
-        };
+        let of = Columns::of(self);
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.serialize_entry("critical_path", &self.critical)?;
@@ -112,9 +109,18 @@ impl Serialize for VisitsJson {
 
 /// What rows have only if there are several.
 #[derive(Clone, Copy)]
-struct Columns {
+pub(super) struct Columns {
     repeats: bool,
     visits: bool,
+}
+
+impl Columns {
+    pub(super) const fn of(result: &RaceResult) -> Self {
+        Self {
+            repeats: result.repeats > 1 || result.runs.len() > 1,
+            visits: result.visits.count > 1,
+        }
+    }
 }
 
 struct SchemeJson<'a>(&'a SchemeResult, Columns);
@@ -173,7 +179,7 @@ impl Serialize for MilestoneJson<'_> {
 }
 
 /// A median, and with several repeats how sure it is and how far they are apart.
-fn serialize_spread<M: SerializeMap>(
+pub(super) fn serialize_spread<M: SerializeMap>(
     map: &mut M,
     key: &str,
     spread: Option<Spread>,

@@ -57,11 +57,13 @@
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
 //! `critical` (the chain of objects that it waited for),
 //! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
-//! `runs` (several runs of a page), `visits` (first and repeated).
+//! `page_runs` (several runs of a page), `comparison` (races that differ in one condition),
+//! `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
 mod bound;
+mod comparison;
 mod contestant;
 mod critical;
 mod critical_path;
@@ -88,10 +90,12 @@ mod setup;
 mod spread;
 pub mod student;
 mod tally;
+mod unpaired;
 mod visits;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
+pub use comparison::{RaceComparison, RaceOfVariant, RaceVariant, VariantGain};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
 pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
 pub use critical_path::{CriticalPath, CriticalWait};

@@ -30,6 +30,7 @@ mod race_files;
 mod race_http3;
 mod race_milestones;
 mod race_runs;
+mod race_variants;
 mod race_worlds;
 mod readme;
 mod report;

@@ -1,6 +1,7 @@
 //! Races of schemes over pages.
 
 mod account;
+mod comparison;
 mod critical;
 mod limit;
 mod perfect;

@@ -12,7 +12,7 @@ fn race() -> Table {
         page_s: median(1.2345, (1.21, 1.3)),
         page_extremes_s: Some((1.2, 1.4)),
         ratio_to_limit: median(1.7, (1.6, 1.8)),
-        gain_over_linux: median(-0.052, (-0.061, -0.044)),
+        gain: median(-0.052, (-0.061, -0.044)),
         bound_by: Some(("rwnd".to_owned(), 0.614)),
         retransmissions: Some(3.0.into()),
         timeouts: Some(0.0.into()),

@@ -5,6 +5,7 @@
 //! [`ObjectId`] than its children, so discovery can never run in a circle.
 
 mod builtin;
+mod changes;
 mod milestone;
 mod object;
 mod recorded;
@@ -12,6 +13,7 @@ mod recorded;
 pub use builtin::{
     BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
 };
+pub use changes::{ChangeKind, ObjectChange, PageChanges};
 pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 pub use recorded::{
