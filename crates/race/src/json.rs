@@ -1,5 +1,6 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
+use super::load_detail::ObjectsJson;
 use super::{
     MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World,
 };
@@ -36,6 +37,7 @@ impl Serialize for RaceResult {
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.serialize_entry("critical_path", &self.critical)?;
+        map.serialize_entry("objects", &ObjectsJson(&self.contents))?;
         map.end()
     }
 }
@@ -148,6 +150,7 @@ impl Serialize for SchemeJson<'_> {
         }
         map.serialize_entry("redone", &scheme.redone)?;
         map.serialize_entry("samples", &scheme.samples)?;
+        map.serialize_entry("first_load", &scheme.first_load)?;
         map.end()
     }
 }

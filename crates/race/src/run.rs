@@ -89,6 +89,10 @@ pub(super) fn run(
     }
     let mut loads = stage.visits(race);
     stage.finish(race, &mut loads, record);
+    if !first {
+        // Only the first repeat is shown in detail, and there may be thousands.
+        loads.iter_mut().for_each(|load| load.detail = None);
+    }
     loads
 }
 

@@ -4,6 +4,7 @@ mod account;
 mod comparison;
 mod critical;
 mod limit;
+mod load_detail;
 mod perfect;
 mod plain;
 mod race;
