@@ -1,6 +1,6 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
-use super::load_detail::ObjectsJson;
+use super::load_detail::{HostsJson, ObjectsJson};
 use super::{
     MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits, World,
 };
@@ -37,6 +37,7 @@ impl Serialize for RaceResult {
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.serialize_entry("critical_path", &self.critical)?;
+        map.serialize_entry("hosts", &HostsJson { page: &self.contents, path: &self.path })?;
         map.serialize_entry("objects", &ObjectsJson(&self.contents))?;
         map.end()
     }

@@ -67,6 +67,7 @@ mod comparison;
 mod contestant;
 mod critical;
 mod critical_path;
+mod distance;
 mod ends;
 pub mod estimate;
 mod harm;
@@ -122,6 +123,7 @@ use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake}
 use link::path::PathSpec;
 use rayon::prelude::*;
 use run::Staging;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::Transfers;
@@ -274,12 +276,24 @@ impl Race {
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
         let is_open = kind == VisitKind::Repeated && returns && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
-        limit(&self.page, &self.loader, &self.capacity(phase))
+        limit(&self.located_page(), &self.loader, &self.capacity(phase))
     }
 
     /// The limit of every visit under every scheme: no handshake delays it.
     pub fn limit_without_handshake(&self, phase: Option<Duration>) -> Limit {
-        limit_without_handshake(&self.page, &self.loader, &self.capacity(phase))
+        limit_without_handshake(&self.located_page(), &self.loader, &self.capacity(phase))
+    }
+
+    /// The page with the round trips that its hosts have in the race: one server for all hosts has
+    /// one, that of the path.
+    fn located_page(&self) -> Cow<'_, Page> {
+        match self.hosts {
+            Hosts::Apart => Cow::Borrowed(&*self.page),
+            Hosts::Together => {
+                let page = Page::clone(&self.page);
+                Cow::Owned(page.with_hosts(|_, host| host.rtt = None))
+            }
+        }
     }
 
     fn capacity(&self, phase: Option<Duration>) -> Capacity {

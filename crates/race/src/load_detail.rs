@@ -2,6 +2,7 @@
 
 use super::critical::{CriticalPhases, phases};
 use super::record::LoadRecording;
+use link::path::PathSpec;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use units::{Duration, Instant};
 use workload::{ConnectionRecord, Discovery, LoadConnId, Milestones, Object, ObjectId, Page};
@@ -121,6 +122,28 @@ impl Serialize for LoadedConnection {
         }
         map.end()
     }
+}
+
+/// The hosts of a page, in the order of [`workload::HostId`].
+pub(super) struct HostsJson<'a> {
+    pub(super) page: &'a Page,
+    pub(super) path: &'a PathSpec,
+}
+
+impl Serialize for HostsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hosts = self.page.hosts().iter();
+        serializer.collect_seq(hosts.map(|host| HostJson {
+            name: &host.name,
+            rtt_s: host.rtt.unwrap_or(self.path.rtt()).as_secs_f64(),
+        }))
+    }
+}
+
+#[derive(serde::Serialize)]
+struct HostJson<'a> {
+    name: &'a str,
+    rtt_s: f64,
 }
 
 /// The objects of a page, in the order of [`ObjectId`], with what reveals each.

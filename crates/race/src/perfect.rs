@@ -10,6 +10,7 @@
 //! packet leaves at the instant at which its sender would have sent it at its share. The window is
 //! the bandwidth-delay product of the whole link, for the time that ACKs really take.
 
+use super::distance::Distances;
 use super::run::{self, Staging};
 use super::{BASELINE, Contestant, Race, RunOptions, World, harm};
 use link::path::PathSpec;
@@ -54,7 +55,9 @@ impl Race {
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
         let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
         let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
-        let server = sender(&self.path, if is_quic { QUIC_PACKET } else { PACKET });
+        let farthest = Distances::new(&self.located_page(), self.path.rtt()).longest();
+        let packet = if is_quic { QUIC_PACKET } else { PACKET };
+        let server = sender(&self.path, farthest, packet);
         let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
         let client = self.client.clone().unwrap_or(client);
         let race = Self { client: Some(client), ..self.clone() };
@@ -76,16 +79,17 @@ impl Race {
 }
 
 /// Linux with a window that fits the path, and with timers that wait for no loss.
-fn sender(path: &PathSpec, packet: u64) -> Scheme {
-    let window = window(path, packet);
+fn sender(path: &PathSpec, rtt: Duration, packet: u64) -> Scheme {
+    let window = window(path, rtt, packet);
     let text = format!(
         "{BASELINE}+iw={window}+window={window}+idle=keep+pacing=off+recovery=sack+rto_init=60s+rto_min=60s"
     );
     Scheme::parse(&text).expect("linux has these parameters")
 }
 
-/// Segments that keep the link full while their ACKs are under way, in packets of `packet` bytes.
-fn window(path: &PathSpec, packet: u64) -> u64 {
+/// Segments that keep the link full while their ACKs are under way for a round trip of `rtt`, in
+/// packets of `packet` bytes.
+fn window(path: &PathSpec, rtt: Duration, packet: u64) -> u64 {
     if path.is_changing() {
         return NO_WINDOW;
     }
@@ -96,8 +100,7 @@ fn window(path: &PathSpec, packet: u64) -> u64 {
     if acks > room {
         return NO_WINDOW;
     }
-    let round_trip =
-        path.rtt() + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
+    let round_trip = rtt + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
     down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
 }
 

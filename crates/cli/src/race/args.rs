@@ -5,8 +5,8 @@
 
 use super::budget::RaceBudget;
 use super::values::{
-    SchemeList, parse_http, parse_idle, parse_schemes, parse_tls, parse_tls_flight, parse_until,
-    parse_window,
+    HostRtt, SchemeList, parse_http, parse_idle, parse_schemes, parse_tls, parse_tls_flight,
+    parse_until, parse_window,
 };
 use cmdline::names;
 use link::path::PathSpec;
@@ -87,6 +87,13 @@ pub(crate) struct RaceArgs {
     /// A flight that does not fit into the first window takes a round trip more.
     #[arg(long, value_name = "SIZE", value_parser = parse_tls_flight)]
     pub(super) tls_flight: Option<u64>,
+
+    /// Round trip to a host of the page, like cdn.example=80ms, in place of the path's; repeatable
+    ///
+    /// `recorded` takes those of a recording: the shortest TCP handshake with each host. Hosts
+    /// without one keep the path's. Simulations only.
+    #[arg(long, value_name = "HOST=TIME|recorded")]
+    pub(super) rtt_of: Vec<HostRtt>,
 
     /// Bulk downloads by `linux` to the same client; they start ten seconds before the page
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]

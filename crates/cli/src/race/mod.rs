@@ -1,18 +1,20 @@
 //! `headstart race`: runs a race, in whatever worlds, and shows it.
 //!
 //! `variants` is the command line: one race, or several that differ in one option or in the page.
-//! `args` has the options of a race, `values` reads them, and `appendix` ends `--help`. `races` says
-//! what is raced (`page` finds what it loads), and `refusals` what cannot be had together. `raced`
-//! is the race itself on this machine. One result then goes to `table`, `view` and `side_by_side`
-//! (the report), `files`, and `remarks` (what else a reader has to know). Several results go to
-//! `comparison` (`page_changes`
-//! says how their pages differ).
+//! `args` has the options of a race, `values` reads them, and `appendix` ends `--help`. `races`
+//! says what is raced: `page` finds what it loads, and `distances` puts its hosts where they are.
+//! `refusals` says what cannot be had together. `raced` is the race itself on this machine.
+//!
+//! One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and `remarks`
+//! (what else a reader has to know). Several results go to `comparison`, and `page_changes` says
+//! how their pages differ.
 
 mod appendix;
 mod args;
 mod budget;
 mod comparison;
 mod diagnosis;
+mod distances;
 mod files;
 pub(crate) mod page;
 mod page_changes;

@@ -104,7 +104,8 @@ impl RaceArgs {
         until: PageMilestone,
     ) -> Result<Vec<RaceOfRun>, Failure> {
         let race = |run: RecordedRun| {
-            let race = self.race(run.page.measured_until(until))?;
+            let page = self.with_distances(run.page.measured_until(until));
+            let race = self.race(page)?;
             Ok(RaceOfRun { id: run.id, race })
         };
         pages.into_iter().map(race).collect()

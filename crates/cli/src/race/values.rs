@@ -1,5 +1,6 @@
 //! The values of `headstart race`'s options: read, or refused with the way out.
 
+use std::str::FromStr;
 use testbed::Contender;
 use units::Duration;
 use workload::{Http, PageMilestone, Tls};
@@ -66,5 +67,69 @@ pub(super) fn parse_tls_flight(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|error| error.to_string())? {
         bytes @ 200..=MOST_TLS_FLIGHT => Ok(bytes),
         _ => Err("from 200B to 100kB, please".to_owned()),
+    }
+}
+
+/// A round trip in place of the path's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HostRtt {
+    /// The round trips of the recording.
+    Recorded,
+    /// The round trip of one host.
+    Of {
+        /// The name of the host.
+        host: String,
+        /// Its round trip without transmission times.
+        rtt: Duration,
+    },
+}
+
+/// The name of the recording's round trips.
+pub(super) const RECORDED: &str = "recorded";
+/// The longest round trip: a minute.
+const MOST_RTT: Duration = Duration::from_secs(60);
+
+impl FromStr for HostRtt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == RECORDED {
+            return Ok(Self::Recorded);
+        }
+        let (host, rtt) = text
+            .rsplit_once('=')
+            .filter(|(host, _)| !host.is_empty())
+            .ok_or_else(|| format!("use HOST=TIME, like cdn.example=80ms, or {RECORDED}"))?;
+        let rtt: Duration =
+            rtt.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+        match rtt <= MOST_RTT {
+            true => Ok(Self::Of { host: host.to_owned(), rtt }),
+            false => Err(format!("{MOST_RTT} at most, please")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips_are_read_or_refused_with_the_way_out() {
+        let of = |text: &str| text.parse::<HostRtt>();
+        let rtt = Duration::from_millis(80);
+        assert_eq!(
+            of("cdn.example:8443=80ms"),
+            Ok(HostRtt::Of { host: "cdn.example:8443".into(), rtt })
+        );
+        assert_eq!(of("recorded"), Ok(HostRtt::Recorded));
+        for (text, why) in [
+            ("cdn.example", "use HOST=TIME, like cdn.example=80ms, or recorded"),
+            ("=80ms", "use HOST=TIME"),
+            ("cdn.example=80", "one of ns, us, ms, s"),
+            ("cdn.example=61s", "at most"),
+        ] {
+            let said = of(text).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
     }
 }

@@ -192,6 +192,7 @@ impl RaceCommand {
     pub(super) fn races(&self) -> Result<Vec<Vec<RaceOfRun>>, Failure> {
         let pages = self.pages()?;
         let all: Vec<RecordedRun> = pages.concat();
+        self.args().check_distances(&all)?;
         let until = self.args().until(&all)?;
         let races =
             self.variants.iter().zip(pages).map(|(one, pages)| one.args.races(pages, until));

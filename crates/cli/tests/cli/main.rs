@@ -26,6 +26,7 @@ mod race_agent;
 mod race_chromium;
 mod race_curl;
 mod race_diagnosis;
+mod race_distances;
 mod race_files;
 mod race_http3;
 mod race_milestones;

@@ -3,6 +3,7 @@
 mod account;
 mod comparison;
 mod critical;
+mod distance;
 mod limit;
 mod load_detail;
 mod perfect;

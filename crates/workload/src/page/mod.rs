@@ -24,6 +24,7 @@ use crate::Http;
 use crate::Tls;
 use milestone::Awaited;
 use std::fmt;
+use units::Duration;
 
 /// Which host of a page: an index into [`Page::hosts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +49,8 @@ pub struct PageHost {
     pub tls: Tls,
     /// Connections open at once under HTTP/1.0; [`PageHost::UNLIMITED`] for no limit.
     pub http10_connections: u32,
+    /// Round trip to it without transmission times; `None`: that of the path.
+    pub rtt: Option<Duration>,
 }
 
 impl PageHost {
@@ -56,7 +59,13 @@ impl PageHost {
 
     /// One that speaks in the clear, to as many connections at once as there are.
     pub fn plain(name: impl Into<String>, http: Http) -> Self {
-        Self { name: name.into(), http, tls: Tls::None, http10_connections: Self::UNLIMITED }
+        Self {
+            name: name.into(),
+            http,
+            tls: Tls::None,
+            http10_connections: Self::UNLIMITED,
+            rtt: None,
+        }
     }
 }
 
@@ -105,6 +114,13 @@ impl Page {
     #[must_use]
     pub fn with_recorded(mut self, recorded: RecordedLoad) -> Self {
         self.recorded = Some(Box::new(recorded));
+        self
+    }
+
+    /// The same page after a change of each host.
+    #[must_use]
+    pub fn with_hosts(mut self, mut change: impl FnMut(HostId, &mut PageHost)) -> Self {
+        (0..).zip(&mut self.hosts).for_each(|(n, host)| change(HostId(n), host));
         self
     }
 
