@@ -45,7 +45,7 @@ enum Command {
     /// Loads the page several times under each scheme, in virtual time, and prints a line for each scheme. The row
     /// `limit` is the time that no TCP can beat on this path. A scheme is a way to send: a TCP with its parameters.
     #[command(after_help = race::appendix().help())]
-    Race(Box<race::RaceArgs>),
+    Race(race::RaceCommand),
     /// Say why the transfers in packet captures are slow
     ///
     /// Rebuilds the senders of a server's captures, classifies what they retransmitted, and says where the time of each
@@ -130,7 +130,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Race(args) => race::run(*args),
+        Command::Race(command) => race::run(&command),
         Command::Analyze(args) => analyze::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Emulate(args) => emulate::run(&args),

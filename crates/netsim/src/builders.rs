@@ -54,6 +54,8 @@ pub struct Access {
     pub client: HostId,
     /// The hosts on the other side of it.
     pub servers: Vec<HostId>,
+    /// The links of their own that servers have, in the order of `servers`.
+    pub own_links: Vec<Option<Duplex<LinkId>>>,
     /// Forward: down to the client; reverse: up from it.
     pub access: Duplex<LinkId>,
     router: NodeId,
@@ -76,30 +78,42 @@ impl Access {
         server_link: Option<LinkConfig>,
         access: Duplex<LinkConfig>,
     ) -> Self {
+        Self::with_own_links(&vec![server_link.map(Duplex::symmetric); servers], access)
+    }
+
+    /// One client, and for each server a link of its own or `None`. Forward is towards the client.
+    pub fn with_own_links(
+        servers: &[Option<Duplex<LinkConfig>>],
+        access: Duplex<LinkConfig>,
+    ) -> Self {
         let mut topology = Topology::new();
         let client = topology.add_host("client");
         let router = topology.add_router();
         let node = topology.node(client);
         let down = topology.add_link("down", router, node, access.forward);
         let up = topology.add_link("up", node, router, access.reverse);
-        let mut hosts = Vec::new();
-        for n in 0..servers {
+        let (mut hosts, mut own_links) = (Vec::new(), Vec::new());
+        for (n, own) in servers.iter().enumerate() {
             let name = format!("server{n}");
-            hosts.push(match &server_link {
-                Some(config) => {
-                    let server = topology.add_host(&name);
-                    let node = topology.node(server);
-                    topology.add_link(&format!("{name}-out"), node, router, config.clone());
-                    topology.add_link(&format!("{name}-in"), router, node, config.clone());
-                    server
-                }
-                None => topology.add_host_at(&name, router),
-            });
+            let Some(own) = own else {
+                hosts.push(topology.add_host_at(&name, router));
+                own_links.push(None);
+                continue;
+            };
+            let server = topology.add_host(&name);
+            let node = topology.node(server);
+            let (forward, reverse) = (own.forward.clone(), own.reverse.clone());
+            own_links.push(Some(Duplex {
+                forward: topology.add_link(&format!("{name}-out"), node, router, forward),
+                reverse: topology.add_link(&format!("{name}-in"), router, node, reverse),
+            }));
+            hosts.push(server);
         }
         Self {
             topology,
             client,
             servers: hosts,
+            own_links,
             access: Duplex { forward: down, reverse: up },
             router,
         }

@@ -3,6 +3,7 @@
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
 use super::critical::{CriticalObject, critical_path};
+use super::load_detail::LoadDetail;
 use super::milestone_times::MilestoneTimes;
 use super::record::{LinkWatch, LoadRecording, SequenceStep};
 use super::visits::VisitKind;
@@ -46,6 +47,8 @@ pub struct MeasuredLoad {
     pub bounds: Option<BoundShares>,
     /// Its critical path; empty if it did not end, or was not watched.
     pub critical: Vec<CriticalObject>,
+    /// Its objects and connections, in the first visits; `None` if it was not watched.
+    pub detail: Option<LoadDetail>,
     /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
@@ -103,6 +106,8 @@ impl MeasuredLoad {
             if let Some(watch) = watch {
                 load.settle(page, watch, next, is_drawn);
             }
+            let shown = load.recording.as_ref().filter(|_| n < DRAWN);
+            load.detail = shown.map(|recording| LoadDetail::of(page, recording));
             if !is_drawn {
                 load.recording = None;
             }

@@ -98,9 +98,27 @@ pub(crate) fn critical_path(page: &Page, recording: &LoadRecording) -> Vec<Criti
     path
 }
 
+/// The phases of an object by itself, from the byte that revealed it to its last; `None` if it did
+/// not come, or was not watched.
+pub(super) fn phases(
+    page: &Page,
+    recording: &LoadRecording,
+    id: ObjectId,
+) -> Option<CriticalPhases> {
+    let done = recording.milestones[id.index()].done?;
+    Walk { page, recording }.alone(id, done).map(|(phases, _)| phases)
+}
+
 struct Walk<'a> {
     page: &'a Page,
     recording: &'a LoadRecording,
+}
+
+/// The object ahead on the path, if there is one, and why and until when an object waited for it.
+struct Cause {
+    after: CriticalCause,
+    until: Instant,
+    ahead: Option<Ahead>,
 }
 
 /// An object, and the instant at which the next one no longer waited for it.
@@ -110,32 +128,45 @@ impl Walk<'_> {
     /// The phases of an object up to `end`, and the object that it waited for.
     fn back(&self, id: ObjectId, end: Instant) -> Option<(CriticalObject, Option<Ahead>)> {
         let milestones = &self.recording.milestones[id.index()];
-        let (discovered, requested) = (milestones.discovered?, milestones.requested?);
+        let requested = milestones.requested?;
+        let (phases, cause) = match self.held_by(id, milestones) {
+            Some((holder, freed)) => {
+                let waiting = requested.saturating_since(freed);
+                let ahead = Some((holder, freed));
+                let cause = Cause { after: CriticalCause::Connection, until: freed, ahead };
+                (CriticalPhases { waiting, ..self.answer(id, end)? }, cause)
+            }
+            None => self.alone(id, end)?,
+        };
+        let from = self.recording.since_start(cause.until);
+        let connection = milestones.connection?;
+        let object = CriticalObject { object: id, connection, after: cause.after, from, phases };
+        Some((object, cause.ahead))
+    }
+
+    /// The phases of an object since it was revealed.
+    fn alone(&self, id: ObjectId, end: Instant) -> Option<(CriticalPhases, Cause)> {
+        let milestones = &self.recording.milestones[id.index()];
+        let discovered = milestones.discovered?;
+        let mut phases = self.answer(id, end)?;
+        self.open(milestones, &mut phases)?;
+        let cause = self.revealed(id, discovered);
+        phases.client = discovered.saturating_since(cause.until);
+        Some((phases, cause))
+    }
+
+    /// The phases of an object from its request on.
+    fn answer(&self, id: ObjectId, end: Instant) -> Option<CriticalPhases> {
+        let milestones = &self.recording.milestones[id.index()];
         let first_byte = milestones.first_byte?.min(end);
-        let answer = first_byte.saturating_since(requested);
+        let answer = first_byte.saturating_since(milestones.requested?);
         let server = answer.min(self.page.object(id).server_wait);
-        let mut phases = CriticalPhases {
+        Some(CriticalPhases {
             receiving: end.saturating_since(first_byte),
             server,
             trip: answer.saturating_sub(server),
             ..CriticalPhases::default()
-        };
-        let held = self.held_by(id, milestones);
-        let (after, from, ahead) = match held {
-            Some((holder, freed)) => {
-                phases.waiting = requested.saturating_since(freed);
-                (CriticalCause::Connection, freed, Some((holder, freed)))
-            }
-            None => {
-                self.open(milestones, &mut phases)?;
-                let (after, from, ahead) = self.revealed(id, discovered);
-                phases.client = discovered.saturating_since(from);
-                (after, from, ahead)
-            }
-        };
-        let from = self.recording.since_start(from);
-        let connection = milestones.connection?;
-        Some((CriticalObject { object: id, connection, after, from, phases }, ahead))
+        })
     }
 
     /// The object that had the connection when this one wanted it, and when it was complete.
@@ -172,18 +203,17 @@ impl Walk<'_> {
     }
 
     /// The object that revealed this one, and when its bytes did.
-    fn revealed(
-        &self,
-        id: ObjectId,
-        discovered: Instant,
-    ) -> (CriticalCause, Instant, Option<Ahead>) {
+    fn revealed(&self, id: ObjectId, discovered: Instant) -> Cause {
         match self.page.object(id).discovery {
-            Discovery::AtStart => (CriticalCause::Start, self.recording.start, None),
+            Discovery::AtStart => {
+                Cause { after: CriticalCause::Start, until: self.recording.start, ahead: None }
+            }
             Discovery::InBody { parent, delay, .. } => {
                 let work = self.recording.client.work_on(self.page.object(parent).kind) + delay;
                 let since = self.recording.since_start(discovered).saturating_sub(work);
-                let revealed = self.recording.start + since;
-                (CriticalCause::Discovery, revealed, Some((parent, revealed)))
+                let until = self.recording.start + since;
+                let ahead = Some((parent, until));
+                Cause { after: CriticalCause::Discovery, until, ahead }
             }
         }
     }

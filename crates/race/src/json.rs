@@ -1,5 +1,6 @@
 //! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
 
+use super::load_detail::{HostsJson, ObjectsJson};
 use super::{
     ChangeResult, MilestoneResult, RaceMetric, RaceResult, SchemeResult, Setting, Spread, Visits,
     World,
@@ -11,7 +12,7 @@ use serde::ser::{SerializeMap, Serializer};
 use units::{Duration, Rate};
 
 /// The form of the JSON; a change that a reader has to know of raises it.
-const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 3;
 
 impl Serialize for RaceResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -33,15 +34,14 @@ impl Serialize for RaceResult {
             map.serialize_entry("visits", &VisitsJson(self.visits))?;
         }
         map.serialize_entry("worlds", &WorldsJson { on: self.worlds(), setting: &self.setting })?;
-        let of = Columns {
-            repeats: self.repeats > 1 || self.runs.len() > 1,
-            visits: self.visits.count > 1,
-        };
+        let of = Columns::of(self);
         let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.serialize_entry("critical_path", &self.critical)?;
         let what_if: Vec<_> = self.what_if.iter().map(|one| ChangeJson(one, of)).collect();
         map.serialize_entry("what_if", &what_if)?;
+        map.serialize_entry("hosts", &HostsJson { page: &self.contents, path: &self.path })?;
+        map.serialize_entry("objects", &ObjectsJson(&self.contents))?;
         map.end()
     }
 }
@@ -129,9 +129,18 @@ impl Serialize for VisitsJson {
 
 /// What rows have only if there are several.
 #[derive(Clone, Copy)]
-struct Columns {
+pub(super) struct Columns {
     repeats: bool,
     visits: bool,
+}
+
+impl Columns {
+    pub(super) const fn of(result: &RaceResult) -> Self {
+        Self {
+            repeats: result.repeats > 1 || result.runs.len() > 1,
+            visits: result.visits.count > 1,
+        }
+    }
 }
 
 struct SchemeJson<'a>(&'a SchemeResult, Columns);
@@ -159,6 +168,7 @@ impl Serialize for SchemeJson<'_> {
         }
         map.serialize_entry("redone", &scheme.redone)?;
         map.serialize_entry("samples", &scheme.samples)?;
+        map.serialize_entry("first_load", &scheme.first_load)?;
         map.end()
     }
 }
@@ -190,7 +200,7 @@ impl Serialize for MilestoneJson<'_> {
 }
 
 /// A median, and with several repeats how sure it is and how far they are apart.
-fn serialize_spread<M: SerializeMap>(
+pub(super) fn serialize_spread<M: SerializeMap>(
     map: &mut M,
     key: &str,
     spread: Option<Spread>,

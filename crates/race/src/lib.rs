@@ -57,14 +57,17 @@
 //! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
 //! `critical` (the chain of objects that it waited for),
 //! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
-//! `runs` (several runs of a page), `visits` (first and repeated).
+//! `page_runs` (several runs of a page), `comparison` (races that differ in one condition),
+//! `visits` (first and repeated).
 //! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
 
 mod account;
 mod bound;
+mod comparison;
 mod contestant;
 mod critical;
 mod critical_path;
+mod distance;
 mod ends;
 pub mod estimate;
 mod harm;
@@ -73,6 +76,7 @@ mod hosts;
 mod json;
 pub mod limit;
 mod limits;
+mod load_detail;
 mod metric;
 mod milestone_times;
 mod page_run;
@@ -88,15 +92,18 @@ mod setup;
 mod spread;
 pub mod student;
 mod tally;
+mod unpaired;
 mod visits;
 mod what_if;
 mod world;
 
 pub use bound::{Bound, BoundFrom, BoundShares};
+pub use comparison::{RaceComparison, RaceOfVariant, RaceVariant, VariantGain};
 pub use contestant::{ClientTurn, Contestant, MeasuredLoad, SentSegments};
 pub use critical::{CriticalCause, CriticalObject, CriticalPhases};
 pub use critical_path::{CriticalPath, CriticalWait};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING, ReadingDelay, WAKING_PROCESSING};
+pub use load_detail::{LoadDetail, LoadedConnection, LoadedObject};
 pub use metric::RaceMetric;
 pub use milestone_times::MilestoneTimes;
 pub use page_run::{PageRun, PageRunRow};
@@ -118,6 +125,7 @@ use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake}
 use link::path::PathSpec;
 use rayon::prelude::*;
 use run::Staging;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::Transfers;
@@ -270,12 +278,24 @@ impl Race {
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
         let is_open = kind == VisitKind::Repeated && returns && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
-        limit(&self.page, &self.loader, &self.capacity(phase))
+        limit(&self.located_page(), &self.loader, &self.capacity(phase))
     }
 
     /// The limit of every visit under every scheme: no handshake delays it.
     pub fn limit_without_handshake(&self, phase: Option<Duration>) -> Limit {
-        limit_without_handshake(&self.page, &self.loader, &self.capacity(phase))
+        limit_without_handshake(&self.located_page(), &self.loader, &self.capacity(phase))
+    }
+
+    /// The page with the round trips that its hosts have in the race: one server for all hosts has
+    /// one, that of the path.
+    fn located_page(&self) -> Cow<'_, Page> {
+        match self.hosts {
+            Hosts::Apart => Cow::Borrowed(&*self.page),
+            Hosts::Together => {
+                let page = Page::clone(&self.page);
+                Cow::Owned(page.with_hosts(|_, host| host.rtt = None))
+            }
+        }
     }
 
     fn capacity(&self, phase: Option<Duration>) -> Capacity {

@@ -14,6 +14,7 @@
 //! ACKs really take.
 
 use super::contestant::MeasuredLoad;
+use super::distance::Distances;
 use super::run::{self, Staging};
 use super::{BASELINE, Contestant, Race, RunOptions, World, harm};
 use link::path::PathSpec;
@@ -60,7 +61,9 @@ impl Race {
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
         let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
         let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
-        let server = server(window(&self.path, if is_quic { QUIC_PACKET } else { PACKET }));
+        let farthest = Distances::new(&self.located_page(), self.path.rtt()).longest();
+        let packet = if is_quic { QUIC_PACKET } else { PACKET };
+        let server = server(window(&self.path, farthest, packet));
         let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
         let client = self.client.clone().unwrap_or(client);
         let race = Self { client: Some(client), ..self.clone() };
@@ -97,8 +100,9 @@ pub fn server(window: u64) -> Scheme {
     Scheme::parse(&text).expect("linux has these parameters")
 }
 
-/// Segments that keep the link full while their ACKs are under way, in packets of `packet` bytes.
-pub(crate) fn window(path: &PathSpec, packet: u64) -> u64 {
+/// Segments that keep the link full while their ACKs are under way for a round trip of `rtt`, in
+/// packets of `packet` bytes.
+pub(crate) fn window(path: &PathSpec, rtt: Duration, packet: u64) -> u64 {
     if path.is_changing() {
         return NO_WINDOW;
     }
@@ -109,8 +113,7 @@ pub(crate) fn window(path: &PathSpec, packet: u64) -> u64 {
     if acks > room {
         return NO_WINDOW;
     }
-    let round_trip =
-        path.rtt() + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
+    let round_trip = rtt + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
     down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
 }
 

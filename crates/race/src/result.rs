@@ -7,6 +7,7 @@ use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
 use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
+use super::load_detail::LoadDetail;
 use super::page_run::{PageRun, PageRunRow};
 use super::perfect::LEAST_GAIN;
 use super::{
@@ -16,6 +17,7 @@ use super::{
 use crate::limit::Limit;
 use link::path::PathSpec;
 use serde::Serialize;
+use std::sync::Arc;
 use units::Duration;
 use workload::{Page, PageMilestone, RecordedLoad};
 
@@ -38,6 +40,8 @@ pub struct SchemeResult {
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
     pub samples: Vec<VisitSample>,
+    /// The objects of the first of these visits; `None` for a limit, or if it was not watched.
+    pub first_load: Option<LoadDetail>,
     /// Its gain in parts of the gain of perfect start; `None` if that is too small to divide by.
     pub share_of_perfect: Option<f64>,
     /// The milestones that the page knows, in their order.
@@ -82,6 +86,8 @@ pub struct Setting {
 pub struct RaceResult {
     /// Name of the page.
     pub page: String,
+    /// The page; of several runs the first.
+    pub contents: Arc<Page>,
     /// The milestone that ended a load.
     pub until: PageMilestone,
     /// The path.
@@ -121,6 +127,7 @@ impl RaceResult {
         divide_by_perfect_start(&mut schemes);
         Self {
             page: race.page.name().to_owned(),
+            contents: Arc::clone(&race.page),
             until: race.page.until(),
             path: race.path,
             visits: race.visits,
@@ -341,6 +348,9 @@ impl SchemeResult {
             bounds: bounds(contestant, kind),
             redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
+            first_load: contestant
+                .first()
+                .and_then(|turn| turn.loads(kind).first()?.detail.clone()),
             share_of_perfect: None,
             milestones,
             spreads,
@@ -369,6 +379,7 @@ impl SchemeResult {
             bounds: None,
             redone: 0,
             samples: Vec::new(),
+            first_load: None,
             share_of_perfect: None,
             milestones: held_against.milestones(|at| held_against.of_limit(own, at)),
             spreads: RaceMetric::ALL.map(spread_of),

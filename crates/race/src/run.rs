@@ -89,6 +89,10 @@ pub(super) fn run(
     }
     let mut loads = stage.visits(race);
     stage.finish(race, &mut loads, record);
+    if !first {
+        // Only the first repeat is shown in detail, and there may be thousands.
+        loads.iter_mut().for_each(|load| load.detail = None);
+    }
     loads
 }
 
@@ -231,9 +235,9 @@ impl Stage {
     /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the access link.
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
-        self.simulation.observe(Tally::of(&servers));
+        self.simulation.observe(Tally::of(&servers, &self.lines));
         for line in &self.lines {
-            self.simulation.observe(Recorder::new(&servers, line, queues));
+            self.simulation.observe(Recorder::new(&servers, &self.access, line, queues));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What all runs of a repeat have in common: topology, seeds, and who starts when.
 
+use super::distance::Distances;
 use super::phase::seed_of;
 use super::{HEAD_START, Race};
 use link::LinkConfig;
@@ -64,9 +65,16 @@ impl Setup {
         race: &Race,
         links: fn(&PathSpec) -> Duplex<LinkConfig>,
     ) -> Access {
-        let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
-        let hosts = servers + self.background.len();
-        let mut access = Access::new(hosts, None, links(&self.path));
+        let distances = Distances::new(&race.located_page(), self.path.rtt());
+        let of_visit: Vec<_> = distances.own_links().take(race.servers_of_a_visit()).collect();
+        let mut own = vec![of_visit; race.visits.site.max(1) as usize].concat();
+        own.resize(own.len() + self.background.len(), distances.link_of_path());
+        let (links, delays) = (links(&self.path), distances.access());
+        let links = Duplex {
+            forward: links.forward.with_delay(delays.forward),
+            reverse: links.reverse.with_delay(delays.reverse),
+        };
+        let mut access = Access::with_own_links(&own, links);
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, race.processing);
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
-use workload::Page;
+use workload::{Page, PageHost};
 
 /// A change of path, servers or browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -67,7 +67,11 @@ impl Change {
         let on_page = |page: Page| Race { page: Arc::new(page), ..race.clone() };
         let changed = match self {
             Self::TwiceTheRate => on_path(race.path.with_rates_times(2)?),
-            Self::HalfTheRoundTrip => on_path(race.path.with_rtt(race.path.rtt() / 2)),
+            Self::HalfTheRoundTrip => {
+                let halve = |_, host: &mut PageHost| host.rtt = host.rtt.map(|rtt| rtt / 2);
+                let page = Arc::new(Page::clone(&race.page).with_hosts(halve));
+                Race { page, ..on_path(race.path.with_rtt(race.path.rtt() / 2)) }
+            }
             Self::NoLoss => on_path(race.path.with_loss(0.0).ok()?),
             Self::InstantServers => on_page(race.page.without_server_waits()),
             Self::InstantBrowser => on_page(race.page.without_browser_work()),

@@ -92,7 +92,7 @@ fn rows(schemes: &[SchemeView], limit: &LimitView) -> Vec<RaceRow> {
             scheme: scheme.name.clone(),
             page_s: with_interval(page),
             ratio_to_limit: with_interval(page / bound),
-            gain_over_linux: with_interval(1.0 - page / linux).filter(|_| scheme.name != "linux"),
+            gain: with_interval(1.0 - page / linux).filter(|_| scheme.name != "linux"),
             retransmissions: with_interval(count(SequenceKind::Retransmitted)),
             timeouts: Some(0.4.into()),
             drops: with_interval(count(SequenceKind::Dropped)),
@@ -105,7 +105,7 @@ fn rows(schemes: &[SchemeView], limit: &LimitView) -> Vec<RaceRow> {
         is_limit: true,
         page_s: Some(bound.into()),
         ratio_to_limit: Some(1.0.into()),
-        gain_over_linux: Some((1.0 - bound / linux).into()),
+        gain: Some((1.0 - bound / linux).into()),
         ..RaceRow::default()
     };
     schemes.iter().map(row).chain([last]).collect()

@@ -43,4 +43,6 @@ pub use page::MAX_HTML_BYTES;
 pub use palette::{Colour, Role};
 pub use quantity::{Estimate, Median, Quantity};
 pub use ranges::{Range, RangeColours, RangeRow, Ranges};
-pub use table::{Cell, Column, MilestoneCells, RaceRow, Row, Table, Terminal};
+pub use table::{
+    CausesRow, Cell, Column, MilestoneCells, RaceRow, Row, Table, Terminal, VariantRow,
+};

@@ -85,9 +85,10 @@ pub use http::{
 };
 pub use loader::{ConnectionRecord, LoadConnId, LoadError, LoaderAction, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object, ObjectId,
-    ObjectKind, ObjectSizes, Page, PageError, PageHost, PageMilestone, RecordedFetch, RecordedHost,
-    RecordedLoad, RequestModel, RequestOrder, RequestTiming, ServerTimeConfidence, VersionEvidence,
+    BUILTINS, Builtin, ChangeKind, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object,
+    ObjectChange, ObjectId, ObjectKind, ObjectSizes, Page, PageChanges, PageError, PageHost,
+    PageMilestone, RecordedFetch, RecordedHost, RecordedLoad, RequestModel, RequestOrder,
+    RequestTiming, ServerTimeConfidence, VersionEvidence,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

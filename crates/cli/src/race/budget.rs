@@ -1,7 +1,7 @@
 //! `--budget`: times and a gain that a race has to keep, so that a build can fail if it does not.
 
 use cmdline::Failure;
-use race::{RaceMetric, RaceResult, SchemeResult, World};
+use race::{RaceComparison, RaceMetric, RaceResult, SchemeResult, VariantGain, World};
 use report::seconds;
 use std::str::FromStr;
 use units::Duration;
@@ -14,10 +14,14 @@ pub(super) struct RaceBudget {
     times: Vec<(PageMilestone, Duration)>,
     /// The least gain of the best scheme, as a share of the time under `linux`.
     gain: Option<f64>,
+    /// The largest loss of the first scheme, as a share of its time in the first variant.
+    slower: Option<f64>,
 }
 
 /// The key of the least gain.
 const GAIN: &str = "gain";
+/// The key of the largest loss.
+const SLOWER: &str = "slower";
 
 impl FromStr for RaceBudget {
     type Err = String;
@@ -28,14 +32,15 @@ impl FromStr for RaceBudget {
             let (key, value) = part
                 .split_once('=')
                 .ok_or_else(|| format!("{part:?} is no KEY=VALUE, like load=2s or {GAIN}=10%"))?;
-            if key == GAIN {
-                budget.gain = Some(share(value)?);
+            let shares = [(GAIN, &mut budget.gain), (SLOWER, &mut budget.slower)];
+            if let Some((_, own)) = shares.into_iter().find(|(one, _)| *one == key) {
+                *own = Some(share(value)?);
                 continue;
             }
             let milestone = PageMilestone::ALL.into_iter().find(|one| one.key() == key);
             let milestone = milestone.ok_or_else(|| {
                 let keys = PageMilestone::ALL.map(PageMilestone::key).join(", ");
-                format!("{key:?} is none of {keys} and {GAIN}")
+                format!("{key:?} is none of {keys}, {GAIN} and {SLOWER}")
             })?;
             let time: Duration =
                 value.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
@@ -65,20 +70,46 @@ impl RaceBudget {
         }
     }
 
+    /// Refuses limits that only a comparison has results for.
+    pub(super) fn check_alone(&self) -> Result<(), Failure> {
+        match self.slower {
+            Some(_) => Err(Failure::input(format!(
+                "--budget {SLOWER} compares variants: name two pages, or an option with several values, like --http 1.1,2"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Fails with one line for each limit that the result exceeds, in any world and kind of visit.
     /// `first` is the name of the scheme that the times are of.
     pub(super) fn judge(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
+        over_budget(&self.excesses(result, first))
+    }
+
+    /// Judges the last variant in the same way, and its loss against the first variant.
+    pub(super) fn judge_last(
+        &self,
+        comparison: &RaceComparison,
+        first: &str,
+    ) -> Result<(), Failure> {
+        let last = comparison.last();
+        let mut lines = self.excesses(&last.result, first);
+        if let Some(most) = self.slower {
+            let rows = last.result.measured().filter(|row| row.name == first);
+            lines.extend(rows.filter_map(|row| slower(last.gain(row), row, most)));
+        }
+        over_budget(&lines)
+    }
+
+    fn excesses(&self, result: &RaceResult, first: &str) -> Vec<String> {
         let rows: Vec<&SchemeResult> = result.measured().filter(|row| row.name == first).collect();
         let late = rows.iter().flat_map(|row| {
             self.times.iter().filter_map(|(milestone, limit)| late(row, *milestone, *limit))
         });
-        let unknown = (rows.is_empty() && !self.times.is_empty())
-            .then(|| format!("no load under {first} was measured"));
-        let lines: Vec<String> = late.chain(unknown).chain(self.too_small(result)).collect();
-        match lines.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::OverBudget(lines.join("; "))),
-        }
+        let is_asked = !self.times.is_empty() || self.slower.is_some();
+        let unknown =
+            (rows.is_empty() && is_asked).then(|| format!("no load under {first} was measured"));
+        late.chain(unknown).chain(self.too_small(result)).collect()
     }
 
     fn too_small(&self, result: &RaceResult) -> Option<String> {
@@ -97,6 +128,32 @@ impl RaceBudget {
             )),
             None => Some(format!("no gain is known, and it has to be {}", shown(least))),
         }
+    }
+}
+
+fn over_budget(lines: &[String]) -> Result<(), Failure> {
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::OverBudget(lines.join("; "))),
+    }
+}
+
+/// Names a loss that is over its limit, or that is not known.
+fn slower(gain: Option<&VariantGain>, row: &SchemeResult, most: f64) -> Option<String> {
+    let loss = gain.and_then(|gain| gain.gain).map(|gain| -gain.median);
+    let shown = |share: f64| format!("{:.1} %", share * 100.0);
+    match loss {
+        Some(loss) if loss <= most => None,
+        Some(loss) => Some(format!(
+            "the last variant is slower by {} under {}, and may be by {}",
+            shown(loss),
+            place(row),
+            shown(most)
+        )),
+        None => Some(format!(
+            "it is not known how much slower the last variant is under {}",
+            place(row)
+        )),
     }
 }
 
@@ -120,7 +177,7 @@ fn place(row: &SchemeResult) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RaceArgs;
+    use super::super::RaceCommand;
     use super::*;
     use clap::Parser;
     use race::{RunOptions, Spread};
@@ -132,10 +189,10 @@ mod tests {
             (PageMilestone::Load, Duration::from_secs(2)),
             (PageMilestone::ContentLoaded, Duration::from_millis(900)),
         ];
-        assert_eq!(budget, RaceBudget { times: times.into(), gain: Some(0.125) });
+        assert_eq!(budget, RaceBudget { times: times.into(), gain: Some(0.125), slower: None });
         for (text, why) in [
             ("load", "is no KEY=VALUE, like load=2s"),
-            ("page=2s", "is none of document, content_loaded, load, last_byte and gain"),
+            ("page=2s", "is none of document, content_loaded, load, last_byte, gain and slower"),
             ("gain=10", "is no share of 0% to 100%"),
             ("gain=101%", "is no share of 0% to 100%"),
             ("load=2", "one of ns, us, ms, s"),
@@ -148,13 +205,13 @@ mod tests {
     #[derive(clap::Parser)]
     struct Command {
         #[command(flatten)]
-        args: RaceArgs,
+        command: RaceCommand,
     }
 
     /// The result of `linux` for an object of 3 kB.
     fn result() -> RaceResult {
         let command = Command::parse_from(["race", "3kB", "--schemes", "linux", "--exact"]);
-        let race = command.args.races().unwrap().remove(0).race;
+        let race = command.command.races().unwrap().remove(0).remove(0).race;
         let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
         RaceResult::new(&race, &race.run(options))
     }

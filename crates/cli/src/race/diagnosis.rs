@@ -150,7 +150,7 @@ fn row(path: &CriticalPath, at: usize) -> Row {
 }
 
 /// The end of an address: its last part, without a query.
-fn short(label: &str) -> &str {
+pub(super) fn short(label: &str) -> &str {
     let address = label.split(['?', '#']).next().unwrap_or(label);
     let path = address.split_once("://").map_or(address, |(_, rest)| rest);
     match path.trim_end_matches('/').rsplit('/').next() {

@@ -1,55 +1,79 @@
 //! `headstart race`: runs a race, in whatever worlds, and shows it.
 //!
-//! `args` is the command line, `refusals` what of it cannot be had together, `raced` the race itself on this machine
-//! (`page` finds what it loads). One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and
-//! `remarks` (what else a reader has to know).
+//! `variants` is the command line: one race, or several that differ in one option or in the page.
+//! `args` has the options of a race, `values` reads them, and `appendix` ends `--help`. `races`
+//! says what is raced: `page` finds what it loads, and `distances` puts its hosts where they are.
+//! `refusals` says what cannot be had together. `raced` is the race itself on this machine.
+//!
+//! One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and `remarks`
+//! (what else a reader has to know). Several results go to `comparison`, and `page_changes` says
+//! how their pages differ.
 
+mod appendix;
 mod args;
 mod budget;
+mod comparison;
 mod diagnosis;
+mod distances;
 mod files;
 pub(crate) mod page;
+mod page_changes;
 mod raced;
+mod races;
 mod refusals;
 mod remarks;
 mod side_by_side;
 mod table;
+mod values;
+mod variants;
 mod view;
 mod waterfall;
 
-pub(crate) use args::{RaceArgs, appendix};
+pub(crate) use appendix::appendix;
+pub(crate) use args::RaceArgs;
+pub(crate) use variants::RaceCommand;
 
 use cmdline::{Failure, remark, stdout};
 use raced::Raced;
+use races::RaceOfRun;
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
 
-pub(crate) fn run(args: RaceArgs) -> Result<(), Failure> {
+pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
+    let args = command.args();
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
     }
-    let races = args.races()?;
-    files::check(&args)?;
-    args.check_budget(&races)?;
-    let notes = remarks::of_pages(&args, &races);
+    let races = command.races()?;
+    files::check(args)?;
+    if command.varied.is_some() {
+        return comparison::run(command, &races);
+    }
+    args.check_alone()?;
+    let mut notes = announced(args, &races[0])?;
+    notes.extend(remarks::on_runs(args, &races[0]));
     notes.iter().for_each(|note| remark(&format!("note: {note}")));
-    let first = &races[0].race;
-    refusals::check(&args, first)?;
-    let before = remarks::before(&args, first);
-    before.iter().for_each(|note| remark(&format!("note: {note}")));
-    let mut raced = raced::as_far_as_possible(&args, &races)?;
-    raced.result.notes = [notes, before, remarks::on_result(&raced)].concat();
+    let mut raced = raced::as_far_as_possible(args, &races[0])?;
+    raced.result.notes = [notes, remarks::on_result(&raced)].concat();
     // A report that cannot be written is no reason to keep the results back.
-    let written = files::write(&args, &raced);
+    let written = files::write(args, &raced);
     match args.json {
         true => stdout::print_json(&raced.result)?,
         false => print(&raced)?,
     }
-    remarks::after(&args, &raced);
+    remarks::after(args, &raced).iter().for_each(|line| remark(line));
     written?;
     remarks::complain(&raced)?;
     args.judge(&raced.result)
+}
+
+/// The notes on a race that can be run; refuses any other.
+fn announced(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Vec<String>, Failure> {
+    args.check_budget(races)?;
+    let first = &races[0].race;
+    refusals::check(args, first)?;
+    Ok([remarks::of_pages(races), remarks::before(args, first)].concat())
 }
 
 /// The result in words, and its tables.

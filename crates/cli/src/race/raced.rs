@@ -1,7 +1,7 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
-use super::args::RaceOfRun;
+use super::races::RaceOfRun;
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
 use cmdline::{Failure, remark};

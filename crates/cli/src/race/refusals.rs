@@ -59,12 +59,12 @@ fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure>
         ("--background", race.background > 0),
         ("--site", race.visits.site > 1 && args.on.contains(&World::Wire)),
         ("--exact", args.exact),
+        ("--rtt-of", !args.rtt_of.is_empty()),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
         let way_out = match *option {
             "--site" => "is for --on sim and kernel: leave wire away, or --site",
-            "--background" => "is for simulations: leave --on away, or --background",
-            _ => "is for simulations: leave --on away, or --exact",
+            _ => &format!("is for simulations: leave --on away, or {option}"),
         };
         return Err(Failure::input(format!("{option} {way_out}")));
     }

@@ -1,10 +1,10 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::args::RaceOfRun;
 use super::raced::Raced;
+use super::races::RaceOfRun;
 use super::{RaceArgs, page};
-use cmdline::{Failure, names, remark};
+use cmdline::{Failure, names};
 use link::path::TraceStart;
 use race::{
     Bound, Contestant, Race, SchemeResult, Spread, TIME_LIMIT, VisitKind, VisitSample, World,
@@ -14,19 +14,18 @@ use units::counted;
 use workload::{ClientModel, Http, ServerModel, Tls};
 
 /// The notes on the runs of the page, each once.
-pub(super) fn of_pages(args: &RaceArgs, races: &[RaceOfRun]) -> Vec<String> {
+pub(super) fn of_pages(races: &[RaceOfRun]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for note in races.iter().flat_map(|run| run.race.page.notes()) {
         if !notes.contains(note) {
             notes.push(note.clone());
         }
     }
-    notes.extend(on_runs(args, races));
     notes
 }
 
 /// A note on what the intervals cover, for a recording.
-fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
+pub(super) fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
     let mut names: Vec<&str> = races.iter().map(|run| run.race.page.name()).collect();
     names.sort_unstable();
     names.dedup();
@@ -64,6 +63,7 @@ pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
     }
     let of_models = [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)];
     notes.extend(of_models.into_iter().flatten().map(str::to_owned));
+    notes.extend(args.note_on_distances(&race.page));
     notes.extend(names::recorded_notes(&race.path));
     let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
     let has_chance = race.background > 0 || race.path.loss() > 0.0 || has_phases;
@@ -116,22 +116,18 @@ fn model_of_http11(race: &Race) -> Option<&'static str> {
 }
 
 /// What is known of a race that is over.
-pub(super) fn after(args: &RaceArgs, raced: &Raced) {
+pub(super) fn after(args: &RaceArgs, raced: &Raced) -> Vec<String> {
     let setting = &raced.result.setting;
-    if let Some(server) = &setting.kernel_server {
-        remark(&format!("served on kernel by {server}"));
-    }
-    if let Some(server) = &setting.sim_server {
-        remark(&format!("simulated servers write as {server}"));
-    }
-    if let Some(client) = &setting.client_model {
-        remark(&format!("the loader loads as {client}"));
-    }
-    if let Some(client) = setting.client.as_ref().filter(|_| !args.browser.is_loader()) {
-        remark(&format!("loaded in real time by {client}"));
-    }
-    say_how_late(raced);
-    on_result(raced).iter().for_each(|note| remark(&format!("note: {note}")));
+    let loader = setting.client.as_ref().filter(|_| !args.browser.is_loader());
+    let known = [
+        setting.kernel_server.as_ref().map(|server| format!("served on kernel by {server}")),
+        setting.sim_server.as_ref().map(|server| format!("simulated servers write as {server}")),
+        setting.client_model.as_ref().map(|client| format!("the loader loads as {client}")),
+        loader.map(|client| format!("loaded in real time by {client}")),
+        how_late(raced),
+    ];
+    let notes = on_result(raced).into_iter().map(|note| format!("note: {note}"));
+    known.into_iter().flatten().chain(notes).collect()
 }
 
 /// Notes on the result.
@@ -175,18 +171,18 @@ fn visit_of(raced: &Raced, row: &SchemeResult) -> String {
 }
 
 /// What a reader has to know of the machine to believe the figures.
-fn say_how_late(raced: &Raced) {
+fn how_late(raced: &Raced) -> Option<String> {
     let samples = raced.result.measured().flat_map(|row| &row.samples);
     let worst = samples.map(|sample| sample.lateness_p99_s).fold(0.0, f64::max);
     let late: u64 = first_visits(raced).map(|row| u64::from(row.redone)).sum();
-    if worst > 0.0 {
-        remark(&format!(
+    (worst > 0.0).then(|| {
+        format!(
             "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {} repeated \
              because of it",
             worst * 1e6,
             counted(late, "run")
-        ));
-    }
+        )
+    })
 }
 
 /// One row for each scheme in each world: first visits, since what concerns turns stands in the rows of both kinds.

@@ -16,7 +16,8 @@ pub(super) fn milestones(result: &RaceResult, objects: usize) -> Option<Table> {
     (objects > 1).then(|| Table::milestones(&rows(result)))
 }
 
-fn rows(result: &RaceResult) -> Vec<RaceRow> {
+/// The line of each row of a result.
+pub(super) fn rows(result: &RaceResult) -> Vec<RaceRow> {
     let has_worlds = result.worlds() != [World::Sim];
     let runs = result.runs.len();
     let rows = result.schemes.iter().map(|scheme| RaceRow {
@@ -34,14 +35,14 @@ fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
     let milestone = |result: &MilestoneResult| MilestoneCells {
         name: result.milestone.name().to_owned(),
         time_s: result.time_s.map(shown),
-        gain_over_linux: result.gain_over_linux.map(shown),
+        gain: result.gain_over_linux.map(shown),
     };
     let median = |metric| scheme.spread(metric).map(shown);
     RaceRow {
         is_limit: scheme.is_limit(),
         page_s: median(RaceMetric::PageSeconds),
         ratio_to_limit: median(RaceMetric::RatioToLimit),
-        gain_over_linux: median(RaceMetric::GainOverLinux),
+        gain: median(RaceMetric::GainOverLinux),
         share_of_perfect: scheme.share_of_perfect,
         bound_by: scheme.bounds.map(|bounds| {
             let (bound, share) = bounds.largest();
@@ -57,7 +58,7 @@ fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
 }
 
 /// Few runs have no interval, and are too different to hide that: their extremes are shown.
-fn shown(spread: Spread, runs: usize) -> Median {
+pub(super) fn shown(spread: Spread, runs: usize) -> Median {
     let extremes = (runs > 1).then_some((spread.min, spread.max));
     Median { value: spread.median, interval: spread.interval.or(extremes) }
 }

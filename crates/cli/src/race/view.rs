@@ -95,6 +95,7 @@ fn facts(race: &Race) -> Vec<String> {
         ),
         protocols(race),
     ];
+    facts.extend(distances(page));
     let recorded = [path.recorded_down(), path.recorded_up()];
     facts.extend(recorded.into_iter().flatten().map(|recorded| format!("Recorded: {recorded}")));
     if path.is_changing() && path.trace_start() == TraceStart::Anywhere {
@@ -123,6 +124,13 @@ fn facts(race: &Race) -> Vec<String> {
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().map(|note| capitalised(note)));
     facts
+}
+
+/// The hosts with round trips of their own.
+fn distances(page: &Page) -> Option<String> {
+    let own = page.hosts().iter().filter_map(|host| Some((&host.name, host.rtt?)));
+    let own: Vec<String> = own.map(|(name, rtt)| format!("{name} {rtt}")).collect();
+    (!own.is_empty()).then(|| format!("Other round trips: {}", own.join(", ")))
 }
 
 /// A path without folders of its recordings.

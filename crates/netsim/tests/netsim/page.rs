@@ -115,12 +115,7 @@ fn a_load_repeats_to_the_last_bit() {
 }
 
 fn one_object(body_bytes: u64) -> Page {
-    let host = PageHost {
-        name: "example.org".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: 1,
-    };
+    let host = PageHost { http10_connections: 1, ..PageHost::plain("example.org", Http::Http11) };
     let object = Object {
         label: "/".to_owned(),
         host: HostId(0),

@@ -4,11 +4,12 @@ use super::chain::{Bound, is_alone};
 use super::wire::{Load, PacketShape, Wire};
 use std::collections::BTreeMap;
 use units::Duration;
-use workload::{LoaderConfig, ObjectId, Page};
+use workload::{HostId, LoaderConfig, ObjectId, Page};
 
-/// Bytes on their way down: from when on, over which connections, how many.
+/// Bytes on their way down: from which host, from when on, over which connections, how many.
 #[derive(Clone, Copy, Debug)]
 struct Item {
+    host: HostId,
     released: Duration,
     stream: Stream,
     shape: PacketShape,
@@ -54,7 +55,7 @@ impl Backlog {
         };
         let shape = PacketShape::of(&protocol);
         let mut need = |released, stream, bytes| {
-            self.0.push(Item { released, stream, shape, bytes });
+            self.0.push(Item { host: object.host, released, stream, shape, bytes });
         };
         need(bound.released, stream, protocol.response_bytes(object));
         let Some(opened) = bound.opened else { return };
@@ -70,6 +71,10 @@ impl Backlog {
     /// The earliest instant at which all of it can have arrived: the latest, over all instants, at
     /// which what is released no earlier can have passed.
     pub(super) fn bound(mut self, wire: &Wire<'_>) -> Duration {
+        // On the link the order is that of arrival there.
+        for item in &mut self.0 {
+            item.released = wire.at_link(item.host, item.released);
+        }
         self.0.sort_unstable_by_key(|item| std::cmp::Reverse(item.released));
         let (mut streams, mut load, mut latest) =
             (BTreeMap::new(), Load::default(), Duration::ZERO);
@@ -78,7 +83,7 @@ impl Backlog {
             let before = item.load(*bytes);
             *bytes = bytes.saturating_add(item.bytes);
             load = load.minus(before).plus(item.load(*bytes));
-            latest = latest.max(wire.down(item.released, load));
+            latest = latest.max(wire.across(item.released, load));
         }
         latest
     }

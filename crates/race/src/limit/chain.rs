@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Duration;
 use workload::{
-    Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS12_CLIENT_KEYS,
+    Discovery, HostId, Http, LoaderConfig, ObjectId, Page, Protocol, TLS12_CLIENT_KEYS,
     TLS12_SERVER_FINISHED, Tls,
 };
 
@@ -119,7 +119,7 @@ impl Chains<'_> {
         let protocol = self.config.protocol(self.page.host(object.host));
         let is_kept = protocol.keeps_alive() || self.beginning == Beginning::Open;
         let there = self.open[object.host.index()].filter(|_| is_kept);
-        let connection = there.unwrap_or_else(|| self.open_at(discovered, &protocol));
+        let connection = there.unwrap_or_else(|| self.open_at(discovered, object.host, &protocol));
         self.open[object.host.index()] = Some(connection);
         let first = there.is_none();
         let requested = discovered.max(connection.ready);
@@ -134,7 +134,7 @@ impl Chains<'_> {
         let at_server = |bytes| match bytes {
             // None cost no trip.
             0 => requested,
-            bytes => self.wire.up(requested, shape.stream(bytes)),
+            bytes => self.wire.up(object.host, requested, shape.stream(bytes)),
         };
         let answering = connection.serving.max(at_server(opening));
         let asked = at_server(opening + protocol.request_bytes(object));
@@ -142,7 +142,7 @@ impl Chains<'_> {
         let released = connection.serving.max(asked + object.server_wait);
         // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let down = |at, bytes| self.wire.down(at, shape.stream(bytes));
+        let down = |at, bytes| self.wire.down(object.host, at, shape.stream(bytes));
         let arrives = |bytes: u64| down(released, bytes).max(down(answering, ahead + bytes));
         let limit = ObjectLimit {
             discovered,
@@ -163,33 +163,35 @@ impl Chains<'_> {
         Bound { limit, answering, released, opened: first.then_some(connection) }
     }
 
-    fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
-        let (wire, shape) = (self.wire, PacketShape::of(protocol));
+    fn open_at(&self, at: Duration, host: HostId, protocol: &Protocol) -> Opened {
+        let shape = PacketShape::of(protocol);
+        let up = |at, load| self.wire.up(host, at, load);
+        let down = |at, load| self.wire.down(host, at, load);
         if protocol.has_streams() {
             // The ClientHello opens the connection, and the server may answer it at once.
-            let hello = wire.up(at, shape.stream(protocol.client_hello()));
-            let secured = wire.down(hello, shape.stream(protocol.server_flight()));
+            let hello = up(at, shape.stream(protocol.client_hello()));
+            let secured = down(hello, shape.stream(protocol.server_flight()));
             let ready = if protocol.tls == Tls::ZeroRtt { at } else { secured };
             return Opened { ready, serving: hello, syn_arrived: None, hello_arrived: Some(hello) };
         }
-        let syn_arrived = wire.up(at, Wire::syn());
-        let connected = wire.down(syn_arrived, Wire::syn());
+        let syn_arrived = up(at, Wire::syn());
+        let connected = down(syn_arrived, Wire::syn());
         // The server's data waits for the ACK that completes the handshake.
-        let serving = wire.up(connected, Wire::ack());
+        let serving = up(connected, Wire::ack());
         let syn_arrived = Some(syn_arrived);
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::None {
             return opened;
         }
-        let hello = wire.up(connected, shape.stream(protocol.client_hello()));
+        let hello = up(connected, shape.stream(protocol.client_hello()));
         opened.hello_arrived = Some(hello);
-        let secured = wire.down(hello, shape.stream(protocol.server_flight()));
+        let secured = down(hello, shape.stream(protocol.server_flight()));
         opened.ready = match protocol.tls {
             Tls::None | Tls::ZeroRtt => connected,
             Tls::Tls13 => secured,
             Tls::Tls12 => {
-                let keys = wire.up(secured, shape.stream(TLS12_CLIENT_KEYS));
-                wire.down(keys, shape.stream(TLS12_SERVER_FINISHED))
+                let keys = up(secured, shape.stream(TLS12_CLIENT_KEYS));
+                down(keys, shape.stream(TLS12_SERVER_FINISHED))
             }
         };
         opened

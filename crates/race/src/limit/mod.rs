@@ -80,7 +80,7 @@ fn limit_from(
     beginning: Beginning,
     capacity: &Capacity,
 ) -> Limit {
-    let wire = Wire::new(capacity);
+    let wire = Wire::new(capacity, page);
     let objects = chain::bounds(page, config, beginning, &wire);
     let bound = |wanted: &dyn Fn(usize) -> bool| {
         let chain = objects

@@ -35,7 +35,7 @@ const fn found(offset: u64) -> Discovery {
 }
 
 fn page(http: Http, tls: Tls, objects: Vec<Object>) -> Page {
-    let host = PageHost { name: "a.example".to_owned(), http, tls, http10_connections: 4 };
+    let host = PageHost { tls, http10_connections: 4, ..PageHost::plain("a.example", http) };
     Page::new("test", vec![host], objects).unwrap()
 }
 

@@ -1,11 +1,12 @@
 //! The fewest bytes that carry something, and the least time they take.
 
+use crate::distance::Distances;
 use link::RateTrace;
 use netsim::Duplex;
 use std::sync::Arc;
 use tcp::segment::{IPV4_HEADER, QUIC_OVERHEAD, TCP_HEADER, UDP_HEADER};
 use units::{Duration, Instant, Rate};
-use workload::{Protocol, QUIC_PAYLOAD};
+use workload::{HostId, Page, Protocol, QUIC_PAYLOAD};
 
 /// The one option that a SYN needs: the segment size (RFC 9293 §3.2).
 const SYN_OPTIONS: u64 = 4;
@@ -64,9 +65,10 @@ impl PacketShape {
 }
 
 /// Full packets on links of a capacity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wire<'a> {
     capacity: &'a Capacity,
+    distances: Distances,
 }
 
 /// Packets and their bytes, headers included.
@@ -113,18 +115,31 @@ impl From<Rate> for CapacityRate {
 }
 
 impl<'a> Wire<'a> {
-    pub(super) const fn new(capacity: &'a Capacity) -> Self {
-        Self { capacity }
+    /// The links between the hosts of a page and the client.
+    pub(super) fn new(capacity: &'a Capacity, page: &Page) -> Self {
+        let Duplex { forward, reverse } = capacity.delays;
+        Self { capacity, distances: Distances::new(page, forward + reverse) }
     }
 
-    /// When a load is in the server's hands that is in the client's at `at`, on an idle link.
-    pub(super) fn up(&self, at: Duration, load: Load) -> Duration {
-        self.capacity.up.passed(at, load) + self.capacity.delays.reverse
+    /// When a load is at the host that the client has at `at`, on an idle link.
+    pub(super) fn up(&self, host: HostId, at: Duration, load: Load) -> Duration {
+        let beyond = self.distances.beyond(host).reverse;
+        self.capacity.up.passed(at, load) + self.distances.access().reverse + beyond
     }
 
-    /// When a load is in the client's hands that is in the server's at `at`, on an idle link.
-    pub(super) fn down(&self, at: Duration, load: Load) -> Duration {
-        self.capacity.down.passed(at, load) + self.capacity.delays.forward
+    /// When a load is at the client that the host has at `at`, on an idle link.
+    pub(super) fn down(&self, host: HostId, at: Duration, load: Load) -> Duration {
+        self.across(self.at_link(host, at), load)
+    }
+
+    /// When data is at the access link that the host has at `at`.
+    pub(super) fn at_link(&self, host: HostId, at: Duration) -> Duration {
+        at + self.distances.beyond(host).forward
+    }
+
+    /// When a load is at the client that is at the access link at `at`, if the link is idle.
+    pub(super) fn across(&self, at: Duration, load: Load) -> Duration {
+        self.capacity.down.passed(at, load) + self.distances.access().forward
     }
 
     /// A SYN or a SYN-ACK.
@@ -176,9 +191,10 @@ mod tests {
         // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
         let full = PacketShape::TCP.stream(1460);
         let (capacity, start) = (capacity(), Duration::ZERO);
-        let wire = Wire::new(&capacity);
-        assert_eq!(wire.down(start, full).as_nanos(), 11_500_000 - 1);
-        assert_eq!(wire.up(start, full).as_nanos(), 22_000_000 - 1);
+        let (page, host) = (Page::single(1), HostId(0));
+        let wire = Wire::new(&capacity, &page);
+        assert_eq!(wire.down(host, start, full).as_nanos(), 11_500_000 - 1);
+        assert_eq!(wire.up(host, start, full).as_nanos(), 22_000_000 - 1);
     }
 
     /// 8 Mbit/s for 10 ms, then none for 30. The load starts at 9 ms of the trace: 1,000 bytes
@@ -192,10 +208,14 @@ mod tests {
         let trace = Arc::new(RateTrace::of_steps(&[step(8, 10), step(0, 30)]).unwrap());
         let down = CapacityRate::Traced { trace, phase: Duration::from_millis(9) };
         let capacity = Capacity { down, ..capacity() };
-        let wire = Wire::new(&capacity);
-        assert_eq!(wire.down(Duration::ZERO, PacketShape::TCP.stream(1460)).as_nanos(), 41_500_000);
+        let (page, host) = (Page::single(1), HostId(0));
+        let wire = Wire::new(&capacity, &page);
+        assert_eq!(
+            wire.down(host, Duration::ZERO, PacketShape::TCP.stream(1460)).as_nanos(),
+            41_500_000
+        );
         let later = Duration::from_millis(31);
-        assert_eq!(wire.down(later, PacketShape::TCP.stream(1460)).as_nanos(), 42_500_000);
+        assert_eq!(wire.down(host, later, PacketShape::TCP.stream(1460)).as_nanos(), 42_500_000);
     }
 
     #[test]

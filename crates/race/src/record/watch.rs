@@ -3,7 +3,7 @@
 use super::busy::Busy;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
-use super::seen::{LinkStep, SeenAtLink};
+use super::seen::{LinkStep, SeenAtLink, Way};
 use super::stretch::Stretch;
 use super::{LoadRecording, TransferRecord};
 use rustc_hash::FxHashMap;
@@ -39,6 +39,34 @@ impl LinkWatch {
 
     /// It carries this segment of a connection of the page, which has this port at the client.
     pub fn on_segment(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
+        self.on_data(seen, segment);
+        self.on_flow(seen, port, segment);
+    }
+
+    /// It carries this segment, whose server is behind a link of its own. The segment was sent
+    /// before it came here, or is at the server later.
+    pub(crate) fn on_segment_between(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
+        self.on_data(seen, segment);
+        let step = match (seen.way, seen.step) {
+            (Way::Down, LinkStep::Enter) | (Way::Up, LinkStep::Arrive) => return,
+            (Way::Down, LinkStep::Drop) => LinkStep::Discard,
+            (_, step) => step,
+        };
+        self.on_flow(SeenAtLink { step, ..seen }, port, segment);
+    }
+
+    /// A server sends this segment to its own link, or has it from there.
+    pub(crate) fn on_segment_at_host(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
+        if matches!(
+            (seen.way, seen.step),
+            (Way::Down, LinkStep::Enter) | (Way::Up, LinkStep::Arrive)
+        ) {
+            self.on_flow(seen, port, segment);
+        }
+    }
+
+    /// Data of the page is, or no longer is, at the link.
+    fn on_data(&mut self, seen: SeenAtLink, segment: &Segment) {
         if segment.len > 0 {
             let data = &mut self.data[seen.way as usize];
             match seen.step {
@@ -47,6 +75,9 @@ impl LinkWatch {
                 LinkStep::Drop | LinkStep::Lose | LinkStep::Arrive => {}
             }
         }
+    }
+
+    fn on_flow(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         // To its connection, leaving the queue is nothing.
         if seen.step != LinkStep::Leave {
             let flows = self.flows.entry(port).or_default();

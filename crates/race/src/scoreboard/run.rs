@@ -60,7 +60,7 @@ pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome
 /// nothing, so the background's time would not measure harm, and is left out.
 pub(super) fn perfect(scene: &Scene, draw: Draw) -> TransferOutcome {
     let window = match scene.down_rate {
-        DownRate::Steady => perfect::window(&scene.path, perfect::PACKET),
+        DownRate::Steady => perfect::window(&scene.path, scene.path.rtt(), perfect::PACKET),
         DownRate::Wandering => perfect::NO_WINDOW,
     };
     let server = &as_browsers_use_it(&perfect::server(window));

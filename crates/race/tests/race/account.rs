@@ -279,10 +279,9 @@ proptest! {
 #[test]
 fn a_request_behind_a_gap_is_not_at_its_server() {
     let host = PageHost {
-        name: "a.example".to_owned(),
-        http: Http::Http2,
         tls: Tls::ZeroRtt,
         http10_connections: 6,
+        ..PageHost::plain("a.example", Http::Http2)
     };
     let object = |body_bytes, discovery| Object {
         request_bytes: 300,

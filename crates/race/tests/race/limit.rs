@@ -31,7 +31,7 @@ fn run(page: &Page, path: PathSpec, names: &[&str]) -> RaceOutcome {
 }
 
 fn host(http: Http, tls: Tls) -> PageHost {
-    PageHost { name: "a.example".to_owned(), http, tls, http10_connections: 4 }
+    PageHost { tls, http10_connections: 4, ..PageHost::plain("a.example", http) }
 }
 
 fn object(body_bytes: u64, discovery: Discovery) -> Object {
@@ -169,6 +169,7 @@ prop_compose! {
             Just(Tls::Tls13),
             Just(Tls::ZeroRtt)
         ],
+        rtts_us in prop::collection::vec(prop::option::of(0u64..400_000), 3),
     ) -> Page {
         let mut objects: Vec<Object> = Vec::new();
         for Draft { mut object, parent, per_mille, delay } in drafts {
@@ -181,7 +182,8 @@ prop_compose! {
             }
             objects.push(object);
         }
-        Page::new("any", vec![host(http, tls); 3], objects).unwrap()
+        let page = Page::new("any", vec![host(http, tls); 3], objects).unwrap();
+        page.with_hosts(|id, host| host.rtt = rtts_us[id.index()].map(Duration::from_micros))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Races of schemes over pages.
 
 mod account;
+mod comparison;
 mod critical;
+mod distance;
 mod limit;
+mod load_detail;
 mod perfect;
 mod plain;
 mod race;

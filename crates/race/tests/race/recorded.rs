@@ -7,7 +7,7 @@ use race::{
 };
 use std::sync::Arc;
 use units::Duration;
-use workload::{Discovery, HostId, Http, Object, ObjectKind, Page, PageHost, Tls};
+use workload::{Discovery, HostId, Http, Object, ObjectKind, Page, PageHost};
 
 const DRIVE: &str = include_str!("../../../link/data/drive.csv");
 
@@ -25,12 +25,7 @@ fn run(race: &Race) -> RaceOutcome {
 
 /// An answer of ten full packets: 14,600 bytes with its header. Its request has 300 bytes.
 fn ten_packets() -> Page {
-    let host = PageHost {
-        name: "a.example".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: 1,
-    };
+    let host = PageHost { http10_connections: 1, ..PageHost::plain("a.example", Http::Http11) };
     let object = Object {
         label: String::new(),
         host: HostId(0),

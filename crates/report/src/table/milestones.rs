@@ -9,14 +9,8 @@ impl Table {
     /// have the same milestones in the same order.
     pub fn milestones(rows: &[RaceRow]) -> Self {
         let known = rows.first().map_or(&[][..], |row| &row.milestones);
-        let pairs = known.iter().flat_map(|one| {
-            let help = format!("Start of the load to its milestone {}, median", one.name);
-            let gain = format!("1 − {} over that of linux in the same repeat, median", one.name);
-            [
-                Column::new(one.name.clone(), Quantity::Time, help),
-                Column::new("gain", Quantity::Gain, gain),
-            ]
-        });
+        let gain = "1 − the time over that of linux in the same repeat, median";
+        let pairs = known.iter().flat_map(|one| one.columns(gain));
         let said = |of: fn(&RaceRow) -> &Option<String>| rows.iter().any(|row| of(row).is_some());
         let (visits, worlds) = (said(|row| &row.visit), said(|row| &row.world));
         let named = [("scheme", true), ("visit", visits), ("on", worlds)];
@@ -29,7 +23,7 @@ impl Table {
                 visits.then(|| text(&row.visit)),
                 worlds.then(|| text(&row.world)),
             ];
-            let times = row.milestones.iter().flat_map(|one| [time(one), gain(one)]);
+            let times = row.milestones.iter().flat_map(MilestoneCells::cells);
             Row {
                 cells: names.into_iter().flatten().chain(times).collect(),
                 is_reference: row.is_limit,
@@ -39,19 +33,33 @@ impl Table {
     }
 }
 
-fn time(milestone: &MilestoneCells) -> Cell {
-    milestone.time_s.map_or(Cell::Undefined, |time| Cell::Number(time.value.into()))
-}
+impl MilestoneCells {
+    /// The columns of the time and the gain; `help` defines the gain.
+    pub(super) fn columns(&self, help: &str) -> [Column; 2] {
+        let time = format!("Start of the load to its milestone {}, median", self.name);
+        [
+            Column::new(self.name.clone(), Quantity::Time, time),
+            Column::new("gain", Quantity::Gain, help),
+        ]
+    }
 
-/// Without its interval, which would double the width; in words if there is no difference.
-fn gain(milestone: &MilestoneCells) -> Cell {
-    match milestone.gain_over_linux {
-        None => Cell::Undefined,
-        Some(Median { interval: Some((least, most)), .. })
-            if least <= 0.0 && most >= 0.0 && least < most =>
-        {
-            Cell::Text("no difference".to_owned())
+    /// The time and the gain.
+    pub(super) fn cells(&self) -> [Cell; 2] {
+        let time = self.time_s.map_or(Cell::Undefined, |time| Cell::Number(time.value.into()));
+        [time, self.gain()]
+    }
+
+    /// The gain without its interval, which would double the width; in words if there is no
+    /// difference.
+    fn gain(&self) -> Cell {
+        match self.gain {
+            None => Cell::Undefined,
+            Some(Median { interval: Some((least, most)), .. })
+                if least <= 0.0 && most >= 0.0 && least < most =>
+            {
+                Cell::Text("no difference".to_owned())
+            }
+            Some(gain) => Cell::Number(gain.value.into()),
         }
-        Some(gain) => Cell::Number(gain.value.into()),
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! Cells hold numbers, not strings, so that every rendering applies the one rule of `format` and
 //! right-aligns what is a number. [`Table::race`] has the columns of a race, and
-//! [`Table::milestones`] its times.
+//! [`Table::milestones`] its times; [`Table::comparison`] has those of several races.
 
+mod comparison;
 mod markdown;
 mod milestones;
 mod race;
 mod text;
 
+pub use comparison::{CausesRow, VariantRow};
 pub use race::{MilestoneCells, RaceRow};
 pub use text::Terminal;
 

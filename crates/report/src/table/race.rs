@@ -20,9 +20,10 @@ pub struct RaceRow {
     pub page_extremes_s: Option<(f64, f64)>,
     /// `page_s` over the limit's; below 1 only for what needs fewer handshakes.
     pub ratio_to_limit: Option<Median>,
-    /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
-    pub gain_over_linux: Option<Median>,
-    /// `gain_over_linux` in parts of that of perfect start; the column is there if any line has it.
+    /// 1 − `page_s` over the baseline's, paired by repeat; negative if slower. The baseline is
+    /// linux, or the first variant of a comparison.
+    pub gain: Option<Median>,
+    /// `gain` in parts of that of perfect start; the column is there if any line has it.
     pub share_of_perfect: Option<f64>,
     /// What bounded its loads most, and the share of their time; the column is there if any line has it.
     pub bound_by: Option<(String, f64)>,
@@ -45,8 +46,8 @@ pub struct MilestoneCells {
     pub name: String,
     /// Seconds from the start of the load.
     pub time_s: Option<Median>,
-    /// 1 − the time over linux's, paired by repeat.
-    pub gain_over_linux: Option<Median>,
+    /// 1 − the time over the baseline's, paired by repeat.
+    pub gain: Option<Median>,
 }
 
 /// A column.
@@ -104,7 +105,7 @@ const COLUMNS: [RaceColumn; 13] = [
         "gain",
         Quantity::Gain,
         "1 − its time over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
-        |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
+        |row| row.gain.map_or(Cell::Undefined, Cell::Median),
     ),
     column(
         "of perfect",
@@ -162,7 +163,7 @@ impl Table {
     }
 }
 
-fn without_interval(median: Option<Median>) -> Cell {
+pub(super) fn without_interval(median: Option<Median>) -> Cell {
     median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
 }
 
@@ -172,6 +173,6 @@ fn whole_per_cent(share: f64) -> Cell {
 }
 
 /// Whole per cents: what repeats differ in is more than a tenth of one.
-fn most_bound(cause: &str, share: f64) -> Cell {
+pub(super) fn most_bound(cause: &str, share: f64) -> Cell {
     Cell::Text(format!("{cause} {:.0} %", share * 100.0))
 }

@@ -1,6 +1,9 @@
 //! The table in its three renderings.
 
-use report::{Cell, Column, Median, Quantity, RaceRow, Row, Table, Terminal};
+use report::{
+    CausesRow, Cell, Column, Median, MilestoneCells, Quantity, RaceRow, Row, Table, Terminal,
+    VariantRow,
+};
 
 fn median(value: f64, interval: (f64, f64)) -> Option<Median> {
     Some(Median { value, interval: Some(interval) })
@@ -12,7 +15,7 @@ fn race() -> Table {
         page_s: median(1.2345, (1.21, 1.3)),
         page_extremes_s: Some((1.2, 1.4)),
         ratio_to_limit: median(1.7, (1.6, 1.8)),
-        gain_over_linux: median(-0.052, (-0.061, -0.044)),
+        gain: median(-0.052, (-0.061, -0.044)),
         bound_by: Some(("rwnd".to_owned(), 0.614)),
         retransmissions: Some(3.0.into()),
         timeouts: Some(0.0.into()),
@@ -145,4 +148,73 @@ fn ragged_rows_are_filled_and_cut() {
     table.rows[1].cells.push(Cell::Undefined);
     assert_eq!(table.to_text(Terminal::default()), "name  n\n────  ─\na     –\nb     1\n");
     assert_eq!(Table::default().to_text(Terminal::default()), "\n\n");
+}
+
+/// Two variants of one scheme; the first gains nothing over itself, whatever its row says.
+fn variants() -> [VariantRow; 2] {
+    let row = |time: f64, gain, bound: &str| RaceRow {
+        scheme: "linux".to_owned(),
+        page_s: Some(time.into()),
+        ratio_to_limit: Some(1.5.into()),
+        gain: median(gain, (gain - 0.01, gain + 0.01)),
+        bound_by: Some((bound.to_owned(), 0.5)),
+        milestones: vec![MilestoneCells {
+            name: "document".to_owned(),
+            time_s: Some((time / 2.0).into()),
+            gain: median(gain, (gain - 0.2, gain + 0.01)),
+        }],
+        ..RaceRow::default()
+    };
+    let variant =
+        |variant: &str, is_first, row| VariantRow { variant: variant.into(), is_first, row };
+    [variant("1.1", true, row(0.8, 0.5, "path")), variant("2", false, row(0.6, 0.25, "rounds"))]
+}
+
+#[test]
+fn variants_of_a_race_stand_below_one_another() {
+    let text = Table::comparison(&variants(), "http", "load").to_text(Terminal::default());
+    let expected = "\
+scheme  http    load                      gain  × limit  bound by
+──────  ────  ──────  ────────────────────────  ───────  ───────────
+linux   1.1   800 ms                         –     1.50  path 50 %
+linux   2     600 ms  +25.0 % (+24.0 to +26.0)     1.50  rounds 50 %
+";
+    assert_eq!(text, expected);
+    let text = Table::compared_milestones(&variants(), "http").to_text(Terminal::default());
+    let expected = "\
+scheme  http  document     gain
+──────  ────  ────────  ───────
+linux   1.1     400 ms        –
+linux   2       300 ms  +25.0 %
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn worlds_and_visits_name_the_lines_of_variants_too() {
+    let mut rows = variants();
+    rows[1].row.world = Some("kernel".to_owned());
+    rows[1].row.visit = Some("repeated".to_owned());
+    let table = Table::comparison(&rows, "path", "load");
+    let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles[..4], ["scheme", "visit", "on", "path"]);
+    assert_eq!(table.rows[0].cells[1..3], [Cell::Undefined, Cell::Undefined]);
+    assert_eq!(table.rows[1].cells[2], Cell::Text("kernel".to_owned()));
+}
+
+#[test]
+fn causes_are_times() {
+    let row = |variant: &str, page_s, path| CausesRow {
+        variant: variant.to_owned(),
+        page_s,
+        causes: vec![("path".to_owned(), path), ("rounds".to_owned(), page_s - path)],
+    };
+    let rows = [row("1.1", 0.8, 0.3), row("2", 0.6, 0.25)];
+    let expected = "\
+http    load    path  rounds
+────  ──────  ──────  ──────
+1.1   800 ms  300 ms  500 ms
+2     600 ms  250 ms  350 ms
+";
+    assert_eq!(Table::causes(&rows, "http", "load").to_text(Terminal::default()), expected);
 }

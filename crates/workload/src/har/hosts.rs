@@ -93,14 +93,13 @@ fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     let opened = fetches.iter().filter(|f| f.tcp_connect.is_some()).count();
     RecordedServer {
         host: PageHost {
-            name: name(fetches[0]),
-            http,
             tls: match (is_secure, tls_round_trips) {
                 (false, _) => Tls::None,
                 (true, Some(2)) => Tls::Tls12,
                 (true, _) => Tls::Tls13,
             },
             http10_connections: HTTP10_CONNECTIONS,
+            ..PageHost::plain(name(fetches[0]), http)
         },
         recorded: RecordedHost {
             rtt: fetches.iter().filter_map(|f| f.tcp_connect).filter(|rtt| *rtt >= shortest).min(),

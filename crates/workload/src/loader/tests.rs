@@ -31,12 +31,7 @@ fn found(parent: u32, offset: u64, delay_ms: u64) -> Discovery {
 }
 
 fn page(children: Vec<Object>) -> Arc<Page> {
-    let host = PageHost {
-        name: "h".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: PageHost::UNLIMITED,
-    };
+    let host = PageHost::plain("h", Http::Http11);
     let root = object(ObjectKind::Html, Discovery::AtStart);
     let objects = std::iter::once(root).chain(children).collect();
     Arc::new(Page::new("p", vec![host], objects).unwrap())

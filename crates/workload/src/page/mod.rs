@@ -5,6 +5,7 @@
 //! [`ObjectId`] than its children, so discovery can never run in a circle.
 
 mod builtin;
+mod changes;
 mod milestone;
 mod object;
 mod recorded;
@@ -12,6 +13,7 @@ mod recorded;
 pub use builtin::{
     BUILTINS, Builtin, Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, RequestTiming,
 };
+pub use changes::{ChangeKind, ObjectChange, PageChanges};
 pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 pub use recorded::{
@@ -47,6 +49,8 @@ pub struct PageHost {
     pub tls: Tls,
     /// Connections open at once under HTTP/1.0; [`PageHost::UNLIMITED`] for no limit.
     pub http10_connections: u32,
+    /// Round trip to it without transmission times; `None`: that of the path.
+    pub rtt: Option<Duration>,
 }
 
 impl PageHost {
@@ -55,7 +59,13 @@ impl PageHost {
 
     /// One that speaks in the clear, to as many connections at once as there are.
     pub fn plain(name: impl Into<String>, http: Http) -> Self {
-        Self { name: name.into(), http, tls: Tls::None, http10_connections: Self::UNLIMITED }
+        Self {
+            name: name.into(),
+            http,
+            tls: Tls::None,
+            http10_connections: Self::UNLIMITED,
+            rtt: None,
+        }
     }
 }
 
@@ -127,6 +137,13 @@ impl Page {
             ..object.clone()
         };
         Self { objects: self.objects.iter().map(at_once).collect(), ..self.clone() }
+    }
+
+    /// The same page after a change of each host.
+    #[must_use]
+    pub fn with_hosts(mut self, mut change: impl FnMut(HostId, &mut PageHost)) -> Self {
+        (0..).zip(&mut self.hosts).for_each(|(n, host)| change(HostId(n), host));
+        self
     }
 
     /// The load that it was recorded from; `None` if it was not recorded.

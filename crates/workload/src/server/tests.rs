@@ -22,12 +22,7 @@ fn object(kind: ObjectKind, body_bytes: u64, wait_ms: u64) -> Object {
 }
 
 fn page(objects: Vec<Object>) -> Arc<Page> {
-    let host = PageHost {
-        name: "h".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: PageHost::UNLIMITED,
-    };
+    let host = PageHost::plain("h", Http::Http11);
     Arc::new(Page::new("p", vec![host], objects).unwrap())
 }
 

@@ -141,12 +141,7 @@ fn every_recorded_page_arrives_under_every_protocol() {
 
 /// One object of 10,000 bytes with a header of 200 and a request of 500.
 fn single(wait: Duration) -> Arc<Page> {
-    let host = PageHost {
-        name: "h".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: PageHost::UNLIMITED,
-    };
+    let host = PageHost::plain("h", Http::Http11);
     let object = Object {
         label: String::new(),
         host: HostId(0),
@@ -260,10 +255,9 @@ fn page_of(drafts: Vec<Draft>) -> Page {
         objects.push(Object { label: format!("o{}", objects.len()), discovery, ..object });
     }
     let host = |n: u32| PageHost {
-        name: format!("h{n}"),
-        http: VERSIONS[n as usize],
         tls: SECURITIES[n as usize % 2],
         http10_connections: 3,
+        ..PageHost::plain(format!("h{n}"), VERSIONS[n as usize])
     };
     Page::new("random", (0..3).map(host).collect(), objects).unwrap()
 }

@@ -127,7 +127,7 @@ pub(super) fn page() -> Page {
 }
 
 fn host(name: &str) -> PageHost {
-    PageHost { name: name.to_owned(), http: Http::Http2, tls: Tls::Tls13, http10_connections: 6 }
+    PageHost { tls: Tls::Tls13, http10_connections: 6, ..PageHost::plain(name, Http::Http2) }
 }
 
 fn root() -> Object {

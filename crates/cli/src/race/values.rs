@@ -1,0 +1,135 @@
+//! The values of `headstart race`'s options: read, or refused with the way out.
+
+use std::str::FromStr;
+use testbed::Contender;
+use units::Duration;
+use workload::{Http, PageMilestone, Tls};
+
+#[derive(Clone, Debug)]
+pub(super) struct SchemeList(pub(super) Vec<Contender>);
+
+pub(super) fn parse_schemes(list: &str) -> Result<SchemeList, String> {
+    let meant = |error| tcp::scheme::scheme_meant(list).unwrap_or(error);
+    Contender::list(list).map(SchemeList).map_err(meant)
+}
+
+/// TCP announces no more (RFC 7323 §2.3).
+const MOST_WINDOW: u64 = 1 << 30;
+/// Less would be no window of a browser's.
+const LEAST_WINDOW: u64 = 4096;
+
+pub(super) fn parse_window(text: &str) -> Result<u32, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    match u32::try_from(bytes) {
+        Ok(window) if (LEAST_WINDOW..=MOST_WINDOW).contains(&bytes) => Ok(window),
+        _ => Err("from 4kB to 1GB, please".to_owned()),
+    }
+}
+
+/// The longest idle time: a day. Background traffic is simulated throughout.
+const MOST_IDLE: Duration = Duration::from_secs(86_400);
+
+pub(super) fn parse_idle(text: &str) -> Result<Duration, String> {
+    let is_bare = text.ends_with(|c: char| c.is_ascii_digit());
+    let text = if is_bare { format!("{text}s") } else { text.to_owned() };
+    let idle: Duration = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+    match idle <= MOST_IDLE {
+        true => Ok(idle),
+        false => Err("a day at most, please".to_owned()),
+    }
+}
+
+pub(super) fn parse_until(text: &str) -> Result<PageMilestone, String> {
+    match text {
+        "load" => Ok(PageMilestone::Load),
+        "last" => Ok(PageMilestone::LastByte),
+        _ => Err("use load or last".to_owned()),
+    }
+}
+
+pub(super) fn parse_http(text: &str) -> Result<Http, String> {
+    match text.parse() {
+        // The scheme `phttp` brings its own way; it is no version.
+        Ok(Http::Persistent) | Err(_) => Err("use 1.0, 1.1, 2 or 3".to_owned()),
+        Ok(http) => Ok(http),
+    }
+}
+
+pub(super) fn parse_tls(text: &str) -> Result<Tls, String> {
+    text.parse().map_err(|_| "use none, 1.2, 1.3 or 0rtt".to_owned())
+}
+
+/// The longest chain of certificates that clients accept: OpenSSL's limit
+/// (`SSL_CTX_set_max_cert_list`).
+const MOST_TLS_FLIGHT: u64 = 100 << 10;
+
+pub(super) fn parse_tls_flight(text: &str) -> Result<u64, String> {
+    match units::parse_bytes(text).map_err(|error| error.to_string())? {
+        bytes @ 200..=MOST_TLS_FLIGHT => Ok(bytes),
+        _ => Err("from 200B to 100kB, please".to_owned()),
+    }
+}
+
+/// A round trip in place of the path's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HostRtt {
+    /// The round trips of the recording.
+    Recorded,
+    /// The round trip of one host.
+    Of {
+        /// The name of the host.
+        host: String,
+        /// Its round trip without transmission times.
+        rtt: Duration,
+    },
+}
+
+/// The name of the recording's round trips.
+pub(super) const RECORDED: &str = "recorded";
+/// The longest round trip: a minute.
+const MOST_RTT: Duration = Duration::from_secs(60);
+
+impl FromStr for HostRtt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == RECORDED {
+            return Ok(Self::Recorded);
+        }
+        let (host, rtt) = text
+            .rsplit_once('=')
+            .filter(|(host, _)| !host.is_empty())
+            .ok_or_else(|| format!("use HOST=TIME, like cdn.example=80ms, or {RECORDED}"))?;
+        let rtt: Duration =
+            rtt.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+        match rtt <= MOST_RTT {
+            true => Ok(Self::Of { host: host.to_owned(), rtt }),
+            false => Err(format!("{MOST_RTT} at most, please")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips_are_read_or_refused_with_the_way_out() {
+        let of = |text: &str| text.parse::<HostRtt>();
+        let rtt = Duration::from_millis(80);
+        assert_eq!(
+            of("cdn.example:8443=80ms"),
+            Ok(HostRtt::Of { host: "cdn.example:8443".into(), rtt })
+        );
+        assert_eq!(of("recorded"), Ok(HostRtt::Recorded));
+        for (text, why) in [
+            ("cdn.example", "use HOST=TIME, like cdn.example=80ms, or recorded"),
+            ("=80ms", "use HOST=TIME"),
+            ("cdn.example=80", "one of ns, us, ms, s"),
+            ("cdn.example=61s", "at most"),
+        ] {
+            let said = of(text).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

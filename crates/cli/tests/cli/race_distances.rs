@@ -1,0 +1,63 @@
+//! `--rtt-of`: hosts at other distances.
+
+use crate::race::{json, number_of};
+use crate::run::{headstart, refused};
+use serde_json::Value;
+
+const PAGE: &str = "pages/article.har";
+const PATH: [&str; 2] = ["--path", "20mbit,60ms,100p"];
+
+fn race(page: &str, more: &[&str]) -> Value {
+    json(&[&["race", page, "--json", "--exact", "--schemes", "linux"], &PATH[..], more].concat())
+}
+
+/// The round trip of a host, in milliseconds.
+fn rtt(race: &Value, name: &str) -> f64 {
+    let hosts = race["hosts"].as_array().expect("an array");
+    let host = hosts.iter().find(|host| host["name"] == name).expect("a host");
+    (host["rtt_s"].as_f64().expect("a number") * 1e3).round()
+}
+
+#[test]
+fn a_far_host_delays_what_comes_from_it() {
+    let plain = race(PAGE, &[]);
+    let far = race(PAGE, &["--rtt-of", "photos.example=260ms"]);
+    assert_eq!((rtt(&plain, "article.example"), rtt(&plain, "photos.example")), (60.0, 60.0));
+    assert_eq!((rtt(&far, "article.example"), rtt(&far, "photos.example")), (60.0, 260.0));
+    let document = |race: &Value| race["schemes"][0]["milestones"]["document"]["time_s"].clone();
+    assert_eq!(document(&plain), document(&far));
+    // Its handshake and a request take 200 ms more each.
+    let [plain, far] = [plain, far].map(|race| number_of(&race, "linux", "page_s"));
+    assert!(far > plain + 0.35, "{far} and {plain}");
+}
+
+/// The recording has a round trip of 20 ms to each of its hosts.
+#[test]
+fn a_recording_says_how_far_its_hosts_are() {
+    let frames = "crates/cli/tests/recordings/frames.har";
+    let recorded = race(frames, &["--rtt-of", "recorded"]);
+    let hosts = recorded["hosts"].as_array().expect("an array");
+    let names: Vec<&str> = hosts.iter().map(|host| host["name"].as_str().unwrap()).collect();
+    assert!(names.iter().all(|name| rtt(&recorded, name) == 20.0), "{hosts:?}");
+    let count = format!("shows the round trips of {} of {} host", names.len(), names.len());
+    assert!(recorded["notes"].to_string().contains(&count), "{}", recorded["notes"]);
+    // A name outweighs the recording, wherever it stands.
+    let named = format!("{}=90ms", names[0]);
+    let of_both = race(frames, &["--rtt-of", &named, "--rtt-of", "recorded"]);
+    assert_eq!((rtt(&of_both, names[0]), rtt(&of_both, names[1])), (90.0, 20.0));
+}
+
+#[test]
+fn unknown_hosts_and_real_worlds_are_refused() {
+    let unknown = ["race", PAGE, "--rtt-of", "photo.example=2ms"];
+    refused(&unknown, &["did you mean \"photos.example\"?"]);
+    refused(&["race", "news", "--rtt-of", "recorded"], &["news is no recording", "HOST=TIME"]);
+    let bare = ["race", PAGE, "--rtt-of", "photos.example"];
+    refused(&bare, &["HOST=TIME, like cdn.example=80ms"]);
+    let real = ["race", "30kB", "--on", "sim,wire", "--rtt-of", "server.example=9ms"];
+    refused(&real, &["--rtt-of is for simulations: leave --on away"]);
+    // One of two pages has the host.
+    let both = ["race", "30kB", PAGE, "--exact", "--schemes", "linux"];
+    let both = [&both[..], &["--rtt-of", "photos.example=9ms"]].concat();
+    assert_eq!(headstart(&both).status.code(), Some(0));
+}

@@ -1,0 +1,128 @@
+//! The tables of a comparison: a line for each scheme and variant of a race.
+
+use super::race::{MilestoneCells, RaceRow, most_bound, without_interval};
+use super::{Cell, Column, Row, Table};
+use crate::quantity::Quantity;
+
+/// A scheme's line under one variant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VariantRow {
+    /// The value of what is varied.
+    pub variant: String,
+    /// True for the first variant, which gains nothing over itself.
+    pub is_first: bool,
+    /// The row of the variant's race. Its gains are over the same row of the first variant.
+    pub row: RaceRow,
+}
+
+/// The time that each cause took of a variant's loads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CausesRow {
+    /// The value of what is varied.
+    pub variant: String,
+    /// Seconds until the load ended.
+    pub page_s: f64,
+    /// Each cause and its seconds, in the order of the columns.
+    pub causes: Vec<(String, f64)>,
+}
+
+impl Table {
+    /// A line for each scheme and variant: times, and gains over the first variant. `varied` names
+    /// what differs, and `end` the milestone that ends a load.
+    pub fn comparison(rows: &[VariantRow], varied: &str, end: &str) -> Self {
+        let mut table = Self::named(rows, varied);
+        table.columns.extend([
+            Column::new(end, Quantity::Time, "Start of the load to its end, median"),
+            Column::new("gain", Quantity::Gain, GAIN),
+            Column::new(
+                "× limit",
+                Quantity::Ratio,
+                "Its time over the limit's of the same variant",
+            ),
+            Column::new(
+                "bound by",
+                Quantity::Text,
+                "What bounded the page most, and its share of the time",
+            ),
+        ]);
+        for (line, VariantRow { row, is_first, .. }) in table.rows.iter_mut().zip(rows) {
+            let gain = row.gain.filter(|_| !is_first);
+            let bound = row.bound_by.as_ref();
+            line.cells.extend([
+                without_interval(row.page_s),
+                gain.map_or(Cell::Undefined, Cell::Median),
+                without_interval(row.ratio_to_limit),
+                bound.map_or(Cell::Undefined, |(cause, share)| most_bound(cause, *share)),
+            ]);
+        }
+        table
+    }
+
+    /// The same lines with the times of all milestones, each with its gain. Rows have the same
+    /// milestones in the same order.
+    pub fn compared_milestones(rows: &[VariantRow], varied: &str) -> Self {
+        let mut table = Self::named(rows, varied);
+        let known = rows.first().map_or(&[][..], |one| &one.row.milestones);
+        table.columns.extend(known.iter().flat_map(|one| one.columns(GAIN)));
+        for (line, VariantRow { row, is_first, .. }) in table.rows.iter_mut().zip(rows) {
+            let own = |one: &MilestoneCells| {
+                let [time, gain] = one.cells();
+                [time, if *is_first { Cell::Undefined } else { gain }]
+            };
+            line.cells.extend(row.milestones.iter().flat_map(own));
+        }
+        table
+    }
+
+    /// A line for each variant: its time, and how much of it each cause took.
+    pub fn causes(rows: &[CausesRow], varied: &str, end: &str) -> Self {
+        let mut columns = vec![
+            Column::new(varied, Quantity::Text, VARIED),
+            Column::new(end, Quantity::Time, "Start of the load to its end, median"),
+        ];
+        let causes = rows.first().map_or(&[][..], |row| &row.causes);
+        let help = "The part of the time that this cause bounded";
+        columns.extend(causes.iter().map(|(name, _)| Column::new(name, Quantity::Time, help)));
+        let row = |row: &CausesRow| {
+            let times = row.causes.iter().map(|(_, seconds)| *seconds);
+            let times = [row.page_s].into_iter().chain(times);
+            let cells = times.map(|seconds| Cell::Number(seconds.into()));
+            Row {
+                cells: [Cell::Text(row.variant.clone())].into_iter().chain(cells).collect(),
+                is_reference: false,
+            }
+        };
+        Self { columns, rows: rows.iter().map(row).collect() }
+    }
+
+    /// The columns that name a line.
+    fn named(rows: &[VariantRow], varied: &str) -> Self {
+        let said =
+            |of: fn(&RaceRow) -> &Option<String>| rows.iter().any(|one| of(&one.row).is_some());
+        let (visits, worlds) = (said(|row| &row.visit), said(|row| &row.world));
+        let names = [
+            ("scheme", true, "How the page's servers send"),
+            ("visit", visits, "The first visit, or all repeated ones on average"),
+            ("on", worlds, "Where it ran"),
+            (varied, true, VARIED),
+        ];
+        let shown = names.into_iter().filter(|(_, is_shown, _)| *is_shown);
+        let columns = shown.map(|(name, _, help)| Column::new(name, Quantity::Text, help));
+        let line = |VariantRow { variant, row, .. }: &VariantRow| {
+            let text = |text: &Option<String>| text.clone().map_or(Cell::Undefined, Cell::Text);
+            let cells = [
+                Some(Cell::Text(row.scheme.clone())),
+                visits.then(|| text(&row.visit)),
+                worlds.then(|| text(&row.world)),
+                Some(Cell::Text(variant.clone())),
+            ];
+            Row { cells: cells.into_iter().flatten().collect(), is_reference: row.is_limit }
+        };
+        Self { columns: columns.collect(), rows: rows.iter().map(line).collect() }
+    }
+}
+
+/// The definition of the column that names the variants.
+const VARIED: &str = "The value that differs between the lines";
+/// The definition of a gain.
+const GAIN: &str = "1 − the time over that of the first variant in the same repeat, median";
