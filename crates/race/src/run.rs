@@ -368,7 +368,7 @@ pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     }
 }
 
-fn linux() -> Scheme {
+pub(super) fn linux() -> Scheme {
     Scheme::parse(BASELINE).expect("the baseline is in the catalogue")
 }
 

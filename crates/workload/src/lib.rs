@@ -88,7 +88,7 @@ pub use page::{
     BUILTINS, Builtin, ChangeKind, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object,
     ObjectChange, ObjectId, ObjectKind, ObjectSizes, Page, PageChanges, PageError, PageHost,
     PageMilestone, RecordedFetch, RecordedHost, RecordedLoad, RequestModel, RequestOrder,
-    RequestTiming, ServerTimeConfidence, VersionEvidence,
+    RequestTiming, RevealEvidence, ServerTimeConfidence, VersionEvidence,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

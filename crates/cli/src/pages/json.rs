@@ -81,6 +81,7 @@ struct FetchJson<'a> {
     wait_s: f64,
     least_server_time_s: f64,
     most_server_time_s: f64,
+    revealed_by: &'static str,
 }
 
 impl<'a> PageJson<'a> {
@@ -169,6 +170,7 @@ impl<'a> ObjectJson<'a> {
                 wait_s: fetch.wait.as_secs_f64(),
                 least_server_time_s: fetch.least_server_time.as_secs_f64(),
                 most_server_time_s: fetch.most_server_time.as_secs_f64(),
+                revealed_by: fetch.revealed_by.key(),
             }),
         }
     }

@@ -63,7 +63,7 @@ impl Reading {
             response_header_bytes: fetch.sizes.header,
             body_bytes: fetch.sizes.body,
             server_wait: self.server_times.times[index],
-            discovery: self.discovered.discoveries[index],
+            discovery: self.discovered.discoveries[index].discovery,
         };
         self.recording.fetches.iter().enumerate().map(object).collect()
     }
@@ -78,6 +78,7 @@ impl Reading {
             wait: fetch.wait,
             least_server_time: self.bounds[index].least,
             most_server_time: self.bounds[index].most,
+            revealed_by: self.discovered.discoveries[index].evidence,
         };
         let left_out = |(why, requests): (&Skipped, &usize)| LeftOut {
             reason: why.why(),

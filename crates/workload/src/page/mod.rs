@@ -17,7 +17,8 @@ pub use changes::{ChangeKind, ObjectChange, PageChanges};
 pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 pub use recorded::{
-    LeftOut, RecordedFetch, RecordedHost, RecordedLoad, ServerTimeConfidence, VersionEvidence,
+    LeftOut, RecordedFetch, RecordedHost, RecordedLoad, RevealEvidence, ServerTimeConfidence,
+    VersionEvidence,
 };
 
 use crate::Http;
@@ -122,6 +123,33 @@ impl Page {
     pub fn without_server_waits(&self) -> Self {
         let at_once = |object: &Object| Object { server_wait: Duration::ZERO, ..object.clone() };
         Self { objects: self.objects.iter().map(at_once).collect(), ..self.clone() }
+    }
+
+    /// The same page without an object. Its children are revealed as it was itself, and by as much
+    /// later as they were after it. `None` if the load would wait for nothing.
+    pub fn without(&self, id: ObjectId) -> Option<Self> {
+        let gone = self.object(id).discovery;
+        let earlier = |parent: ObjectId| ObjectId(parent.0 - u32::from(parent > id));
+        let moved = |discovery: Discovery| match discovery {
+            Discovery::InBody { parent, delay: after, .. } if parent == id => match gone {
+                Discovery::AtStart => Discovery::AtStart,
+                Discovery::InBody { parent, offset, delay } => {
+                    Discovery::InBody { parent: earlier(parent), offset, delay: delay + after }
+                }
+            },
+            Discovery::InBody { parent, offset, delay } => {
+                Discovery::InBody { parent: earlier(parent), offset, delay }
+            }
+            Discovery::AtStart => Discovery::AtStart,
+        };
+        let others = self.ids().zip(&self.objects).filter(|(other, _)| *other != id);
+        let objects = others
+            .map(|(_, object)| Object { discovery: moved(object.discovery), ..object.clone() });
+        let page = Self::new(self.name.clone(), self.hosts.clone(), objects.collect()).ok()?;
+        let awaited = self.awaited.without(id, earlier);
+        let page = Self { awaited, ..page };
+        let waits = page.ids().any(|id| page.awaits(page.until(), id));
+        waits.then_some(page)
     }
 
     /// The same page in a browser that asks for each object as soon as its parent reveals it.

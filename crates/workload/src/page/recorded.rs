@@ -97,6 +97,30 @@ pub struct RecordedFetch {
     pub least_server_time: Duration,
     /// Upper bound of the server's time.
     pub most_server_time: Duration,
+    /// Evidence for the request that revealed it.
+    pub revealed_by: RevealEvidence,
+}
+
+/// Evidence for the object that revealed another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevealEvidence {
+    /// That object redirected to it.
+    Redirect,
+    /// The browser names that object, as initiator or referrer.
+    Named,
+    /// Its time alone: that object ended last before the request, or is the document.
+    Time,
+}
+
+impl RevealEvidence {
+    /// Its name in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Redirect => "redirect",
+            Self::Named => "named",
+            Self::Time => "time",
+        }
+    }
 }
 
 /// Requests that a page leaves out.
