@@ -60,6 +60,7 @@ const fn in_words(bound: Bound) -> &'static str {
         Bound::Recovery => "repairing losses (recovery)",
         Bound::Server => "waiting for servers (server)",
         Bound::Client => "on the browser's own work (client)",
+        Bound::Dns => "looking up names of hosts (dns)",
         Bound::Rounds => "on round trips without data (rounds)",
     }
 }
@@ -89,8 +90,15 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
     }
     longest.sort_unstable();
     let rows = longest.into_iter().map(|at| row(path, at));
-    Table { columns: columns(), rows: rows.collect() }
+    let mut table = Table { columns: columns(), rows: rows.collect() };
+    if path.objects.iter().all(|object| object.wait.phases.dns.is_zero()) {
+        table.remove_column(DNS);
+    }
+    table
 }
+
+/// The column of name lookups, which most races do not have.
+const DNS: &str = "DNS";
 
 fn columns() -> Vec<Column> {
     let mut columns = vec![
@@ -102,6 +110,7 @@ fn columns() -> Vec<Column> {
     let phases = [
         ("browser", "The browser works out the request"),
         ("waiting", "No connection is free"),
+        (DNS, "The name of the host is looked up"),
         ("TCP", "TCP's handshake"),
         ("TLS", "TLS's handshake"),
         ("trip", "Request and first byte are on their way"),

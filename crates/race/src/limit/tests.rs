@@ -242,3 +242,31 @@ fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
     assert_eq!(late.clone().earlier(&early), early);
     assert_eq!(early.clone().earlier(&late), early);
 }
+
+/// Lookups of 30 ms delay the SYN to a host, once for each name. A repeated visit knows the names,
+/// and so does a load without handshakes.
+#[test]
+fn names_are_looked_up_before_their_first_connection() {
+    let objects = vec![
+        object(ObjectKind::Html, 2820, Discovery::AtStart),
+        Object { host: HostId(1), ..object(ObjectKind::Image, 1360, found(1360)) },
+    ];
+    let hosts = ["a.example", "b.example"].map(|name| PageHost::plain(name, Http::Http10)).to_vec();
+    let plain = Page::new("names", hosts, objects).unwrap();
+    let looked_up =
+        plain.clone().with_hosts(|_, host| host.lookup = Some(Duration::from_millis(30)));
+    let one_name = looked_up.clone().with_hosts(|id, host| host.name = format!("a:{}", id.0));
+    let config = LoaderConfig::default();
+    let done = |page: &Page| {
+        let limit = limit_of(page);
+        [0, 1].map(|n| limit.objects[n].done.as_nanos())
+    };
+    let [first, second] = done(&plain);
+    assert_eq!(done(&looked_up), [first + 30 * MS, second + 60 * MS]);
+    assert_eq!(done(&one_name), [first + 30 * MS, second + 30 * MS]);
+    let knows_hosts = LoaderConfig { knows_hosts: true, ..config.clone() };
+    assert_eq!(limit(&looked_up, &knows_hosts, &capacity()), limit_of(&plain));
+    for of in [limit_again, limit_without_handshake] {
+        assert_eq!(of(&looked_up, &config, &capacity()), of(&plain, &config, &capacity()));
+    }
+}
