@@ -145,7 +145,7 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
 
 /// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40, another for its server from
 /// 20 to 60, and nobody from there on. The browser works out two requests at 30 to 40, as one.
-/// It looks up a name from 80 to 95.
+/// It looks up two names from 50 to 60, as one, and another from 80 to 95.
 #[test]
 fn moments_are_divided_among_those_who_wait() {
     let at = Instant::from_nanos;
@@ -158,17 +158,17 @@ fn moments_are_divided_among_those_who_wait() {
     let stretch = |from, to| Stretch { from: at(from), to: at(to) };
     let browser = BrowserWork {
         requests: vec![stretch(30, 40), stretch(30, 40)],
-        lookups: vec![stretch(80, 95), stretch(80, 95)],
+        lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
     };
     let shares = Parties::new(&busy, &browser, &senders).shares(at(0), at(100)).unwrap();
-    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, and 40 to 60.
+    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50, and half of 50 to 60.
     let third = 10.0 / 3.0;
     let expected = [
         (Bound::Path, 10.0),
         (Bound::CongestionWindow, 10.0 + 5.0 + third),
-        (Bound::Server, 5.0 + third + 20.0),
+        (Bound::Server, 5.0 + third + 10.0 + 5.0),
         (Bound::Client, third),
-        (Bound::Dns, 15.0),
+        (Bound::Dns, 5.0 + 15.0),
         (Bound::Rounds, 25.0),
     ];
     for (bound, nanos) in expected {
