@@ -210,6 +210,22 @@ fn what_competes_for_the_link_adds_up() {
     assert_at(limit.page, 662 * MS + 268 * US, 5 + 200);
 }
 
+/// Pictures whose bytes wait for the link, of a host 60 ms away over a path of 20 ms: the limit is
+/// that of a path of 60 ms.
+#[test]
+fn what_comes_from_far_is_on_the_link_later() {
+    let mut objects = vec![object(ObjectKind::Html, 1360, Discovery::AtStart)];
+    objects.extend((0..4).map(|_| object(ObjectKind::Image, 145_900, found(1360))));
+    let page = page(Http::Http11, Tls::None, objects);
+    let rtt = Some(Duration::from_millis(60));
+    let far = page.clone().with_hosts(|_, host| host.rtt = rtt);
+    let delays = Duplex::symmetric(Duration::from_millis(30));
+    let farther = Capacity { delays, ..capacity() };
+    assert_eq!(limit_of(&far), limit(&page, &LoaderConfig::default(), &farther));
+    // 40 ms more for the handshake, for the document, and for the pictures.
+    assert_at(limit_of(&far).page, 662 * MS + 268 * US + 120 * MS, 5 + 200);
+}
+
 #[test]
 fn http10_opens_a_connection_for_each_object() {
     let objects = vec![

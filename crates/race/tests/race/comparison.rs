@@ -103,8 +103,8 @@ fn with_runs<const N: usize>(mut result: RaceResult, seconds: [&[f64]; N]) -> Ra
     result
 }
 
-/// Three runs gain 10, 15 and 70 %. All seven repeats together would gain 70 %, and runs that are no
-/// pairs 40 %.
+/// Three runs gain 10, 15 and 70 %. All seven repeats together would gain 70 %, and runs that are
+/// no pairs 40 %.
 #[test]
 fn runs_count_with_their_medians() {
     let result = raced("20mbit,60ms,100p");
