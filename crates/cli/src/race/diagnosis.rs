@@ -85,6 +85,7 @@ fn largest(phases: &CriticalPhases) -> (&'static str, Duration) {
     let words = [
         "for the browser to ask",
         "for a connection",
+        "for the name lookup",
         "for the TCP handshake",
         "for the TLS handshake",
         "for its request and first byte to cross the path",
@@ -147,6 +148,7 @@ const fn in_words(bound: Bound) -> &'static str {
         Bound::Recovery => "repairing losses (recovery)",
         Bound::Server => "waiting for servers (server)",
         Bound::Client => "on the browser's own work (client)",
+        Bound::Dns => "looking up names of hosts (dns)",
         Bound::Rounds => "on round trips without data (rounds)",
     }
 }
@@ -176,8 +178,15 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
     }
     longest.sort_unstable();
     let rows = longest.into_iter().map(|at| row(path, at));
-    Table { columns: columns(), rows: rows.collect() }
+    let mut table = Table { columns: columns(), rows: rows.collect() };
+    if path.objects.iter().all(|object| object.wait.phases.dns.is_zero()) {
+        table.remove_column(DNS);
+    }
+    table
 }
+
+/// The column of name lookups, which most races do not have.
+const DNS: &str = "DNS";
 
 fn columns() -> Vec<Column> {
     let mut columns = vec![
@@ -189,6 +198,7 @@ fn columns() -> Vec<Column> {
     let phases = [
         ("browser", "The browser works out the request"),
         ("waiting", "No connection is free"),
+        (DNS, "The name of the host is looked up"),
         ("TCP", "TCP's handshake"),
         ("TLS", "TLS's handshake"),
         ("trip", "A round trip of request and first byte"),
@@ -223,9 +233,9 @@ fn row(path: &CriticalPath, at: usize) -> Row {
         Cell::Number((*bytes as f64).into()),
         time(wait.phases.total()),
     ];
-    let CriticalPhases { client, waiting, tcp, tls, trip, server, receiving } = wait.phases;
+    let CriticalPhases { client, waiting, dns, tcp, tls, trip, server, receiving } = wait.phases;
     let trip = trip.saturating_sub(*queued);
-    cells.extend([client, waiting, tcp, tls, trip, *queued, server, receiving].map(time));
+    cells.extend([client, waiting, dns, tcp, tls, trip, *queued, server, receiving].map(time));
     cells.push(
         saved_without.map_or(Cell::Undefined, |saved| Cell::Number(saved.as_secs_f64().into())),
     );

@@ -35,7 +35,7 @@ pub(super) struct Fetch {
     pub(super) tcp_connect: Option<Duration>,
     /// TLS's part of connecting, where TCP's is known too.
     pub(super) tls_connect: Option<Duration>,
-    pub(super) dns: Duration,
+    pub(super) dns: Option<Duration>,
     /// Where a redirect leads.
     pub(super) redirect: Option<Url>,
     /// The address that the browser names as the cause.
@@ -84,7 +84,6 @@ pub(super) fn url(text: &str) -> Option<Url> {
 pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Option<Fetch> {
     let url = url(&entry.request.url)?;
     let timings = &entry.timings;
-    let dns = ms(timings.dns);
     let wait = ms(timings.wait);
     let first_byte = started + before_wait(timings, exporter) + wait;
     let tcp_connect = tcp_connect(timings, exporter, url.scheme() == "https");
@@ -103,7 +102,7 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
             let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero());
             ssl.filter(|_| url.scheme() == "https")
         }),
-        dns,
+        dns: timings.dns.millis(LONGEST),
         redirect: redirect(entry, &url),
         cause: cause(entry),
         by_parser: entry.initiator["type"] == "parser",

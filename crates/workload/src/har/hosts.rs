@@ -103,6 +103,7 @@ fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
         },
         recorded: RecordedHost {
             rtt: fetches.iter().filter_map(|f| f.tcp_connect).filter(|rtt| *rtt >= shortest).min(),
+            lookup: fetches.iter().filter_map(|f| f.dns).max(),
             connections: if ids.is_empty() { opened } else { ids.len() },
             version_by,
             tls_round_trips,

@@ -52,6 +52,8 @@ pub struct PageHost {
     pub http10_connections: u32,
     /// Round trip to it without transmission times; `None`: that of the path.
     pub rtt: Option<Duration>,
+    /// Time of a lookup of its name; `None`: lookups are not part of a load.
+    pub lookup: Option<Duration>,
 }
 
 impl PageHost {
@@ -66,7 +68,24 @@ impl PageHost {
             tls: Tls::None,
             http10_connections: Self::UNLIMITED,
             rtt: None,
+            lookup: None,
         }
+    }
+}
+
+impl PageHost {
+    /// The name that is looked up.
+    pub fn name_without_port(&self) -> &str {
+        match self.name.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+            _ => &self.name,
+        }
+    }
+
+    /// True if the name is an address, which needs no lookup.
+    pub fn is_address(&self) -> bool {
+        let name = self.name_without_port();
+        name.starts_with('[') || name.parse::<std::net::IpAddr>().is_ok()
     }
 }
 
@@ -187,6 +206,16 @@ impl Page {
     /// The servers its objects come from.
     pub fn hosts(&self) -> &[PageHost] {
         &self.hosts
+    }
+
+    /// The first host whose name is the same but for the port: one lookup serves both.
+    ///
+    /// # Panics
+    /// If `id` is of another page.
+    pub fn first_of_name(&self, id: HostId) -> HostId {
+        let name = self.host(id).name_without_port();
+        let first = self.hosts.iter().position(|host| host.name_without_port() == name);
+        first.map_or(id, |first| HostId(first as u32))
     }
 
     /// Its objects; the index is the [`ObjectId`].

@@ -57,6 +57,8 @@ pub enum ServerTimeConfidence {
 pub struct RecordedHost {
     /// The shortest TCP handshake to it.
     pub rtt: Option<Duration>,
+    /// The longest lookup of its name; `None` if the recording shows none.
+    pub lookup: Option<Duration>,
     /// Number of its connections, as far as the file numbers them.
     pub connections: usize,
     /// Evidence for its HTTP version.
