@@ -26,6 +26,8 @@ pub mod harm;
 mod here;
 mod host;
 mod kernel;
+pub mod pages;
+mod pair;
 mod private;
 mod programs;
 mod real;

@@ -1,11 +1,13 @@
 //! `headstart lab check`: the simulator against measurements made with another, against real
 //! worlds, and against packetdrill's scripts. The trace engine against labelled captures, and the
-//! analyser against transfers of known cause. The agent's gain against its targets, and where it
+//! analyser against transfers of known cause. The race's diagnosis against pages of known cause,
+//! which a browser loads. The agent's gain against its targets, and where it
 //! might harm.
 
 mod agent;
 mod harm;
 mod harm_schemes;
+mod pages;
 mod scripts;
 mod table;
 mod traces;
@@ -14,6 +16,7 @@ mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
 pub(crate) use harm::appendix as harm_appendix;
+pub(crate) use pages::appendix as pages_appendix;
 pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use truth::appendix as truth_appendix;
@@ -77,6 +80,14 @@ enum Against {
     /// truth.
     #[command(after_help = truth_appendix().help())]
     Truth(truth::CheckTruthArgs),
+    /// Compare the diagnosis of `headstart race` with known causes, on pages that a browser loads
+    ///
+    /// Chromium loads 12 pages of 1 to 101 objects from nginx over emulated links. Each page has one
+    /// cause that is known by construction, such as a slow server, a chain of imports or a small
+    /// window. The load is recorded as a HAR file. A race of this file over the same path has to
+    /// name the cause.
+    #[command(after_help = pages_appendix().help())]
+    Pages(pages::CheckPagesArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
@@ -170,6 +181,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
         Against::Truth(args) => truth::run(args),
+        Against::Pages(args) => pages::run(args),
         Against::Agent(args) => agent::run(args),
         Against::Harm(args) => harm::run(args),
     }
