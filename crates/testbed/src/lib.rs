@@ -44,5 +44,6 @@ pub use client::{Browser, Chromium, ClientTcp, Curl};
 pub use contender::{AgentScheme, Contender};
 pub use contest::{ContestOptions, TOO_LATE, cannot_be_had, load_count, run};
 pub use kernel::{Agent, Nginx, ServerChoice, ServerProgram, congestion_control};
+pub use pair::{HostPair, PairPlan, Recorded};
 pub use real::runs_in;
 pub use wire::endpoint_on_a_link;

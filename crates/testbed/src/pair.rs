@@ -10,12 +10,15 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Both hosts and the link.
-pub(crate) struct HostPair {
-    pub(crate) client: Namespace,
-    pub(crate) server: Namespace,
+pub struct HostPair {
+    /// The client.
+    pub client: Namespace,
+    /// The server.
+    pub server: Namespace,
     /// The server's address.
-    pub(crate) address: Ipv4Addr,
-    pub(crate) clock: Clock,
+    pub address: Ipv4Addr,
+    /// The clock of the link and of its recording.
+    pub clock: Clock,
     /// They live as long as their devices.
     _devices: [Interface; 2],
     emulation: Emulation,
@@ -26,26 +29,27 @@ pub(crate) struct HostPair {
 }
 
 /// What a pair is made of.
-pub(crate) struct PairPlan {
-    pub(crate) links: Duplex<LinkConfig>,
+pub struct PairPlan {
+    /// The links, forward towards the client.
+    pub links: Duplex<LinkConfig>,
     /// Segments that the server's TCP begins with; `None`: as Linux does.
-    pub(crate) initial_window: Option<u32>,
+    pub initial_window: Option<u32>,
     /// Seed of random losses and jitter.
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 /// Everything that crossed a link.
-pub(crate) struct Recorded {
+pub struct Recorded {
     /// Segments, each direction in the order in which their ways ended.
-    pub(crate) segments: Vec<SegmentEnd>,
+    pub segments: Vec<SegmentEnd>,
     /// A capture at the client.
-    pub(crate) at_client: Vec<u8>,
+    pub at_client: Vec<u8>,
     /// A capture at the server.
-    pub(crate) at_server: Vec<u8>,
+    pub at_server: Vec<u8>,
     /// A line for each packet: its times, its fate, and the queue that it found.
-    pub(crate) link_log: Vec<u8>,
+    pub link_log: Vec<u8>,
     /// Scheduling delay of the packets.
-    pub(crate) lateness: Lateness,
+    pub lateness: Lateness,
 }
 
 impl HostPair {
@@ -53,7 +57,7 @@ impl HostPair {
     ///
     /// # Errors
     /// If the machine does not let it.
-    pub(crate) fn open(plan: PairPlan) -> io::Result<Self> {
+    pub fn open(plan: PairPlan) -> io::Result<Self> {
         let PairPlan { links, initial_window, seed } = plan;
         let clock = Clock::start();
         let (client, server) = (Namespace::new()?, Namespace::new()?);
@@ -100,7 +104,7 @@ impl HostPair {
     ///
     /// # Errors
     /// If the link failed, or packets are missing from the recording.
-    pub(crate) fn close(self) -> io::Result<Recorded> {
+    pub fn close(self) -> io::Result<Recorded> {
         let lateness = self.emulation.take_lateness();
         let report = self.emulation.stop();
         let missed = self.recording.finish()?;

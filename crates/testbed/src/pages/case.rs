@@ -22,7 +22,8 @@ pub enum CriticalMark {
     Chain(Vec<String>),
     /// The load waits longest for this file, and most of that time for the server.
     Server(&'static str),
-    /// The browser works longer on this file's request than on all else that is on the path.
+    /// The browser works longer on the request of a file whose address begins so than on all else
+    /// that is on the path.
     Browser(&'static str),
     /// At least this many objects wait for the connection that another one holds.
     Connections(usize),

@@ -73,7 +73,7 @@ fn browsers() -> Vec<PageCase> {
         PageCase::over("20mbit,100ms,100p", Http11, "imports of modules")
             .chained(files(ObjectKind::Script, "abcdef"))
             .because(Bound::Rounds),
-        busy.because(Bound::Client).shown_by(CriticalMark::Browser("/picture0")),
+        busy.because(Bound::Client).shown_by(CriticalMark::Browser("/picture")),
         PageCase::over("20mbit,100ms,100p", Http11, "six connections")
             .naming(pictures(100, 1000))
             .because(Bound::Rounds)

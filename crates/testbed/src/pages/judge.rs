@@ -108,9 +108,9 @@ impl CriticalMark {
                     at(object) == *file && 2.0 * time(object, "server_s") > total(object)
                 })
             }
-            Self::Browser(file) => {
-                let own = objects.iter().find(|object| at(object) == *file);
-                let own = own.map(|object| time(object, "client_s")).unwrap_or_default();
+            Self::Browser(files) => {
+                let own = objects.iter().filter(|object| at(object).starts_with(files));
+                let own: f64 = own.map(|object| time(object, "client_s")).sum();
                 2.0 * own > objects.iter().map(total).sum::<f64>()
             }
             Self::Connections(count) => {

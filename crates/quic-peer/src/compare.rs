@@ -1,0 +1,91 @@
+//! A cell's times by quinn and in simulation.
+
+use super::cell::{QuicCell, QuicControl, TimeRange};
+use super::peer::QuicPeer;
+use serde::Serialize;
+use std::io;
+use std::path::Path;
+
+/// A cell is inside if the simulated time is within this part of quinn's.
+pub const TOLERANCE: f64 = 0.1;
+
+/// A cell and its times.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedCell {
+    /// The path.
+    pub path: String,
+    /// Objects of the page.
+    pub objects: usize,
+    /// Bytes of each.
+    pub bytes: u64,
+    /// The server's congestion control.
+    pub control: QuicControl,
+    /// Loads by quinn.
+    pub loads: u32,
+    /// Page times by quinn.
+    pub peer: TimeRange,
+    /// Simulated page times.
+    pub simulated: TimeRange,
+    /// Loads that were repeated because packets were late.
+    pub redone: u32,
+}
+
+impl ComparedCell {
+    /// Loads and simulates a cell. Captures of the first load go to `keep`.
+    ///
+    /// # Errors
+    /// If the machine does not let it ([`testbed::cannot_be_had`]), or a load fails.
+    pub fn of(cell: &QuicCell, seed: u64, keep: Option<&Path>) -> io::Result<Self> {
+        let peer = QuicPeer::new(cell)?;
+        let (mut times, mut redone) = (Vec::new(), 0);
+        for load in 0..cell.loads {
+            let load_seed = seed.wrapping_add(u64::from(load));
+            let (time, repeats) = peer.load(load_seed, keep.filter(|_| load == 0))?;
+            times.push(time.as_secs_f64());
+            redone += repeats;
+        }
+        let unended = || io::Error::other(format!("{}: a simulated load did not end", cell.path));
+        Ok(Self {
+            path: cell.path.to_string(),
+            objects: cell.objects,
+            bytes: cell.bytes,
+            control: cell.control,
+            loads: cell.loads,
+            peer: TimeRange::of(times).ok_or_else(|| io::Error::other("no load"))?,
+            simulated: cell.simulate(seed).ok_or_else(unended)?,
+            redone,
+        })
+    }
+
+    /// Simulated time over quinn's, medians.
+    pub fn ratio(&self) -> f64 {
+        self.simulated.median_s / self.peer.median_s
+    }
+
+    /// True if both are within [`TOLERANCE`].
+    pub fn is_inside(&self) -> bool {
+        (self.ratio() - 1.0).abs() <= TOLERANCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_inside_within_a_tenth() {
+        let range = |s| TimeRange { least_s: s, median_s: s, greatest_s: s };
+        let of = |simulated| ComparedCell {
+            path: String::new(),
+            objects: 1,
+            bytes: 1,
+            control: QuicControl::Cubic,
+            loads: 1,
+            peer: range(1.0),
+            simulated: range(simulated),
+            redone: 0,
+        };
+        let inside = [0.89, 0.91, 1.09, 1.11].map(|time| of(time).is_inside());
+        assert_eq!(inside, [false, true, true, false]);
+    }
+}
