@@ -1,6 +1,6 @@
 //! A cell's times by quinn and in simulation.
 
-use super::cell::{QuicCell, QuicControl, TimeRange};
+use super::cell::{LoadTimes, QuicCell, QuicControl};
 use super::peer::QuicPeer;
 use serde::Serialize;
 use std::io;
@@ -20,12 +20,10 @@ pub struct ComparedCell {
     pub bytes: u64,
     /// The server's congestion control.
     pub control: QuicControl,
-    /// Loads by quinn.
-    pub loads: u32,
     /// Page times by quinn.
-    pub peer: TimeRange,
+    pub peer: LoadTimes,
     /// Simulated page times.
-    pub simulated: TimeRange,
+    pub simulated: LoadTimes,
     /// Loads that were repeated because packets were late.
     pub redone: u32,
 }
@@ -50,16 +48,15 @@ impl ComparedCell {
             objects: cell.objects,
             bytes: cell.bytes,
             control: cell.control,
-            loads: cell.loads,
-            peer: TimeRange::of(times).ok_or_else(|| io::Error::other("no load"))?,
+            peer: LoadTimes::of(&times).ok_or_else(|| io::Error::other("no load"))?,
             simulated: cell.simulate(seed).ok_or_else(unended)?,
             redone,
         })
     }
 
-    /// Simulated time over quinn's, medians.
+    /// Simulated time over quinn's, means.
     pub fn ratio(&self) -> f64 {
-        self.simulated.median_s / self.peer.median_s
+        self.simulated.mean_s / self.peer.mean_s
     }
 
     /// True if both are within [`TOLERANCE`].
@@ -74,13 +71,12 @@ mod tests {
 
     #[test]
     fn a_cell_is_inside_within_a_tenth() {
-        let range = |s| TimeRange { least_s: s, median_s: s, greatest_s: s };
+        let range = |s| LoadTimes { loads: 5, mean_s: s, error_s: 0.0, least_s: s, greatest_s: s };
         let of = |simulated| ComparedCell {
             path: String::new(),
             objects: 1,
             bytes: 1,
             control: QuicControl::Cubic,
-            loads: 1,
             peer: range(1.0),
             simulated: range(simulated),
             redone: 0,

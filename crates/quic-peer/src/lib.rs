@@ -8,5 +8,5 @@ mod cell;
 mod compare;
 mod peer;
 
-pub use cell::{QuicCell, QuicControl, cells};
+pub use cell::{LoadTimes, QuicCell, QuicControl, cells};
 pub use compare::{ComparedCell, TOLERANCE};

@@ -52,10 +52,10 @@ fn notes() -> String {
     let percent = TOLERANCE * 100.0;
     format!(
         "A page is a document, which reveals all other objects at its end. A time is that from the first packet to the \
-last byte. The middle of 5 loads is compared with the middle of 15 simulated ones, over paths with random loss that of \
-15 loads. A cell is inside if the simulated time is within {percent:.0} % of quinn's.\n\n\
+last byte. The mean of 5 loads is compared with that of 25 simulated ones, over paths with random loss that of 40 with \
+that of 200. A cell is inside if the simulated time is within {percent:.0} % of quinn's.\n\n\
 quinn sends packets of 1,200 bytes, as simulated, and begins with ten. Its CUBIC has no HyStart. The schemes are \
-`linux+startup=slowstart-linux` for CUBIC and `linux-reno` for NewReno. A load whose packets were late is repeated up to \
+`linux+startup=slowstart-linux+prr=off` for CUBIC and `linux-reno+prr=off` for NewReno. A load whose packets were late is repeated up to \
 twice. It needs root and TUN devices."
     )
 }
@@ -102,9 +102,9 @@ fn table<'a>(cells: impl Iterator<Item = (usize, &'a ComparedCell)>) -> Table {
         Column::new("path", Quantity::Text, "The path"),
         Column::new("page", Quantity::Text, "Objects and their size"),
         Column::new("control", Quantity::Text, "The server's congestion control"),
-        Column::new("quinn", Quantity::Time, "The middle load by quinn"),
+        Column::new("quinn", Quantity::Time, "The mean of the loads by quinn"),
         Column::new("min – max", Quantity::Text, "The extremes of quinn's loads"),
-        Column::new("simulated", Quantity::Time, "The middle simulated load"),
+        Column::new("simulated", Quantity::Time, "The mean of simulated loads"),
         Column::new("min – max", Quantity::Text, "The extremes of simulated loads"),
         Column::new("ratio", Quantity::Ratio, "Simulated over quinn's"),
         Column::new("verdict", Quantity::Text, "Whether both agree"),
@@ -123,9 +123,9 @@ fn line(number: usize, cell: &ComparedCell) -> Row {
         text(cell.path.clone()),
         text(format!("{} × {} kB", cell.objects, cell.bytes / 1000)),
         text(cell.control.name().to_owned()),
-        number_of(peer.median_s),
+        number_of(peer.mean_s),
         text(extremes(peer.least_s, peer.greatest_s)),
-        number_of(simulated.median_s),
+        number_of(simulated.mean_s),
         text(extremes(simulated.least_s, simulated.greatest_s)),
         number_of(cell.ratio()),
         text(verdict.to_owned()),

@@ -1,7 +1,7 @@
 //! A scheme over a transport like QUIC: what changes of packets, opening, ACKs and timers.
 
 use super::Scheme;
-use crate::config::{AckPolicy, Framing, Opening, RtoFloor};
+use crate::config::{AckPolicy, Framing, Opening, PacingGain, RtoFloor, WindowValidation};
 use crate::segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use std::sync::Arc;
 use units::Duration;
@@ -26,9 +26,11 @@ impl Scheme {
     ///   packet, or after 25 ms. The window is Chromium's, unless the scheme's own text names one.
     /// - Timers: `srtt + max(4 * rttvar, 25 ms)` (RFC 9002 §6.2.1); 1 s before the first sample
     ///   (§6.2.2).
-    /// - Sending is paced, in bursts of 10 packets at most (RFC 9002 §7.7).
+    /// - Sending is paced at 1.25 windows a round trip, in bursts of 10 packets at most (RFC 9002
+    ///   §7.7).
+    /// - Window: it grows only while it or the pacer holds data back (RFC 9002 §7.8).
     ///
-    /// Timers, ACKs and pacing that the scheme's own text gives stay.
+    /// Timers, ACKs, pacing and window validation that the scheme's own text gives stay.
     ///
     /// Packets are acknowledged by SACK, and timestamps show which copy was
     /// acknowledged, as packet numbers do.
@@ -42,11 +44,14 @@ impl Scheme {
         config.opening = Opening::Combined { is_validated };
         (config.timestamps, config.sack, config.window_scaling) = (true, true, true);
         (config.nagle, config.offload) = (false, false);
-        config.pacing_burst = BURST;
+        (config.pacing_burst, config.pacing_gain) = (BURST, PacingGain::QUIC);
         config.rto.floor = RtoFloor::Variance;
         config.receive.by_range = true;
         if !self.gives("pacing") {
             config.pacing = true;
+        }
+        if !self.gives("validate") {
+            config.validation = WindowValidation::Quic;
         }
         if !self.gives("rto_min") {
             config.rto.min = MAX_ACK_DELAY;
