@@ -319,9 +319,7 @@ impl Path {
     /// Notes that the pacer holds data back.
     #[inline]
     pub fn on_pacer_holds(&mut self) {
-        if self.usage.validation == WindowValidation::Quic {
-            self.usage.limited = true;
-        }
+        self.usage.note_pacer();
     }
 
     /// True if growing the window has a reason: by Linux's rule in slow start as long as half of it

@@ -48,6 +48,13 @@ impl WindowUsage {
             self.limited = limited;
         }
     }
+
+    /// The pacer holds data back. By QUIC's rule it limits as the window does; Linux asks the window
+    /// alone.
+    #[inline]
+    pub(super) fn note_pacer(&mut self) {
+        self.limited |= self.validation == WindowValidation::Quic;
+    }
 }
 
 #[cfg(test)]
@@ -104,5 +111,17 @@ mod tests {
         assert!(usage.limited);
         usage.note(false, path(14, 4, 10));
         assert!(!usage.limited);
+    }
+
+    #[test]
+    fn the_pacer_is_a_limit_by_the_rule_of_quic_alone() {
+        let limited = |validation| {
+            let mut usage = WindowUsage::new(validation);
+            usage.note(false, path(4, 0, 4));
+            usage.note_pacer();
+            usage.limited
+        };
+        assert!(limited(WindowValidation::Quic));
+        assert!(!limited(WindowValidation::Linux));
     }
 }

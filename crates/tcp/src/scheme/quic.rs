@@ -77,13 +77,14 @@ mod tests {
 
     #[test]
     fn a_scheme_keeps_what_its_text_gives() {
-        let given = "linux+pacing=off+rto_min=50ms+rto_init=3s+ack=all+rwnd=1MB";
+        let given = "linux+pacing=off+rto_min=50ms+rto_init=3s+ack=all+rwnd=1MB+validate=off";
         let scheme = Scheme::parse(given).unwrap();
         let (own, quic) = (scheme.config(), *scheme.over_quic(false).config());
         assert_eq!(
             (quic.pacing, quic.rto.min, quic.rto.initial),
             (false, own.rto.min, own.rto.initial)
         );
+        assert_eq!(quic.validation, WindowValidation::Off);
         assert_eq!(quic.receive, crate::receiver::ReceiveConfig { by_range: true, ..own.receive });
     }
 
@@ -94,6 +95,9 @@ mod tests {
         assert_eq!((quic.mss, quic.options_count, quic.pacing), (1173, false, true));
         assert_eq!(quic.opening, Opening::Combined { is_validated: true });
         assert_eq!((quic.rto.min.as_millis(), quic.rto.initial.as_millis()), (25, 1000));
+        assert_eq!(quic.validation, WindowValidation::Quic);
+        let gain = quic.pacing_gain;
+        assert_eq!((gain.slow_start_percent, gain.later_percent), (125, 125));
         let timeout = Duration::from_millis(25);
         assert_eq!(quic.receive.ack, AckPolicy::Delayed { timeout });
         assert_eq!((quic.receive.initial_window, quic.receive.by_range), (15 << 20, true));
