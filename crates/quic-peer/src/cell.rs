@@ -17,7 +17,7 @@ const RESPONSE_HEADER: u64 = 3;
 const TLS_FLIGHT: u64 = 900;
 /// Loads by quinn over a path without random loss, and over one with.
 const LOADS: u32 = 5;
-const LOADS_WITH_LOSS: u32 = 40;
+const LOADS_WITH_LOSS: u32 = 100;
 /// Simulated loads for each load by quinn: they take no real time.
 const SIMULATED: u32 = 5;
 

@@ -9,4 +9,4 @@ mod compare;
 mod peer;
 
 pub use cell::{LoadTimes, QuicCell, QuicControl, cells};
-pub use compare::{ComparedCell, TOLERANCE};
+pub use compare::{ComparedCell, TOLERANCE, TOLERATED_ERRORS};

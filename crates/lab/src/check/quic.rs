@@ -3,7 +3,7 @@
 use super::of_machine;
 use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, stdout};
-use quic_peer::{ComparedCell, QuicCell, TOLERANCE, cells};
+use quic_peer::{ComparedCell, QuicCell, TOLERANCE, TOLERATED_ERRORS, cells};
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use units::counted;
@@ -29,7 +29,7 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             (
                 "sudo headstart lab check quic",
-                "Loads and simulates all cells, in about two minutes.",
+                "Loads and simulates all cells, in about three minutes.",
             ),
             (
                 "sudo headstart lab check quic --cells 3 --keep captures",
@@ -52,8 +52,9 @@ fn notes() -> String {
     let percent = TOLERANCE * 100.0;
     format!(
         "A page is a document, which reveals all other objects at its end. A time is that from the first packet to the \
-last byte. The mean of 5 loads is compared with that of 25 simulated ones, over paths with random loss that of 40 with \
-that of 200. A cell is inside if the simulated time is within {percent:.0} % of quinn's.\n\n\
+last byte. The mean of 5 loads is compared with that of 25 simulated ones, over paths with random loss that of 100 \
+with that of 500. A cell is inside if the simulated time is within {percent:.0} % of quinn's, or within {TOLERATED_ERRORS:.0} standard \
+errors of the difference.\n\n\
 quinn sends packets of 1,200 bytes, as simulated, and begins with ten. Its CUBIC has no HyStart. The schemes are \
 `linux+startup=slowstart-linux+prr=off` for CUBIC and `linux-reno+prr=off` for NewReno. A load whose packets were late is repeated up to \
 twice. It needs root and TUN devices."
