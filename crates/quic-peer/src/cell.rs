@@ -113,7 +113,7 @@ impl QuicCell {
             request_bytes: REQUEST_HEADER,
             response_header_bytes: RESPONSE_HEADER,
             discovery: if n == 0 { Discovery::AtStart } else { found },
-            ..Object::plain(&format!("/{n}"), ObjectKind::Html, self.bytes)
+            ..Object::plain(format!("/{n}"), ObjectKind::Html, self.bytes)
         };
         let host = PageHost { tls: Tls::Tls13, ..PageHost::plain("peer.example", Http::Http3) };
         let objects = (0..self.objects).map(object).collect();
@@ -167,8 +167,8 @@ pub fn cells() -> Vec<QuicCell> {
 mod tests {
     use super::*;
 
-    /// Deviations of 1, 3, 1 and 3 from the mean of 4: a variance of 20 / 3, a quarter of it for the
-    /// mean of four.
+    /// Deviations of 1, 3, 1 and 3 from the mean of 4: a variance of 20 / 3, a quarter of it for
+    /// the mean of four.
     #[test]
     fn a_mean_comes_with_its_standard_error() {
         let times = LoadTimes::of(&[3.0, 1.0, 5.0, 7.0]).expect("times");

@@ -9,7 +9,7 @@ use std::path::Path;
 /// A cell is inside if the simulated time is within this part of quinn's.
 pub const TOLERANCE: f64 = 0.1;
 
-/// A cell is inside as well if the difference is within so many of its standard errors.
+/// A cell is inside as well if the difference is within this number of its standard errors.
 pub const TOLERATED_ERRORS: f64 = 2.0;
 
 /// A cell and its times.
@@ -90,7 +90,8 @@ mod tests {
         };
         let inside = |error| [0.89, 0.91, 1.09, 1.11].map(|time| of(time, error).is_inside());
         assert_eq!(inside(0.0), [false, true, true, false]);
-        // Two errors of 0.03 make one of 0.042, and twice that is below a tenth. Two of 0.04 make 0.057.
+        // Two errors of 0.03 make one of 0.042, and twice that is below a tenth. Two of 0.04 make
+        // 0.057.
         assert_eq!(inside(0.03), [false, true, true, false]);
         assert_eq!(inside(0.04), [true; 4]);
     }

@@ -44,7 +44,7 @@ pub(crate) struct QuicPeer<'a> {
     client: ClientConfig,
 }
 
-/// Whatever went wrong, in its own words.
+/// An error in its own words.
 fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::other(error)
 }
@@ -172,7 +172,7 @@ fn endpoint(socket: UdpSocket, server: Option<ServerConfig>) -> io::Result<Endpo
     Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(TokioRuntime))
 }
 
-/// Answers every request of every connection with so many bytes, for as long as the runtime lives.
+/// Answers every request of every connection with `bytes` bytes, for as long as the runtime lives.
 async fn serve(endpoint: Endpoint, bytes: usize) {
     while let Some(incoming) = endpoint.accept().await {
         spawn_local(async move {

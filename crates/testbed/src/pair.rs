@@ -28,7 +28,7 @@ pub struct HostPair {
     segments: Arc<Mutex<Vec<SegmentEnd>>>,
 }
 
-/// What a pair is made of.
+/// The links and parameters of a pair.
 pub struct PairPlan {
     /// The links, forward towards the client.
     pub links: Duplex<LinkConfig>,

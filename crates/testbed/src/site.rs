@@ -80,8 +80,8 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
 /// part of a file back until its header has been acknowledged.
 const WHOLE: &str = "location = /flight { sendfile off; }";
 
-/// The beginning of nginx's configuration, up to and without the servers. `has` tells whether a module is
-/// built in.
+/// The beginning of nginx's configuration, up to and without the servers. `has` is true of a module
+/// that is built in.
 pub(crate) fn preamble(folder: &Path, has: impl Fn(&str) -> bool) -> String {
     let at = folder.display();
     let mut text = format!(

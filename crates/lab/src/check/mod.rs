@@ -1,8 +1,8 @@
 //! `headstart lab check`: the simulator against measurements made with another, against real
 //! worlds, and against packetdrill's scripts. The trace engine against labelled captures, and the
 //! analyser against transfers of known cause. The race's diagnosis against pages of known cause,
-//! which a browser loads. The simulated HTTP/3 against another implementation. The agent's gain against its targets, and where it
-//! might harm.
+//! which a browser loads. The simulated HTTP/3 against another implementation. The agent's gain
+//! against its targets, and where it might harm.
 
 mod agent;
 mod harm;
@@ -84,10 +84,10 @@ enum Against {
     Truth(truth::CheckTruthArgs),
     /// Compare the diagnosis of `headstart race` with known causes, on pages that a browser loads
     ///
-    /// Chromium loads 12 pages of 1 to 101 objects from nginx over emulated links. Each page has one
-    /// cause that is known by construction, such as a slow server, a chain of imports or a small
-    /// window. The load is recorded as a HAR file. A race of this file over the same path has to
-    /// name the cause.
+    /// Chromium loads 12 pages of 1 to 101 objects from nginx over emulated links. Each page has
+    /// one cause that is known by construction, such as a slow server, a chain of imports or a
+    /// small window. The load is recorded as a HAR file. A race of this file over the same path
+    /// has to name the cause.
     #[command(after_help = pages_appendix().help())]
     Pages(pages::CheckPagesArgs),
     /// Compare simulated HTTP/3 with pages that quinn loads

@@ -52,8 +52,9 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 const NOTES: &str = "\
-A cause is named if it has the largest share of `bound` in the race's JSON. The critical path has to show it as well, where \
-a cause has files: the slow file, the chain of imports or redirects, the late file, or the waits for connections. A lossy \
+A cause is named if it has the largest share of `bound` in the race's JSON. Where a cause has \
+files, the critical path has to show it as well. That is the slow file, the late file, the chain of imports or redirects, \
+or the waits for connections. A lossy \
 path and small windows are no property of a HAR file. There the race gets the path's loss, the initial window or the \
 receive window, and the analyser has to name the cause in the capture at the server.\n\n\
 The table compares the simulated load event with that of the browser, which includes the browser's own work. A load \

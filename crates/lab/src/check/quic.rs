@@ -80,13 +80,13 @@ pub(super) fn run(args: &CheckQuicArgs) -> Result<(), Failure> {
     match compared.iter().filter(|cell| !cell.is_inside()).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} outside; docs/validation/quic.md says what is known of such cells",
+            "{n} of {} outside; docs/validation/quic.md says what is known of these cells",
             counted(compared.len(), "cell")
         ))),
     }
 }
 
-/// The cells with these numbers, from 1; all without numbers.
+/// The cells with these numbers, from 1; all cells if no number is given.
 fn chosen(numbers: &[usize]) -> Result<Vec<(usize, QuicCell)>, Failure> {
     let mut all: Vec<(usize, QuicCell)> = (1..).zip(cells()).collect();
     let count = all.len();

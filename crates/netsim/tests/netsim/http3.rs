@@ -40,7 +40,7 @@ struct Timed {
     lost: Vec<u64>,
 }
 
-/// What a page is loaded over, and by which server.
+/// The link and the server of a load.
 #[derive(Clone, Copy)]
 struct Over {
     rate: Rate,
@@ -224,8 +224,9 @@ fn over_a_fast_link(page: &Arc<Page>, scheme: &'static str) -> Vec<Duration> {
     load_over(page, &over(Http::Http3, Tls::Tls13), over_link).done
 }
 
-/// 28 packets. Ten leave at 150 ms and are acknowledged at 250, when the window is 20. Of its packets ten leave at
-/// once. The others leave at 25 packets in 100 ms (RFC 9002 §7.7: N = 1.25), one each 4 ms. The last is there at 332.
+/// 28 packets. Ten leave at 150 ms and are acknowledged at 250, when the window is 20. Then ten
+/// more leave at once. The others leave at 25 packets in 100 ms (RFC 9002 §7.7: N = 1.25), one each
+/// 4 ms. The last is there at 332.
 /// By the gain of Linux, 2, it would be there 12 ms sooner.
 #[test]
 fn windows_are_paced_at_five_quarters() {
@@ -234,9 +235,10 @@ fn windows_are_paced_at_five_quarters() {
     assert!(done > us(330_000) && done < us(336_000), "{done}");
 }
 
-/// A document of ten packets leaves nothing behind it to send, so its ACKs let no window grow (RFC 9002 §7.8). Of the
-/// next object's 18 packets the first ten leave when it is requested, and the others a round trip later. By Linux's
-/// rule a window half of which was used grows: then the last eight leave within 34 ms.
+/// A document of ten packets leaves nothing behind it to send, so its ACKs let no window grow (RFC
+/// 9002 §7.8). The next object has 18 packets. The first ten leave when it is requested, and the
+/// others a round trip later. By Linux's rule a window half of which was used grows: then the last
+/// eight leave within 34 ms.
 #[test]
 fn acks_that_find_nothing_to_send_let_no_window_grow() {
     let revealed = Discovery::InBody {
@@ -259,9 +261,10 @@ fn acks_that_find_nothing_to_send_let_no_window_grow() {
     assert!(linux > us(130_000) && linux < us(145_000), "{linux}");
 }
 
-/// Of ten packets four in the middle are lost, and the last three are not. CUBIC's window is then 7. Without PRR all are sent again as soon as they are
-/// known to be lost: a round trip of 40 ms behind the packets, and the time of ten. PRR sends again by what is
-/// delivered, and nothing else is on its way: it takes a round trip for one or two.
+/// The link loses four packets in the middle of ten, and not the last three. CUBIC's window is then
+/// 7. Without PRR all are retransmitted as soon as they are known to be lost: a round trip of 40 ms
+/// behind the packets, and the time of ten. PRR retransmits by what is delivered, and nothing else
+/// is on its way: it takes a round trip for one or two.
 #[test]
 fn without_prr_all_losses_are_repaired_in_a_round_trip() {
     let page = Arc::new(page(&[10 * QUIC_PAYLOAD - 206]));

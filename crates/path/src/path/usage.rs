@@ -49,8 +49,8 @@ impl WindowUsage {
         }
     }
 
-    /// The pacer holds data back. By QUIC's rule it limits as the window does; Linux asks the window
-    /// alone.
+    /// The pacer holds data back. By QUIC's rule it limits as the window does; Linux asks the
+    /// window alone.
     #[inline]
     pub(super) fn note_pacer(&mut self) {
         self.limited |= self.validation == WindowValidation::Quic;
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
     }
 
-    /// A window that was the limit, and is not when the next ACK arrives, has no reason to grow (RFC
-    /// 9002 §7.8).
+    /// A window that was the limit, and is not when the next ACK arrives, has no reason to grow
+    /// (RFC 9002 §7.8).
     #[test]
     fn by_the_rule_of_quic_a_limit_does_not_last() {
         let mut usage = WindowUsage::new(WindowValidation::Quic);

@@ -1,21 +1,12 @@
 //! A case: a page, its path, and the cause that is built into them.
 
-use super::site::SiteFile;
+use super::site::{PageTransport, SiteFile};
 use link::path::PathSpec;
 use race::Bound;
 use trace::TimeShare;
 use workload::ObjectKind;
 
-/// The way in which browser and server speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageTransport {
-    /// HTTP/1.1 in the clear.
-    Http11,
-    /// HTTP/2 over TLS 1.3.
-    Http2,
-}
-
-/// What the critical path has to show. Files are named by their addresses.
+/// A sign of the cause on the critical path. Files are named by their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CriticalMark {
     /// These files follow one another, and each is revealed by the one before it.
@@ -46,7 +37,7 @@ pub struct PageCase {
     pub(super) files: Vec<SiteFile>,
     /// The cause that bounds the load, by construction.
     pub bound: Bound,
-    /// What the critical path has to show.
+    /// The sign of the cause on the critical path.
     pub critical: Option<CriticalMark>,
     /// The causes of which the analyser has to name one as the first; empty if a capture does not
     /// show the cause.
@@ -108,7 +99,7 @@ impl PageCase {
         Self { critical: Some(CriticalMark::Chain(chain)), ..self }
     }
 
-    /// Pads the document to so many bytes.
+    /// Pads the document to `bytes` bytes.
     pub(super) fn document_bytes(mut self, bytes: usize) -> Self {
         self.files.iter_mut().filter(|file| file.kind == ObjectKind::Html).for_each(|file| {
             file.pad(bytes);
@@ -121,7 +112,7 @@ impl PageCase {
         Self { bound, ..self }
     }
 
-    /// Sets what the critical path has to show.
+    /// Sets the sign of the cause on the critical path.
     pub(super) fn shown_by(self, mark: CriticalMark) -> Self {
         Self { critical: Some(mark), ..self }
     }

@@ -1,7 +1,7 @@
 //! The cases. By construction each has one cause that takes far longer than all others together.
 
-use super::case::{CriticalMark, PageCase, PageTransport};
-use super::site::SiteFile;
+use super::case::{CriticalMark, PageCase};
+use super::site::{PageTransport, SiteFile};
 use race::Bound;
 use trace::TimeShare;
 use units::Duration;
@@ -9,7 +9,7 @@ use workload::ObjectKind;
 
 use PageTransport::{Http2, Http11};
 
-/// So many pictures of a size.
+/// A number of pictures of a size.
 fn pictures(count: usize, bytes: usize) -> impl Iterator<Item = SiteFile> {
     (0..count).map(move |n| SiteFile::picture(&format!("/picture{n}"), bytes))
 }

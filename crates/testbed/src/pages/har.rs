@@ -83,7 +83,7 @@ fn requests(events: &[Value]) -> Result<Vec<Request>, String> {
                     redirect.transferred = number(&redirect.response["encodedDataLength"]);
                     redirect.finished = params["timestamp"].as_f64();
                 }
-                // What is in the address itself crosses no network.
+                // An address of `data:` crosses no network.
                 if !url(params).starts_with("data:") {
                     last.insert(id, all.len());
                     all.push(Request { sent: params.clone(), ..Request::default() });

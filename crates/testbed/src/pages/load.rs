@@ -1,8 +1,8 @@
 //! A case is loaded: Chromium and nginx, each in a namespace, and the emulated link between them.
 
-use super::case::{PageCase, PageTransport};
+use super::case::PageCase;
 use super::har::RecordedHar;
-use super::site::{self, SiteAddresses};
+use super::site::{self, PageTransport, Site, SiteAddresses};
 use super::slow;
 use crate::client::{Chromium, ClientTcp};
 use crate::kernel::{Nginx, listen};
@@ -92,9 +92,10 @@ impl PagePeers {
         let behind = pair.server.run(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))??;
         behind.set_nonblocking(true)?;
         let slow_at = behind.local_addr()?;
+        let site = Site { files: &case.files, transport: case.transport };
         let serving = self.nginx.serve_site(&pair.server, &[listener], |folder, ready| {
             let addresses = SiteAddresses { site: at, ready, slow: slow_at };
-            site::write(folder, case, addresses, |module| self.nginx.has(module))
+            site::write(folder, &site, addresses, |module| self.nginx.has(module))
         })?;
         let url = format!("{scheme}://{}{}", pair.address, case.files[0].at);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;

@@ -14,9 +14,10 @@ mod load;
 mod site;
 mod slow;
 
-pub use case::{CriticalMark, PageCase, PageTransport};
+pub use case::{CriticalMark, PageCase};
 pub use judge::JudgedPage;
 pub use load::{LoadedPage, PagePeers};
+pub use site::PageTransport;
 
 /// All cases.
 pub fn cases() -> Vec<PageCase> {

@@ -1,6 +1,5 @@
 //! The files of a site, and nginx's configuration for them.
 
-use super::case::{PageCase, PageTransport};
 use crate::documents::{PICTURE, fill, media_type};
 use crate::site::preamble;
 use std::fmt::Write as _;
@@ -11,14 +10,23 @@ use std::path::Path;
 use units::Duration;
 use workload::ObjectKind;
 
+/// The way in which browser and server speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageTransport {
+    /// HTTP/1.1 in the clear.
+    Http11,
+    /// HTTP/2 over TLS 1.3.
+    Http2,
+}
+
 /// The way in which the server answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// With the file, at once.
+    /// The file, at once.
     File,
-    /// With the file, after a time.
+    /// The file, after a time.
     After(Duration),
-    /// With a redirect to an address.
+    /// A redirect to an address.
     Redirect(String),
 }
 
@@ -49,7 +57,7 @@ impl SiteFile {
         Self::with_body(at, ObjectKind::Script, text)
     }
 
-    /// A picture of so many bytes.
+    /// A picture of `bytes` bytes.
     pub(super) fn picture(at: &str, bytes: usize) -> Self {
         let mut picture = Self::with_body(at, ObjectKind::Image, "");
         picture.body.extend_from_slice(&PICTURE);
@@ -85,7 +93,7 @@ impl SiteFile {
         self.body.extend_from_slice(text.as_bytes());
     }
 
-    /// Lengthens it to so many bytes, if it is shorter, by what means nothing in its language.
+    /// Lengthens it to `bytes` bytes, if it is shorter, by what means nothing in its language.
     pub(super) fn pad(&mut self, bytes: usize) {
         fill(&mut self.body, bytes as u64, self.kind);
     }
@@ -94,6 +102,13 @@ impl SiteFile {
     pub(super) fn media_type(&self) -> &'static str {
         media_type(self.kind)
     }
+}
+
+/// The files of a site, and the way to it.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) files: &'a [SiteFile],
+    pub(super) transport: PageTransport,
 }
 
 /// Addresses that the configuration needs.
@@ -110,21 +125,21 @@ pub(super) struct SiteAddresses {
 /// Writes the site's files to a folder, and returns nginx's configuration.
 pub(super) fn write(
     folder: &Path,
-    case: &PageCase,
+    site: &Site<'_>,
     addresses: SiteAddresses,
     has: impl Fn(&str) -> bool,
 ) -> io::Result<String> {
-    let SiteAddresses { site, ready, slow } = addresses;
+    let SiteAddresses { site: at, ready, slow } = addresses;
     fs::create_dir(folder.join("objects"))?;
     let mut text = preamble(folder, has);
-    let secured = match case.transport {
+    let secured = match site.transport {
         PageTransport::Http11 => "",
         PageTransport::Http2 => " ssl http2",
     };
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "  server {{ listen {site}{secured};");
-    if case.transport == PageTransport::Http2 {
-        write_certificate(folder, site)?;
+    let _ = writeln!(text, "  server {{ listen {at}{secured};");
+    if site.transport == PageTransport::Http2 {
+        write_certificate(folder, at)?;
         let at = folder.display();
         let _ = writeln!(
             text,
@@ -132,7 +147,7 @@ pub(super) fn write(
              ssl_protocols TLSv1.3;"
         );
     }
-    for (n, file) in case.files.iter().enumerate() {
+    for (n, file) in site.files.iter().enumerate() {
         let (at, media) = (&file.at, file.media_type());
         let answer = match &file.answer {
             Answer::File => {
@@ -159,7 +174,7 @@ fn write_certificate(folder: &Path, site: SocketAddr) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What each language has for naming a file: HTML Standard §4.2.4, §4.8.3 and §4.12.1, CSS
+    /// The ways of naming a file in each language: HTML Standard §4.2.4, §4.8.3 and §4.12.1, CSS
     /// Cascading §2, ECMAScript §16.2.2.
     #[test]
     fn a_file_names_others_in_its_own_language() {

@@ -15,7 +15,7 @@ pub(super) async fn serve(listener: TcpListener, files: Rc<Vec<SiteFile>>, clock
     while let Ok((stream, _)) = listener.accept().await {
         let files = Rc::clone(&files);
         spawn_local(async move {
-            // nginx tells the browser if it gets no answer, and the load then fails.
+            // Without an answer nginx reports an error to the browser, and the load fails.
             let _ = answer(stream, &files, &clock).await;
         });
     }

@@ -33,8 +33,8 @@ pub(super) struct Fetch {
     pub(super) wait: Duration,
     /// TCP's part of connecting, if a connection was opened for it.
     pub(super) tcp_connect: Option<Duration>,
-    /// The browser may have begun to connect before it wanted this fetch: `tcp_connect` is then what
-    /// was left of the handshake.
+    /// The browser may have started to connect before it wanted this fetch: `tcp_connect` is then
+    /// the rest of the handshake.
     pub(super) connect_began_early: bool,
     /// TLS's part of connecting, where TCP's is known too.
     pub(super) tls_connect: Option<Duration>,
@@ -132,7 +132,7 @@ fn before_wait(timings: &Timings, exporter: Exporter) -> Duration {
 /// Chromium moves times of a connection that it opened ahead to the beginning of the fetch
 /// (`ConvertRealLoadTimesToBlockingTimes` in `net/url_request/url_request.cc`). The lookup then
 /// took no time at all; else even an address without a name takes microseconds. Times in whole
-/// milliseconds do not tell both apart.
+/// milliseconds do not separate both.
 fn connect_began_early(timings: &Timings, exporter: Exporter) -> bool {
     let is_fraction = |ms: f64| ms.fract() != 0.0;
     exporter.moves_early_connects()

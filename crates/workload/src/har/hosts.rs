@@ -113,8 +113,8 @@ fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     }
 }
 
-/// The shortest handshake that began with a fetch. If all began earlier, a round trip takes at least
-/// the longest rest of a handshake, and at most the shortest wait for a response.
+/// The shortest handshake that began with a fetch. If all began earlier, a round trip takes at
+/// least the longest rest of a handshake, and at most the shortest wait for a response.
 fn round_trip(fetches: &[&Fetch], shortest: Duration) -> Option<Duration> {
     let connects = |early: bool| {
         let of_kind = fetches.iter().filter(move |f| f.connect_began_early == early);
