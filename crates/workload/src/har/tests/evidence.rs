@@ -109,6 +109,23 @@ fn a_handshake_that_began_with_its_fetch_is_the_round_trip() {
     assert_eq!(rtt_of(&[(-1.0, 80.5, 101.2), (0.01, 100.4, 100.9)]), Some(80.5));
 }
 
+/// Firefox writes no time for a lookup that its cache answers, and whole handshakes.
+#[test]
+fn firefox_moves_no_handshake() {
+    let fetch = |n: u32, connect: f64| {
+        let timings = json!({"dns": 0, "connect": connect, "wait": 101.2, "receive": 1});
+        with(entry(0, &format!("http://a.test/{n}"), "text/html", 500), "/timings", timings)
+    };
+    let rtt = |creator: &str| {
+        let entries = [fetch(0, 94.5), fetch(1, 60.5)];
+        let har = json!({"log": {"creator": {"name": creator}, "entries": entries}});
+        let page = parse_har(har.to_string().as_bytes(), "t.har").unwrap();
+        page.recorded().unwrap().rtt.map(|rtt| rtt.as_micros())
+    };
+    assert_eq!(rtt("Firefox"), Some(60_500));
+    assert_eq!(rtt("WebInspector"), Some(101_200));
+}
+
 /// 94.5 and 101.2 ms are within an eighth, 36.5 and 841 are not. No round trip exceeds a wait.
 #[test]
 fn rests_of_handshakes_and_waits_bound_the_round_trip() {
