@@ -33,6 +33,9 @@ pub(super) struct Fetch {
     pub(super) wait: Duration,
     /// TCP's part of connecting, if a connection was opened for it.
     pub(super) tcp_connect: Option<Duration>,
+    /// The browser may have started to connect before it wanted this fetch: `tcp_connect` is then
+    /// the rest of the handshake.
+    pub(super) connect_began_early: bool,
     /// TLS's part of connecting, where TCP's is known too.
     pub(super) tls_connect: Option<Duration>,
     pub(super) dns: Option<Duration>,
@@ -102,6 +105,7 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
             let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero());
             ssl.filter(|_| url.scheme() == "https")
         }),
+        connect_began_early: connect_began_early(timings, exporter),
         dns: timings.dns.millis(LONGEST),
         redirect: redirect(entry, &url),
         cause: cause(entry),
@@ -122,6 +126,17 @@ fn before_wait(timings: &Timings, exporter: Exporter) -> Duration {
         false => send,
     };
     blocked + dns + connect + tls + send
+}
+
+/// Chromium moves times of a connection that it opened ahead to the beginning of the fetch
+/// (`ConvertRealLoadTimesToBlockingTimes` in `net/url_request/url_request.cc`). The lookup then
+/// took no time at all; else even an address without a name takes microseconds. Times in whole
+/// milliseconds do not separate both.
+fn connect_began_early(timings: &Timings, exporter: Exporter) -> bool {
+    let is_fraction = |ms: f64| ms.fract() != 0.0;
+    exporter.moves_early_connects()
+        && timings.dns.0 == Some(0.0)
+        && timings.connect.0.is_some_and(is_fraction)
 }
 
 /// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A secure connection
