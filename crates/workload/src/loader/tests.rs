@@ -531,3 +531,17 @@ fn addresses_and_ports_are_known_by_their_form() {
         assert_eq!((host.name_without_port(), host.is_address()), (without_port, is_address));
     }
 }
+
+/// The second connection to a host finds its name known, and did not wait for the lookup.
+#[test]
+fn later_connections_waited_for_no_lookup() {
+    let page = Page::clone(&gallery(1));
+    let page = Arc::new(page.with_hosts(|_, host| host.lookup = Some(Duration::from_millis(20))));
+    let mut load = Load::over(&page, Http::Http10);
+    load.loader.handle_timeout(at_ms(20));
+    assert_eq!(load.wants(), "+0");
+    load.connect(0);
+    load.receive(at_ms(50), 0, (0, RESPONSE));
+    let sought: Vec<_> = load.loader.connections().map(|one| (one.lookup, one.opened)).collect();
+    assert_eq!(sought, [(Some(T0), at_ms(20)), (None, at_ms(50))]);
+}
