@@ -327,13 +327,15 @@ impl Path {
     #[inline]
     fn cwnd_limited(&self) -> bool {
         let usage = &self.usage;
+        let uses_half = || {
+            let used = self.counted(usage.max_in_flight);
+            self.window.below_ssthresh() && self.window.cwnd() < 2 * used
+        };
         match usage.validation {
-            WindowValidation::Off => return true,
-            _ if usage.limited => return true,
-            WindowValidation::Quic => return false,
-            WindowValidation::Linux => {}
+            WindowValidation::Off => true,
+            WindowValidation::Linux => usage.limited || uses_half(),
+            WindowValidation::Quic => usage.limited,
         }
-        self.window.below_ssthresh() && self.window.cwnd() < 2 * self.counted(usage.max_in_flight)
     }
 
     /// Shows an ACK to the start-up, which may find the path full, and completes the sample.
