@@ -139,16 +139,17 @@ fn connect_began_early(timings: &Timings, exporter: Exporter) -> bool {
         && timings.connect.0.is_some_and(is_fraction)
 }
 
-/// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A secure connection
-/// without `ssl` does not say which part is TCP's.
+/// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A
+/// secure connection without `ssl` does not say which part is TCP's, as in older Firefox.
 fn tcp_connect(timings: &Timings, exporter: Exporter, secure: bool) -> Option<Duration> {
     let connect = timings.connect.millis(LONGEST).filter(|d| !d.is_zero())?;
-    match secure && !exporter.connects_by_tcp_alone() {
-        false => Some(connect),
-        true => {
-            let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero() && *d < connect)?;
-            Some(connect - ssl)
-        }
+    if !secure {
+        return Some(connect);
+    }
+    let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero())?;
+    match exporter.connects_by_tcp_alone() {
+        true => Some(connect),
+        false => (ssl < connect).then(|| connect - ssl),
     }
 }
 

@@ -126,6 +126,21 @@ fn firefox_moves_no_handshake() {
     assert_eq!(rtt("WebInspector"), Some(101_200));
 }
 
+/// Firefox writes TCP's handshake alone in `connect`. Before it had `ssl`, it wrote both together.
+#[test]
+fn a_secure_connection_of_old_firefox_shows_no_round_trip() {
+    let rtt = |timings: Value| {
+        let fetch = with(entry(0, "https://a.test/", "text/html", 500), "/timings", timings);
+        let har = json!({"log": {"creator": {"name": "Firefox"}, "entries": [fetch]}});
+        let page = parse_har(har.to_string().as_bytes(), "t.har").unwrap();
+        page.recorded().unwrap().rtt.map(|rtt| rtt.as_millis())
+    };
+    let whole = json!({"dns": 3, "connect": 120, "wait": 50, "receive": 1});
+    assert_eq!(rtt(whole), None);
+    let apart = json!({"dns": 3, "connect": 40, "ssl": 80, "wait": 50, "receive": 1});
+    assert_eq!(rtt(apart), Some(40));
+}
+
 /// 94.5 and 101.2 ms are within an eighth, 36.5 and 841 are not. No round trip exceeds a wait.
 #[test]
 fn rests_of_handshakes_and_waits_bound_the_round_trip() {
