@@ -88,6 +88,7 @@ impl Reading {
         RecordedLoad {
             rate: self.line.rate(),
             rtt: self.hosts.rtt,
+            load_event: self.events().load(),
             server_times: self.server_times.confidence,
             redirects: redirects.map(|index| ObjectId(*index as u32)).collect(),
             hosts: self.hosts.list.iter().map(|server| server.recorded.clone()).collect(),

@@ -11,6 +11,8 @@ pub struct RecordedLoad {
     pub rate: Option<Rate>,
     /// The shortest TCP handshake to any host.
     pub rtt: Option<Duration>,
+    /// Time of the browser's event `load`; `None` if the file has none that can be believed.
+    pub load_event: Option<Duration>,
     /// Confidence in the servers' times.
     pub server_times: ServerTimeConfidence,
     /// The redirects before the document, in order.
