@@ -211,8 +211,8 @@ impl Answer {
 }
 
 /// The rate that nine tenths of the bytes did not exceed. Each response is measured from its first
-/// byte until it has ended, and until a flight and an eighth of the page have been delivered. A line
-/// that had nothing to deliver for most of that time does not show its rate.
+/// byte until it has ended, and until a flight and an eighth of the page have been delivered. A
+/// line that had nothing to deliver for most of that time does not show its rate.
 fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
     let rate = |one: &Delivery| {
