@@ -102,7 +102,11 @@ impl TransferMeter {
 
     /// The causes of the time of the answer under way, so far.
     pub(crate) fn under_way(mut self) -> TimeShares {
-        let Some(open) = self.open.take() else { return TimeShares::default() };
+        let Some(mut open) = self.open.take() else { return TimeShares::default() };
+        if self.is_at_receiver {
+            // Where data arrives, all of it has arrived, and its last ACKs are still on their way.
+            open.trail.on_arrival(self.mark, open.clock.outstanding());
+        }
         open.under_way(&self.link)
     }
 

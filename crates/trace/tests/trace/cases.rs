@@ -207,7 +207,7 @@ fn a_large_request_has_causes_of_its_own() {
     let upload = report.upload.unwrap();
     assert_eq!(upload.total(), report.shares.of(TimeShare::Request));
     let percent = |share| 100.0 * upload.of(share).as_secs_f64() / upload.total().as_secs_f64();
-    near(percent(TimeShare::Path), 64.0, 13.0);
+    near(percent(TimeShare::Path), 64.0, 2.0);
     let others = TimeShare::ALL.into_iter().filter(|share| *share != TimeShare::Path);
     let next = others.max_by(|a, b| percent(*a).total_cmp(&percent(*b)));
     assert_eq!(next, Some(TimeShare::SlowStart));
