@@ -104,7 +104,7 @@ impl TransferMeter {
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(mut open) = self.open.take() else { return TimeShares::default() };
         if self.is_at_receiver {
-            // Where data arrives, all of it has arrived, and its last ACKs are still on their way.
+            // All data is at the receiver, and the ACKs of the last of it are still on their way.
             open.trail.on_arrival(self.mark, open.clock.outstanding());
         }
         open.under_way(&self.link)
