@@ -59,7 +59,7 @@ fn sample() -> RaceReport {
     let limit = limit();
     RaceReport {
         title: "news.example over a cable line".to_owned(),
-        subtitle: [
+        assumptions: [
             "Page: 40 objects, 1.4 MB, from 3 hosts (news.har)",
             "Path: 20 mbit/s down, 4 mbit/s up, RTT 60 ms, queue 1 BDP",
             "HTTP/1.1, TLS 1.3",

@@ -63,7 +63,7 @@ pub enum Role {
     Rounds,
     /// Recovery from a loss does.
     Recovery,
-    /// The browser does: it has not asked yet.
+    /// The browser does: it has not asked yet. A phase of an object has the same colour.
     Client,
     /// A verdict that is good.
     Good,

@@ -89,9 +89,9 @@ fn an_object_waits_for_the_one_that_holds_its_connection() {
     assert_eq!(whole.last().map(|one| one.object.0), Some(2));
 }
 
-/// Eight objects of a host over HTTP/1.1 open six connections. The first six wait for a handshake of
-/// 40 ms; the other two wait for a connection until the first of these objects is complete, after
-/// a handshake and a round trip.
+/// Eight objects of a host over HTTP/1.1 open six connections. The first six objects wait for a
+/// handshake of 40 ms. The other two wait for a connection until one of these objects is complete,
+/// after a handshake and a round trip.
 #[test]
 fn only_the_first_objects_of_a_connection_wait_for_its_handshake() {
     let objects = (0..8).map(|_| object(0, 0, Discovery::AtStart)).collect();

@@ -1,4 +1,4 @@
-//! What the time of an object went to: phases, from its discovery to its last byte.
+//! The time of an object in phases, from the byte that reveals it to its last byte.
 
 use crate::figure::Colour;
 use crate::{ObjectSpan, Role};
@@ -22,6 +22,7 @@ pub(super) struct Extent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhaseKind {
+    Browser,
     Blocked,
     Connect,
     Secure,
@@ -30,11 +31,12 @@ pub(super) enum PhaseKind {
 }
 
 impl PhaseKind {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Blocked, Self::Connect, Self::Secure, Self::Wait, Self::Receive];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Browser, Self::Blocked, Self::Connect, Self::Secure, Self::Wait, Self::Receive];
 
     pub(super) const fn colour(self) -> Colour {
         Colour::Role(match self {
+            Self::Browser => Role::Client,
             Self::Blocked => Role::Blocked,
             Self::Connect => Role::Connect,
             Self::Secure => Role::Secure,
@@ -46,6 +48,7 @@ impl PhaseKind {
     /// For legends and on hover.
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Browser => "browser's own time",
             Self::Blocked => "waiting for a connection",
             Self::Connect => "TCP handshake",
             Self::Secure => "TLS handshake",
@@ -57,19 +60,21 @@ impl PhaseKind {
     /// Its part of a row's height: form tells phases apart where colours do not.
     pub(super) const fn extent(self) -> Extent {
         let (top, bottom) = match self {
-            Self::Blocked => (44, 56),
-            Self::Connect | Self::Secure => (32, 68),
-            Self::Wait => (24, 76),
-            Self::Receive => (12, 88),
+            Self::Browser => (29, 53),
+            Self::Blocked => (36, 46),
+            Self::Connect | Self::Secure => (23, 59),
+            Self::Wait => (15, 67),
+            Self::Receive => (6, 76),
         };
         Extent { top, bottom }
     }
 }
 
-/// The phases that took time, in order. The handshakes are those of the object's own connection, as far as the object
-/// waited for them. What is out of order is moved to where the phase before ends.
+/// The phases that took time, in order. A handshake begins for an object when the object is
+/// discovered, if the connection was opening already. An instant that is out of order is moved to
+/// the end of the phase before it.
 pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
-    let mut cuts: Vec<(PhaseKind, Option<Instant>)> = Vec::new();
+    let mut cuts = vec![(PhaseKind::Browser, Some(object.discovered))];
     if let Some(opening) = object.opening {
         let within = |at: Instant| object.requested.map_or(at, |requested| at.min(requested));
         let until = |at: Option<Instant>| at.or(object.requested).map(within);
@@ -81,7 +86,7 @@ pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
     cuts.push((PhaseKind::Wait, object.first_byte));
     cuts.push((PhaseKind::Receive, object.done));
     let mut phases = Vec::new();
-    let mut from = object.discovered;
+    let mut from = object.revealed.unwrap_or(object.discovered).min(object.discovered);
     for (kind, to) in cuts {
         let to = to.map(|to| to.max(from));
         if to != Some(from) {
@@ -151,6 +156,17 @@ mod tests {
         assert_eq!(shown(&opened(0, 30, 80)), with(&halfway));
         let early = with(&[(PhaseKind::Blocked, 10, Some(60)), (PhaseKind::Connect, 60, Some(80))]);
         assert_eq!(shown(&opened(60, 90, 90)), early);
+    }
+
+    /// The object is revealed at 4 ms and discovered at 10 ms: 6 ms are the browser's. A byte that
+    /// reveals an object after its discovery takes no time of the browser.
+    #[test]
+    fn the_browser_works_from_the_byte_that_reveals_an_object() {
+        let revealed = |at| ObjectSpan { revealed: Some(ms(at)), ..object() };
+        let first = |object| shown(&object)[0];
+        assert_eq!(first(revealed(4)), (PhaseKind::Browser, 4, Some(10)));
+        assert_eq!(shown(&revealed(4))[1], (PhaseKind::Blocked, 10, Some(80)));
+        assert_eq!(first(revealed(30)), (PhaseKind::Blocked, 10, Some(80)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use report::{
     BoundPoint, ConnectionView, CriticalSpan, LevelPoint, LimitView, Links, MAX_HTML_BYTES,
     MilestoneView, ObjectSpan, OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport,
-    RaceRow, SchemeView, SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
+    RaceRow, SchemeView, Section, SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
 };
 use units::Instant;
 
@@ -28,6 +28,7 @@ pub(crate) fn race_of(word: &str) -> RaceReport {
         revealed_by: None,
         server_wait: units::Duration::from_millis(4),
         critical: Some(CriticalSpan { from: ms(0), to: ms(30) }),
+        revealed: Some(ms(0)),
         discovered: ms(0),
         requested: Some(ms(10)),
         first_byte: Some(ms(20)),
@@ -79,14 +80,18 @@ pub(crate) fn race_of(word: &str) -> RaceReport {
     };
     let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {
+        lead: vec![Section { heading: word.to_owned(), blocks: Vec::new() }],
+        leading: 0,
         sections: Vec::new(),
+        glossary: vec![word.to_owned()],
         compared: None,
         links: Links::default(),
         title: word.to_owned(),
-        subtitle: vec![word.to_owned()],
+        assumptions: vec![word.to_owned()],
         words: vec![word.to_owned()],
         table: Table::race(&[row], "page done"),
         schemes: vec![scheme],
+        which_loads: word.to_owned(),
         limit: LimitView { document: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
     }
 }
@@ -106,6 +111,43 @@ fn a_race_is_shown_in_full() {
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
     assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
+}
+
+/// The result in words, the critical path, its load, the tables, two loads, the progress, and each
+/// scheme. Words and assumptions are closed, and open without a script.
+#[test]
+fn parts_of_a_race_stand_in_the_order_of_a_readers_questions() {
+    let mut report = two_schemes();
+    report.words = vec!["in words".to_owned()];
+    report.glossary = vec!["limit: a word".to_owned()];
+    report.assumptions = vec!["Seed 1".to_owned()];
+    report.lead[0].heading = "Critical path".to_owned();
+    report.sections = vec![Section { heading: "Milestones".to_owned(), blocks: Vec::new() }];
+    report.compared = Some((0, 1));
+    let html = report.to_html();
+    let order = [
+        "in words",
+        "<details class=\"about-it\"><summary>Words</summary><ul class=\"facts\"><li><bdi>limit: a word",
+        "<details class=\"about-it\"><summary>Assumptions</summary><ul class=\"facts\"><li><bdi>Seed 1",
+        "<h2 id=\"part0\"><bdi>Critical path",
+        "<h2>Page load under <bdi>linux",
+        "id=\"s0o0\"",
+        "<h2 id=\"results\">",
+        "<h2 id=\"part1\"><bdi>Milestones",
+        COMPARED,
+        "<h2 id=\"progress\">",
+        "<h2 id=\"schemes\">",
+        "<a href=\"#load\">page load</a> stands above",
+        "id=\"s1o0\"",
+    ];
+    let places = order.map(|part| html.find(part).unwrap_or_else(|| panic!("no {part}")));
+    assert!(places.is_sorted(), "{places:?}");
+    // The load of another scheme may lead, or none.
+    report.leading = 1;
+    assert!(report.to_html().contains("<h2>Page load under <bdi>fs"));
+    report.leading = 2;
+    let html = report.to_html();
+    assert!(!html.contains("Page load under") && html.matches(">Page load<").count() == 2);
 }
 
 /// Nothing but links to the page's own parts; no source, no inline style, no handler.
@@ -286,7 +328,7 @@ fn many_schemes_objects_and_connections_fit() {
 #[test]
 fn endless_strings_fit() {
     let mut report = race_of(&"<&\u{1f600}\"".repeat(50_000));
-    report.subtitle = vec![report.title.clone(); 100];
+    report.assumptions = vec![report.title.clone(); 100];
     report.schemes = vec![report.schemes[0].clone(); 10];
     report.table.rows = vec![report.table.rows[0].clone(); 2_000];
     report.table.columns = vec![report.table.columns[0].clone(); 1_000];
@@ -315,6 +357,7 @@ prop_compose! {
         later in prop::array::uniform3(prop::option::of(instant())),
         index in 0usize..9,
         revealed_by in prop::option::of(0usize..9),
+        revealed in prop::option::of(instant()),
         server_wait in instant(),
         critical in prop::option::of((instant(), instant())),
         opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
@@ -326,7 +369,7 @@ prop_compose! {
         let critical = critical.map(|(from, to)| CriticalSpan { from, to });
         ObjectSpan {
             index, label, host, kind, connection, opening, bytes, revealed_by, server_wait, critical,
-            discovered, requested, first_byte, done,
+            revealed, discovered, requested, first_byte, done,
         }
     }
 }
