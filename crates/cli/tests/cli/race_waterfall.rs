@@ -113,3 +113,22 @@ fn the_report_explains_its_words() {
     stdout(&[&FRAMES[..5], &raced].concat());
     assert!(fs::read_to_string(file).unwrap().contains("<bdi>hs-cubic: "));
 }
+
+/// Over HTTP/1.1, six connections to each host carry more objects. One object waits for each
+/// handshake, and no object that takes the connection later shows it.
+#[test]
+fn a_handshake_is_shown_at_the_object_that_waited_for_it() {
+    let race = ["race", "crates/cli/tests/recordings/five-runs.har", "--http", "1.1"];
+    let race =
+        [&race[..], &["--path", "5mbit,60ms,1bdp", "--schemes", "linux", "--exact"]].concat();
+    let detail = &json(&[&race[..], &["--json"]].concat())["schemes"][0]["first_load"];
+    let connections = detail["connections"].as_array().expect("connections").len();
+    let objects = detail["objects"].as_array().expect("objects").len();
+    let file = folder("race-handshakes").join("race.html");
+    stdout(&[&race[..], &["--report", file.to_str().unwrap()]].concat());
+    let html = fs::read_to_string(file).unwrap();
+    let load =
+        html.split("id=\"load\"").nth(1).expect("a load").split("</section>").next().unwrap();
+    assert!(connections < objects, "{connections} connections for {objects} objects");
+    assert_eq!(load.matches("\nTCP handshake: ").count(), connections);
+}

@@ -120,3 +120,14 @@ fn object_instants(object: &ObjectSpan) -> impl Iterator<Item = Instant> {
     let later = [object.requested, object.first_byte, object.done].into_iter().flatten();
     later.chain([object.discovered])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_of_packets_are_rounded_to_microseconds() {
+        let shown = |nanos| exact(Instant::from_nanos(nanos));
+        assert_eq!((shown(1_999_499), shown(1_999_500)), ("1.999 ms".into(), "2.000 ms".into()));
+    }
+}

@@ -150,6 +150,34 @@ fn parts_of_a_race_stand_in_the_order_of_a_readers_questions() {
     assert!(!html.contains("Page load under") && html.matches(">Page load<").count() == 2);
 }
 
+/// Labels of the two limits stand in lines of 11 pixels at the top of a plot of 240 pixels: the lower
+/// one ends 1.1 + 1.15 lines and a descender of 3 pixels below it, at 28 pixels. Curves end at 100 %,
+/// which is lower. If the axis is cut behind a load of 30 ms, the limit at 25 ms is far right.
+#[test]
+fn curves_of_progress_stay_below_the_labels_of_limits() {
+    let progress = |report: &RaceReport| {
+        let html = report.to_html();
+        html.split("<h2 id=\"progress\">")
+            .nth(1)
+            .unwrap()
+            .split("</section>")
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let mut report = race_of("linux");
+    let whole = progress(&report);
+    let axis = whole.split("data-y=\"").nth(1).unwrap().split('"').next().unwrap();
+    let top: f64 = axis.split(' ').nth(2).unwrap().parse().unwrap();
+    assert!((1.0 - 1.0 / top) * 240.0 > 28.0, "{axis}");
+    let last = report.schemes[0].objects[0].clone();
+    report.schemes[0].objects.push(ObjectSpan { index: 1, done: Some(ms(300)), ..last });
+    let cut = progress(&report);
+    assert!(cut.contains("data-home=\"0.111650\""), "{cut}");
+    let marks = cut.split("class=\"marks\"").nth(1).unwrap();
+    assert_eq!(marks.matches("text-anchor=\"end\"").count(), 2, "{marks}");
+}
+
 /// Nothing but links to the page's own parts; no source, no inline style, no handler.
 #[test]
 fn the_page_refers_to_nothing_outside_itself() {

@@ -194,6 +194,10 @@ fn objects_long_after_the_load_do_not_stretch_its_axis() {
     assert!(last_byte.contains("hidden"), "{last_byte}");
     assert!(load.contains("<p class=\"rest\">1 later object until 620 ms →</p>"));
     assert_eq!(load.matches("class=\"r later\"").count(), 1);
+    // A load that never ends has everything in sight.
+    report.schemes[0].page_done = None;
+    assert!(!report.to_html().contains("data-home="));
+    report.schemes[0].page_done = Some(ms(61));
     // Up to twice the load the axis has everything.
     report.schemes[0].objects[2].done = Some(ms(121));
     report.schemes[0].objects[2].first_byte = Some(ms(120));
