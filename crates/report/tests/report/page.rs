@@ -150,10 +150,10 @@ fn parts_of_a_race_stand_in_the_order_of_a_readers_questions() {
     assert!(!html.contains("Page load under") && html.matches(">Page load<").count() == 2);
 }
 
-/// The plot is 240 pixels high, and a line of a label 11. Labels of the two limits stand in lines at
-/// its top. The lower one is 1.1 + 1.15 lines down and has a descender of 3 pixels, so it ends at
-/// 28 pixels. Curves end at 100 %, which is lower. If the axis is cut behind a load of 30 ms, the
-/// limit at 25 ms is far right.
+/// The plot is 240 pixels high, and a line of a label 11. Labels of the two limits stand in lines
+/// at its top. The lower one is 1.1 + 1.15 lines down and has a descender of 3 pixels, so it ends
+/// at 28 pixels. Curves end at 100 %, which is lower. If the axis is cut behind a load of 30 ms,
+/// the limit at 25 ms is far right.
 #[test]
 fn curves_of_progress_stay_below_the_labels_of_limits() {
     let progress = |report: &RaceReport| {
