@@ -21,6 +21,14 @@ pub struct HeadstartProgram {
     build: &'static str,
 }
 
+/// The program that hands over to all others. It is its own subcommand of nothing.
+pub const HEADSTART: HeadstartProgram = HeadstartProgram {
+    subcommand: "",
+    file: "headstart",
+    about: "headstart",
+    build: "`make build` builds it",
+};
+
 /// Starts the kernel's connections warm. Its build compiles programs for the kernel.
 pub const AGENT: HeadstartProgram = HeadstartProgram {
     subcommand: "agent",

@@ -33,6 +33,8 @@ pub(crate) fn told(command: &str) -> Told {
         "" => appendix(),
         "check" => check::appendix(),
         "check ns2" => check::ns2_appendix(),
+        "check pages" => check::pages_appendix(),
+        "check quic" => check::quic_appendix(),
         "check scripts" => check::scripts_appendix(),
         "check traces" => check::traces_appendix(),
         "check truth" => check::truth_appendix(),

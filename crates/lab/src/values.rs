@@ -5,7 +5,7 @@ use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
-use testbed::{agreement, truth};
+use testbed::{agreement, pages, truth};
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text
 /// will do.
@@ -20,6 +20,9 @@ pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
         }
         ("truth", "rows") => {
             Completion::of(truth::row_names().into_iter().map(|name| Candidate::whole(name, "")))
+        }
+        ("pages", "pages") => {
+            Completion::of(pages::cases().into_iter().map(|case| Candidate::whole(case.name, "")))
         }
         ("sim", "plan") | ("papers", "table") => Completion::ending(&[".toml"]),
         ("sim", "example") => Completion::named(sim::example_names().map(|name| (name, ""))),

@@ -147,6 +147,36 @@ pub enum MemoryKind {
     Lent,
 }
 
+/// The rule by which the window grows only while it is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// It grows by any ACK.
+    #[default]
+    Off,
+    /// Linux's: a limit counts for a round trip, and in slow start it is enough to use half of the
+    /// window (RFC 7661 §3, Linux `tcp_is_cwnd_limited`).
+    Linux,
+    /// QUIC's: it grows only by ACKs that arrive while the window or the pacer holds data back
+    /// (RFC 9002 §7.8).
+    Quic,
+}
+
+/// The pacing rate over `cwnd / srtt`, per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacingGain {
+    /// The gain while the window is below half of `ssthresh`.
+    pub slow_start_percent: u64,
+    /// The gain otherwise.
+    pub later_percent: u64,
+}
+
+impl PacingGain {
+    /// Linux's (`tcp_update_pacing_rate`).
+    pub const LINUX: Self = Self { slow_start_percent: 200, later_percent: 120 };
+    /// QUIC's: N = 1.25 in RFC 9002 §7.7.
+    pub const QUIC: Self = Self { slow_start_percent: 125, later_percent: 125 };
+}
+
 /// Options of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
@@ -210,12 +240,14 @@ pub struct ConnectionConfig {
     /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
     /// as the window lets go. ns-2's `maxburst`.
     pub max_burst: Option<u32>,
-    /// Grow the window only while it limits sending (RFC 7661 §3, as Linux).
-    pub validate_window: bool,
+    /// Whether the window grows only while it is used.
+    pub validation: WindowValidation,
     /// Whose memory is asked and told.
     pub memory: MemoryKind,
-    /// Spread sending over the round trip: `cwnd / srtt`, twice that in slow start.
+    /// Spread sending over the round trip, as fast as `pacing_gain` says.
     pub pacing: bool,
+    /// Pacing rate over `cwnd / srtt`.
+    pub pacing_gain: PacingGain,
     /// Paced segments that leave at once after a pause.
     pub pacing_burst: u32,
     /// The receiving half.
@@ -262,9 +294,10 @@ impl Default for ConnectionConfig {
             least_batch: 0,
             idle: IdleRestart::SlowStart,
             max_burst: None,
-            validate_window: false,
+            validation: WindowValidation::Off,
             memory: MemoryKind::None,
             pacing: false,
+            pacing_gain: PacingGain::LINUX,
             pacing_burst: 1,
             receive: ReceiveConfig {
                 first_buffer: 0,

@@ -21,19 +21,22 @@ pub enum Bound {
     Server,
     /// The browser worked out its next request.
     Client,
+    /// The browser looked up the name of a host.
+    Dns,
     /// Nothing but signals under way: handshakes, requests, last bytes, acknowledgements.
     Rounds,
 }
 
 impl Bound {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Path,
         Self::CongestionWindow,
         Self::ReceiveWindow,
         Self::Recovery,
         Self::Server,
         Self::Client,
+        Self::Dns,
         Self::Rounds,
     ];
 
@@ -46,6 +49,7 @@ impl Bound {
             Self::Recovery => "recovery",
             Self::Server => "server",
             Self::Client => "client",
+            Self::Dns => "dns",
             Self::Rounds => "rounds",
         }
     }

@@ -44,6 +44,8 @@ pub struct CriticalPhases {
     pub client: Duration,
     /// No connection is free.
     pub waiting: Duration,
+    /// The name of its host is looked up.
+    pub dns: Duration,
     /// TCP's handshake.
     pub tcp: Duration,
     /// TLS's handshake.
@@ -58,10 +60,11 @@ pub struct CriticalPhases {
 
 impl CriticalPhases {
     /// Each phase with its name, in order.
-    pub const fn named(&self) -> [(&'static str, Duration); 7] {
+    pub const fn named(&self) -> [(&'static str, Duration); 8] {
         [
             ("client", self.client),
             ("waiting", self.waiting),
+            ("dns", self.dns),
             ("tcp", self.tcp),
             ("tls", self.tls),
             ("trip", self.trip),
@@ -191,18 +194,20 @@ impl Walk<'_> {
         Some(&transfer.connection)
     }
 
-    /// Divides the time from discovery to request: waiting, and the handshakes of the connection.
+    /// Divides the time from discovery to request: waiting, and the opening of the connection.
     fn open(&self, milestones: &Milestones, phases: &mut CriticalPhases) -> Option<()> {
         let (discovered, requested) = (milestones.discovered?, milestones.requested?);
         let connection = self.connection(milestones)?;
         let within = |at: Instant| at.max(discovered).min(requested);
         let opened = within(connection.opened);
+        let sought = within(connection.lookup.unwrap_or(connection.opened));
         let connected = within(connection.connected.unwrap_or(opened));
         let ready = within(connection.ready.unwrap_or(connected)).max(connected);
         phases.tcp = connected.saturating_since(opened);
         phases.tls = ready.saturating_since(connected);
-        let handshakes = phases.tcp + phases.tls;
-        phases.waiting = requested.saturating_since(discovered).saturating_sub(handshakes);
+        phases.dns = opened.saturating_since(sought);
+        let opening = phases.dns + phases.tcp + phases.tls;
+        phases.waiting = requested.saturating_since(discovered).saturating_sub(opening);
         Some(())
     }
 

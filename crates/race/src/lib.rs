@@ -278,7 +278,9 @@ impl Race {
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
         let is_open = kind == VisitKind::Repeated && returns && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
-        limit(&self.located_page(), &self.loader, &self.capacity(phase))
+        let knows_hosts = kind == VisitKind::Repeated;
+        let loader = LoaderConfig { knows_hosts, ..self.loader.clone() };
+        limit(&self.located_page(), &loader, &self.capacity(phase))
     }
 
     /// The limit of every visit under every scheme: no handshake delays it.

@@ -38,6 +38,8 @@ pub struct LoadedObject {
 pub struct LoadedConnection {
     /// Name of its host.
     pub host: String,
+    /// The browser began to look up its host's name; `None` if it waited for no lookup.
+    pub lookup: Option<Duration>,
     /// The browser wanted it; `None` if it was open before the load.
     pub opened: Option<Duration>,
     /// TCP was established; `None` if it was before the load, or never.
@@ -66,6 +68,7 @@ impl LoadDetail {
             };
             LoadedConnection {
                 host: page.host(record.host).name.clone(),
+                lookup: within(record.lookup),
                 opened: within(Some(record.opened)),
                 connected: within(record.connected),
                 ready: within(record.ready),
@@ -115,8 +118,12 @@ impl Serialize for LoadedConnection {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("host", &self.host)?;
-        let times =
-            [("opened_s", self.opened), ("connected_s", self.connected), ("ready_s", self.ready)];
+        let times = [
+            ("lookup_s", self.lookup),
+            ("opened_s", self.opened),
+            ("connected_s", self.connected),
+            ("ready_s", self.ready),
+        ];
         for (key, time) in times {
             map.serialize_entry(key, &time.map(Duration::as_secs_f64))?;
         }
@@ -136,6 +143,7 @@ impl Serialize for HostsJson<'_> {
         serializer.collect_seq(hosts.map(|host| HostJson {
             name: &host.name,
             rtt_s: host.rtt.unwrap_or(self.path.rtt()).as_secs_f64(),
+            lookup_s: host.lookup.map(Duration::as_secs_f64),
         }))
     }
 }
@@ -144,6 +152,7 @@ impl Serialize for HostsJson<'_> {
 struct HostJson<'a> {
     name: &'a str,
     rtt_s: f64,
+    lookup_s: Option<f64>,
 }
 
 /// The objects of a page, in the order of [`ObjectId`], with what reveals each.

@@ -138,7 +138,7 @@ impl RaceResult {
             setting: Setting::default(),
             critical: World::ALL
                 .into_iter()
-                .find_map(|world| CriticalPath::of(&race.page, outcome.baseline(world)?)),
+                .find_map(|world| CriticalPath::of(race, outcome.baseline(world)?)),
             what_if: Vec::new(),
             limit_mark: race.page.recorded().and_then(RecordedLoad::limit_mark),
             notes: Vec::new(),

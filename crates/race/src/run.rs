@@ -18,6 +18,7 @@ use std::any::Any;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Instant;
+use workload::LoaderConfig;
 
 /// A simulation of a repeat under a scheme, and who is in it.
 pub(super) struct Stage {
@@ -162,9 +163,11 @@ impl Stage {
             Some(load) => self.simulation.wake(load.app, at, PageLoad::AGAIN),
             None => {
                 let (site, client) = (self.site(n), race.visits.client(n));
+                let knows_hosts = self.loads.iter().any(|load| load.client == client);
+                let config = LoaderConfig { knows_hosts, ..race.loader_between(&self.scheme) };
                 let load = PageLoad::new(PageSpec {
                     page: Arc::clone(&race.page),
-                    config: race.loader_between(&self.scheme),
+                    config,
                     client: self.lines[client].client,
                     servers: self.servers(race, site),
                     client_scheme: self.client_scheme(race),
@@ -368,7 +371,7 @@ pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     }
 }
 
-fn linux() -> Scheme {
+pub(super) fn linux() -> Scheme {
     Scheme::parse(BASELINE).expect("the baseline is in the catalogue")
 }
 

@@ -81,3 +81,36 @@ impl Setup {
         access
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hosts, ProcessingDelay, Visits, contestants};
+    use std::sync::Arc;
+    use workload::{LoaderConfig, Page};
+
+    /// Two servers of a site are at 4 ms, and a download is as far away as the path says.
+    #[test]
+    fn servers_and_downloads_have_their_distances() {
+        let page = Page::single(1).with_hosts(|_, host| host.rtt = Some(Duration::from_millis(4)));
+        let race = Race {
+            page: Arc::new(page),
+            path: "20mbit,20ms,100p".parse().expect("a path"),
+            loader: LoaderConfig::default(),
+            schemes: contestants("linux").expect("a scheme"),
+            client: None,
+            hosts: Hosts::Apart,
+            processing: ProcessingDelay::NONE,
+            visits: Visits { site: 2, ..Visits::default() },
+            background: 1,
+            repeats: 1,
+            seed: 1,
+        };
+        let access = Setup::new(&race, 0).topology(&race, PathSpec::links);
+        let delay = |link: netsim::LinkId| access.topology.links()[link.index()].config.delay();
+        let own = access.own_links.iter().map(|own| own.map(|own| delay(own.forward)));
+        let ms = Duration::from_millis;
+        assert_eq!(own.collect::<Vec<_>>(), [None, None, Some(ms(8))]);
+        assert_eq!((delay(access.access.forward), delay(access.access.reverse)), (ms(2), ms(2)));
+    }
+}

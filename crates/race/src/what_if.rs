@@ -6,13 +6,17 @@
 //! once, so the gains of two changes do not add up.
 
 use super::contestant::MeasuredLoad;
-use super::{BASELINE, Contestant, Race, RunOptions, Spread, Visits, World};
+use super::run;
+use super::{Contestant, CriticalPath, CriticalWait, Race, RunOptions, Spread, Visits, World};
 use link::path::PathSpec;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::sync::Arc;
-use tcp::Scheme;
 use units::Duration;
-use workload::{Page, PageHost};
+use workload::{Page, PageHost, PageMilestone};
+
+/// Objects of a critical path without which a page is loaded, at most.
+const MOST_REMOVED: usize = 24;
 
 /// A change of path, servers or browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,16 +97,48 @@ impl Race {
     /// # Panics
     /// If the operating system gives no threads.
     pub fn what_if(&self, linux: &Contestant, options: RunOptions<'_>) -> Vec<ChangeResult> {
-        let scheme = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
         let result = |change: Change| {
             let changed = change.of(self)?;
             let visits = Visits { count: 1, ..changed.visits };
-            let race = Race { schemes: vec![scheme.clone()], visits, ..changed };
+            let race = Race { schemes: vec![run::linux()], visits, ..changed };
             let options = RunOptions { record: false, capture: false, ..options };
             let outcome = race.run(options);
             Some(ChangeResult::of(change, outcome.baseline(World::Sim)?, linux))
         };
         Change::ALL.into_iter().filter_map(result).collect()
+    }
+}
+
+impl Race {
+    /// Fills in the time that the load would save without each object of its critical path, for the
+    /// objects that it waits for longest. Nothing is filled in for a load of another world.
+    ///
+    /// # Panics
+    /// If the operating system gives no threads.
+    pub fn save_without(&self, path: &mut CriticalPath, options: RunOptions<'_>) {
+        if path.on != World::Sim {
+            return;
+        }
+        let whole = path.total();
+        let mut longest: Vec<&mut CriticalWait> = path.objects.iter_mut().collect();
+        longest.sort_by_key(|object| Reverse(object.wait.phases.total()));
+        for object in longest.into_iter().take(MOST_REMOVED) {
+            let id = object.wait.object;
+            // Without the document there is no page.
+            let is_document = self.page.awaits(PageMilestone::Document, id);
+            let Some(page) = self.page.without(id).filter(|_| !is_document) else { continue };
+            let race = Race {
+                page: Arc::new(page),
+                schemes: vec![run::linux()],
+                visits: Visits { count: 1, ..self.visits },
+                repeats: 1,
+                ..self.clone()
+            };
+            let quiet = RunOptions { record: false, capture: false, on_run: &|| (), ..options };
+            let outcome = race.run(quiet);
+            let time = outcome.baseline(World::Sim).and_then(|linux| first_load(linux)?.page);
+            object.saved_without = time.map(|time| whole.saturating_sub(time));
+        }
     }
 }
 
@@ -122,6 +158,10 @@ impl ChangeResult {
         };
         Self { page_s: over(|one| one.page_s), gain: over(|one| one.gain), ..all[0] }
     }
+}
+
+fn first_load(contestant: &Contestant) -> Option<&MeasuredLoad> {
+    contestant.first()?.visits.first()
 }
 
 /// Seconds of the first visit of each repeat; `None` of a load that did not end.

@@ -259,6 +259,7 @@ impl Toy {
             if object.kind == "html" { ms(0) } else { ms(190).max(ms(190 + object.bytes / 2000)) };
         object.requested = Some(load.now.max(object.discovered));
         object.opening = Some(OpeningView {
+            lookup: None,
             opened: load.start,
             connected: Some(load.start + RTT),
             ready: Some(load.start + RTT + RTT),

@@ -142,9 +142,11 @@ pub struct CriticalSpan {
     pub to: Instant,
 }
 
-/// How a connection opened: opened ≤ connected ≤ ready; `None` for what never happened.
+/// How a connection opened: lookup ≤ opened ≤ connected ≤ ready; `None` for what never happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpeningView {
+    /// The client began to look up the name of the host; `None` if it knew the address.
+    pub lookup: Option<Instant>,
     /// The client wanted it: its first packet left.
     pub opened: Instant,
     /// TCP was established.

@@ -190,12 +190,12 @@ pub(crate) fn body(
 }
 
 /// A picture of one pixel. What follows it means nothing. A browser ends the load of one that it cannot understand.
-const PICTURE: [u8; 35] =
+pub(crate) const PICTURE: [u8; 35] =
     *b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 const PICTURE_TYPE: &str = "image/gif";
 
 /// Makes a body `to` bytes long by what means nothing in its language, if it is shorter.
-fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
+pub(crate) fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     let room = (to as usize).saturating_sub(body.len());
     let (opens, closes) = match kind {
         ObjectKind::Html => ("<!--", "-->"),

@@ -80,6 +80,29 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
 /// part of a file back until its header has been acknowledged.
 const WHOLE: &str = "location = /flight { sendfile off; }";
 
+/// The beginning of nginx's configuration, up to and without the servers. `has` is true of a module
+/// that is built in.
+pub(crate) fn preamble(folder: &Path, has: impl Fn(&str) -> bool) -> String {
+    let at = folder.display();
+    let mut text = format!(
+        "daemon off;\nuser root;\nworker_processes 1;\nworker_priority -20;\npid {at}/pid;\nerror_log stderr error;\n\
+         events {{ worker_connections 4096; }}\n\
+         http {{\n  access_log off;\n  server_tokens off;\n  default_type application/octet-stream;\n  \
+         etag off;\n  max_ranges 0;\n  sendfile on;\n  tcp_nodelay on;\n  lingering_close off;\n  \
+         keepalive_timeout 1h;\n  client_header_timeout 1h;\n  send_timeout 1h;\n  \
+         keepalive_requests 1000000;\n  http2_chunk_size 16k;\n  \
+         client_header_buffer_size 64k;\n  large_client_header_buffers 4 64k;\n  root {at}/objects;\n  \
+         client_body_temp_path {at}/body;\n"
+    );
+    for module in ["proxy", "fastcgi", "uwsgi", "scgi"] {
+        if has(module) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {module}_temp_path {at}/{module};");
+        }
+    }
+    text
+}
+
 /// The addresses at which nginx listens.
 #[derive(Clone, Copy)]
 pub(super) struct ListensAt<'a> {
@@ -98,23 +121,7 @@ pub(super) fn configuration(
     listens_at: ListensAt<'_>,
     has: impl Fn(&str) -> bool,
 ) -> String {
-    let at = folder.display();
-    let mut text = format!(
-        "daemon off;\nuser root;\nworker_processes 1;\nworker_priority -20;\npid {at}/pid;\nerror_log stderr error;\n\
-         events {{ worker_connections 4096; }}\n\
-         http {{\n  access_log off;\n  server_tokens off;\n  default_type application/octet-stream;\n  \
-         etag off;\n  max_ranges 0;\n  sendfile on;\n  tcp_nodelay on;\n  lingering_close off;\n  \
-         keepalive_timeout 1h;\n  client_header_timeout 1h;\n  send_timeout 1h;\n  \
-         keepalive_requests 1000000;\n  http2_chunk_size 16k;\n  \
-         client_header_buffer_size 64k;\n  large_client_header_buffers 4 64k;\n  root {at}/objects;\n  \
-         client_body_temp_path {at}/body;\n"
-    );
-    for module in ["proxy", "fastcgi", "uwsgi", "scgi"] {
-        if has(module) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {module}_temp_path {at}/{module};");
-        }
-    }
+    let mut text = preamble(folder, has);
     for (address, host) in listens_at.hosts.iter().zip(page.hosts()) {
         let http2 = if config.protocol(host).http == Http::Http2 { " http2" } else { "" };
         let _ = writeln!(text, "  server {{ listen {address}{http2}; {WHOLE} }}");

@@ -80,6 +80,8 @@ pub struct LoaderConfig {
     /// From the last byte of an object under HTTP/1.0 until its connection no longer counts as open, and another
     /// may be opened in its place.
     pub turnaround: Duration,
+    /// The browser knows the addresses of all hosts, and looks no name up.
+    pub knows_hosts: bool,
     /// As which server simulated ones write.
     pub server: ServerModel,
     /// As which client pages are loaded.
@@ -97,6 +99,7 @@ impl Default for LoaderConfig {
             low_water: HTTP2_LOW_WATER,
             keep_open: false,
             turnaround: Duration::ZERO,
+            knows_hosts: false,
             server: ServerModel::Builtin,
             client: ClientModel::Loader,
         }

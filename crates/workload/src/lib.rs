@@ -58,8 +58,9 @@
 //!
 //! Sizes, gaps and start times of other traffic are drawn from a [`Distribution`].
 //!
-//! Name lookups are not part of a load. Requests of no bytes reach the server at the instant they
-//! are announced: the papers' pages ask so, unless a [`RequestModel`] says otherwise.
+//! Names are looked up if a host says how long that takes ([`PageHost::lookup`]). Requests of no
+//! bytes reach the server at the instant they are announced: the papers' pages ask so, unless a
+//! [`RequestModel`] says otherwise.
 
 mod announcement;
 mod client;
@@ -88,7 +89,7 @@ pub use page::{
     BUILTINS, Builtin, ChangeKind, Discovery, HostId, Kilobyte, LeftOut, NamingPart, Object,
     ObjectChange, ObjectId, ObjectKind, ObjectSizes, Page, PageChanges, PageError, PageHost,
     PageMilestone, RecordedFetch, RecordedHost, RecordedLoad, RequestModel, RequestOrder,
-    RequestTiming, ServerTimeConfidence, VersionEvidence,
+    RequestTiming, RevealEvidence, ServerTimeConfidence, VersionEvidence,
 };
 pub use server::{ServerSession, SocketCall};
 pub use stream::{Span, SpanContent};

@@ -22,6 +22,7 @@ pub(super) struct PageJson<'a> {
 struct RecordingJson {
     rate_bps: Option<u64>,
     rtt_s: Option<f64>,
+    load_event_s: Option<f64>,
     server_times: &'static str,
     delayed_responses: usize,
     limit_mark: Option<&'static str>,
@@ -81,6 +82,7 @@ struct FetchJson<'a> {
     wait_s: f64,
     least_server_time_s: f64,
     most_server_time_s: f64,
+    revealed_by: &'static str,
 }
 
 impl<'a> PageJson<'a> {
@@ -116,6 +118,7 @@ impl RecordingJson {
         Self {
             rate_bps: recorded.rate.map(units::Rate::as_bps),
             rtt_s: recorded.rtt.map(units::Duration::as_secs_f64),
+            load_event_s: recorded.load_event.map(units::Duration::as_secs_f64),
             server_times,
             delayed_responses,
             limit_mark: recorded.limit_mark(),
@@ -169,6 +172,7 @@ impl<'a> ObjectJson<'a> {
                 wait_s: fetch.wait.as_secs_f64(),
                 least_server_time_s: fetch.least_server_time.as_secs_f64(),
                 most_server_time_s: fetch.most_server_time.as_secs_f64(),
+                revealed_by: fetch.revealed_by.key(),
             }),
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         notes: format!(
-            "{}\n\nTimes count from the start of the load. Name lookups are not part of it.",
+            "{}\n\nTimes count from the start of the load. Name lookups are part of it only with --dns.",
             variants::about()
         )
         .into(),

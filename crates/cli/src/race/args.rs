@@ -5,8 +5,8 @@
 
 use super::budget::RaceBudget;
 use super::values::{
-    HostRtt, SchemeList, parse_http, parse_idle, parse_schemes, parse_tls, parse_tls_flight,
-    parse_until, parse_window,
+    HostRtt, LookupTime, SchemeList, parse_http, parse_idle, parse_schemes, parse_tls,
+    parse_tls_flight, parse_until, parse_window,
 };
 use cmdline::names;
 use link::path::PathSpec;
@@ -94,6 +94,13 @@ pub(crate) struct RaceArgs {
     /// without one keep the path's. Simulations only.
     #[arg(long, value_name = "HOST=TIME|recorded")]
     pub(super) rtt_of: Vec<HostRtt>,
+
+    /// Time of a name lookup, like 30ms, or recorded [default: lookups are not part of a load]
+    ///
+    /// Each name is looked up once, before the first connection to its host. `recorded` takes the
+    /// times of a recording; hosts without one are looked up in no time. Simulations only.
+    #[arg(long, value_name = "TIME|recorded,…")]
+    pub(super) dns: Option<LookupTime>,
 
     /// Bulk downloads by `linux` to the same client; they start ten seconds before the page
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]

@@ -1,11 +1,8 @@
 //! The critical path as the report shows it: the time of each object first, and its largest phase.
 
-use super::diagnosis;
-use race::{CriticalPath, CriticalWait, RaceResult};
-use report::{Block, Cell, Column, Quantity, Section, Table, seconds};
-
-/// The title of the column that comes right after the object.
-const TIME: &str = "time";
+use super::diagnosis::{self, TIME, WITHOUT};
+use race::{CriticalPath, RaceResult};
+use report::{Block, Cell, Column, Quantity, Row, Section, Table, seconds};
 
 /// The section of a race's critical path, if there is one.
 pub(super) fn section(result: &RaceResult) -> Option<Section> {
@@ -21,29 +18,33 @@ pub(super) fn section(result: &RaceResult) -> Option<Section> {
 
 /// All objects. A narrow page shows the columns up to the largest phase without scrolling.
 fn table(path: &CriticalPath) -> Table {
-    let Table { mut columns, mut rows } = diagnosis::table(path, true);
-    let time = columns.iter().position(|column| column.title == TIME).unwrap_or(1);
-    columns[1..=time].rotate_right(1);
+    let Table { columns, rows } = diagnosis::table(path, true);
+    let find = |title: &str| columns.iter().position(|column| column.title == title);
+    let (Some(time), Some(without)) = (find(TIME), find(WITHOUT)) else {
+        return Table { columns, rows };
+    };
+    let others = (1..columns.len()).filter(|at| ![time, without].contains(at));
+    let order: Vec<usize> = [0, time, without].into_iter().chain(others).collect();
+    let phases = &columns[time + 1..without];
+    let reordered = |row: &Row| {
+        let mut cells: Vec<Cell> = order.iter().map(|at| row.cells[*at].clone()).collect();
+        cells.insert(2, largest(phases, &row.cells[time + 1..without]));
+        Row { cells, ..*row }
+    };
+    let rows = rows.iter().map(reordered).collect();
     let help = "The phase that takes the largest part of this time";
+    let mut columns: Vec<Column> = order.iter().map(|at| columns[*at].clone()).collect();
     columns.insert(2, Column::new("mostly", Quantity::Text, help));
-    for (row, wait) in rows.iter_mut().zip(&path.objects) {
-        row.cells[1..=time].rotate_right(1);
-        row.cells.insert(2, Cell::Text(largest_phase(wait)));
-    }
     Table { columns, rows }
 }
 
-/// The name and the time of an object's largest phase.
-fn largest_phase(wait: &CriticalWait) -> String {
-    let phases = wait.wait.phases.named().into_iter().rev();
-    let largest = phases.max_by_key(|(_, time)| *time);
-    largest.map_or(String::new(), |(name, time)| {
-        let name = match name {
-            "client" => "browser",
-            "tcp" => "TCP",
-            "tls" => "TLS",
-            name => name,
-        };
-        format!("{name} {}", seconds(time.as_secs_f64()))
-    })
+/// The name and the time of the largest phase.
+fn largest(phases: &[Column], times: &[Cell]) -> Cell {
+    let times = phases.iter().zip(times).filter_map(|(phase, time)| match time {
+        Cell::Number(time) => Some((&phase.title, time.mean)),
+        _ => None,
+    });
+    let largest = times.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    largest
+        .map_or(Cell::Undefined, |(phase, time)| Cell::Text(format!("{phase} {}", seconds(time))))
 }

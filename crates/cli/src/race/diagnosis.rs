@@ -1,14 +1,17 @@
 //! The result of a race in words: the page's time, what could be saved, and what it waits for.
 
 use race::{
-    BASELINE, Bound, Change, ChangeResult, CriticalCause, CriticalPath, CriticalWait,
+    BASELINE, Bound, ChangeResult, CriticalCause, CriticalPath, CriticalPhases, CriticalWait,
     PERFECT_START, RaceMetric, RaceResult, SchemeResult, VisitKind, World,
 };
 use report::{Cell, Column, Quantity, Row, Table, seconds};
 use units::{Duration, counted};
+use workload::RevealEvidence;
 
 /// Objects of the critical path that the terminal shows.
 const MOST_SHOWN: usize = 5;
+/// Letters of an object's name.
+const MOST_LETTERS: usize = 36;
 /// A cause with a smaller share is not named.
 const OF_NOTE: f64 = 0.005;
 
@@ -32,22 +35,92 @@ pub(super) fn sentences(result: &RaceResult) -> Vec<String> {
             format!("{needs}; a perfect start would save {saves} of it, {:.0} %.", gain * 100.0)
         }
     };
-    [saving].into_iter().chain(account(linux)).chain(changes(result)).collect()
+    let chain = result.critical.as_ref().map(|path| chain(path, linux.world == Some(World::Sim)));
+    let others = account(linux).into_iter().chain(changes(result));
+    [saving].into_iter().chain(chain).chain(others).collect()
+}
+
+/// The objects that delay the load: the last one, the slowest one, and the one that costs most.
+fn chain(path: &CriticalPath, is_simulated: bool) -> String {
+    let (Some(last), Some(slowest)) = (path.objects.last(), slowest(path)) else {
+        return String::new();
+    };
+    let (phase, time) = largest(&slowest.wait.phases);
+    let slowest = format!(
+        "The load waits longest for {}: {}, of which {} {phase}",
+        short(&slowest.label),
+        seconds(slowest.wait.phases.total().as_secs_f64()),
+        seconds(time.as_secs_f64()),
+    );
+    let chain = counted(path.objects.len(), "object");
+    let ends = format!(
+        "It ends with {} of {}, at the end of a chain of {chain}",
+        short(&last.label),
+        last.host
+    );
+    let costly = path.objects.iter().filter_map(|one| Some((one.saved_without?, one)));
+    let costly = costly.max_by_key(|(saved, _)| *saved).filter(|_| is_simulated);
+    let total = path.total().as_secs_f64();
+    let least = |saved: Duration| saved.as_secs_f64() >= OF_NOTE * total;
+    match costly.filter(|(saved, _)| least(*saved)) {
+        None => format!("{slowest}. {ends}."),
+        Some((saved, object)) => {
+            let saved = saved.as_secs_f64();
+            let share = saved / total * 100.0;
+            format!(
+                "{slowest}. {ends}. Without {} it would save {} ({share:.0} %).",
+                short(&object.label),
+                seconds(saved)
+            )
+        }
+    }
+}
+
+fn slowest(path: &CriticalPath) -> Option<&CriticalWait> {
+    path.objects.iter().max_by_key(|object| object.wait.phases.total())
+}
+
+/// The largest phase, in words that follow its time.
+fn largest(phases: &CriticalPhases) -> (&'static str, Duration) {
+    let words = [
+        "for the browser to ask",
+        "for a connection",
+        "for the name lookup",
+        "for the TCP handshake",
+        "for the TLS handshake",
+        "for its request and first byte to cross the path",
+        "for the server to answer",
+        "to receive it",
+    ];
+    let all = words.into_iter().zip(phases.named().map(|(_, time)| time));
+    all.max_by_key(|(_, time)| *time).unwrap_or_default()
 }
 
 /// Savings by changes other than of TCP, the largest first.
 fn changes(result: &RaceResult) -> Option<String> {
     let saving = |of: &ChangeResult| {
         let (time, gain) = (of.page_s?.median, of.gain?.median);
-        (gain >= OF_NOTE).then(|| (gain, gain / (1.0 - gain) * time, of.change))
+        Some((gain, gain / (1.0 - gain) * time, of.change))
     };
     let mut saved: Vec<_> = result.what_if.iter().filter_map(saving).collect();
     saved.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
-    let in_words = |(gain, time, change): &(f64, f64, Change)| {
-        format!("{} {} ({:.0} %)", change.name(), seconds(*time), gain * 100.0)
-    };
-    let all: Vec<String> = saved.iter().map(in_words).collect();
-    (!all.is_empty()).then(|| format!("Other changes would save: {}.", all.join(", ")))
+    let some: Vec<String> = saved
+        .iter()
+        .filter(|(gain, ..)| *gain >= OF_NOTE)
+        .map(|(gain, time, change)| {
+            format!("{} {} ({:.0} %)", change.name(), seconds(*time), gain * 100.0)
+        })
+        .collect();
+    let none = saved.iter().filter(|(gain, ..)| *gain < OF_NOTE);
+    let none: Vec<&str> = none.map(|(.., change)| change.name()).collect();
+    match (some.join(", "), none.join(", ")) {
+        (some, none) if some.is_empty() && none.is_empty() => None,
+        (some, none) if none.is_empty() => Some(format!("Other changes would save: {some}.")),
+        (some, none) if some.is_empty() => {
+            Some(format!("Other changes would save nothing: {none}."))
+        }
+        (some, none) => Some(format!("Other changes would save: {some}; nothing: {none}.")),
+    }
 }
 
 fn time_of(row: &SchemeResult) -> Option<f64> {
@@ -75,6 +148,7 @@ const fn in_words(bound: Bound) -> &'static str {
         Bound::Recovery => "repairing losses (recovery)",
         Bound::Server => "waiting for servers (server)",
         Bound::Client => "on the browser's own work (client)",
+        Bound::Dns => "looking up names of hosts (dns)",
         Bound::Rounds => "on round trips without data (rounds)",
     }
 }
@@ -104,57 +178,88 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
     }
     longest.sort_unstable();
     let rows = longest.into_iter().map(|at| row(path, at));
-    Table { columns: columns(), rows: rows.collect() }
+    let mut table = Table { columns: columns(), rows: rows.collect() };
+    if path.objects.iter().all(|object| object.wait.phases.dns.is_zero()) {
+        table.remove_column(DNS);
+    }
+    table
 }
+
+/// The column of name lookups, which most races do not have.
+const DNS: &str = "DNS";
+/// The columns before and after those of phases.
+pub(super) const TIME: &str = "time";
+pub(super) const WITHOUT: &str = "without it";
 
 fn columns() -> Vec<Column> {
     let mut columns = vec![
         Column::new("object", Quantity::Text, "The object that the load waits for"),
         Column::new("waits for", Quantity::Text, "The object before it, and why"),
         Column::new("bytes", Quantity::Bytes, "Size of its response"),
-        Column::new("time", Quantity::Time, "The time for which the load waits for it"),
+        Column::new(TIME, Quantity::Time, "The time for which the load waits for it"),
     ];
     let phases = [
         ("browser", "The browser works out the request"),
         ("waiting", "No connection is free"),
+        (DNS, "The name of the host is looked up"),
         ("TCP", "TCP's handshake"),
         ("TLS", "TLS's handshake"),
-        ("trip", "Request and first byte are on their way"),
+        ("trip", "A round trip of request and first byte"),
+        ("queue", "The rest of their time: they wait behind other data"),
         ("server", "The server thinks"),
         ("receiving", "Until its last byte, or the byte that reveals the next object"),
+        (WITHOUT, "The time that the load would save without this object"),
     ];
     columns.extend(phases.map(|(title, help)| Column::new(title, Quantity::Time, help)));
     columns
 }
 
 fn row(path: &CriticalPath, at: usize) -> Row {
-    let CriticalWait { label, bytes, wait, .. } = &path.objects[at];
-    let ahead = at.checked_sub(1).map_or("", |ahead| short(&path.objects[ahead].label));
-    let after = match wait.after {
-        CriticalCause::Start => "start of the load".to_owned(),
-        CriticalCause::Discovery => format!("{ahead} (names it)"),
-        CriticalCause::Connection => format!("{ahead} (connection)"),
+    let object = &path.objects[at];
+    let CriticalWait { bytes, wait, queued, saved_without, .. } = object;
+    let ahead =
+        at.checked_sub(1).map_or_else(String::new, |ahead| short(&path.objects[ahead].label));
+    let after = match (wait.after, object.evidence) {
+        (CriticalCause::Start, _) => "start of the load".to_owned(),
+        (CriticalCause::Connection, _) => format!("{ahead} (connection)"),
+        (CriticalCause::Discovery, Some(RevealEvidence::Redirect)) => format!("{ahead} (redirect)"),
+        (CriticalCause::Discovery, Some(RevealEvidence::Time)) => format!("{ahead} (likely)"),
+        (CriticalCause::Discovery, _) => format!("{ahead} (names it)"),
     };
     let time = |time: Duration| match time {
         Duration::ZERO => Cell::Undefined,
         time => Cell::Number(time.as_secs_f64().into()),
     };
     let mut cells = vec![
-        Cell::Text(short(label).to_owned()),
+        Cell::Text(short(&object.label)),
         Cell::Text(after),
         Cell::Number((*bytes as f64).into()),
         time(wait.phases.total()),
     ];
-    cells.extend(wait.phases.named().map(|(_, phase)| time(phase)));
+    let CriticalPhases { client, waiting, dns, tcp, tls, trip, server, receiving } = wait.phases;
+    let trip = trip.saturating_sub(*queued);
+    cells.extend([client, waiting, dns, tcp, tls, trip, *queued, server, receiving].map(time));
+    cells.push(
+        saved_without.map_or(Cell::Undefined, |saved| Cell::Number(saved.as_secs_f64().into())),
+    );
     Row { cells, is_reference: false }
 }
 
-/// The end of an address: its last part, without a query.
-pub(super) fn short(label: &str) -> &str {
+/// The path of an object's address without a query, or the host if there is no path. A long one is
+/// cut at its beginning.
+pub(super) fn short(label: &str) -> String {
     let address = label.split(['?', '#']).next().unwrap_or(label);
-    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
-    match path.trim_end_matches('/').rsplit('/').next() {
-        Some(name) if !name.is_empty() => name,
-        _ => label,
+    let path = match address.split_once("://") {
+        None => address.to_owned(),
+        Some((_, rest)) => match rest.split_once('/') {
+            None => rest.to_owned(),
+            Some((host, "")) => host.to_owned(),
+            Some((_, path)) => format!("/{path}"),
+        },
+    };
+    let letters = path.chars().count();
+    match letters <= MOST_LETTERS {
+        true => path,
+        false => ['…'].into_iter().chain(path.chars().skip(letters + 1 - MOST_LETTERS)).collect(),
     }
 }

@@ -1,7 +1,7 @@
-//! `--rtt-of`: hosts that are nearer or farther than the path says.
+//! `--rtt-of` and `--dns`: the distances of a page's hosts, and the times of their names' lookups.
 
 use super::args::RaceArgs;
-use super::values::{HostRtt, RECORDED};
+use super::values::{HostRtt, LookupTime, RECORDED};
 use cmdline::Failure;
 use units::{Duration, counted};
 use workload::{HostId, Page, PageHost, RecordedRun};
@@ -23,39 +23,81 @@ impl RaceArgs {
         })
     }
 
+    /// The page with the lookups of `--dns`. All hosts of a name have the same lookup. Addresses
+    /// have none.
+    pub(super) fn with_lookups(&self, page: Page) -> Page {
+        let Some(time) = self.dns else { return page };
+        let recorded: Vec<Option<Duration>> = recorded_lookups(&page).collect();
+        let longest = |id: HostId| {
+            let same = (0..).map(HostId).zip(&recorded);
+            let same =
+                same.filter(|(other, _)| page.first_of_name(*other) == page.first_of_name(id));
+            same.filter_map(|(_, lookup)| *lookup).max().unwrap_or_default()
+        };
+        let hosts = (0..page.hosts().len() as u32).map(HostId);
+        let lookups: Vec<Duration> = hosts
+            .map(|id| match time {
+                LookupTime::Of(time) => time,
+                LookupTime::Recorded => longest(id),
+            })
+            .collect();
+        let notes =
+            page.notes().iter().filter(|note| !note.starts_with(LOOKUPS)).cloned().collect();
+        page.with_notes(notes).with_hosts(|id, host| {
+            host.lookup = Some(lookups[id.index()]).filter(|_| !host.is_address());
+        })
+    }
+
     /// Refuses names of hosts that no page has, and round trips of pages that were not recorded.
     pub(super) fn check_distances(&self, pages: &[RecordedRun]) -> Result<(), Failure> {
         for one in &self.rtt_of {
             match one {
-                HostRtt::Recorded => check_recorded(pages)?,
+                HostRtt::Recorded => check_recorded("--rtt-of", pages)?,
                 HostRtt::Of { host, .. } => check_host(host, pages)?,
             }
         }
-        Ok(())
+        match self.dns {
+            Some(LookupTime::Recorded) => check_recorded("--dns", pages),
+            _ => Ok(()),
+        }
     }
 
-    /// A note on the hosts whose round trips the recording shows.
-    pub(super) fn note_on_distances(&self, page: &Page) -> Option<String> {
-        if !self.rtt_of.contains(&HostRtt::Recorded) {
-            return None;
-        }
-        let known = recorded_rtts(page).flatten().count();
-        Some(format!(
-            "the recording shows the round trips of {known} of {}; other hosts have that of the path, unless --rtt-of names them",
-            counted(page.hosts().len(), "host")
-        ))
+    /// Notes on the hosts whose times the recording shows.
+    pub(super) fn notes_on_distances(&self, page: &Page) -> Vec<String> {
+        let hosts = counted(page.hosts().len(), "host");
+        let rtts = self.rtt_of.contains(&HostRtt::Recorded).then(|| {
+            let known = recorded_rtts(page).flatten().count();
+            format!(
+                "the recording shows the round trips of {known} of {hosts}; other hosts have that of the path, unless --rtt-of names them"
+            )
+        });
+        let lookups = (self.dns == Some(LookupTime::Recorded)).then(|| {
+            let known = recorded_lookups(page).flatten().count();
+            format!(
+                "the recording shows lookups of {known} of {hosts}; names of other hosts are looked up in no time"
+            )
+        });
+        rtts.into_iter().chain(lookups).collect()
     }
+}
+
+/// The beginning of a recording's own note on name lookups.
+pub(super) const LOOKUPS: &str = "name lookups";
+
+fn recorded_lookups(page: &Page) -> impl Iterator<Item = Option<Duration>> + '_ {
+    page.recorded().into_iter().flat_map(|recorded| recorded.hosts.iter().map(|host| host.lookup))
 }
 
 fn recorded_rtts(page: &Page) -> impl Iterator<Item = Option<Duration>> + '_ {
     page.recorded().into_iter().flat_map(|recorded| recorded.hosts.iter().map(|host| host.rtt))
 }
 
-fn check_recorded(pages: &[RecordedRun]) -> Result<(), Failure> {
+fn check_recorded(option: &str, pages: &[RecordedRun]) -> Result<(), Failure> {
     match pages.iter().find(|run| run.page.recorded().is_none()) {
         Some(run) => Err(Failure::input(format!(
-            "--rtt-of {RECORDED}: {} is no recording; use --rtt-of HOST=TIME",
-            run.page.name()
+            "{option} {RECORDED}: {} is no recording; use a time of your own, like {}",
+            run.page.name(),
+            if option == "--dns" { "--dns 30ms" } else { "--rtt-of HOST=80ms" }
         ))),
         None => Ok(()),
     }

@@ -54,7 +54,7 @@ fn table(changes: &PageChanges) -> Table {
         |bytes: Option<u64>| bytes.map_or(Cell::Undefined, |n| Cell::Number((n as f64).into()));
     let row = |change: &ObjectChange| Row {
         cells: vec![
-            Cell::Text(short(&change.label).to_owned()),
+            Cell::Text(short(&change.label)),
             Cell::Text(change.kind().name().to_owned()),
             size(change.before_bytes),
             size(change.after_bytes),

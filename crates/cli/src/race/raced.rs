@@ -100,7 +100,10 @@ fn raced_run(
         client_model: (client != ClientModel::default()).then(|| client.to_string()),
         ..how.setting()
     };
-    let result = RaceResult { setting, what_if, ..RaceResult::new(race, &outcome) };
+    let mut result = RaceResult { setting, what_if, ..RaceResult::new(race, &outcome) };
+    if let Some(path) = &mut result.critical {
+        race.save_without(path, simulated);
+    }
     Ok((outcome, result))
 }
 

@@ -104,7 +104,8 @@ impl RaceArgs {
         until: PageMilestone,
     ) -> Result<Vec<RaceOfRun>, Failure> {
         let race = |run: RecordedRun| {
-            let page = self.with_distances(run.page.measured_until(until));
+            let page = run.page.measured_until(until);
+            let page = self.with_lookups(self.with_distances(page));
             let race = self.race(page)?;
             Ok(RaceOfRun { id: run.id, race })
         };

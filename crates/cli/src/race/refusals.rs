@@ -60,6 +60,7 @@ fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure>
         ("--site", race.visits.site > 1 && args.on.contains(&World::Wire)),
         ("--exact", args.exact),
         ("--rtt-of", !args.rtt_of.is_empty()),
+        ("--dns", args.dns.is_some()),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
         let way_out = match *option {

@@ -63,7 +63,7 @@ pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
     }
     let of_models = [no_quic(race), clear_model(race), model_of_http11(race), no_model(args)];
     notes.extend(of_models.into_iter().flatten().map(str::to_owned));
-    notes.extend(args.note_on_distances(&race.page));
+    notes.extend(args.notes_on_distances(&race.page));
     notes.extend(names::recorded_notes(&race.path));
     let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
     let has_chance = race.background > 0 || race.path.loss() > 0.0 || has_phases;

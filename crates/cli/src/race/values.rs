@@ -84,9 +84,9 @@ pub(super) enum HostRtt {
     },
 }
 
-/// The name of the recording's round trips.
+/// The name of the recording's times.
 pub(super) const RECORDED: &str = "recorded";
-/// The longest round trip: a minute.
+/// The longest round trip and lookup: a minute.
 const MOST_RTT: Duration = Duration::from_secs(60);
 
 impl FromStr for HostRtt {
@@ -109,9 +109,42 @@ impl FromStr for HostRtt {
     }
 }
 
+/// The time of a name lookup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LookupTime {
+    /// The times of the recording.
+    Recorded,
+    /// One time for all names.
+    Of(Duration),
+}
+
+impl FromStr for LookupTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == RECORDED {
+            return Ok(Self::Recorded);
+        }
+        match text.parse::<Duration>() {
+            Ok(time) if time <= MOST_RTT => Ok(Self::Of(time)),
+            Ok(_) => Err(format!("{MOST_RTT} at most, please")),
+            Err(error) => Err(format!("{error}; or use {RECORDED}")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lookup_times_are_read_or_refused() {
+        let of = |text: &str| text.parse::<LookupTime>();
+        assert_eq!(of("30ms"), Ok(LookupTime::Of(Duration::from_millis(30))));
+        assert_eq!(of("recorded"), Ok(LookupTime::Recorded));
+        assert!(of("30").unwrap_err().contains("or use recorded"));
+        assert!(of("61s").unwrap_err().contains("at most"));
+    }
 
     #[test]
     fn round_trips_are_read_or_refused_with_the_way_out() {

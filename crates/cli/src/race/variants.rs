@@ -31,7 +31,7 @@ const fn repeated(id: &'static str) -> Variable {
 }
 
 /// The arguments that may have several values.
-const VARIABLE: [Variable; 13] = [
+const VARIABLE: [Variable; 14] = [
     repeated(PAGE),
     list(HAR_PAGE),
     repeated("path"),
@@ -40,6 +40,7 @@ const VARIABLE: [Variable; 13] = [
     list("connections"),
     list("tls"),
     list("tls_flight"),
+    list("dns"),
     list("background"),
     list("idle"),
     list("server_model"),

@@ -1,5 +1,6 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
+use super::distances::LOOKUPS;
 use super::raced::Raced;
 use super::waterfall::shifted;
 use super::{critical, diagnosis, glossary, side_by_side, table, waterfall};
@@ -22,14 +23,15 @@ use report::{
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
 use units::{Duration, Instant, Rate, counted};
-use workload::{ClientModel, ConnectionRecord, Page, PageMilestone, ServerModel, Tls};
+use workload::{ClientModel, ConnectionRecord, Page, PageHost, PageMilestone, ServerModel, Tls};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
     let Raced { race, outcome, result, .. } = raced;
     let mut assumptions = facts(race);
     assumptions.extend(side_by_side::where_it_ran(result));
-    if !race.page.notes().iter().any(|note| note.starts_with(LOOKUPS)) {
+    let looks_up = race.page.hosts().iter().any(|host| host.lookup.is_some());
+    if !looks_up && !race.page.notes().iter().any(|note| note.starts_with(LOOKUPS)) {
         assumptions.push("Name lookups are not part of a load".to_owned());
     }
     let views = views(raced);
@@ -78,9 +80,6 @@ fn place(path: &CriticalPath, views: &[View<'_>]) -> usize {
     };
     views.iter().position(is_its).unwrap_or(0)
 }
-
-/// How a recording's own note of name lookups begins.
-const LOOKUPS: &str = "name lookups";
 
 /// What was run, wherever.
 fn facts(race: &Race) -> Vec<String> {
@@ -136,11 +135,15 @@ fn facts(race: &Race) -> Vec<String> {
     facts
 }
 
-/// The hosts with round trips of their own.
-fn distances(page: &Page) -> Option<String> {
-    let own = page.hosts().iter().filter_map(|host| Some((&host.name, host.rtt?)));
-    let own: Vec<String> = own.map(|(name, rtt)| format!("{name} {rtt}")).collect();
-    (!own.is_empty()).then(|| format!("Other round trips: {}", own.join(", ")))
+/// The hosts with round trips of their own, and the lookups of names.
+fn distances(page: &Page) -> impl Iterator<Item = String> {
+    let listed = |what: &str, time: fn(&PageHost) -> Option<Duration>| {
+        let own = page.hosts().iter().filter_map(|host| Some((&host.name, time(host)?)));
+        let own: Vec<String> = own.map(|(name, time)| format!("{name} {time}")).collect();
+        (!own.is_empty()).then(|| format!("{what}: {}", own.join(", ")))
+    };
+    let rtts = listed("Other round trips", |host| host.rtt);
+    rtts.into_iter().chain(listed("Name lookups", |host| host.lookup))
 }
 
 /// A path without folders of its recordings.
@@ -344,7 +347,8 @@ fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
         Bound::ReceiveWindow => SenderBound::ReceiveWindow,
         Bound::Recovery => SenderBound::Recovery,
         Bound::Server => SenderBound::Server,
-        Bound::Client => SenderBound::Client,
+        // A sender waits for neither of them by itself.
+        Bound::Client | Bound::Dns => SenderBound::Client,
         Bound::Rounds => SenderBound::Rounds,
     };
     BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }

@@ -22,7 +22,7 @@ pub(super) fn objects(
         Some(ObjectSpan {
             connection: connection.unwrap_or_default(),
             opening: opened
-                .filter(|_| phases.is_none_or(has_handshake))
+                .filter(|_| phases.is_none_or(has_opening))
                 .and_then(|connection| opening(recording, connection)),
             critical: load.critical.iter().find(|wait| wait.object == id).map(critical),
             revealed: phases.map(|phases| before(discovered, phases.client)),
@@ -62,9 +62,9 @@ fn critical(wait: &CriticalObject) -> CriticalSpan {
     CriticalSpan { from, to: from + wait.phases.total() }
 }
 
-/// Whether an object waited for a handshake of its connection.
-fn has_handshake(phases: CriticalPhases) -> bool {
-    phases.tcp + phases.tls > Duration::ZERO
+/// Whether an object waited for its connection to open.
+fn has_opening(phases: CriticalPhases) -> bool {
+    phases.dns + phases.tcp + phases.tls > Duration::ZERO
 }
 
 /// The instant that is so much earlier, or the beginning of the load.
@@ -76,6 +76,7 @@ fn before(at: Instant, earlier: Duration) -> Instant {
 fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
     let shift = |at| shifted(recording, at);
     (connection.opened >= recording.start).then(|| OpeningView {
+        lookup: connection.lookup.map(shift),
         opened: shift(connection.opened),
         connected: connection.connected.map(shift),
         ready: connection.ready.map(shift),

@@ -29,6 +29,7 @@ mod race_diagnosis;
 mod race_distances;
 mod race_files;
 mod race_http3;
+mod race_lookups;
 mod race_milestones;
 mod race_objects;
 mod race_runs;

@@ -24,6 +24,14 @@ fn the_result_begins_with_words() {
     let saved = format!("{:.0} ms", number_of(&race, "linux", "page_s") * gain * 1e3);
     assert!(saving.starts_with("This page needs 626 ms (last byte) under linux"), "{saving}");
     assert!(saving.contains(&saved) && saving.ends_with("36 %."), "{saving}, not {saved}");
+    // The objects that delay it, and the one that costs most.
+    let chain = lines.next().expect("a sentence");
+    assert!(chain.starts_with("The load waits longest for lead.jpg: 474 ms, of which 374 ms"));
+    let object = &race["critical_path"]["objects"][1];
+    let saved = object["saved_without_s"].as_f64().expect("it is not the document");
+    let without = format!("Without lead.jpg it would save {:.1} ms ", saved * 1e3);
+    assert!(chain.contains(&without), "{chain}, not {without}");
+    assert!(race["critical_path"]["objects"][0]["saved_without_s"].is_null(), "the document");
     // All causes, the largest first.
     let account = lines.next().expect("a sentence");
     let bound = race["schemes"][0]["bound"].as_object().expect("shares");
@@ -69,9 +77,13 @@ fn the_chain_of_objects_is_shown_and_written() {
     let report = folder("diagnosis").join("race.html");
     let text = stdout(&[&FRAMES[..], &["--report", report.to_str().unwrap()]].concat());
     assert!(text.contains("waits for 4 objects in a row:\n"), "{text}");
-    assert!(text.contains("\nf2.html ") && text.contains("f1.html (names it)"), "{text}");
+    assert!(text.contains("\n/f2.html ") && text.contains(" /f1.html (likely) "), "{text}");
+    assert_eq!(objects[2]["revealed_by"], "time");
+    // A round trip of 20 ms, and what request and first byte take to be sent.
+    let [trip, queued] = ["trip_s", "queued_s"].map(|key| objects[2][key].as_f64().unwrap());
+    assert!((trip - queued - 0.020).abs() < 1e-9 && queued < 0.001, "{trip} {queued}");
     let html = fs::read_to_string(report).unwrap();
-    for word in ["Critical path", "f1.html (names it)", "a perfect start would save"] {
+    for word in ["Critical path", "/f1.html (likely)", "a perfect start would save"] {
         assert!(html.contains(word), "{word} is not in the report");
     }
 }

@@ -51,7 +51,7 @@ fn a_recording_says_how_far_its_hosts_are() {
 fn unknown_hosts_and_real_worlds_are_refused() {
     let unknown = ["race", PAGE, "--rtt-of", "photo.example=2ms"];
     refused(&unknown, &["did you mean \"photos.example\"?"]);
-    refused(&["race", "news", "--rtt-of", "recorded"], &["news is no recording", "HOST=TIME"]);
+    refused(&["race", "news", "--rtt-of", "recorded"], &["news is no recording", "HOST=80ms"]);
     let bare = ["race", PAGE, "--rtt-of", "photos.example"];
     refused(&bare, &["HOST=TIME, like cdn.example=80ms"]);
     let real = ["race", "30kB", "--on", "sim,wire", "--rtt-of", "server.example=9ms"];

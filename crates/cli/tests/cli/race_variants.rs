@@ -272,3 +272,30 @@ fn help_says_which_options_take_several_values() {
         assert!(lists.contains(option), "{option}: {help}");
     }
 }
+
+/// Standard input has the page only once.
+#[test]
+fn a_page_from_standard_input_is_read_once() {
+    let file = std::fs::File::open(crate::run::root().join("pages/landing.har")).expect("a file");
+    let arguments = ["race", "-", "--json", "--http", "1.1,2", "--exact", "--schemes", "linux"];
+    let output = crate::run::command(&arguments).stdin(file).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let compared: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        variants(&compared)[1]["race"]["objects"],
+        variants(&compared)[0]["race"]["objects"]
+    );
+}
+
+/// Runs of one page are pairs: each gains what it gains. The runs' times differ more than that.
+#[test]
+fn runs_of_a_varied_option_are_pairs() {
+    let path = ["--path", "100mbit,20ms,1bdp", "--schemes", "linux", "--json"];
+    let compared =
+        json(&[&["race", RUNS, "--har-page", "all", "--tls", "none,1.3"], &path[..]].concat());
+    let gain = &variants(&compared)[1]["gains"][0];
+    let extreme = |key: &str| gain[key].as_f64().expect("a number");
+    // A round trip of 20 ms more, of 161 to 391 ms.
+    assert!((-0.15..-0.1).contains(&extreme("gain_over_first_min")), "{gain}");
+    assert!((-0.06..-0.04).contains(&extreme("gain_over_first_max")), "{gain}");
+}

@@ -61,8 +61,8 @@ fn the_waterfall_has_the_critical_path_and_the_milestones() {
     }
 }
 
-/// The time of each object of the critical path and its largest phase come first. f1 waits for the
-/// browser most of its time.
+/// The time of an object of the critical path and its largest phase come first. The time that the
+/// load would save without the object follows. f1 waits for the browser most of its time.
 #[test]
 fn a_narrow_page_shows_the_time_of_a_critical_object_and_its_reason() {
     let race = json(&[&FRAMES[..], &["--json"]].concat());
@@ -74,14 +74,14 @@ fn a_narrow_page_shows_the_time_of_a_critical_object_and_its_reason() {
     let heads = table.split("</thead>").next().unwrap().split("<th ").skip(1);
     let titles: Vec<&str> =
         heads.map(|head| head.split('>').nth(1).unwrap().split('<').next().unwrap()).collect();
-    assert_eq!(titles[..4], ["object", "time", "mostly", "waits for"]);
+    assert_eq!(titles[..5], ["object", "time", "mostly", "without it", "waits for"]);
     let object = &race["critical_path"]["objects"][2];
     let number = |key: &str| object[key].as_f64().expect(key);
     let phases = ["client_s", "waiting_s", "tcp_s", "tls_s", "trip_s", "server_s", "receiving_s"];
     let total = report::seconds(phases.map(number).iter().sum());
     let row = table
         .split("<th scope=\"row\">")
-        .find(|row| row.contains("<bdi>f1.html</bdi></th>"))
+        .find(|row| row.contains("<bdi>/f1.html</bdi></th>"))
         .expect("f1");
     let cells: Vec<&str> =
         row.split("<td").skip(1).map(|cell| cell.split('>').nth(1).unwrap()).collect();
@@ -126,9 +126,15 @@ fn a_handshake_is_shown_at_the_object_that_waited_for_it() {
     let objects = detail["objects"].as_array().expect("objects").len();
     let file = folder("race-handshakes").join("race.html");
     stdout(&[&race[..], &["--report", file.to_str().unwrap()]].concat());
-    let html = fs::read_to_string(file).unwrap();
+    let html = fs::read_to_string(&file).unwrap();
     let load =
         html.split("id=\"load\"").nth(1).expect("a load").split("</section>").next().unwrap();
     assert!(connections < objects, "{connections} connections for {objects} objects");
     assert_eq!(load.matches("\nTCP handshake: ").count(), connections);
+    // The first connection to a host waits for the lookup of its name, if lookups take time.
+    let dns = [&race[..], &["--dns", "30ms", "--report", file.to_str().unwrap()]].concat();
+    stdout(&dns);
+    let html = fs::read_to_string(file).unwrap();
+    assert!(html.contains("\nname lookup: 30.0 ms\nTCP handshake: "));
+    assert!(html.contains("<bdi>name lookup</bdi>") && !load.contains("name lookup"));
 }

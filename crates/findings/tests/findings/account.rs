@@ -36,7 +36,7 @@ const CAUSES: [Cause; 6] =
 
 fn of_account(bound: Bound) -> Cause {
     match bound {
-        Bound::Path | Bound::Rounds | Bound::Client => Cause::Path,
+        Bound::Path | Bound::Rounds | Bound::Client | Bound::Dns => Cause::Path,
         Bound::CongestionWindow => Cause::Window,
         Bound::ReceiveWindow => Cause::Receiver,
         Bound::Recovery => Cause::Repair,

@@ -1,11 +1,14 @@
 //! `headstart lab check`: the simulator against measurements made with another, against real
 //! worlds, and against packetdrill's scripts. The trace engine against labelled captures, and the
-//! analyser against transfers of known cause. The agent's gain against its targets, and where it
-//! might harm.
+//! analyser against transfers of known cause. The race's diagnosis against pages of known cause,
+//! which a browser loads. The simulated HTTP/3 against another implementation. The agent's gain
+//! against its targets, and where it might harm.
 
 mod agent;
 mod harm;
 mod harm_schemes;
+mod pages;
+mod quic;
 mod scripts;
 mod table;
 mod traces;
@@ -14,6 +17,8 @@ mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
 pub(crate) use harm::appendix as harm_appendix;
+pub(crate) use pages::appendix as pages_appendix;
+pub(crate) use quic::appendix as quic_appendix;
 pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
 pub(crate) use truth::appendix as truth_appendix;
@@ -77,6 +82,21 @@ enum Against {
     /// truth.
     #[command(after_help = truth_appendix().help())]
     Truth(truth::CheckTruthArgs),
+    /// Compare the diagnosis of `headstart race` with known causes, on pages that a browser loads
+    ///
+    /// Chromium loads 12 pages of 1 to 101 objects from nginx over emulated links. Each page has
+    /// one cause that is known by construction, such as a slow server, a chain of imports or a
+    /// small window. The load is recorded as a HAR file. A race of this file over the same path
+    /// has to name the cause.
+    #[command(after_help = pages_appendix().help())]
+    Pages(pages::CheckPagesArgs),
+    /// Compare simulated HTTP/3 with pages that quinn loads
+    ///
+    /// quinn is a QUIC of others. Its server and client load pages of 1, 10 and 40 objects over 12
+    /// emulated paths of 2 to 100 Mbit/s and 10 to 200 ms. The same pages are simulated with the
+    /// scheme that is nearest to quinn's congestion control.
+    #[command(after_help = quic_appendix().help())]
+    Quic(quic::CheckQuicArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
     /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
@@ -170,6 +190,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         Against::Scripts(args) => scripts::run(args),
         Against::Traces(args) => traces::run(args),
         Against::Truth(args) => truth::run(args),
+        Against::Pages(args) => pages::run(args),
+        Against::Quic(args) => quic::run(args),
         Against::Agent(args) => agent::run(args),
         Against::Harm(args) => harm::run(args),
     }

@@ -6,6 +6,7 @@ mod bad_input;
 mod beside;
 mod check_agent;
 mod check_harm;
+mod check_peers;
 mod check_truth;
 mod commands;
 #[path = "../../../cli/tests/cli/man.rs"]

@@ -4,11 +4,13 @@ use link::{LinkConfig, QueueLimit};
 use netsim::{
     Access, Body, Duplex, PageLoad, PageSpec, Simulation, SimulationConfig, Step, StepRecorder,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 use workload::{
-    Discovery, HostId, Http, LoaderConfig, Object, ObjectKind, Page, PageHost, QUIC_PAYLOAD, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
+    QUIC_PAYLOAD, Tls,
 };
 
 const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
@@ -38,17 +40,32 @@ struct Timed {
     lost: Vec<u64>,
 }
 
+/// The link and the server of a load.
+#[derive(Clone, Copy)]
+struct Over {
+    rate: Rate,
+    one_way: Duration,
+    loss: Duplex<f64>,
+    scheme: &'static str,
+    seed: u64,
+}
+
 /// Loads a page; packets are lost with a probability. A byte takes a microsecond each way, and
 /// then 20 ms.
 fn load(page: &Arc<Page>, config: &LoaderConfig, loss: Duplex<f64>, seed: u64) -> Timed {
+    let (rate, one_way) = (Rate::from_mbps(8), Duration::from_millis(20));
+    load_over(page, config, Over { rate, one_way, loss, scheme: "linux", seed })
+}
+
+fn load_over(page: &Arc<Page>, config: &LoaderConfig, over: Over) -> Timed {
+    let Over { rate, one_way, loss, scheme, seed } = over;
     let wire = |loss| {
-        let limit = QueueLimit::Unlimited;
-        let config = LinkConfig::new(Rate::from_mbps(8), Duration::from_millis(20), limit).unwrap();
+        let config = LinkConfig::new(rate, one_way, QueueLimit::Unlimited).unwrap();
         config.with_loss(loss).unwrap()
     };
     let access =
         Access::new(1, None, Duplex { forward: wire(loss.forward), reverse: wire(loss.reverse) });
-    let scheme = Scheme::parse("linux+nagle=off").unwrap();
+    let scheme = Scheme::parse(&format!("{scheme}+nagle=off")).unwrap();
     let spec = PageSpec {
         page: Arc::clone(page),
         config: config.clone(),
@@ -198,4 +215,74 @@ fn a_flight_beyond_three_datagrams_waits_for_an_ack() {
     // The client answers the server's first ACK by 55 bytes, 20 ms before it has three packets
     // more; the fourth then needs its 1.228 ms and 20.
     assert_eq!(with(4) - with(3), us(55 + 20_000 + 1_228 + 20_000 - 3 * 1_228));
+}
+
+/// Over a link that takes 10 us for a packet and 50 ms each way, by a server without HyStart.
+fn over_a_fast_link(page: &Arc<Page>, scheme: &'static str) -> Vec<Duration> {
+    let (rate, one_way) = (Rate::from_mbps(1000), Duration::from_millis(50));
+    let over_link = Over { rate, one_way, loss: Duplex::symmetric(0.0), scheme, seed: 1 };
+    load_over(page, &over(Http::Http3, Tls::Tls13), over_link).done
+}
+
+/// 28 packets. Ten leave at 150 ms and are acknowledged at 250, when the window is 20. Then ten
+/// more leave at once. The others leave at 25 packets in 100 ms (RFC 9002 §7.7: N = 1.25), one each
+/// 4 ms. The last is there at 332.
+/// By the gain of Linux, 2, it would be there 12 ms sooner.
+#[test]
+fn windows_are_paced_at_five_quarters() {
+    let page = Arc::new(page(&[28 * QUIC_PAYLOAD - 206]));
+    let done = over_a_fast_link(&page, "linux-reno")[0];
+    assert!(done > us(330_000) && done < us(336_000), "{done}");
+}
+
+/// A document of ten packets leaves nothing behind it to send, so its ACKs let no window grow (RFC
+/// 9002 §7.8). The next object has 18 packets. The first ten leave when it is requested, and the
+/// others a round trip later. By Linux's rule a window half of which was used grows: then the last
+/// eight leave within 34 ms.
+#[test]
+fn acks_that_find_nothing_to_send_let_no_window_grow() {
+    let revealed = Discovery::InBody {
+        parent: ObjectId(0),
+        offset: 10 * QUIC_PAYLOAD - 206,
+        delay: Duration::ZERO,
+    };
+    let document = object(10 * QUIC_PAYLOAD - 206);
+    let next = Object { discovery: revealed, ..object(18 * QUIC_PAYLOAD - 203) };
+    let host = PageHost::plain("example.org", Http::Http3);
+    let page = Arc::new(Page::new("page", vec![host], vec![document, next]).unwrap());
+    let took = |scheme| {
+        let done = over_a_fast_link(&page, scheme);
+        done[1] - done[0]
+    };
+    // Half a round trip for the request, one for the window, and half for the packets.
+    let quic = took("linux-reno");
+    assert!(quic > us(199_000) && quic < us(202_000), "{quic}");
+    let linux = took("linux-reno+validate=on");
+    assert!(linux > us(130_000) && linux < us(145_000), "{linux}");
+}
+
+/// The link loses four packets in the middle of ten, and not the last three. CUBIC's window is then
+/// 7. Without PRR all are retransmitted as soon as they are known to be lost: a round trip of 40 ms
+/// behind the packets, and the time of ten. PRR retransmits by what is delivered, and nothing else
+/// is on its way: it takes a round trip for one or two.
+#[test]
+fn without_prr_all_losses_are_repaired_in_a_round_trip() {
+    let page = Arc::new(page(&[10 * QUIC_PAYLOAD - 206]));
+    let config = over(Http::Http3, Tls::Tls13);
+    let loss = Duplex { forward: 0.25, reverse: 0.0 };
+    let by = |scheme, seed| {
+        let (rate, one_way) = (Rate::from_mbps(8), Duration::from_millis(20));
+        load_over(&page, &config, Over { rate, one_way, loss, scheme, seed })
+    };
+    let meant = 3_517 + 2 * QUIC_PAYLOAD..3_517 + 7 * QUIC_PAYLOAD;
+    let is_meant = |lost: &[u64]| {
+        let different: BTreeSet<&u64> = lost.iter().filter(|at| meant.contains(at)).collect();
+        lost.len() == 4 && different.len() == 4
+    };
+    let seed = (0..3000).find(|seed| is_meant(&by("linux+prr=off", *seed).lost));
+    let seed = seed.expect("one of 3000 loses four in the middle and no other");
+    let lossless = lossless(Page::clone(&page), &config)[0];
+    let (at_once, gradual) = (by("linux+prr=off", seed), by("linux", seed));
+    assert!(at_once.done[0] < lossless + us(40_000 + 12_280), "{}", at_once.done[0]);
+    assert!(gradual.done[0] > at_once.done[0] + us(40_000), "{}", gradual.done[0]);
 }

@@ -3,6 +3,7 @@
 
 use super::{Path, pacer};
 use policy::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
+use policy::config::PacingGain;
 use units::{Instant, Rate};
 
 /// What the connection that received an ACK tells the path's delivery meter.
@@ -137,8 +138,7 @@ impl Path {
         !self.capabilities.controller.rules_recovery && self.window.below_ssthresh()
     }
 
-    /// Sets the pacing rate from window and round trip: twice the window per round trip in slow
-    /// start, 1.2 times after (Linux `tcp_update_pacing_rate`).
+    /// Sets the pacing rate from window and round trip, by the gain of the configuration.
     #[inline]
     pub fn update_pacing_rate(&mut self) {
         if self.pacer.is_none() || self.is_ruled() || !self.rtt.has_sample() {
@@ -150,7 +150,8 @@ impl Path {
     fn rate_of_window(&self) -> Rate {
         let window = self.window.cwnd().max(self.in_flight);
         let fast = self.window.cwnd() < self.window.ssthresh() / 2;
-        let percent = if fast { 200 } else { 120 };
+        let PacingGain { slow_start_percent, later_percent } = self.pacing_gain;
+        let percent = if fast { slow_start_percent } else { later_percent };
         Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt())
     }
 

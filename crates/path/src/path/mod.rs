@@ -31,7 +31,7 @@ pub use pacer::Pacer;
 use pacer::{Batches, PacedSegment, PathPacer};
 use planned::PlannedSending;
 use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
-use policy::config::{ConnectionConfig, IdleRestart};
+use policy::config::{ConnectionConfig, IdleRestart, PacingGain, WindowValidation};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
@@ -59,6 +59,7 @@ pub struct Path {
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
+    pacing_gain: PacingGain,
     /// One of the reasons of [`Path::is_paced`] holds, an order of the window's apart.
     spaces: bool,
     /// What the start-up wants sending to be spaced by.
@@ -129,6 +130,7 @@ impl Path {
             attention: Attention::default(),
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
+            pacing_gain: config.pacing_gain,
             spaces: config.pacing,
             planned: None,
             wait: Wait::default(),
@@ -142,7 +144,7 @@ impl Path {
             begun: false,
             beginning: Beginning::Whole,
             before_reduction: None,
-            usage: WindowUsage::new(config.validate_window),
+            usage: WindowUsage::new(config.validation),
             startup_meter: StartUpMeter::default(),
             rounds: capabilities.need_rounds().then(Box::default),
             meter: models.then(Box::default),
@@ -309,20 +311,31 @@ impl Path {
     /// Notes, when nothing more can be sent, whether that was because of the window.
     #[inline]
     pub fn on_send_stopped(&mut self, window_limited: bool) {
-        if self.usage.validate {
+        if self.usage.validation != WindowValidation::Off {
             self.usage.note(window_limited, self.bytes());
         }
     }
 
-    /// True if growing the window has a reason: in slow start as long as half of it is used, else
-    /// only while it is what limits sending.
+    /// Notes that the pacer holds data back.
+    #[inline]
+    pub fn on_pacer_holds(&mut self) {
+        self.usage.note_pacer();
+    }
+
+    /// True if growing the window has a reason: by Linux's rule in slow start as long as half of it
+    /// is used, else only while it is what limits sending.
     #[inline]
     fn cwnd_limited(&self) -> bool {
         let usage = &self.usage;
-        if !usage.validate || usage.limited {
-            return true;
+        let uses_half = || {
+            let used = self.counted(usage.max_in_flight);
+            self.window.below_ssthresh() && self.window.cwnd() < 2 * used
+        };
+        match usage.validation {
+            WindowValidation::Off => true,
+            WindowValidation::Linux => usage.limited || uses_half(),
+            WindowValidation::Quic => usage.limited,
         }
-        self.window.below_ssthresh() && self.window.cwnd() < 2 * self.counted(usage.max_in_flight)
     }
 
     /// Shows an ACK to the start-up, which may find the path full, and completes the sample.

@@ -1,7 +1,9 @@
 //! Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1).
 //!
-//! The rule is that of Linux since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as the limit until
-//! all that was sent by then is acknowledged.
+//! Linux's rule is that since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as the limit until
+//! all that was sent by then is acknowledged. QUIC's is what held data back last.
+
+use policy::config::WindowValidation;
 
 /// Bytes of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,8 +18,8 @@ pub(super) struct PathBytes {
 /// What is known of the use of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUsage {
-    /// Without it the window always has a reason to grow.
-    pub(super) validate: bool,
+    /// The rule.
+    pub(super) validation: WindowValidation,
     /// Most that was in flight since the window was no limit, bytes.
     pub(super) max_in_flight: u64,
     pub(super) limited: bool,
@@ -26,8 +28,8 @@ pub(super) struct WindowUsage {
 }
 
 impl WindowUsage {
-    pub(super) fn new(validate: bool) -> Self {
-        Self { validate, ..Self::default() }
+    pub(super) fn new(validation: WindowValidation) -> Self {
+        Self { validation, ..Self::default() }
     }
 
     /// Nothing more can be sent, `limited` if because of the window; so much was `sent` and `acked` of the path, and is
@@ -35,11 +37,23 @@ impl WindowUsage {
     #[inline]
     pub(super) fn note(&mut self, limited: bool, path: PathBytes) {
         let PathBytes { sent, acked, in_flight } = path;
-        if acked >= self.round_end || limited || !self.limited && in_flight > self.max_in_flight {
+        if self.validation == WindowValidation::Quic {
+            self.limited = limited;
+        } else if acked >= self.round_end
+            || limited
+            || !self.limited && in_flight > self.max_in_flight
+        {
             self.max_in_flight = in_flight;
             self.round_end = sent;
             self.limited = limited;
         }
+    }
+
+    /// The pacer holds data back. By QUIC's rule it limits as the window does; Linux asks the
+    /// window alone.
+    #[inline]
+    pub(super) fn note_pacer(&mut self) {
+        self.limited |= self.validation == WindowValidation::Quic;
     }
 }
 
@@ -55,7 +69,7 @@ mod tests {
     /// application is the limit, and yet the window is still known to have been (before Linux 6.1 it was forgotten).
     #[test]
     fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
-        let mut usage = WindowUsage::new(true);
+        let mut usage = WindowUsage::new(WindowValidation::Linux);
         usage.note(true, path(10, 0, 10));
         usage.note(false, path(14, 2, 12));
         assert!(usage.limited);
@@ -69,7 +83,7 @@ mod tests {
     /// A limit that is met again counts from there: until the fourteenth is acknowledged, not the tenth.
     #[test]
     fn a_limit_met_again_lasts_longer() {
-        let mut usage = WindowUsage::new(true);
+        let mut usage = WindowUsage::new(WindowValidation::Linux);
         usage.note(true, path(10, 0, 10));
         usage.note(true, path(14, 4, 10));
         usage.note(false, path(14, 10, 4));
@@ -81,10 +95,33 @@ mod tests {
     /// Without a limit, the most in flight of a round is kept.
     #[test]
     fn without_a_limit_the_most_in_flight_counts() {
-        let mut usage = WindowUsage::new(true);
+        let mut usage = WindowUsage::new(WindowValidation::Linux);
         usage.note(false, path(4, 0, 4));
         usage.note(false, path(6, 0, 6));
         usage.note(false, path(6, 2, 4));
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
+    }
+
+    /// A window that was the limit, and is not when the next ACK arrives, has no reason to grow
+    /// (RFC 9002 §7.8).
+    #[test]
+    fn by_the_rule_of_quic_a_limit_does_not_last() {
+        let mut usage = WindowUsage::new(WindowValidation::Quic);
+        usage.note(true, path(10, 0, 10));
+        assert!(usage.limited);
+        usage.note(false, path(14, 4, 10));
+        assert!(!usage.limited);
+    }
+
+    #[test]
+    fn the_pacer_is_a_limit_by_the_rule_of_quic_alone() {
+        let limited = |validation| {
+            let mut usage = WindowUsage::new(validation);
+            usage.note(false, path(4, 0, 4));
+            usage.note_pacer();
+            usage.limited
+        };
+        assert!(limited(WindowValidation::Quic));
+        assert!(!limited(WindowValidation::Linux));
     }
 }

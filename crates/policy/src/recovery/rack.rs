@@ -64,13 +64,20 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
         let rack = RackTlp::new(delayed_ack(&setup.config.rto)).with_right_edge(right_edge);
         let (probes, probe_wait) = (setup.get(&TAIL_PROBES), setup.get(&PROBE_WAIT));
-        Box::new(RackTlp { probes, probe_wait, ..rack })
+        let is_gradual = setup.get(&RATE_REDUCTION);
+        Box::new(RackTlp { probes, probe_wait, is_gradual, ..rack })
     }),
 )
-.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES, &PROBE_WAIT])
+.with(&[&LIMITED_TRANSMIT, &TAIL_PROBES, &PROBE_WAIT, &RATE_REDUCTION])
 .implying(Implied::SACK);
 
 static TAIL_PROBES: Parameter<bool> = Parameter::switch("tlp", "on", "rack: tail-loss probes");
+
+static RATE_REDUCTION: Parameter<bool> = Parameter::switch(
+    "prr",
+    "on",
+    "rack: the window falls by what is delivered (PRR); off: at once, as RFC 9002 §7.3.2 allows",
+);
 
 /// How long nothing is heard before a tail-loss probe is sent.
 pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
@@ -119,6 +126,8 @@ pub struct RackTlp {
     /// Tail-loss probes are sent.
     probes: bool,
     probe_wait: ProbeWait,
+    /// The window falls by proportional rate reduction, not at once.
+    is_gradual: bool,
     state: State,
     /// `snd_nxt` when the state was entered.
     high: u64,
@@ -149,6 +158,7 @@ impl RackTlp {
             delayed_ack,
             probes: true,
             probe_wait: ProbeWait::TwoRoundTrips,
+            is_gradual: true,
             state: State::Open,
             high: 0,
             highest_sacked: 0,

@@ -4,7 +4,8 @@
 //!
 //! 1. While the access link holds data of the page, waiting or being sent, the *path* bounds it.
 //! 2. Else each sender that waits for something has one cause (`sender`): its congestion window, the receive window that
-//!    its client offers, the recovery of a loss, or its server. The browser is one more if it works out a request. The
+//!    its client offers, the recovery of a loss, or its server. The browser is one more if it works out a request, and one
+//!    more if it looks up a name. The
 //!    moment is divided equally among all of these.
 //! 3. Else the page waits for signals under way: *rounds*.
 //!
@@ -19,7 +20,7 @@ mod sender;
 use crate::bound::{BoundFrom, BoundShares};
 use crate::record::LoadRecording;
 use page::Parties;
-use replies::worked_out;
+use replies::BrowserWork;
 use units::Instant;
 use workload::Page;
 
@@ -47,7 +48,7 @@ pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> A
     let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
         .map(|index| sender::timeline(page, recording, index))
         .collect();
-    let parties = Parties::new(&recording.busy, &worked_out(page, recording), &alone);
+    let parties = Parties::new(&recording.busy, &BrowserWork::of(page, recording), &alone);
     let shares = parties.shares(recording.start, end);
     Account { shares, alone }
 }

@@ -1,5 +1,6 @@
 //! All senders of a page, its browser and its path together.
 
+use super::replies::BrowserWork;
 use crate::bound::{Bound, BoundFrom, BoundShares};
 use crate::record::Stretch;
 use units::Instant;
@@ -20,15 +21,20 @@ pub(super) struct Parties {
 }
 
 impl Parties {
-    /// The link is `busy`, the browser works out requests at `working`, and senders wait for `alone` while the link is idle.
-    pub(super) fn new(busy: &[Stretch], working: &[Stretch], alone: &[Vec<BoundFrom>]) -> Self {
+    /// The link is `busy`, the browser has work of its own, and senders wait for `alone` while the
+    /// link is idle.
+    pub(super) fn new(busy: &[Stretch], browser: &BrowserWork, alone: &[Vec<BoundFrom>]) -> Self {
         let mut changes = Vec::new();
         let mut stretch = |bound, from, to| {
             changes.push(PartyChange { at: from, bound, by: 1 });
             changes.push(PartyChange { at: to, bound, by: -1 });
         };
         busy.iter().for_each(|busy| stretch(Bound::Path, busy.from, busy.to));
-        working.iter().for_each(|working| stretch(Bound::Client, working.from, working.to));
+        for (bound, stretches) in
+            [(Bound::Client, &browser.requests), (Bound::Dns, &browser.lookups)]
+        {
+            stretches.iter().for_each(|work| stretch(bound, work.from, work.to));
+        }
         for timeline in alone {
             changes.extend(steps(timeline));
         }
@@ -56,8 +62,8 @@ impl Parties {
 fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
     let parties = |bound: Bound| match bound {
         Bound::Path | Bound::Rounds => 0,
-        // However many requests it works out, it is one.
-        Bound::Client => waiting[bound as usize].min(1),
+        // However many requests it works out, or names it looks up, it is one.
+        Bound::Client | Bound::Dns => waiting[bound as usize].min(1),
         _ => waiting[bound as usize],
     };
     let all: i64 = Bound::ALL.into_iter().map(parties).sum();

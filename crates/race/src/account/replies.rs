@@ -97,17 +97,31 @@ fn delivered(transfer: &TransferRecord, at: Instant) -> u64 {
     index.checked_sub(1).map_or(0, |index| steps[index].1)
 }
 
-/// When the browser worked out the requests for objects that others had revealed.
-pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch> {
-    let working = |(object, milestones): (&Object, &Milestones)| {
-        let to = milestones.discovered?;
-        let Discovery::InBody { parent, delay, .. } = object.discovery else { return None };
-        let work = recording.client.work_on(page.object(parent).kind) + delay;
-        let revealed = recording.since_start(to).saturating_sub(work);
-        Some(Stretch { from: recording.start + revealed, to })
-    };
-    awaited(page, recording)
-        .filter_map(working)
-        .filter(|working| working.from < working.to)
-        .collect()
+/// When the browser had work of its own, on objects that the end of the load waits for.
+pub(super) struct BrowserWork {
+    /// It worked out requests for objects that others had revealed.
+    pub(super) requests: Vec<Stretch>,
+    /// It looked up names of hosts.
+    pub(super) lookups: Vec<Stretch>,
+}
+
+impl BrowserWork {
+    pub(super) fn of(page: &Page, recording: &LoadRecording) -> Self {
+        let worked_out = |(object, milestones): (&Object, &Milestones)| {
+            let to = milestones.discovered?;
+            let Discovery::InBody { parent, delay, .. } = object.discovery else { return None };
+            let work = recording.client.work_on(page.object(parent).kind) + delay;
+            let revealed = recording.since_start(to).saturating_sub(work);
+            Some(Stretch { from: recording.start + revealed, to })
+        };
+        let looked_up = |(_, milestones): (&Object, &Milestones)| {
+            let connection = recording.transfers.get(milestones.connection?.index())?.connection;
+            let from = connection.lookup.filter(|from| *from >= recording.start)?;
+            Some(Stretch { from, to: connection.opened })
+        };
+        let takes_time = |stretch: &Stretch| stretch.from < stretch.to;
+        let requests = awaited(page, recording).filter_map(worked_out).filter(takes_time);
+        let lookups = awaited(page, recording).filter_map(looked_up).filter(takes_time);
+        Self { requests: requests.collect(), lookups: lookups.collect() }
+    }
 }

@@ -1,6 +1,7 @@
 //! The account, which looks on from outside, held against what simulated senders say of themselves.
 
 use super::page::Parties;
+use super::replies::BrowserWork;
 use super::sender::timeline;
 use crate::bound::{Bound, BoundFrom};
 use crate::record::{LoadRecording, Recorder, Stretch};
@@ -133,7 +134,9 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
         // From outside a pacer that still spaces the flight before looks like a host that has not come to the next answer.
         Some(Bound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
         None | Some(Bound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
-        Some(Bound::Path | Bound::Client) => panic!("no matter of one sender: {place}"),
+        Some(Bound::Path | Bound::Client | Bound::Dns) => {
+            panic!("no matter of one sender: {place}")
+        }
     }
     if told.is_clean && told.unsent > 0 && told.offered_room < segment {
         assert!(matches!(bound, Some(Bound::ReceiveWindow | Bound::Recovery)), "{place}");
@@ -142,6 +145,7 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
 
 /// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40, another for its server from
 /// 20 to 60, and nobody from there on. The browser works out two requests at 30 to 40, as one.
+/// It looks up two names from 50 to 60, as one, and another from 80 to 95.
 #[test]
 fn moments_are_divided_among_those_who_wait() {
     let at = Instant::from_nanos;
@@ -151,19 +155,25 @@ fn moments_are_divided_among_those_who_wait() {
         vec![from(20, Some(Bound::Server)), from(60, Some(Bound::Rounds)), from(70, None)],
     ];
     let busy = [Stretch { from: at(0), to: at(10) }];
-    let working = [Stretch { from: at(30), to: at(40) }, Stretch { from: at(30), to: at(40) }];
-    let shares = Parties::new(&busy, &working, &senders).shares(at(0), at(100)).unwrap();
-    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, and 40 to 60.
+    let stretch = |from, to| Stretch { from: at(from), to: at(to) };
+    let browser = BrowserWork {
+        requests: vec![stretch(30, 40), stretch(30, 40)],
+        lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
+    };
+    let shares = Parties::new(&busy, &browser, &senders).shares(at(0), at(100)).unwrap();
+    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50, and half of 50 to 60.
     let third = 10.0 / 3.0;
     let expected = [
         (Bound::Path, 10.0),
         (Bound::CongestionWindow, 10.0 + 5.0 + third),
-        (Bound::Server, 5.0 + third + 20.0),
+        (Bound::Server, 5.0 + third + 10.0 + 5.0),
         (Bound::Client, third),
-        (Bound::Rounds, 40.0),
+        (Bound::Dns, 5.0 + 15.0),
+        (Bound::Rounds, 25.0),
     ];
     for (bound, nanos) in expected {
         assert!((shares.get(bound) - nanos / 100.0).abs() < 1e-12, "{bound:?}: {shares:?}");
     }
-    assert_eq!(Parties::new(&[], &[], &[]).shares(at(5), at(5)), None);
+    let idle = BrowserWork { requests: Vec::new(), lookups: Vec::new() };
+    assert_eq!(Parties::new(&[], &idle, &[]).shares(at(5), at(5)), None);
 }

@@ -90,7 +90,10 @@ pub(super) fn bounds(
         Beginning::KeptAlive | Beginning::Open => Some(THERE),
     };
     let open = vec![first; page.hosts().len()];
-    let mut chains = Chains { page, config, wire, beginning, open, due: BinaryHeap::new() };
+    let looks_up = beginning == Beginning::Closed && !config.knows_hosts;
+    let known = vec![(!looks_up).then_some(Duration::ZERO); page.hosts().len()];
+    let due = BinaryHeap::new();
+    let mut chains = Chains { page, config, wire, beginning, open, known, due };
     let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
     let start = page.ids().filter(at_start);
     chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));
@@ -109,6 +112,8 @@ struct Chains<'a> {
     beginning: Beginning,
     /// The first connection of each host.
     open: Vec<Option<Opened>>,
+    /// The time at which the name of each host is known; `None` before its lookup.
+    known: Vec<Option<Duration>>,
     due: BinaryHeap<Reverse<(Duration, ObjectId)>>,
 }
 
@@ -119,7 +124,13 @@ impl Chains<'_> {
         let protocol = self.config.protocol(self.page.host(object.host));
         let is_kept = protocol.keeps_alive() || self.beginning == Beginning::Open;
         let there = self.open[object.host.index()].filter(|_| is_kept);
-        let connection = there.unwrap_or_else(|| self.open_at(discovered, object.host, &protocol));
+        let connection = match there {
+            Some(connection) => connection,
+            None => {
+                let known = self.known_at(discovered, object.host);
+                self.open_at(known, object.host, &protocol)
+            }
+        };
         self.open[object.host.index()] = Some(connection);
         let first = there.is_none();
         let requested = discovered.max(connection.ready);
@@ -161,6 +172,13 @@ impl Chains<'_> {
         });
         self.due.extend(revealed.collect::<Vec<_>>());
         Bound { limit, answering, released, opened: first.then_some(connection) }
+    }
+
+    /// When a connection that is wanted at `at` can be opened: its host's name has to be known.
+    fn known_at(&mut self, at: Duration, host: HostId) -> Duration {
+        let first = self.page.first_of_name(host);
+        let lookup = self.page.host(first).lookup.unwrap_or_default();
+        at.max(*self.known[first.index()].get_or_insert(at + lookup))
     }
 
     fn open_at(&self, at: Duration, host: HostId, protocol: &Protocol) -> Opened {

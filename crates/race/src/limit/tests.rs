@@ -210,6 +210,22 @@ fn what_competes_for_the_link_adds_up() {
     assert_at(limit.page, 662 * MS + 268 * US, 5 + 200);
 }
 
+/// Pictures whose bytes wait for the link, of a host 60 ms away over a path of 20 ms: the limit is
+/// that of a path of 60 ms.
+#[test]
+fn what_comes_from_far_is_on_the_link_later() {
+    let mut objects = vec![object(ObjectKind::Html, 1360, Discovery::AtStart)];
+    objects.extend((0..4).map(|_| object(ObjectKind::Image, 145_900, found(1360))));
+    let page = page(Http::Http11, Tls::None, objects);
+    let rtt = Some(Duration::from_millis(60));
+    let far = page.clone().with_hosts(|_, host| host.rtt = rtt);
+    let delays = Duplex::symmetric(Duration::from_millis(30));
+    let farther = Capacity { delays, ..capacity() };
+    assert_eq!(limit_of(&far), limit(&page, &LoaderConfig::default(), &farther));
+    // 40 ms more for the handshake, for the document, and for the pictures.
+    assert_at(limit_of(&far).page, 662 * MS + 268 * US + 120 * MS, 5 + 200);
+}
+
 #[test]
 fn http10_opens_a_connection_for_each_object() {
     let objects = vec![
@@ -241,4 +257,32 @@ fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
     assert!(early.page < late.page);
     assert_eq!(late.clone().earlier(&early), early);
     assert_eq!(early.clone().earlier(&late), early);
+}
+
+/// Lookups of 30 ms delay the SYN to a host, once for each name. A repeated visit knows the names,
+/// and so does a load without handshakes.
+#[test]
+fn names_are_looked_up_before_their_first_connection() {
+    let objects = vec![
+        object(ObjectKind::Html, 2820, Discovery::AtStart),
+        Object { host: HostId(1), ..object(ObjectKind::Image, 1360, found(1360)) },
+    ];
+    let hosts = ["a.example", "b.example"].map(|name| PageHost::plain(name, Http::Http10)).to_vec();
+    let plain = Page::new("names", hosts, objects).unwrap();
+    let looked_up =
+        plain.clone().with_hosts(|_, host| host.lookup = Some(Duration::from_millis(30)));
+    let one_name = looked_up.clone().with_hosts(|id, host| host.name = format!("a:{}", id.0));
+    let config = LoaderConfig::default();
+    let done = |page: &Page| {
+        let limit = limit_of(page);
+        [0, 1].map(|n| limit.objects[n].done.as_nanos())
+    };
+    let [first, second] = done(&plain);
+    assert_eq!(done(&looked_up), [first + 30 * MS, second + 60 * MS]);
+    assert_eq!(done(&one_name), [first + 30 * MS, second + 30 * MS]);
+    let knows_hosts = LoaderConfig { knows_hosts: true, ..config.clone() };
+    assert_eq!(limit(&looked_up, &knows_hosts, &capacity()), limit_of(&plain));
+    for of in [limit_again, limit_without_handshake] {
+        assert_eq!(of(&looked_up, &config, &capacity()), of(&plain, &config, &capacity()));
+    }
 }

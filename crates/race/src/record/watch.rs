@@ -153,6 +153,7 @@ mod tests {
         let events = |opened_ms| {
             let opened = at(opened_ms);
             let connection = ConnectionRecord {
+                lookup: None,
                 host: HostId(0),
                 opened,
                 connected: None,

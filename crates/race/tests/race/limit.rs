@@ -5,7 +5,7 @@ use link::path::PathSpec;
 use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
-use race::{MeasuredLoad, Race, RaceOutcome};
+use race::{MeasuredLoad, Race, RaceOutcome, Visits};
 use units::{Duration, Instant};
 use workload::{
     Discovery, HostId, Http, Object, ObjectId, ObjectKind, Page, PageHost, PageMilestone, Tls,
@@ -170,6 +170,7 @@ prop_compose! {
             Just(Tls::ZeroRtt)
         ],
         rtts_us in prop::collection::vec(prop::option::of(0u64..400_000), 3),
+        lookups_us in prop::collection::vec(prop::option::of(0u64..200_000), 3),
     ) -> Page {
         let mut objects: Vec<Object> = Vec::new();
         for Draft { mut object, parent, per_mille, delay } in drafts {
@@ -183,7 +184,12 @@ prop_compose! {
             objects.push(object);
         }
         let page = Page::new("any", vec![host(http, tls); 3], objects).unwrap();
-        page.with_hosts(|id, host| host.rtt = rtts_us[id.index()].map(Duration::from_micros))
+        page.with_hosts(|id, host| {
+            // The first two have one name.
+            host.name = format!("h{}.example:{}", id.0 / 2, id.0 + 80);
+            host.rtt = rtts_us[id.index()].map(Duration::from_micros);
+            host.lookup = lookups_us[id.index()].map(Duration::from_micros);
+        })
     }
 }
 
@@ -256,6 +262,19 @@ proptest! {
         not_before(load, &outcome.limit_without_handshake)?;
         if shakes_hands(SCHEMES[scheme]) {
             not_before(load, &outcome.limit)?;
+        }
+    }
+
+    /// A repeated visit looks no name up, with kept connections or its own. It does not beat its
+    /// limit.
+    #[test]
+    fn nor_does_a_repeated_visit(page in any_page(), path in any_path(), reconnects: bool) {
+        let idle = Duration::from_secs(1);
+        let visits = Visits { count: 2, reconnects, idle, ..Visits::default() };
+        let race = Race { visits, ..plain_race(&page, path, schemes(&["linux"])) };
+        let outcome = race.run(OPTIONS);
+        if let [_, again] = &outcome.contestants[0].turns[0].visits[..] {
+            not_before(again, &outcome.limit_again)?;
         }
     }
 

@@ -6,6 +6,7 @@ mod critical;
 mod distance;
 mod limit;
 mod load_detail;
+mod lookups;
 mod perfect;
 mod plain;
 mod race;

@@ -96,3 +96,35 @@ fn recorded_rates_are_not_doubled() {
     race.what_if(linux.baseline(World::Sim).unwrap(), options);
     assert_eq!((calls.into_inner(), race.what_if_count()), (3, 3));
 }
+
+/// Without the redirect the load saves the round trip of its request, and the time of its server.
+/// The handshake remains, since all objects are at one host. Without the image the load ends with
+/// the document. The document itself has no such time.
+#[test]
+fn an_object_of_the_critical_path_costs_its_time() {
+    let ms = Duration::from_millis;
+    let redirect =
+        Object { server_wait: ms(10), ..Object::plain("redirect", ObjectKind::Redirect, 0) };
+    let reveal = |parent, offset, delay| Discovery::InBody { parent, offset, delay };
+    let document = Object {
+        server_wait: THINKS,
+        discovery: reveal(ObjectId::ROOT, 0, Duration::ZERO),
+        ..Object::plain("document", ObjectKind::Html, 500)
+    };
+    let image = Object {
+        discovery: reveal(ObjectId(1), 500, WORKS),
+        ..Object::plain("image", ObjectKind::Image, 500)
+    };
+    let hosts = vec![PageHost::plain("a", Http::Http11)];
+    let page = Page::new("page", hosts, vec![redirect, document, image]).unwrap();
+    let race = race(&page, "20mbit,100ms,100p".parse().unwrap());
+    let mut path = race::RaceResult::new(&race, &race.run(OPTIONS)).critical.unwrap();
+    race.save_without(&mut path, OPTIONS);
+    let saved: Vec<Option<u64>> =
+        path.objects.iter().map(|one| one.saved_without.map(Duration::as_millis)).collect();
+    // A round trip and 10 ms; a round trip and the browser's 40 ms.
+    assert_eq!(saved, [Some(110), None, Some(140)]);
+    // A round trip, and the time of less than a millisecond for the request and the first byte.
+    assert!(path.objects.iter().all(|one| one.queued < ms(1)), "{path:?}");
+    assert!(path.objects.iter().all(|one| one.evidence.is_none()));
+}

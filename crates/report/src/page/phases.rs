@@ -24,6 +24,7 @@ pub(super) struct Extent {
 pub(super) enum PhaseKind {
     Browser,
     Blocked,
+    Lookup,
     Connect,
     Secure,
     Wait,
@@ -31,13 +32,21 @@ pub(super) enum PhaseKind {
 }
 
 impl PhaseKind {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Browser, Self::Blocked, Self::Connect, Self::Secure, Self::Wait, Self::Receive];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Browser,
+        Self::Blocked,
+        Self::Lookup,
+        Self::Connect,
+        Self::Secure,
+        Self::Wait,
+        Self::Receive,
+    ];
 
     pub(super) const fn colour(self) -> Colour {
         Colour::Role(match self {
             Self::Browser => Role::Client,
             Self::Blocked => Role::Blocked,
+            Self::Lookup => Role::Lookup,
             Self::Connect => Role::Connect,
             Self::Secure => Role::Secure,
             Self::Wait => Role::Wait,
@@ -50,6 +59,7 @@ impl PhaseKind {
         match self {
             Self::Browser => "browser's own time",
             Self::Blocked => "waiting for a connection",
+            Self::Lookup => "name lookup",
             Self::Connect => "TCP handshake",
             Self::Secure => "TLS handshake",
             Self::Wait => "request to first byte",
@@ -62,7 +72,7 @@ impl PhaseKind {
         let (top, bottom) = match self {
             Self::Browser => (29, 53),
             Self::Blocked => (36, 46),
-            Self::Connect | Self::Secure => (23, 59),
+            Self::Lookup | Self::Connect | Self::Secure => (23, 59),
             Self::Wait => (15, 67),
             Self::Receive => (6, 76),
         };
@@ -78,7 +88,9 @@ pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
     if let Some(opening) = object.opening {
         let within = |at: Instant| object.requested.map_or(at, |requested| at.min(requested));
         let until = |at: Option<Instant>| at.or(object.requested).map(within);
-        cuts.push((PhaseKind::Blocked, Some(within(opening.opened))));
+        let lookup = opening.lookup.unwrap_or(opening.opened);
+        cuts.push((PhaseKind::Blocked, Some(within(lookup))));
+        cuts.push((PhaseKind::Lookup, Some(within(opening.opened))));
         cuts.push((PhaseKind::Connect, until(opening.connected)));
         cuts.push((PhaseKind::Secure, until(opening.ready)));
     }
@@ -123,10 +135,16 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_of_its_own_takes_two_handshakes() {
-        let opening = OpeningView { opened: ms(15), connected: Some(ms(45)), ready: Some(ms(75)) };
+    fn a_connection_of_its_own_takes_a_lookup_and_two_handshakes() {
+        let opening = OpeningView {
+            lookup: Some(ms(12)),
+            opened: ms(15),
+            connected: Some(ms(45)),
+            ready: Some(ms(75)),
+        };
         let expected = [
-            (PhaseKind::Blocked, 10, Some(15)),
+            (PhaseKind::Blocked, 10, Some(12)),
+            (PhaseKind::Lookup, 12, Some(15)),
             (PhaseKind::Connect, 15, Some(45)),
             (PhaseKind::Secure, 45, Some(75)),
             (PhaseKind::Blocked, 75, Some(80)),
@@ -142,6 +160,7 @@ mod tests {
     fn only_what_was_waited_for_counts() {
         let opened = |opened, connected, ready| ObjectSpan {
             opening: Some(OpeningView {
+                lookup: None,
                 opened: ms(opened),
                 connected: Some(ms(connected)),
                 ready: Some(ms(ready)),
@@ -171,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_never_ends_is_the_last() {
-        let opening = OpeningView { opened: ms(10), connected: None, ready: None };
+        let opening = OpeningView { opened: ms(10), ..OpeningView::default() };
         let never =
             ObjectSpan { opening: Some(opening), discovered: ms(10), ..ObjectSpan::default() };
         assert_eq!(shown(&never), [(PhaseKind::Connect, 10, None)]);

@@ -15,7 +15,7 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
+const PALETTE_SHA256: &str = "vatKjNSU2iC+HmVjebuBbr8PFueWB8c7Ersiljs6oBA=";
 const SCRIPT_SHA256: &str = "LxyLTAqXpQkYNAsmjWMR9RGZE5Qk9rH93axrVBND9HI=";
 const CONTROLS_SHA256: &str = "uHh/W735TQsfxt3atcHeEpoVsFIFXflXpsizSfflMRo=";
 const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";

@@ -266,12 +266,15 @@ fn name_of(object: &ObjectSpan) -> String {
 
 /// The phases, and the critical path if one of the objects is on it.
 pub(super) fn phase_entries(objects: &[&ObjectSpan]) -> Vec<LegendEntry> {
-    let phases = PhaseKind::ALL.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name()));
+    let looks_up =
+        objects.iter().any(|o| o.opening.is_some_and(|opening| opening.lookup.is_some()));
+    let phases = PhaseKind::ALL.into_iter().filter(|kind| looks_up || *kind != PhaseKind::Lookup);
+    let phases = phases.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name()));
     let critical = objects.iter().any(|object| object.critical.is_some());
     let critical = critical.then(|| {
         LegendEntry::new("below", Colour::Ink, "critical path: the load waits for this object")
     });
-    phases.into_iter().chain(critical).collect()
+    phases.chain(critical).collect()
 }
 
 /// The time between two instants, as an instant.

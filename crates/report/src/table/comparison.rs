@@ -74,7 +74,8 @@ impl Table {
         table
     }
 
-    /// A line for each variant: its time, and how much of it each cause took.
+    /// A line for each variant: its time, and how much of it each cause took. Causes of no time are
+    /// left out.
     pub fn causes(rows: &[CausesRow], varied: &str, end: &str) -> Self {
         let mut columns = vec![
             Column::new(varied, Quantity::Text, VARIED),
@@ -92,7 +93,14 @@ impl Table {
                 is_reference: false,
             }
         };
-        Self { columns, rows: rows.iter().map(row).collect() }
+        let mut table = Self { columns, rows: rows.iter().map(row).collect() };
+        let is_zero = |name: &str| {
+            let mut own =
+                rows.iter().flat_map(|row| &row.causes).filter(|(cause, _)| cause == name);
+            own.all(|(_, seconds)| *seconds == 0.0)
+        };
+        causes.iter().filter(|(name, _)| is_zero(name)).for_each(|(n, _)| table.remove_column(n));
+        table
     }
 
     /// The columns that name a line.

@@ -69,6 +69,15 @@ pub struct Table {
 }
 
 impl Table {
+    /// Removes the column of this title and its cells, if there is one.
+    pub fn remove_column(&mut self, title: &str) {
+        let Some(at) = self.columns.iter().position(|column| column.title == title) else { return };
+        self.columns.remove(at);
+        for row in self.rows.iter_mut().filter(|row| row.cells.len() > at) {
+            row.cells.remove(at);
+        }
+    }
+
     /// The text of a row's cell in column `at`, before cleaning and escaping.
     pub(crate) fn cell(&self, row: &Row, at: usize) -> String {
         match row.cells.get(at) {

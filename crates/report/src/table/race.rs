@@ -116,7 +116,7 @@ const COLUMNS: [RaceColumn; 13] = [
     column(
         "bound by",
         Quantity::Text,
-        "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client or rounds",
+        "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client, dns or rounds",
         |row| match &row.bound_by {
             Some((cause, share)) => most_bound(cause, *share),
             None => Cell::Undefined,

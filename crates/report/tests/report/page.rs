@@ -19,7 +19,12 @@ pub(crate) fn ms(n: u64) -> Instant {
 pub(crate) fn race_of(word: &str) -> RaceReport {
     let object = ObjectSpan {
         index: 0,
-        opening: Some(OpeningView { opened: ms(2), connected: Some(ms(5)), ready: Some(ms(8)) }),
+        opening: Some(OpeningView {
+            lookup: None,
+            opened: ms(2),
+            connected: Some(ms(5)),
+            ready: Some(ms(8)),
+        }),
         label: word.to_owned(),
         host: word.to_owned(),
         kind: word.to_owned(),
@@ -389,11 +394,11 @@ prop_compose! {
         revealed in prop::option::of(instant()),
         server_wait in instant(),
         critical in prop::option::of((instant(), instant())),
-        opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
+        opening in prop::option::of((instant(), prop::array::uniform3(prop::option::of(instant())))),
     ) -> ObjectSpan {
         let [label, host, kind, connection] = words;
         let [requested, first_byte, done] = later;
-        let opening = opening.map(|(opened, connected, ready)| OpeningView { opened, connected, ready });
+        let opening = opening.map(|(opened, [lookup, connected, ready])| OpeningView { lookup, opened, connected, ready });
         let server_wait = server_wait - Instant::ZERO;
         let critical = critical.map(|(from, to)| CriticalSpan { from, to });
         ObjectSpan {

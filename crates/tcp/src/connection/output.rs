@@ -179,6 +179,7 @@ impl Connection {
         // Before the burst's bound: its timer brings the next occasion.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
+            path.on_pacer_holds();
             return true;
         }
         if self.burst_left == 0 {

@@ -9,7 +9,9 @@ mod sharing;
 
 use super::Recipe;
 use super::profiles::{ns2, ns2_one_way, paper};
-use crate::config::{IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount};
+use crate::config::{
+    IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount, WindowValidation,
+};
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
 use crate::registry::values::{between, choose, duration, on_off, per_mille, positive, whole};
@@ -367,7 +369,8 @@ const GENERAL: &[SchemeParameter] = &[
         |r, v| { positive(v).map(|n| r.config.least_batch = n) }
     ),
     parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
-        on_off(v).map(|on| r.config.validate_window = on)
+        let rules = [("on", WindowValidation::Linux), ("off", WindowValidation::Off)];
+        choose(v, &rules).map(|rule| r.config.validation = rule)
     }),
     parameter!(
         "halve_again",

@@ -1,7 +1,7 @@
 //! A scheme over a transport like QUIC: what changes of packets, opening, ACKs and timers.
 
 use super::Scheme;
-use crate::config::{AckPolicy, Framing, Opening, RtoFloor};
+use crate::config::{AckPolicy, Framing, Opening, PacingGain, RtoFloor, WindowValidation};
 use crate::segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use std::sync::Arc;
 use units::Duration;
@@ -26,9 +26,11 @@ impl Scheme {
     ///   packet, or after 25 ms. The window is Chromium's, unless the scheme's own text names one.
     /// - Timers: `srtt + max(4 * rttvar, 25 ms)` (RFC 9002 §6.2.1); 1 s before the first sample
     ///   (§6.2.2).
-    /// - Sending is paced, in bursts of 10 packets at most (RFC 9002 §7.7).
+    /// - Sending is paced at 1.25 windows a round trip, in bursts of 10 packets at most (RFC 9002
+    ///   §7.7).
+    /// - Window: it grows only while it or the pacer holds data back (RFC 9002 §7.8).
     ///
-    /// Timers, ACKs and pacing that the scheme's own text gives stay.
+    /// Timers, ACKs, pacing and window validation that the scheme's own text gives stay.
     ///
     /// Packets are acknowledged by SACK, and timestamps show which copy was
     /// acknowledged, as packet numbers do.
@@ -42,11 +44,14 @@ impl Scheme {
         config.opening = Opening::Combined { is_validated };
         (config.timestamps, config.sack, config.window_scaling) = (true, true, true);
         (config.nagle, config.offload) = (false, false);
-        config.pacing_burst = BURST;
+        (config.pacing_burst, config.pacing_gain) = (BURST, PacingGain::QUIC);
         config.rto.floor = RtoFloor::Variance;
         config.receive.by_range = true;
         if !self.gives("pacing") {
             config.pacing = true;
+        }
+        if !self.gives("validate") {
+            config.validation = WindowValidation::Quic;
         }
         if !self.gives("rto_min") {
             config.rto.min = MAX_ACK_DELAY;
@@ -72,13 +77,14 @@ mod tests {
 
     #[test]
     fn a_scheme_keeps_what_its_text_gives() {
-        let given = "linux+pacing=off+rto_min=50ms+rto_init=3s+ack=all+rwnd=1MB";
+        let given = "linux+pacing=off+rto_min=50ms+rto_init=3s+ack=all+rwnd=1MB+validate=off";
         let scheme = Scheme::parse(given).unwrap();
         let (own, quic) = (scheme.config(), *scheme.over_quic(false).config());
         assert_eq!(
             (quic.pacing, quic.rto.min, quic.rto.initial),
             (false, own.rto.min, own.rto.initial)
         );
+        assert_eq!(quic.validation, WindowValidation::Off);
         assert_eq!(quic.receive, crate::receiver::ReceiveConfig { by_range: true, ..own.receive });
     }
 
@@ -89,6 +95,9 @@ mod tests {
         assert_eq!((quic.mss, quic.options_count, quic.pacing), (1173, false, true));
         assert_eq!(quic.opening, Opening::Combined { is_validated: true });
         assert_eq!((quic.rto.min.as_millis(), quic.rto.initial.as_millis()), (25, 1000));
+        assert_eq!(quic.validation, WindowValidation::Quic);
+        let gain = quic.pacing_gain;
+        assert_eq!((gain.slow_start_percent, gain.later_percent), (125, 125));
         let timeout = Duration::from_millis(25);
         assert_eq!(quic.receive.ack, AckPolicy::Delayed { timeout });
         assert_eq!((quic.receive.initial_window, quic.receive.by_range), (15 << 20, true));

@@ -4,7 +4,7 @@
 use super::{Recipe, Transfers};
 use crate::config::{
     AckPolicy, ConnectionConfig, IdleRestart, MemoryKind, Opening, OpeningTimer, RtoConfig,
-    RtoFloor,
+    RtoFloor, WindowValidation,
 };
 use crate::congestion::{bbr::BBR, cubic::CUBIC, reno};
 use crate::recovery::rack::{PROBE_WAIT, RACK_TLP};
@@ -59,7 +59,7 @@ pub(super) fn linux() -> Recipe {
     let config = ConnectionConfig {
         syn_losses_tolerated: 1,
         timestamps: true,
-        validate_window: true,
+        validation: WindowValidation::Linux,
         offload: true,
         minshall: true,
         duplicates_deliver: true,

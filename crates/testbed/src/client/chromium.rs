@@ -14,7 +14,7 @@ use crate::timer;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Clock, Namespace, ThreadScheduling};
 use race::{MeasuredLoad, MilestoneTimes, Race};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,75 @@ impl Chromium {
     pub fn version(&self) -> &str {
         &self.version
     }
+
+    /// Loads an address by a browser of its own, and returns the events of its network and page in
+    /// the DevTools protocol, up to a moment after the event `load`. The browser trusts any
+    /// certificate.
+    ///
+    /// # Errors
+    /// The reason why the page was not loaded within `limit`.
+    pub(crate) async fn watch(
+        &self,
+        namespace: &Namespace,
+        clock: &Clock,
+        url: &str,
+        limit: Duration,
+    ) -> io::Result<Vec<Value>> {
+        let start = |folder: &Path| self.start(namespace, folder, &["--ignore-certificate-errors"]);
+        let mut sandbox = private::in_a_folder(start)?;
+        let mut browser = DevTools::over(&mut sandbox.streams)?;
+        let load = async {
+            attach(&mut browser, clock).await?;
+            browser.call("Network.enable", json!({})).await?;
+            browser.navigate(url).await?;
+            // The ends of the last responses may be reported after the event.
+            sleep(clock, AGAIN).await;
+            browser.call("Network.disable", json!({})).await
+        };
+        let loaded = tokio::select! {
+            loaded = load => loaded.map(|_| ()),
+            () = sleep(clock, limit + STARTING) => {
+                Err(io::Error::other(format!("not over after {limit}")))
+            }
+        };
+        let events = browser.take_events();
+        tokio::select! {
+            () = browser.end() => {}
+            // It is killed, then.
+            () = sleep(clock, STARTING) => {}
+        }
+        loaded.map_err(|error| io::Error::other(format!("{}: {error}", self.version)))?;
+        Ok(events)
+    }
+
+    fn start(
+        &self,
+        namespace: &Namespace,
+        profile: &Path,
+        options: &[&str],
+    ) -> io::Result<Sandbox> {
+        // It computes for longer than the link may wait.
+        ThreadScheduling::leave_real_time();
+        let mut command = sandbox::command("sh");
+        command.args(["-c", WITH_PIPES]).arg(&self.program).args(OPTIONS).args(options);
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        command.arg("about:blank").env("HOME", profile);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        Sandbox::start(namespace, command)
+    }
+}
+
+async fn sleep(clock: &Clock, time: Duration) {
+    timer::sleep_until(clock, Some(clock.now() + time)).await;
+}
+
+/// Waits until the browser has started, and attaches to its page.
+async fn attach(browser: &mut DevTools, clock: &Clock) -> io::Result<()> {
+    sleep(clock, STARTING).await;
+    while !browser.attach().await? {
+        sleep(clock, AGAIN).await;
+    }
+    Ok(())
 }
 
 /// A page that Chromium loads as often as it is told to.
@@ -142,7 +211,8 @@ impl ChromiumVisitor {
         limit: Duration,
         measure: impl FnOnce() -> T,
     ) -> io::Result<(MeasuredLoad, T)> {
-        let mut sandbox = private::in_a_folder(|folder| self.start(folder))?;
+        let mut sandbox =
+            private::in_a_folder(|folder| self.chromium.start(&self.namespace, folder, &[]))?;
         let mut browser = DevTools::over(&mut sandbox.streams)?;
         let loaded = tokio::select! {
             loaded = self.load(&mut browser) => loaded.map_err(|error| error.to_string()),
@@ -174,10 +244,7 @@ impl ChromiumVisitor {
     /// # Errors
     /// Why there are none, in the browser's words.
     async fn load(&self, browser: &mut DevTools) -> io::Result<Vec<f64>> {
-        self.sleep(STARTING).await;
-        while !browser.attach().await? {
-            self.sleep(AGAIN).await;
-        }
+        attach(browser, &self.clock).await?;
         let all = json!({ "source": "performance.setResourceTimingBufferSize(1e5)" });
         browser.call("Page.addScriptToEvaluateOnNewDocument", all).await?;
         browser.navigate(&self.url).await?;
@@ -191,18 +258,7 @@ impl ChromiumVisitor {
     }
 
     async fn sleep(&self, time: Duration) {
-        timer::sleep_until(&self.clock, Some(self.clock.now() + time)).await;
-    }
-
-    fn start(&self, profile: &Path) -> io::Result<Sandbox> {
-        // It computes for longer than the link may wait.
-        ThreadScheduling::leave_real_time();
-        let mut command = sandbox::command("sh");
-        command.args(["-c", WITH_PIPES]).arg(&self.chromium.program).args(OPTIONS);
-        command.arg(format!("--user-data-dir={}", profile.display()));
-        command.arg("about:blank").env("HOME", profile);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        Sandbox::start(&self.namespace, command)
+        sleep(&self.clock, time).await;
     }
 }
 

@@ -16,8 +16,8 @@ pub(super) struct DevTools {
     /// The page's, once there is one.
     session: Option<String>,
     commands: u64,
-    /// Names of events that have come while an answer was waited for.
-    events: Vec<String>,
+    /// Events since the last navigation began.
+    events: Vec<Value>,
 }
 
 impl DevTools {
@@ -98,7 +98,7 @@ impl DevTools {
                     None => Ok(told["result"].take()),
                 };
             }
-            self.events.extend(told["method"].as_str().map(str::to_owned));
+            self.events.push(told);
         }
     }
 
@@ -107,14 +107,23 @@ impl DevTools {
     /// # Errors
     /// If the browser has ended, or the page has crashed.
     async fn wait_for(&mut self, event: &str) -> io::Result<()> {
-        while !self.events.iter().any(|name| name == event) {
-            if self.events.iter().any(|name| name == "Inspector.targetCrashed") {
+        while !self.has(event) {
+            if self.has("Inspector.targetCrashed") {
                 return Err(io::Error::other("the page has crashed"));
             }
             let told = self.next().await?;
-            self.events.extend(told["method"].as_str().map(str::to_owned));
+            self.events.push(told);
         }
         Ok(())
+    }
+
+    fn has(&self, event: &str) -> bool {
+        self.events.iter().any(|told| told["method"] == event)
+    }
+
+    /// The events since the last navigation began, in their order.
+    pub(super) fn take_events(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.events)
     }
 
     async fn next(&mut self) -> io::Result<Value> {

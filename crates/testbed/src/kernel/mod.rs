@@ -228,7 +228,7 @@ impl Kernel {
 
 /// A socket whose connections will have the congestion control, if one is chosen, and say that there is room for more only
 /// while less than the low water is unsent.
-fn listen(
+pub(crate) fn listen(
     address: SocketAddr,
     control: Option<&str>,
     low_water: Option<u64>,

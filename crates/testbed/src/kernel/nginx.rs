@@ -73,7 +73,8 @@ impl Nginx {
         site::refusal(page, config)
     }
 
-    fn has(&self, module: &str) -> bool {
+    /// True unless it was built without a module of HTTP.
+    pub(crate) fn has(&self, module: &str) -> bool {
         !self.built_with.contains(&format!("--without-http_{module}_module"))
     }
 
@@ -87,21 +88,32 @@ impl Nginx {
     ) -> io::Result<Serving> {
         let addresses: Vec<SocketAddr> =
             listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        self.serve_site(namespace, listeners, |folder, ready| {
+            let objects = folder.join("objects");
+            fs::create_dir(&objects)?;
+            site::write_objects(&objects, page, config)?;
+            let listens_at = ListensAt { hosts: &addresses, ready };
+            Ok(site::configuration(folder, page, config, listens_at, |module| self.has(module)))
+        })
+    }
+
+    /// Serves a site on these listeners, which are in the namespace, until it is dropped.
+    ///
+    /// `site` writes the site's files to a folder and returns nginx's configuration. The second
+    /// argument of `site` is one more address at which nginx has to listen.
+    pub(crate) fn serve_site(
+        &self,
+        namespace: &Namespace,
+        listeners: &[TcpListener],
+        site: impl FnOnce(&Path, SocketAddr) -> io::Result<String> + Send,
+    ) -> io::Result<Serving> {
         // An agent that attends to the page's sockets is to learn nothing from this.
         let ready = namespace.run(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))??;
         let ready_at = ready.local_addr()?;
         ready.set_nonblocking(true)?;
-        let text = |folder: &Path| {
-            let has = |module: &str| self.has(module);
-            let listens_at = ListensAt { hosts: &addresses, ready: ready_at };
-            site::configuration(folder, page, config, listens_at, has)
-        };
         let start = |folder: &Path| {
-            let objects = folder.join("objects");
-            fs::create_dir(&objects)?;
-            site::write_objects(&objects, page, config)?;
             let conf = folder.join("nginx.conf");
-            fs::write(&conf, text(folder))?;
+            fs::write(&conf, site(folder, ready_at)?)?;
             // The process inherits this thread's view of the file systems.
             Sandbox::start(
                 namespace,
@@ -137,7 +149,7 @@ impl Nginx {
 
 /// A running nginx.
 #[derive(Debug)]
-pub(super) struct Serving {
+pub(crate) struct Serving {
     sandbox: Sandbox,
 }
 

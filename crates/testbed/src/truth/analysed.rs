@@ -47,7 +47,7 @@ impl AnalysedCapture {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn of(capture: Vec<u8>) -> Result<Self, CaptureError> {
+    pub(crate) fn of(capture: Vec<u8>) -> Result<Self, CaptureError> {
         let segments = segments(capture)?;
         let config = EngineConfig::default();
         let survey = ProfileSurvey::of(&config, &segments, 1);

@@ -4,7 +4,7 @@ use super::compare::MeasuredRow;
 use super::play::{Arrived, EndLog};
 use super::played::PlayedConnection;
 use super::samples::KernelSample;
-use super::setup::Recorded;
+use crate::pair::Recorded;
 use std::fs;
 use std::io;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! of them.
 //!
 //! A row ([`TruthRow`]) is a path and one or a few connections over it, each with a script for
-//! either end. Two kernels in namespaces play it over the emulated link (`setup`, `played`).
+//! either end. Two kernels in namespaces play it over the emulated link (`pair`, `played`).
 //! The truth (`shares`) comes from the script, from the link's records and from the kernels'
 //! counters, never from the captures. The analyser reads the captures of both ends (`analysed`),
 //! and `compare` puts both beside each other.
@@ -21,7 +21,6 @@ mod rows;
 mod samples;
 mod script;
 mod secured;
-mod setup;
 mod shares;
 mod sleep;
 mod sockets;

@@ -1,13 +1,13 @@
 //! A row is played: its connections by threads in the namespaces of both ends.
 
 use super::play::{Counted, EndLog, Player};
-use super::row::TruthRow;
+use super::row::{NamespaceSysctl, TruthRow};
 use super::samples::Sampler;
 use super::script::{ConnectionScript, EndScript};
 use super::secured::{Secrets, TlsEnds};
-use super::setup::{Recorded, RowSetup};
 use super::sleep::sleep;
 use super::sockets::{TruthSocket, limit_waits};
+use crate::pair::{HostPair, PairPlan, Recorded};
 use emulator::{Clock, ThreadScheduling};
 use serde::Serialize;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -20,6 +20,9 @@ use units::Duration;
 const FIRST_PORT: u16 = 8000;
 /// No call on a socket waits for longer: a row takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Receive buffers of both ends. The kernel offers half of the second figure at once, so that the
+/// receiver bounds only rows that ask for it.
+const RECEIVE_MEMORY: &str = "4096 2000000 8000000";
 /// Time for which the link is kept for the last packets, beside a round trip.
 const AFTERGLOW: Duration = Duration::from_millis(50);
 
@@ -46,18 +49,31 @@ pub(super) struct Played {
 /// # Errors
 /// If the machine does not let it, or a connection fails.
 pub(super) fn play(row: &TruthRow, secrets: &Secrets, seed: u64) -> io::Result<Played> {
-    let setup = RowSetup::open(&row.path, &row.server_sysctls, seed)?;
+    let pair = open(row, seed)?;
     let mut ends = Vec::new();
     for (n, script) in row.connections.iter().enumerate() {
         let port = FIRST_PORT + n as u16;
         let tls = row.tls.map(|setup| secrets.ends(setup)).transpose()?;
-        let [client, server] = start(&setup, script, port, tls)?;
+        let [client, server] = start(&pair, script, port, tls)?;
         ends.push(StartedConnection { port, client, server });
     }
     let connections = ends.into_iter().map(StartedConnection::join).collect::<Result<_, _>>();
     sleep(row.path.spec.rtt() + AFTERGLOW);
-    let recorded = setup.close()?;
+    let recorded = pair.close()?;
     Ok(Played { connections: connections?, recorded })
+}
+
+/// The hosts of a row.
+fn open(row: &TruthRow, seed: u64) -> io::Result<HostPair> {
+    let links = row.path.links().map_err(io::Error::other)?;
+    let pair = HostPair::open(PairPlan { links, initial_window: None, seed })?;
+    for namespace in [&pair.client, &pair.server] {
+        namespace.set_sysctl("net.ipv4.tcp_rmem", RECEIVE_MEMORY)?;
+    }
+    for NamespaceSysctl { name, value } in &row.server_sysctls {
+        pair.server.set_sysctl(name, value)?;
+    }
+    Ok(pair)
 }
 
 type End = JoinHandle<io::Result<EndLog>>;
@@ -82,17 +98,17 @@ impl StartedConnection {
 
 /// Starts both ends of a connection.
 fn start(
-    setup: &RowSetup,
+    pair: &HostPair,
     script: &ConnectionScript,
     port: u16,
     tls: Option<TlsEnds>,
 ) -> io::Result<[End; 2]> {
-    let address = SocketAddr::new(setup.address.into(), port);
+    let address = SocketAddr::new(pair.address.into(), port);
     let (client_tls, server_tls) =
         tls.map_or((None, None), |TlsEnds { client, server }| (Some(client), Some(server)));
-    let clock = setup.clock;
+    let clock = pair.clock;
     let server = script.server.clone();
-    let listener = setup.server.run(|| listen(address, &server.socket))??;
+    let listener = pair.server.run(|| listen(address, &server.socket))??;
     let serve = move || serve(&listener, &server, server_tls, clock);
     let (client, starts) = (script.client.clone(), script.starts);
     let ask = move || {
@@ -106,7 +122,7 @@ fn start(
         }
     };
     let server = thread::Builder::new().spawn(real_time(Box::new(serve)))?;
-    let client = setup.client.spawn(real_time(Box::new(ask)))?;
+    let client = pair.client.spawn(real_time(Box::new(ask)))?;
     Ok([client, server])
 }
 

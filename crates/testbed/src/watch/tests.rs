@@ -147,6 +147,7 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
         received_bytes: BYTES,
     };
     let connection = ConnectionRecord {
+        lookup: None,
         host: HostId(0),
         opened: start,
         connected: Some(connected),

@@ -21,6 +21,8 @@ pub(super) struct Curve {
 
 /// Responses without a duration are taken to last a microsecond: a curve has no steps.
 const SHORTEST_MS: f64 = 1e-3;
+/// Fewer bytes between two points of a curve are an error of rounding.
+const LEAST_BYTES: f64 = 1e-3;
 
 impl Curve {
     pub(super) fn new(deliveries: &[Delivery]) -> Self {
@@ -53,6 +55,13 @@ impl Curve {
     pub(super) fn when(&self, bytes: f64) -> Option<f64> {
         let all = *self.bytes.last()?;
         (bytes <= all).then(|| interpolate(&self.bytes, &self.times_ms, bytes))
+    }
+
+    /// The time between two instants in which nothing was delivered, milliseconds.
+    pub(super) fn idle_ms(&self, from: f64, to: f64) -> f64 {
+        let points: Vec<(f64, f64)> = self.points_back(from, to).collect();
+        let idle = points.windows(2).filter(|pair| pair[0].1 - pair[1].1 < LEAST_BYTES);
+        idle.map(|pair| pair[0].0 - pair[1].0).sum()
     }
 
     /// The points between two instants, both included, the last first.

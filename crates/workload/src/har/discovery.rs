@@ -14,7 +14,7 @@
 //! request that waited for something unrelated is mistaken for depending on it.
 
 use super::fetch::Fetch;
-use crate::page::{Discovery, ObjectId, ObjectKind};
+use crate::page::{Discovery, ObjectId, ObjectKind, RevealEvidence};
 use std::collections::BTreeMap;
 use units::Duration;
 use url::Url;
@@ -22,11 +22,18 @@ use url::Url;
 /// The discoveries of all fetches of a page, the first being the root.
 pub(super) struct Discovered {
     /// The discovery of each fetch.
-    pub(super) discoveries: Vec<Discovery>,
+    pub(super) discoveries: Vec<Found>,
     /// The redirects from the root to the document, in order.
     pub(super) redirects: Vec<usize>,
     /// The root, or where its redirects lead.
     pub(super) document: usize,
+}
+
+/// The discovery of a fetch, and the evidence for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) discovery: Discovery,
+    pub(super) evidence: RevealEvidence,
 }
 
 pub(super) fn infer(fetches: &[Fetch]) -> Discovered {
@@ -68,21 +75,28 @@ impl<'a> History<'a> {
         history
     }
 
-    fn discovery(&self, index: usize) -> Discovery {
+    fn discovery(&self, index: usize) -> Found {
+        let found = |discovery, evidence| Found { discovery, evidence };
         if index == 0 {
-            return Discovery::AtStart;
+            return found(Discovery::AtStart, RevealEvidence::Time);
         }
         if let Some(redirect) = self.redirected_by[index] {
-            return self.at_end(redirect, index);
+            return found(self.at_end(redirect, index), RevealEvidence::Redirect);
         }
-        let named = self.named(index).unwrap_or(self.document);
+        let by_browser = self.named(index);
+        let named = by_browser.unwrap_or(self.document);
         if named >= index || self.fetches[named].started > self.fetches[index].started {
-            return Discovery::AtStart;
+            return found(Discovery::AtStart, RevealEvidence::Time);
         }
-        if self.fetches[index].started <= self.fetches[named].finished {
-            return self.in_body(named, index);
-        }
-        self.at_end(self.last_finished(named, index), index)
+        let is_arriving = self.fetches[index].started <= self.fetches[named].finished;
+        let parent = if is_arriving { named } else { self.last_finished(named, index) };
+        let evidence = match by_browser == Some(parent) {
+            true => RevealEvidence::Named,
+            false => RevealEvidence::Time,
+        };
+        let discovery =
+            if is_arriving { self.in_body(parent, index) } else { self.at_end(parent, index) };
+        found(discovery, evidence)
     }
 
     /// The fetch that the browser names as the cause: the latest of that address.

@@ -49,6 +49,11 @@ impl Exporter {
         matches!(self, Self::Firefox)
     }
 
+    /// True if times of connections that were opened ahead are moved to the beginning of the fetch.
+    pub(super) const fn moves_early_connects(self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
     /// True if `send` repeats `blocked` where no connection was opened and no name looked up.
     pub(super) const fn repeats_blocked(self) -> bool {
         matches!(self, Self::Safari)

@@ -33,9 +33,12 @@ pub(super) struct Fetch {
     pub(super) wait: Duration,
     /// TCP's part of connecting, if a connection was opened for it.
     pub(super) tcp_connect: Option<Duration>,
+    /// The browser may have started to connect before it wanted this fetch: `tcp_connect` is then
+    /// the rest of the handshake.
+    pub(super) connect_began_early: bool,
     /// TLS's part of connecting, where TCP's is known too.
     pub(super) tls_connect: Option<Duration>,
-    pub(super) dns: Duration,
+    pub(super) dns: Option<Duration>,
     /// Where a redirect leads.
     pub(super) redirect: Option<Url>,
     /// The address that the browser names as the cause.
@@ -84,7 +87,6 @@ pub(super) fn url(text: &str) -> Option<Url> {
 pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Option<Fetch> {
     let url = url(&entry.request.url)?;
     let timings = &entry.timings;
-    let dns = ms(timings.dns);
     let wait = ms(timings.wait);
     let first_byte = started + before_wait(timings, exporter) + wait;
     let tcp_connect = tcp_connect(timings, exporter, url.scheme() == "https");
@@ -103,7 +105,8 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
             let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero());
             ssl.filter(|_| url.scheme() == "https")
         }),
-        dns,
+        connect_began_early: connect_began_early(timings, exporter),
+        dns: timings.dns.millis(LONGEST),
         redirect: redirect(entry, &url),
         cause: cause(entry),
         by_parser: entry.initiator["type"] == "parser",
@@ -125,16 +128,28 @@ fn before_wait(timings: &Timings, exporter: Exporter) -> Duration {
     blocked + dns + connect + tls + send
 }
 
-/// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A secure connection
-/// without `ssl` does not say which part is TCP's.
+/// Chromium moves times of a connection that it opened ahead to the beginning of the fetch
+/// (`ConvertRealLoadTimesToBlockingTimes` in `net/url_request/url_request.cc`). The lookup then
+/// took no time at all; else even an address without a name takes microseconds. Times in whole
+/// milliseconds do not separate both.
+fn connect_began_early(timings: &Timings, exporter: Exporter) -> bool {
+    let is_fraction = |ms: f64| ms.fract() != 0.0;
+    exporter.moves_early_connects()
+        && timings.dns.0 == Some(0.0)
+        && timings.connect.0.is_some_and(is_fraction)
+}
+
+/// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A
+/// secure connection without `ssl` does not say which part is TCP's, as in older Firefox.
 fn tcp_connect(timings: &Timings, exporter: Exporter, secure: bool) -> Option<Duration> {
     let connect = timings.connect.millis(LONGEST).filter(|d| !d.is_zero())?;
-    match secure && !exporter.connects_by_tcp_alone() {
-        false => Some(connect),
-        true => {
-            let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero() && *d < connect)?;
-            Some(connect - ssl)
-        }
+    if !secure {
+        return Some(connect);
+    }
+    let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero())?;
+    match exporter.connects_by_tcp_alone() {
+        true => Some(connect),
+        false => (ssl < connect).then(|| connect - ssl),
     }
 }
 

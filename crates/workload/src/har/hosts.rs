@@ -2,6 +2,7 @@
 
 use super::fetch::{Fetch, Version};
 use super::line::HostOfFetch;
+use super::server_time::is_one_measurement;
 use crate::page::{PageHost, RecordedHost, VersionEvidence};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +88,8 @@ fn shortest_handshake(fetches: &[Fetch]) -> Duration {
 fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     let is_secure = fetches[0].url.scheme() == "https";
     let (http, version_by) = http(fetches);
-    let tls_round_trips = tls_round_trips(fetches);
+    let rtt = round_trip(fetches, shortest);
+    let tls_round_trips = tls_round_trips(fetches, rtt);
     let ids: BTreeSet<&str> =
         fetches.iter().map(|f| f.connection.as_str()).filter(|id| !id.is_empty()).collect();
     let opened = fetches.iter().filter(|f| f.tcp_connect.is_some()).count();
@@ -102,12 +104,29 @@ fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
             ..PageHost::plain(name(fetches[0]), http)
         },
         recorded: RecordedHost {
-            rtt: fetches.iter().filter_map(|f| f.tcp_connect).filter(|rtt| *rtt >= shortest).min(),
+            rtt,
+            lookup: fetches.iter().filter_map(|f| f.dns).max(),
             connections: if ids.is_empty() { opened } else { ids.len() },
             version_by,
             tls_round_trips,
         },
     }
+}
+
+/// The shortest handshake that began with a fetch. If all began earlier, a round trip takes at
+/// least the longest rest of a handshake, and at most the shortest wait for a response.
+fn round_trip(fetches: &[&Fetch], shortest: Duration) -> Option<Duration> {
+    let connects = |early: bool| {
+        let of_kind = fetches.iter().filter(move |f| f.connect_began_early == early);
+        of_kind.filter_map(|f| f.tcp_connect).filter(|connect| *connect >= shortest)
+    };
+    let at_least = || {
+        let most = fetches.iter().map(|f| f.wait).filter(|wait| !wait.is_zero()).min();
+        let (least, most) = (connects(true).max()?, most?);
+        // A rest that is longer than a wait is no less than `most`.
+        Some(if is_one_measurement(least, most, most) { most } else { least })
+    };
+    connects(false).min().or_else(at_least)
 }
 
 /// One connection to a host carries all requests.
@@ -154,9 +173,11 @@ fn is_multiplexed(fetches: &[&Fetch]) -> bool {
 /// TLS 1.3 takes one round trip, and so does a resumed session of TLS 1.2; a full handshake of TLS
 /// 1.2 takes two (RFC 8446 §2, RFC 5246 §7.3). Certificates that exceed the first flight take one
 /// more.
-fn tls_round_trips(fetches: &[&Fetch]) -> Option<u32> {
+fn tls_round_trips(fetches: &[&Fetch], rtt: Option<Duration>) -> Option<u32> {
     let ratio = |f: &&Fetch| {
         let (tcp, tls) = (f.tcp_connect?, f.tls_connect?);
+        // The rest of a handshake is no measure of another one.
+        let tcp = if f.connect_began_early { rtt? } else { tcp };
         (tcp >= SHORTEST_RTT).then(|| tls.as_secs_f64() / tcp.as_secs_f64())
     };
     let mut ratios: Vec<f64> = fetches.iter().filter_map(ratio).collect();

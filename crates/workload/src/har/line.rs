@@ -211,12 +211,15 @@ impl Answer {
 }
 
 /// The rate that nine tenths of the bytes did not exceed. Each response is measured from its first
-/// byte until it has ended, and until a flight and an eighth of the page have been delivered.
+/// byte until it has ended, and until a flight and an eighth of the page have been delivered. A
+/// line that had nothing to deliver for most of that time does not show its rate.
 fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
     let rate = |one: &Delivery| {
         let before = curve.at(one.from_ms);
         let until = curve.when(before + window.max(FLIGHT))?.max(one.to_ms);
+        let idle = curve.idle_ms(one.from_ms, until);
+        (2.0 * idle <= until - one.from_ms).then_some(())?;
         Some(((curve.at(until) - before) / (until - one.from_ms), one.bytes))
     };
     let mut rates: Vec<(f64, f64)> = deliveries

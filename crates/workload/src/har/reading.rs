@@ -63,7 +63,7 @@ impl Reading {
             response_header_bytes: fetch.sizes.header,
             body_bytes: fetch.sizes.body,
             server_wait: self.server_times.times[index],
-            discovery: self.discovered.discoveries[index],
+            discovery: self.discovered.discoveries[index].discovery,
         };
         self.recording.fetches.iter().enumerate().map(object).collect()
     }
@@ -78,6 +78,7 @@ impl Reading {
             wait: fetch.wait,
             least_server_time: self.bounds[index].least,
             most_server_time: self.bounds[index].most,
+            revealed_by: self.discovered.discoveries[index].evidence,
         };
         let left_out = |(why, requests): (&Skipped, &usize)| LeftOut {
             reason: why.why(),
@@ -87,6 +88,7 @@ impl Reading {
         RecordedLoad {
             rate: self.line.rate(),
             rtt: self.hosts.rtt,
+            load_event: self.events().load(),
             server_times: self.server_times.confidence,
             redirects: redirects.map(|index| ObjectId(*index as u32)).collect(),
             hosts: self.hosts.list.iter().map(|server| server.recorded.clone()).collect(),

@@ -28,6 +28,12 @@ pub(super) struct Response {
 const ONE_MEASUREMENT: u64 = 8;
 const SAME_TIME: Duration = Duration::from_millis(5);
 
+/// True if two bounds of a time that is about `scale` are one measurement.
+pub(super) fn is_one_measurement(least: Duration, most: Duration, scale: Duration) -> bool {
+    let share = Duration::from_nanos(scale.as_nanos() / ONE_MEASUREMENT);
+    most.saturating_sub(least) <= share.max(SAME_TIME)
+}
+
 /// Loads differ by this much, and by half a round trip, for other reasons.
 const NOTICED: Duration = Duration::from_millis(10);
 
@@ -58,8 +64,7 @@ struct Estimator<'a> {
 impl Estimator<'_> {
     fn is_measured(&self, response: &Response) -> bool {
         let ServerTimeBounds { least, most } = response.bounds;
-        let share = Duration::from_nanos(most.max(self.rtt).as_nanos() / ONE_MEASUREMENT);
-        response.began_early || most.saturating_sub(least) <= share.max(SAME_TIME)
+        response.began_early || is_one_measurement(least, most, most.max(self.rtt))
     }
 
     /// Responses of the same host and sort.

@@ -32,9 +32,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(now: Instant, host: HostId, protocol: Protocol) -> Self {
-        let record =
-            ConnectionRecord { host, opened: now, connected: None, ready: None, closed: None };
+    pub(super) fn new(
+        now: Instant,
+        host: HostId,
+        protocol: Protocol,
+        lookup: Option<Instant>,
+    ) -> Self {
+        let (opened, connected, ready, closed) = (now, None, None, None);
+        let record = ConnectionRecord { host, lookup, opened, connected, ready, closed };
         Self {
             host,
             stage: Stage::Connecting,

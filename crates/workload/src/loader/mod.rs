@@ -10,6 +10,7 @@
 
 mod connection;
 mod discovery;
+mod lookups;
 mod pool;
 mod record;
 
@@ -20,6 +21,7 @@ use crate::stream::{Span, SpanArrival, SpanContent};
 use crate::{ClientModel, LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;
+use lookups::Lookups;
 use pool::{Next, Pool};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -69,6 +71,7 @@ pub struct PageLoader {
     pools: Vec<Pool>,
     connections: Vec<Connection>,
     discoveries: Discoveries,
+    lookups: Lookups,
     milestones: Vec<Milestones>,
     failures: Vec<(ObjectId, LoadError)>,
     actions: VecDeque<LoaderAction>,
@@ -94,6 +97,7 @@ impl PageLoader {
             pools: page.hosts().iter().map(|h| Pool::new(config.protocol(h))).collect(),
             connections: Vec::new(),
             discoveries: Discoveries::new(page, config.client),
+            lookups: Lookups::new(page, config.knows_hosts),
             milestones: vec![Milestones::default(); objects.len()],
             failures: Vec::new(),
             actions: VecDeque::new(),
@@ -200,16 +204,23 @@ impl PageLoader {
         self.actions.pop_front()
     }
 
-    /// When the browser will have worked out the next request, or may open a connection in the place of another;
+    /// When the browser will have worked out the next request or looked up a name, or may open a connection in the place of another;
     /// call [`handle_timeout`](Self::handle_timeout) then.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let leaving = self.leaving.front().filter(|_| !self.is_done()).map(|(until, _)| *until);
-        self.discoveries.poll_timeout().into_iter().chain(leaving).min()
+        let found = self.lookups.poll_timeout();
+        self.discoveries.poll_timeout().into_iter().chain(leaving).chain(found).min()
     }
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.leave(now);
+        for host in self.lookups.finish(now) {
+            self.ask_at(now, host);
+            if host == self.page.object(ObjectId::ROOT).host {
+                self.open_ahead(now);
+            }
+        }
         self.ask_for_discovered(now);
     }
 
@@ -335,8 +346,8 @@ impl PageLoader {
         loop {
             match self.pools[host.index()].poll(&self.connections) {
                 Next::Ask(object, conn) => self.ask(now, object, conn),
-                Next::Open => self.open(now, host),
-                Next::Nothing => return,
+                Next::Open if self.lookups.resolve(now, &self.page, host) => self.open(now, host),
+                Next::Open | Next::Nothing => return,
             }
         }
     }
@@ -347,6 +358,9 @@ impl PageLoader {
         let protocol = self.protocol(host);
         let ahead = self.client.first_connections(protocol.http);
         let most = ahead.min(protocol.connections as usize);
+        if most == 0 || !self.lookups.resolve(now, &self.page, host) {
+            return;
+        }
         for _ in self.pools[host.index()].open.len()..most {
             self.open(now, host);
         }
@@ -355,7 +369,8 @@ impl PageLoader {
     fn open(&mut self, now: Instant, host: HostId) {
         let conn = LoadConnId(self.connections.len() as u32);
         let pool = &mut self.pools[host.index()];
-        self.connections.push(Connection::new(now, host, pool.protocol));
+        let lookup = self.lookups.awaited(now, host);
+        self.connections.push(Connection::new(now, host, pool.protocol, lookup));
         pool.open.push(conn);
         self.actions.push_back(LoaderAction::Open { conn, host });
     }

@@ -27,7 +27,9 @@ pub struct Milestones {
 pub struct ConnectionRecord {
     /// Whose.
     pub host: HostId,
-    /// The loader wanted it.
+    /// The browser began to look up its host's name; `None` if the connection waited for no lookup.
+    pub lookup: Option<Instant>,
+    /// The loader wanted it, and knew its host's address.
     pub opened: Instant,
     /// TCP was established.
     pub connected: Option<Instant>,

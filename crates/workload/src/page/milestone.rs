@@ -69,6 +69,15 @@ impl Awaited {
         let objects = [(PageMilestone::Document, BTreeSet::from([document]))].into();
         Self { objects, until: PageMilestone::LastByte }
     }
+
+    /// The same without an object, where later ones have the numbers that `renumbered` gives.
+    pub(super) fn without(&self, id: ObjectId, renumbered: impl Fn(ObjectId) -> ObjectId) -> Self {
+        let others = |ids: &BTreeSet<ObjectId>| {
+            ids.iter().filter(|other| **other != id).map(|other| renumbered(*other)).collect()
+        };
+        let objects = self.objects.iter().map(|(milestone, ids)| (*milestone, others(ids)));
+        Self { objects: objects.collect(), until: self.until }
+    }
 }
 
 impl Page {

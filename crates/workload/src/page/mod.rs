@@ -17,7 +17,8 @@ pub use changes::{ChangeKind, ObjectChange, PageChanges};
 pub use milestone::PageMilestone;
 pub use object::{Discovery, Object, ObjectId, ObjectKind};
 pub use recorded::{
-    LeftOut, RecordedFetch, RecordedHost, RecordedLoad, ServerTimeConfidence, VersionEvidence,
+    LeftOut, RecordedFetch, RecordedHost, RecordedLoad, RevealEvidence, ServerTimeConfidence,
+    VersionEvidence,
 };
 
 use crate::Http;
@@ -51,6 +52,8 @@ pub struct PageHost {
     pub http10_connections: u32,
     /// Round trip to it without transmission times; `None`: that of the path.
     pub rtt: Option<Duration>,
+    /// Time of a lookup of its name; `None`: lookups are not part of a load.
+    pub lookup: Option<Duration>,
 }
 
 impl PageHost {
@@ -65,7 +68,24 @@ impl PageHost {
             tls: Tls::None,
             http10_connections: Self::UNLIMITED,
             rtt: None,
+            lookup: None,
         }
+    }
+}
+
+impl PageHost {
+    /// The name that is looked up.
+    pub fn name_without_port(&self) -> &str {
+        match self.name.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+            _ => &self.name,
+        }
+    }
+
+    /// True if the name is an address, which needs no lookup.
+    pub fn is_address(&self) -> bool {
+        let name = self.name_without_port();
+        name.starts_with('[') || name.parse::<std::net::IpAddr>().is_ok()
     }
 }
 
@@ -124,6 +144,33 @@ impl Page {
         Self { objects: self.objects.iter().map(at_once).collect(), ..self.clone() }
     }
 
+    /// The same page without an object. Its children are revealed as it was itself, and by as much
+    /// later as they were after it. `None` if the load would wait for nothing.
+    pub fn without(&self, id: ObjectId) -> Option<Self> {
+        let gone = self.object(id).discovery;
+        let earlier = |parent: ObjectId| ObjectId(parent.0 - u32::from(parent > id));
+        let moved = |discovery: Discovery| match discovery {
+            Discovery::InBody { parent, delay: after, .. } if parent == id => match gone {
+                Discovery::AtStart => Discovery::AtStart,
+                Discovery::InBody { parent, offset, delay } => {
+                    Discovery::InBody { parent: earlier(parent), offset, delay: delay + after }
+                }
+            },
+            Discovery::InBody { parent, offset, delay } => {
+                Discovery::InBody { parent: earlier(parent), offset, delay }
+            }
+            Discovery::AtStart => Discovery::AtStart,
+        };
+        let others = self.ids().zip(&self.objects).filter(|(other, _)| *other != id);
+        let objects = others
+            .map(|(_, object)| Object { discovery: moved(object.discovery), ..object.clone() });
+        let page = Self::new(self.name.clone(), self.hosts.clone(), objects.collect()).ok()?;
+        let awaited = self.awaited.without(id, earlier);
+        let page = Self { awaited, ..page };
+        let waits = page.ids().any(|id| page.awaits(page.until(), id));
+        waits.then_some(page)
+    }
+
     /// The same page in a browser that asks for each object as soon as its parent reveals it.
     #[must_use]
     pub fn without_browser_work(&self) -> Self {
@@ -159,6 +206,16 @@ impl Page {
     /// The servers its objects come from.
     pub fn hosts(&self) -> &[PageHost] {
         &self.hosts
+    }
+
+    /// The first host whose name is the same but for the port: one lookup serves both.
+    ///
+    /// # Panics
+    /// If `id` is of another page.
+    pub fn first_of_name(&self, id: HostId) -> HostId {
+        let name = self.host(id).name_without_port();
+        let first = self.hosts.iter().position(|host| host.name_without_port() == name);
+        first.map_or(id, |first| HostId(first as u32))
     }
 
     /// Its objects; the index is the [`ObjectId`].

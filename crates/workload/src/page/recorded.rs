@@ -11,6 +11,8 @@ pub struct RecordedLoad {
     pub rate: Option<Rate>,
     /// The shortest TCP handshake to any host.
     pub rtt: Option<Duration>,
+    /// Time of the browser's event `load`; `None` if the file has none that can be believed.
+    pub load_event: Option<Duration>,
     /// Confidence in the servers' times.
     pub server_times: ServerTimeConfidence,
     /// The redirects before the document, in order.
@@ -57,6 +59,8 @@ pub enum ServerTimeConfidence {
 pub struct RecordedHost {
     /// The shortest TCP handshake to it.
     pub rtt: Option<Duration>,
+    /// The longest lookup of its name; `None` if the recording shows none.
+    pub lookup: Option<Duration>,
     /// Number of its connections, as far as the file numbers them.
     pub connections: usize,
     /// Evidence for its HTTP version.
@@ -97,6 +101,30 @@ pub struct RecordedFetch {
     pub least_server_time: Duration,
     /// Upper bound of the server's time.
     pub most_server_time: Duration,
+    /// Evidence for the request that revealed it.
+    pub revealed_by: RevealEvidence,
+}
+
+/// Evidence for the object that revealed another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevealEvidence {
+    /// That object redirected to it.
+    Redirect,
+    /// The browser names that object, as initiator or referrer.
+    Named,
+    /// Its time alone: that object ended last before the request, or is the document.
+    Time,
+}
+
+impl RevealEvidence {
+    /// Its name in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Redirect => "redirect",
+            Self::Named => "named",
+            Self::Time => "time",
+        }
+    }
 }
 
 /// Requests that a page leaves out.

@@ -212,3 +212,51 @@ fn children_are_listed_as_the_bytes_reveal_them() {
     assert_eq!(page.children(ObjectId(0)), [2, 1, 3].map(ObjectId));
     assert_eq!(page.children(ObjectId(1)), [ObjectId(4)]);
 }
+
+/// A redirect leads to a document 2 ms later. The document names a script at its 100th byte, which
+/// asks for an image after 30 ms.
+fn chain() -> Page {
+    let object = |label, kind, discovery| Object { discovery, ..Object::plain(label, kind, 500) };
+    let by = |parent, offset, ms| Discovery::InBody {
+        parent: ObjectId(parent),
+        offset,
+        delay: Duration::from_millis(ms),
+    };
+    let objects = vec![
+        object("redirect", ObjectKind::Redirect, Discovery::AtStart),
+        object("document", ObjectKind::Html, by(0, 500, 2)),
+        object("script", ObjectKind::Script, by(1, 100, 0)),
+        object("image", ObjectKind::Image, by(2, 500, 30)),
+    ];
+    let page = Page::new("chain", vec![PageHost::plain("a", Http::Http11)], objects).unwrap();
+    let load = [ObjectId(1), ObjectId(2), ObjectId(3)];
+    page.with_event(PageMilestone::Load, load).measured_until(PageMilestone::Load)
+}
+
+#[test]
+fn what_a_missing_object_reveals_is_revealed_by_the_one_before_it() {
+    let page = chain();
+    let kinds = |page: &Page| page.objects().iter().map(|one| one.kind).collect::<Vec<_>>();
+    let discovery = |page: &Page, n: usize| page.objects()[n].discovery;
+    let by = |parent, offset, ms| Discovery::InBody {
+        parent: ObjectId(parent),
+        offset,
+        delay: Duration::from_millis(ms),
+    };
+    let direct = page.without(ObjectId(0)).unwrap();
+    assert_eq!(kinds(&direct), [ObjectKind::Html, ObjectKind::Script, ObjectKind::Image]);
+    assert_eq!(discovery(&direct, 0), Discovery::AtStart);
+    assert_eq!((discovery(&direct, 1), discovery(&direct, 2)), (by(0, 100, 0), by(1, 500, 30)));
+    let load =
+        |page: &Page| page.ids().map(|id| page.awaits(PageMilestone::Load, id)).collect::<Vec<_>>();
+    assert_eq!((direct.until(), load(&direct)), (PageMilestone::Load, vec![true; 3]));
+    let without_script = page.without(ObjectId(2)).unwrap();
+    assert_eq!(kinds(&without_script)[2], ObjectKind::Image);
+    // Where the document named the script, and as long after it as the script took.
+    assert_eq!(discovery(&without_script, 2), by(1, 100, 30));
+    assert_eq!(load(&without_script), [false, true, true]);
+    assert!(page.awaits(PageMilestone::Document, ObjectId(1)));
+    assert!(direct.awaits(PageMilestone::Document, ObjectId(0)));
+    // Nothing is left that a load could wait for.
+    assert_eq!(Page::single(500).without(ObjectId(0)), None);
+}

@@ -164,11 +164,12 @@ impl RackTlp {
         }
         let cwnd = report.cwnd.take().unwrap_or(cx.cwnd);
         self.begin_episode(cx, cwnd);
-        self.prr = Some(Prr::new(cwnd));
+        self.prr = self.is_gradual.then(|| Prr::new(cwnd));
         self.state = State::Recovery;
         // Linux sends again what is lost, whatever F-RTO waits for.
         self.hold = Hold::None;
-        report.congestion = Some(Reduction::Gradual);
+        report.congestion =
+            Some(if self.is_gradual { Reduction::Gradual } else { Reduction::ToSsthresh });
     }
 
     pub(super) fn begin_episode(&mut self, cx: &RecoveryContext<'_>, cwnd: u64) {

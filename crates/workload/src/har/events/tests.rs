@@ -3,6 +3,7 @@
 use crate::page::{ObjectId, Page, PageMilestone};
 use crate::parse_har;
 use serde_json::{Value, json};
+use units::Duration;
 
 fn entry(at: u64, url: &str, mime: &str) -> Value {
     json!({
@@ -47,6 +48,7 @@ fn an_event_waits_for_what_had_arrived_before_it() {
     assert_eq!(awaited(&page, PageMilestone::ContentLoaded), Some(vec![0, 1]));
     assert_eq!(awaited(&page, PageMilestone::Document), Some(vec![0]));
     assert_eq!(awaited(&page, PageMilestone::LastByte), Some(vec![0, 1, 2, 3, 4]));
+    assert_eq!(page.recorded().unwrap().load_event, Some(Duration::from_micros(100_500)));
     // 0.5 ms after the second picture; the third ended later.
     let note = page.notes().iter().find(|note| note.contains("load event")).expect("a note");
     assert!(note.contains(" 0.5 ms after") && note.contains("1 request ended after it"), "{note}");
@@ -79,6 +81,7 @@ fn an_event_without_a_time_that_can_be_is_unknown() {
         assert_eq!(awaited(&page, PageMilestone::Load), None);
         assert_eq!(awaited(&page, PageMilestone::ContentLoaded), None);
         assert_eq!(page.until(), PageMilestone::LastByte);
+        assert_eq!(page.recorded().unwrap().load_event, None);
         assert!(page.notes().iter().all(|note| !note.contains("load event")), "{:?}", page.notes());
     }
 }

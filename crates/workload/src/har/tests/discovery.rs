@@ -1,4 +1,5 @@
 use super::*;
+use crate::page::RevealEvidence;
 
 #[test]
 fn in_the_course_of_the_body_at_the_fraction_that_had_arrived() {
@@ -106,4 +107,34 @@ fn the_root_comes_first_whatever_the_order_in_the_file() {
 fn a_page_without_any_document_has_its_first_fetch_for_one() {
     let page = parse(vec![png(0, "http://a.test/i.png")]).unwrap();
     assert_eq!(page.objects()[0].kind, ObjectKind::Html);
+}
+
+/// A redirect, what the browser names as initiator, and what nothing but its time speaks for: the
+/// script had ended last.
+#[test]
+fn the_evidence_for_a_discovery_is_kept() {
+    let redirect = entry(0, "http://a.test/old", "", 0);
+    let redirect = with(redirect, "/response/status", json!(302));
+    let redirect = with(redirect, "/response/redirectURL", json!("http://a.test/"));
+    let document = entry(40, "http://a.test/", "text/html", 1000);
+    let script = entry(75, "http://a.test/s.js", "text/javascript", 800);
+    let initiator = json!({"type": "parser", "url": "http://a.test/"});
+    let script = with(script, "/_initiator", initiator.clone());
+    let likely = png(120, "http://a.test/i.png");
+    // The browser names the document, but a script that had ended since may have asked.
+    let script_named =
+        json!({"type": "script", "stack": {"callFrames": [{"url": "http://a.test/"}]}});
+    let doubted = with(png(121, "http://a.test/j.png"), "/_initiator", script_named);
+    let page = parse(vec![redirect, document, script, likely, doubted]).unwrap();
+    let fetches = &page.recorded().unwrap().fetches;
+    let evidence: Vec<_> = fetches[1..].iter().map(|fetch| fetch.revealed_by).collect();
+    let expected = [
+        RevealEvidence::Redirect,
+        RevealEvidence::Named,
+        RevealEvidence::Time,
+        RevealEvidence::Time,
+    ];
+    assert_eq!(evidence, expected);
+    let discovery = |n: usize| page.objects()[n].discovery;
+    assert_eq!((discovery(3), discovery(4)), (found(2, 800, 15), found(2, 800, 16)));
 }

@@ -49,6 +49,20 @@ fn an_idle_line_shows_that_the_server_was_not_ready() {
     assert!(near(most, 310.0) && least > 285.0, "{least} {most}");
 }
 
+/// Two responses of 10 kB, each in a millisecond, with a second between them: 20 kB in a second are
+/// no rate of a line, which was idle. Each alone is less than a flight.
+#[test]
+fn an_idle_line_shows_no_rate() {
+    let apart = |ms: u64| {
+        let images =
+            [timed(image(0, 0, "1", 9_800), 10.0, 1.0), timed(image(ms, 1, "1", 9_800), 10.0, 1.0)];
+        parse(images.to_vec()).unwrap().recorded().unwrap().rate
+    };
+    assert_eq!(apart(1_000), None);
+    // One after the other they show it: 10 kB a millisecond are 80 Mbit/s.
+    assert_eq!(apart(1), Some(units::Rate::from_mbps(80)));
+}
+
 /// A response that delivers a tenth of what the line can does not keep others waiting.
 #[test]
 fn a_slow_response_keeps_no_line_busy() {

@@ -1,6 +1,6 @@
 //! Recoveries that are twins, of which one has its short ways, are told the same.
 
-use super::super::super::{LossRecovery, SentInfo};
+use super::super::super::{LossRecovery, Reduction, SentInfo};
 use super::super::State;
 use super::*;
 use crate::ack::{AckProgress, Scoreboard};
@@ -193,4 +193,25 @@ proptest! {
             prop_assert_eq!(short.take(step, &at), long.take(step, &at), "{:?}", step);
         }
     }
+}
+
+/// The first of 20 segments is lost, and five behind it are delivered. The recovery that begins
+/// lowers the window to the threshold at once without PRR, and by what is delivered with it.
+#[test]
+fn without_prr_the_window_falls_at_once() {
+    let reduction = |is_gradual: bool| {
+        let mut twin = Twin::new(false);
+        twin.rack.is_gradual = is_gradual;
+        let mut at = Progress { now: Instant::from_nanos(1), una_before: 0, una: 0, nxt: 0 };
+        for _ in 0..20 {
+            at.take(Step::Send);
+            twin.take(Step::Send, &at);
+        }
+        at.take(Step::Wait { ms: 50 });
+        let reports = (1..6).map(|n| twin.arrive(&at, (n * MSS, (n + 1) * MSS)));
+        let reduction = reports.into_iter().find_map(|report| report.congestion);
+        (reduction, twin.rack.prr.is_some())
+    };
+    assert_eq!(reduction(true), (Some(Reduction::Gradual), true));
+    assert_eq!(reduction(false), (Some(Reduction::ToSsthresh), false));
 }

@@ -1,25 +1,24 @@
-//! Set-up of a row: two namespaces, the emulated link between them, and its recording.
+//! Two hosts: a namespace for each, the emulated link between them, and its recording.
 
-use super::row::{NamespaceSysctl, TruthPath};
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, Lateness, LogFormat, Namespace, SegmentEnd, Sink,
 };
+use link::{Duplex, LinkConfig};
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Receive buffers of both ends. The kernel offers half of the second figure at once, so that the
-/// receiver bounds only rows that ask for it.
-const RECEIVE_MEMORY: &str = "4096 2000000 8000000";
-
-/// Both ends and the link.
-pub(super) struct RowSetup {
-    pub(super) client: Namespace,
-    pub(super) server: Namespace,
+/// Both hosts and the link.
+pub struct HostPair {
+    /// The client.
+    pub client: Namespace,
+    /// The server.
+    pub server: Namespace,
     /// The server's address.
-    pub(super) address: Ipv4Addr,
-    pub(super) clock: Clock,
+    pub address: Ipv4Addr,
+    /// The clock of the link and of its recording.
+    pub clock: Clock,
     /// They live as long as their devices.
     _devices: [Interface; 2],
     emulation: Emulation,
@@ -29,44 +28,47 @@ pub(super) struct RowSetup {
     segments: Arc<Mutex<Vec<SegmentEnd>>>,
 }
 
-/// Everything that crossed a link.
-pub(super) struct Recorded {
-    /// Segments, each direction in the order in which their ways ended.
-    pub(super) segments: Vec<SegmentEnd>,
-    /// A capture at the client.
-    pub(super) at_client: Vec<u8>,
-    /// A capture at the server.
-    pub(super) at_server: Vec<u8>,
-    /// A line for each packet: its times, its fate, and the queue that it found.
-    pub(super) link_log: Vec<u8>,
-    /// Scheduling delay of the packets.
-    pub(super) lateness: Lateness,
+/// The links and parameters of a pair.
+pub struct PairPlan {
+    /// The links, forward towards the client.
+    pub links: Duplex<LinkConfig>,
+    /// Segments that the server's TCP begins with; `None`: as Linux does.
+    pub initial_window: Option<u32>,
+    /// Seed of random losses and jitter.
+    pub seed: u64,
 }
 
-impl RowSetup {
+/// Everything that crossed a link.
+pub struct Recorded {
+    /// Segments, each direction in the order in which their ways ended.
+    pub segments: Vec<SegmentEnd>,
+    /// A capture at the client.
+    pub at_client: Vec<u8>,
+    /// A capture at the server.
+    pub at_server: Vec<u8>,
+    /// A line for each packet: its times, its fate, and the queue that it found.
+    pub link_log: Vec<u8>,
+    /// Scheduling delay of the packets.
+    pub lateness: Lateness,
+}
+
+impl HostPair {
     /// Opens it.
     ///
     /// # Errors
     /// If the machine does not let it.
-    pub(super) fn open(
-        path: &TruthPath,
-        sysctls: &[NamespaceSysctl],
-        seed: u64,
-    ) -> io::Result<Self> {
+    pub fn open(plan: PairPlan) -> io::Result<Self> {
+        let PairPlan { links, initial_window, seed } = plan;
         let clock = Clock::start();
         let (client, server) = (Namespace::new()?, Namespace::new()?);
-        for namespace in [&client, &server] {
-            namespace.set_sysctl("net.ipv4.tcp_rmem", RECEIVE_MEMORY)?;
-        }
-        for NamespaceSysctl { name, value } in sysctls {
-            server.set_sysctl(name, value)?;
-        }
         let [near, far] = Addresses::numbered(0);
-        let config = InterfaceConfig::new(near).with_default_route();
-        let devices = [
-            Interface::open(&client, &config)?,
-            Interface::open(&server, &InterfaceConfig::new(far))?,
-        ];
+        let at_client = InterfaceConfig::new(near).with_default_route();
+        let at_server = match initial_window {
+            Some(segments) => InterfaceConfig::new(far).with_initial_window(segments),
+            None => InterfaceConfig::new(far),
+        };
+        let devices =
+            [Interface::open(&client, &at_client)?, Interface::open(&server, &at_server)?];
         let captures = [SharedBytes::default(), SharedBytes::default()];
         let sinks = captures.each_ref().map(|bytes| Box::new(bytes.clone()) as Sink);
         let segments = Arc::<Mutex<Vec<SegmentEnd>>>::default();
@@ -79,7 +81,6 @@ impl RowSetup {
             log: Some((LogFormat::Csv, Box::new(log.clone()))),
         };
         let (recording, recorders) = EmulationRecording::begin(files)?;
-        let links = path.links().map_err(io::Error::other)?;
         let recorders = Some(recorders);
         let options = EmulationOptions { clock, recorders, seed, ..EmulationOptions::new(links) };
         let emulation = Emulation::start(devices[0].port(), devices[1].port(), options)?;
@@ -103,7 +104,7 @@ impl RowSetup {
     ///
     /// # Errors
     /// If the link failed, or packets are missing from the recording.
-    pub(super) fn close(self) -> io::Result<Recorded> {
+    pub fn close(self) -> io::Result<Recorded> {
         let lateness = self.emulation.take_lateness();
         let report = self.emulation.stop();
         let missed = self.recording.finish()?;

@@ -1,0 +1,114 @@
+//! The cases. By construction each has one cause that takes far longer than all others together.
+
+use super::case::{CriticalMark, PageCase};
+use super::site::{PageTransport, SiteFile};
+use race::Bound;
+use trace::TimeShare;
+use units::Duration;
+use workload::ObjectKind;
+
+use PageTransport::{Http2, Http11};
+
+/// A number of pictures of a size.
+fn pictures(count: usize, bytes: usize) -> impl Iterator<Item = SiteFile> {
+    (0..count).map(move |n| SiteFile::picture(&format!("/picture{n}"), bytes))
+}
+
+/// Files of a kind, one for each letter.
+fn files(kind: ObjectKind, letters: &str) -> Vec<SiteFile> {
+    letters.chars().map(|letter| SiteFile::empty(&format!("/{letter}"), kind)).collect()
+}
+
+/// A script that keeps the browser busy, and then asks for pictures.
+fn busy_script(busy: Duration, pictures: &[SiteFile]) -> SiteFile {
+    let ms = busy.as_millis();
+    let mut text = format!("let end=performance.now()+{ms};while(performance.now()<end);");
+    for picture in pictures {
+        text +=
+            &format!("document.body.append(Object.assign(new Image,{{src:\"{}\"}}));", picture.at);
+    }
+    SiteFile::script("/late.js", &text)
+}
+
+pub(super) fn all() -> Vec<PageCase> {
+    let mut cases = servers();
+    cases.extend(browsers());
+    cases.extend(paths());
+    cases.extend(windows());
+    cases
+}
+
+/// Cases of servers and of what they answer.
+fn servers() -> Vec<PageCase> {
+    const SLOW: Duration = Duration::from_millis(800);
+    let mut document = PageCase::over("20mbit,40ms,100p", Http11, "slow document");
+    document.files[0] = document.files[0].clone().after(SLOW);
+    let script = SiteFile::script("/slow.js", "").after(SLOW);
+    vec![
+        document
+            .naming(pictures(5, 10_000))
+            .because(Bound::Server)
+            .shown_by(CriticalMark::Server("/")),
+        PageCase::over("20mbit,40ms,100p", Http2, "slow script")
+            .naming([script])
+            .naming(pictures(20, 8000))
+            .because(Bound::Server)
+            .shown_by(CriticalMark::Server("/slow.js")),
+        PageCase::over("20mbit,100ms,100p", Http2, "redirects")
+            .redirected(5)
+            .because(Bound::Rounds),
+    ]
+}
+
+/// Cases of what the browser finds when.
+fn browsers() -> Vec<PageCase> {
+    let late: Vec<SiteFile> = pictures(8, 4000).collect();
+    let script = busy_script(Duration::from_millis(900), &late);
+    let mut busy = PageCase::over("20mbit,40ms,100p", Http2, "late discovery").naming([script]);
+    busy.files.extend(late);
+    vec![
+        PageCase::over("20mbit,100ms,100p", Http2, "imports of styles")
+            .chained(files(ObjectKind::Style, "abcdef"))
+            .because(Bound::Rounds),
+        PageCase::over("20mbit,100ms,100p", Http11, "imports of modules")
+            .chained(files(ObjectKind::Script, "abcdef"))
+            .because(Bound::Rounds),
+        busy.because(Bound::Client).shown_by(CriticalMark::Browser("/picture")),
+        PageCase::over("20mbit,100ms,100p", Http11, "six connections")
+            .naming(pictures(100, 1000))
+            .because(Bound::Rounds)
+            .shown_by(CriticalMark::Connections(10)),
+    ]
+}
+
+/// Cases of the path.
+fn paths() -> Vec<PageCase> {
+    vec![
+        PageCase::over("100mbit,500ms,1000p", Http2, "long round trips")
+            .naming(pictures(3, 5000))
+            .because(Bound::Rounds),
+        PageCase::over("1500kbit,40ms,1000p", Http11, "thin link")
+            .naming(pictures(12, 40_000))
+            .because(Bound::Path),
+        PageCase::over("100mbit,40ms,200p,loss=0.05", Http11, "lossy path")
+            .naming(pictures(60, 3000))
+            .because(Bound::Recovery)
+            .analysed_as([TimeShare::Recovery, TimeShare::Timeout]),
+    ]
+}
+
+/// Cases of windows.
+fn windows() -> Vec<PageCase> {
+    let first = PageCase::over("50mbit,120ms,200p", Http2, "small initial window");
+    let offered = PageCase::over("20mbit,80ms,100p", Http11, "small receive window");
+    vec![
+        PageCase { initial_window: Some(1), ..first }
+            .document_bytes(300_000)
+            .because(Bound::CongestionWindow)
+            .analysed_as([TimeShare::SlowStart]),
+        PageCase { client_window: Some(16_384), ..offered }
+            .naming(pictures(3, 200_000))
+            .because(Bound::ReceiveWindow)
+            .analysed_as([TimeShare::ReceiverWindow]),
+    ]
+}
