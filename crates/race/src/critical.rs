@@ -152,7 +152,11 @@ impl Walk<'_> {
         let milestones = &self.recording.milestones[id.index()];
         let discovered = milestones.discovered?;
         let mut phases = self.answer(id, end)?;
-        self.open(milestones, &mut phases)?;
+        match self.held_by(id, milestones) {
+            // The handshakes were those of the object that held the connection.
+            Some(_) => phases.waiting = milestones.requested?.saturating_since(discovered),
+            None => self.open(milestones, &mut phases)?,
+        }
         let cause = self.revealed(id, discovered);
         phases.client = discovered.saturating_since(cause.until);
         Some((phases, cause))

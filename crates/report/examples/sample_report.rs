@@ -59,7 +59,7 @@ fn sample() -> RaceReport {
     let limit = limit();
     RaceReport {
         title: "news.example over a cable line".to_owned(),
-        subtitle: [
+        assumptions: [
             "Page: 40 objects, 1.4 MB, from 3 hosts (news.har)",
             "Path: 20 mbit/s down, 4 mbit/s up, RTT 60 ms, queue 1 BDP",
             "HTTP/1.1, TLS 1.3",
@@ -259,6 +259,7 @@ impl Toy {
             if object.kind == "html" { ms(0) } else { ms(190).max(ms(190 + object.bytes / 2000)) };
         object.requested = Some(load.now.max(object.discovered));
         object.opening = Some(OpeningView {
+            lookup: None,
             opened: load.start,
             connected: Some(load.start + RTT),
             ready: Some(load.start + RTT + RTT),

@@ -14,17 +14,26 @@ use units::{Duration, Instant};
 pub struct RaceReport {
     /// Headline, such as "news.example over cable".
     pub title: String,
-    /// What was run, one fact a line: page, path, HTTP and TLS, seed, repeats, what is excluded,
-    /// which entries of the page were skipped and why.
-    pub subtitle: Vec<String>,
+    /// Assumptions, which a reader opens, one fact a line: page, path, HTTP and TLS, seed, repeats,
+    /// and which entries of the page were skipped and why.
+    pub assumptions: Vec<String>,
     /// The result in sentences, above everything else.
     pub words: Vec<String>,
+    /// Words of the report and their meanings, which a reader opens.
+    pub glossary: Vec<String>,
+    /// Sections above the results, such as the critical path.
+    pub lead: Vec<Section>,
+    /// Index of the scheme whose page load stands above the results. If there is no such scheme, no
+    /// load stands there.
+    pub leading: usize,
     /// The results; [`Table::race`] builds the usual columns.
     pub table: Table,
-    /// What stands between the results and the schemes: such as worlds side by side.
+    /// Sections below the results, such as milestones or worlds side by side.
     pub sections: Vec<Section>,
     /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
     pub schemes: Vec<SchemeView>,
+    /// Which loads these are, such as "first of 7 repeats"; empty if there are no others.
+    pub which_loads: String,
     /// Two of the schemes, by place, whose loads are shown row by row beside each other at first; a reader may choose
     /// others. `None`, or a place that is none: no such section.
     pub compared: Option<(usize, usize)>,
@@ -87,7 +96,8 @@ pub struct MilestoneView {
     pub at: Option<Instant>,
 }
 
-/// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.
+/// The life of one object, revealed ≤ discovery ≤ request ≤ first byte ≤ done; `None` for what
+/// never happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSpan {
     /// Which object of the page: the same under every scheme.
@@ -100,9 +110,9 @@ pub struct ObjectSpan {
     pub kind: String,
     /// Label of the connection that carried it; empty if none did.
     pub connection: String,
-    /// When that connection opened, if it did in this load.
+    /// The handshakes of that connection, if the object waited for them.
     pub opening: Option<OpeningView>,
-    /// Size of the body in bytes.
+    /// Size of the response in bytes, header and body.
     pub bytes: u64,
     /// The object that revealed it, as its [`ObjectSpan::index`]; `None` if the load began with it.
     pub revealed_by: Option<usize>,
@@ -110,7 +120,10 @@ pub struct ObjectSpan {
     pub server_wait: Duration,
     /// The part of the load that waits for this object; `None` if it is not on the critical path.
     pub critical: Option<CriticalSpan>,
-    /// The client learned that it needs the object.
+    /// Delivery of the byte that names the object, or start of the load; `None` if unknown. From
+    /// here to the discovery the browser works.
+    pub revealed: Option<Instant>,
+    /// The client knew that it needs the object.
     pub discovered: Instant,
     /// The request was handed to a connection.
     pub requested: Option<Instant>,
@@ -129,9 +142,11 @@ pub struct CriticalSpan {
     pub to: Instant,
 }
 
-/// How a connection opened: opened ≤ connected ≤ ready; `None` for what never happened.
+/// How a connection opened: lookup ≤ opened ≤ connected ≤ ready; `None` for what never happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpeningView {
+    /// The client began to look up the name of the host; `None` if it knew the address.
+    pub lookup: Option<Instant>,
     /// The client wanted it: its first packet left.
     pub opened: Instant,
     /// TCP was established.

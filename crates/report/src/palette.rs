@@ -31,6 +31,8 @@ pub enum Colour {
 pub enum Role {
     /// Phase of an object: it waits for a connection.
     Blocked,
+    /// Phase: the name of its host is looked up.
+    Lookup,
     /// Phase: TCP's handshake.
     Connect,
     /// Phase: TLS's handshake.
@@ -63,7 +65,7 @@ pub enum Role {
     Rounds,
     /// Recovery from a loss does.
     Recovery,
-    /// The browser does: it has not asked yet.
+    /// The browser does: it has not asked yet. A phase of an object has the same colour.
     Client,
     /// A verdict that is good.
     Good,
@@ -123,8 +125,9 @@ const CAUSES: [Tone; Colour::COUNT] = [
     tone("k6", "#850309", "#cd4f52"),
 ];
 
-const PHASES: [Tone; 5] = [
+const PHASES: [Tone; 6] = [
     tone("p-blocked", "#8a8e97", "#a9b0ba"),
+    tone("p-lookup", "#453d99", "#69e3ff"),
     tone("p-connect", "#cc8417", "#f8b56a"),
     tone("p-secure", "#9059ae", "#b07dc8"),
     tone("p-wait", "#3e7c34", "#6da94f"),
@@ -204,10 +207,11 @@ impl Role {
     const fn tone(self) -> &'static Tone {
         match self {
             Self::Blocked => &PHASES[0],
-            Self::Connect => &PHASES[1],
-            Self::Secure => &PHASES[2],
-            Self::Wait => &PHASES[3],
-            Self::Receive => &PHASES[4],
+            Self::Lookup => &PHASES[1],
+            Self::Connect => &PHASES[2],
+            Self::Secure => &PHASES[3],
+            Self::Wait => &PHASES[4],
+            Self::Receive => &PHASES[5],
             Self::Sent => &EVENTS[0],
             Self::Acked => &EVENTS[1],
             Self::Sacked => &EVENTS[2],

@@ -187,13 +187,16 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
 
 /// The column of name lookups, which most races do not have.
 const DNS: &str = "DNS";
+/// The columns before and after those of phases.
+pub(super) const TIME: &str = "time";
+pub(super) const WITHOUT: &str = "without it";
 
 fn columns() -> Vec<Column> {
     let mut columns = vec![
         Column::new("object", Quantity::Text, "The object that the load waits for"),
         Column::new("waits for", Quantity::Text, "The object before it, and why"),
         Column::new("bytes", Quantity::Bytes, "Size of its response"),
-        Column::new("time", Quantity::Time, "The time for which the load waits for it"),
+        Column::new(TIME, Quantity::Time, "The time for which the load waits for it"),
     ];
     let phases = [
         ("browser", "The browser works out the request"),
@@ -205,7 +208,7 @@ fn columns() -> Vec<Column> {
         ("queue", "The rest of their time: they wait behind other data"),
         ("server", "The server thinks"),
         ("receiving", "Until its last byte, or the byte that reveals the next object"),
-        ("without it", "The time that the load would save without this object"),
+        (WITHOUT, "The time that the load would save without this object"),
     ];
     columns.extend(phases.map(|(title, help)| Column::new(title, Quantity::Time, help)));
     columns

@@ -5,17 +5,19 @@
 //! says what is raced: `page` finds what it loads, and `distances` puts its hosts where they are.
 //! `refusals` says what cannot be had together. `raced` is the race itself on this machine.
 //!
-//! One result then goes to `table`, `view` and `side_by_side` (the report), `files`, and `remarks`
-//! (what else a reader has to know). Several results go to `comparison`, and `page_changes` says
-//! how their pages differ.
+//! One result then goes to `table`, `files`, `remarks` (what else a reader has to know) and `view`
+//! (the report). Parts of the report are `critical`, `glossary`, `waterfall` and `side_by_side`.
+//! Several results go to `comparison`, and `page_changes` says how their pages differ.
 
 mod appendix;
 mod args;
 mod budget;
 mod comparison;
+mod critical;
 mod diagnosis;
 mod distances;
 mod files;
+mod glossary;
 pub(crate) mod page;
 mod page_changes;
 mod raced;

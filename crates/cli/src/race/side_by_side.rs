@@ -4,7 +4,7 @@ use super::raced::Raced;
 use race::{RaceResult, SchemeResult, Spread, VisitKind, VisitSample, World};
 use report::{
     Axis, AxisUnit, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges,
-    Reference, Row, Section, Table,
+    Reference, Row, Section, Table, seconds,
 };
 use testbed::TOO_LATE;
 use units::counted;
@@ -93,7 +93,7 @@ fn ranges(result: &RaceResult, visit: VisitKind, title: &str, milestone: PageMil
 }
 
 fn limit_line(at: f64) -> Reference {
-    let label = format!("limit {:.0} ms", at * 1e3);
+    let label = format!("limit {}", seconds(at));
     Reference { at, upright: true, label, colour: Colour::Ink }
 }
 
@@ -102,12 +102,12 @@ fn range(row: &SchemeResult, milestone: PageMilestone) -> Option<Range> {
     let time = |sample: &VisitSample| sample.times.get(milestone).map(units::Duration::as_secs_f64);
     let all: Vec<f64> = row.counted().filter_map(time).collect();
     let text = format!(
-        "{} on {}\nmedian {:.1} ms\n{:.1} to {:.1} ms in {}",
+        "{} on {}\nmedian {}\n{} to {} in {}",
         row.name,
         row.world.map_or("", World::name),
-        median * 1e3,
-        min * 1e3,
-        max * 1e3,
+        seconds(median),
+        seconds(min),
+        seconds(max),
         counted(all.len(), "visit")
     );
     Some(Range { value: median, min, max, all, text })

@@ -3,7 +3,7 @@
 use super::distances::LOOKUPS;
 use super::raced::Raced;
 use super::waterfall::shifted;
-use super::{diagnosis, side_by_side, table, waterfall};
+use super::{critical, diagnosis, glossary, side_by_side, table, waterfall};
 use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
 use link::QueueLimit;
@@ -11,9 +11,9 @@ use link::path::{PathSpec, TraceStart};
 use link::recording::RecordedLink;
 use race::limit::Limit;
 use race::{
-    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, PERFECT_START,
-    ProcessingDelay, Queue, Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep,
-    TransferRecord, VisitKind, Visits, World,
+    BASELINE, Bound, BoundFrom, Contestant, CriticalPath, LoadRecording, MeasuredLoad,
+    PERFECT_START, ProcessingDelay, Queue, Race, RaceMetric, RaceResult, SequenceEvent,
+    SequenceStep, TransferRecord, VisitKind, Visits,
 };
 use report::{
     Block, BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MilestoneView, QueueCapacity,
@@ -28,47 +28,57 @@ use workload::{ClientModel, ConnectionRecord, Page, PageHost, PageMilestone, Ser
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
     let Raced { race, outcome, result, .. } = raced;
-    let mut subtitle = facts(race);
-    if race.repeats > 1 {
-        subtitle.push("Figures show the first repeat".to_owned());
-    }
-    subtitle.extend(side_by_side::where_it_ran(result));
+    let mut assumptions = facts(race);
+    assumptions.extend(side_by_side::where_it_ran(result));
     let looks_up = race.page.hosts().iter().any(|host| host.lookup.is_some());
     if !looks_up && !race.page.notes().iter().any(|note| note.starts_with(LOOKUPS)) {
-        subtitle.push("Name lookups are not part of a load".to_owned());
+        assumptions.push("Name lookups are not part of a load".to_owned());
     }
-    let documents: &[&str] = match result.worlds() == [World::Sim] {
-        true => &["docs/race.md"],
-        false => &["docs/race.md", "docs/worlds.md"],
-    };
-    subtitle.push(installed::explained_in(documents));
     let views = views(raced);
     RaceReport {
         title: format!("{} over {}", race.page.name(), in_title(&race.path)),
-        subtitle,
+        assumptions,
         words: diagnosis::sentences(result),
+        glossary: glossary::words(result),
+        lead: critical::section(result).into_iter().collect(),
+        leading: result.critical.as_ref().map_or(0, |path| place(path, &views)),
         table: table::of(result),
         sections: sections(raced),
         compared: compared(result, &views),
         schemes: views.into_iter().map(|view| view.shown).collect(),
+        which_loads: which_loads(result),
         limit: limit(&outcome.limit),
         links: Links { documents: installed::documents(), ..Links::default() },
     }
 }
 
-/// The result in words, milestones, the critical path, and real worlds side by side.
+/// The loads of the figures; the tables have medians of all loads.
+fn which_loads(result: &RaceResult) -> String {
+    let first =
+        |count: usize, one: &str| (count > 1).then(|| format!("first of {}", counted(count, one)));
+    let repeats = first(result.repeats as usize, "repeat");
+    let parts = [repeats, first(result.runs.len(), "run")].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Milestones, and real worlds side by side.
 fn sections(raced: &Raced) -> Vec<Section> {
-    let Raced { race, result, .. } = raced;
-    let milestones = table::milestones(result, race.page.objects().len());
-    let path = result.critical.as_ref().map(|path| Block::Table(diagnosis::table(path, true)));
-    let section = |heading: &str, blocks: Vec<Block>| {
-        (!blocks.is_empty()).then(|| Section { heading: heading.to_owned(), blocks })
+    let milestones = table::milestones(&raced.result, raced.race.page.objects().len());
+    let milestones = milestones.map(|table| Section {
+        heading: "Milestones".to_owned(),
+        blocks: vec![Block::Table(table)],
+    });
+    milestones.into_iter().chain(side_by_side::sections(raced)).collect()
+}
+
+/// The index of the load that has the critical path.
+fn place(path: &CriticalPath, views: &[View<'_>]) -> usize {
+    let is_its = |view: &View<'_>| {
+        view.visit == VisitKind::First
+            && view.contestant.name == path.scheme
+            && view.contestant.world == path.on
     };
-    let own = [
-        section("Milestones", milestones.map(Block::Table).into_iter().collect()),
-        section("Critical path", path.into_iter().collect()),
-    ];
-    own.into_iter().flatten().chain(side_by_side::sections(raced)).collect()
+    views.iter().position(is_its).unwrap_or(0)
 }
 
 /// What was run, wherever.

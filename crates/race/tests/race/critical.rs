@@ -89,6 +89,25 @@ fn an_object_waits_for_the_one_that_holds_its_connection() {
     assert_eq!(whole.last().map(|one| one.object.0), Some(2));
 }
 
+/// Eight objects of a host over HTTP/1.1 open six connections. The first six objects wait for a
+/// handshake of 40 ms. The other two wait for a connection until one of these objects is complete,
+/// after a handshake and a round trip.
+#[test]
+fn only_the_first_objects_of_a_connection_wait_for_its_handshake() {
+    let objects = (0..8).map(|_| object(0, 0, Discovery::AtStart)).collect();
+    let page = Page::new("wide", vec![PageHost::plain("a", Http::Http11)], objects).unwrap();
+    let load = load(&page, "1gbit,40ms,inf".parse().unwrap());
+    let detail = load.detail.expect("a load that was watched");
+    assert_eq!(detail.connections.len(), 6);
+    let waits = |id: usize| {
+        let phases = detail.objects[id].phases.expect("an object that came");
+        let ms = |time: Duration| (time.as_secs_f64() * 1e3).round() as u64;
+        (ms(phases.waiting), ms(phases.tcp))
+    };
+    let expected = [(0, 40); 6].into_iter().chain([(80, 0); 2]);
+    assert_eq!((0..8).map(waits).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 

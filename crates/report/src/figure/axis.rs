@@ -9,6 +9,8 @@ pub(crate) struct Span {
     pub(crate) unit: AxisUnit,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// End of the part that is in sight at first, at most `high`.
+    pub(crate) home: f64,
 }
 
 /// Room left beyond the greatest value, as a factor.
@@ -25,13 +27,22 @@ impl Span {
             Scale::Log => log_range(values.filter(usable)),
         });
         let (low, high) = if low < high { (low, high) } else { widened(low, axis.scale) };
-        Self { scale: axis.scale, unit: axis.unit, low, high }
+        Self { scale: axis.scale, unit: axis.unit, low, high, home: high }
     }
 
-    /// A linear axis of time from zero to `end` seconds.
-    pub(crate) fn time(end: f64) -> Self {
-        let axis = Axis { unit: AxisUnit::Seconds, range: Some((0.0, end)), ..Axis::default() };
-        Self::of(&axis, std::iter::empty())
+    /// The axis with only the part up to `home` in sight at first.
+    pub(crate) fn with_home(self, home: f64) -> Self {
+        Self { home: home.clamp(self.low, self.high), ..self }
+    }
+
+    /// The part that is in sight at first, as an axis.
+    pub(crate) const fn at_first(&self) -> Self {
+        Self { high: self.home, ..*self }
+    }
+
+    /// That part as a share of the axis.
+    pub(crate) fn home_share(&self) -> f64 {
+        self.fraction(self.home)
     }
 
     /// Where `value` lies: 0 at the low end, 1 at the high end, clamped far outside.

@@ -42,12 +42,13 @@ impl Canvas {
     pub(crate) fn into_markup(self) -> Markup {
         let x = describe(&self.x.0);
         let y = self.y.as_ref().map(|(y, _)| describe(y));
+        let home = home(&self.x.0);
         let (class, title, link) = (self.class, self.title.clone(), self.link.clone());
         let height = self.height;
         let layers: String = self.into_layers().iter().map(SVG::to_string).collect();
         html! {
             div class={ "fig " (class) } role="img" tabindex="0" aria-label=(title)
-                data-x=(x) data-y=[y] data-link=[link] {
+                data-x=(x) data-y=[y] data-home=[home] data-link=[link] {
                 // Gives the stack its height: the policy admits no style attribute.
                 svg.spacer width="1" height=(height) {}
                 (PreEscaped(layers))
@@ -127,6 +128,11 @@ fn level_ticks(y: &Span) -> Group {
 fn label(text: &str, x: &str, y: &str, anchor: &str, dy: &str) -> Text {
     let text = Text::new(text::clean(text)).set("class", "label").set("x", x).set("y", y);
     text.set("text-anchor", anchor).set("dy", dy)
+}
+
+/// The part of an axis that is in sight at first, for the script; `None` if it is the whole axis.
+pub(crate) fn home(x: &Span) -> Option<String> {
+    (x.home < x.high).then(|| format!("{:.6}", x.home_share()))
 }
 
 /// Scale, ends and unit of an axis for the script.

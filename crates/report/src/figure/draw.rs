@@ -15,9 +15,11 @@ struct Plane {
 }
 
 impl Figure {
-    /// The figure on a canvas; figures of the same `link` zoom together.
-    pub(crate) fn to_canvas(&self, link: Option<&str>) -> Canvas {
-        let plane = Plane { x: self.x_span(), y: self.y_span() };
+    /// The figure on a canvas; figures of the same `link` zoom together. The page shows the axis of
+    /// x up to `home` at first, or all of it.
+    pub(crate) fn to_canvas(&self, link: Option<&str>, home: Option<f64>) -> Canvas {
+        let x = self.x_span();
+        let plane = Plane { x: home.map_or(x, |home| x.with_home(home)), y: self.y_span() };
         let shades = self.shades.iter().map(|shade| plane.shade(shade));
         let series = self.series.iter().flat_map(|series| plane.draw(series));
         let curves = shades.chain(series).map(Path::into);
@@ -197,6 +199,7 @@ impl Plane {
         let text = Text::new(text::clean(&reference.label));
         if reference.upright {
             let at = self.x.fraction(reference.at);
+            let text = LabelSide::at(at / self.x.home_share()).place(text);
             upright(group, at, text, 1.1 + 1.15 * index as f64)
         } else {
             let at = percent(1.0 - self.y.fraction(reference.at));
@@ -213,11 +216,10 @@ impl Plane {
 /// letters on either side of it. `controls.js` has the same.
 const MIDDLE: f64 = 0.6;
 
-/// Fills an upright reference's group: the line, and its text so many lines below the top of the
-/// plot; where that is above it, the line reaches up to the text.
+/// Fills an upright reference's group: the line, and its placed text so many lines below the top of
+/// the plot; if that is above it, the line reaches up to the text.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
-    let side = if at > MIDDLE { LabelSide::Left } else { LabelSide::Right };
-    let text = side.place(text).set("dy", format!("{lines_down:.2}em"));
+    let text = text.set("dy", format!("{lines_down:.2}em"));
     let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));
     let line = Line::new().set("y1", top).set("y2", "100%");
     group.set("x", percent(at)).add(line).add(text)
@@ -231,6 +233,11 @@ pub(crate) enum LabelSide {
 }
 
 impl LabelSide {
+    /// The side of a line at this share of the part in sight.
+    pub(crate) fn at(share: f64) -> Self {
+        if share > MIDDLE { Self::Left } else { Self::Right }
+    }
+
     /// Puts a label beside the line at x = 0.
     pub(crate) fn place(self, text: Text) -> Text {
         match self {

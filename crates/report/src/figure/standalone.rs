@@ -39,7 +39,7 @@ impl Figure {
             .add(definitions());
         let document = self.legend().into_iter().fold(document, SVG::add);
         let plot = viewport("plot").set("y", legend_height);
-        let layers = self.to_canvas(None).into_layers().into_iter();
+        let layers = self.to_canvas(None, None).into_layers().into_iter();
         let plot = layers.map(|layer| self.place(layer, width)).fold(plot, SVG::add);
         document.add(plot).to_string()
     }

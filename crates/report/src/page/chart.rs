@@ -7,7 +7,7 @@
 
 use crate::figure::Colour;
 use crate::figure::axis::Span;
-use crate::figure::canvas::{describe, percent, stretched, upright_ticks, viewport};
+use crate::figure::canvas::{describe, home, percent, stretched, upright_ticks, viewport};
 use crate::figure::draw::LabelSide;
 use crate::figure::path::GRID;
 use crate::format;
@@ -22,6 +22,8 @@ pub(super) struct RowChart {
     /// Text for screen readers.
     pub(super) title: String,
     pub(super) x: Span,
+    /// The objects that the axis does not show at first.
+    pub(super) rest: Option<String>,
     /// Figures of the same group zoom their time axes together.
     pub(super) link: Option<String>,
     pub(super) rows: Vec<ChartRow>,
@@ -35,6 +37,8 @@ pub(super) struct ChartRow {
     pub(super) text: String,
     /// Whether the load waits for the object.
     pub(super) is_critical: bool,
+    /// Whether the bar is out of sight at first.
+    pub(super) is_later: bool,
     /// The bar, in hundredths of the row's height.
     pub(super) drawing: Group,
 }
@@ -67,12 +71,14 @@ const LETTER: f64 = 6.6 / 340.0;
 impl RowChart {
     pub(super) fn into_markup(self) -> Markup {
         let lines = placed(self.lines);
-        let layers = [axes(&self.x), drawings(&self.rows), marks(&self.x, &lines)];
+        let layers =
+            [axes(&self.x.at_first()), drawings(&self.rows, &self.x), marks(&self.x, &lines)];
         let layers: String = layers.iter().map(SVG::to_string).collect();
         html! {
             div.fig.waterfall.compare[self.is_comparison] role="group" tabindex="0"
-                aria-label=(self.title) data-x=(describe(&self.x)) data-link=[self.link] {
+                aria-label=(self.title) data-x=(describe(&self.x)) data-home=[home(&self.x)] data-link=[self.link] {
                 div.head {
+                    @if let Some(rest) = &self.rest { p.rest { (rest) " →" } }
                     div.r { span { "object" } span { "host" } span { "kind" } span { "size" } }
                     (PreEscaped(names(&self.x, &lines).to_string()))
                 }
@@ -90,7 +96,7 @@ impl ChartRow {
     fn label(&self) -> Markup {
         let RowCells { name, host, kind, size } = &self.cells;
         html! {
-            div.r.critical[self.is_critical] title=(self.text) {
+            div.r.critical[self.is_critical].later[self.is_later] title=(self.text) {
                 b { bdi { (name) } } i { (host) } i { (kind) } i { (size) }
             }
         }
@@ -121,10 +127,11 @@ fn axes(x: &Span) -> SVG {
     viewport("axes").add(upright_ticks(x)).add(frame.set("y2", "100%"))
 }
 
-/// All rows in equal parts of the height.
-fn drawings(rows: &[ChartRow]) -> SVG {
+/// All rows in equal parts of the height, as far as the axis shows them at first.
+fn drawings(rows: &[ChartRow], x: &Span) -> SVG {
     let height = GRID / rows.len() as f64;
-    rows.iter().enumerate().fold(stretched(), |layer, (at, row)| {
+    let view = format!("0 0 {:.0} {GRID}", x.home_share() * GRID);
+    rows.iter().enumerate().fold(stretched().set("viewBox", view), |layer, (at, row)| {
         let transform =
             format!("translate(0 {:.1}) scale(1 {:.4})", height * at as f64, height / 100.0);
         layer.add(
@@ -144,12 +151,12 @@ fn marks(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
 /// runs to the right, above later lines, so the name of the earliest line stands on top.
 fn names(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
     let height = NAME * lines.len() as u32 + BELOW_NAMES;
-    let layer = viewport("names").set("height", height).add(upright_ticks(x));
+    let layer = viewport("names").set("height", height).add(upright_ticks(&x.at_first()));
     lines.iter().enumerate().fold(layer, |layer, (nth, (at, line))| {
         let top = NAME * nth as u32;
         let seconds = at.as_secs_f64();
         let label = format!("{} {}", line.name, format::seconds(seconds));
-        let text = side(x.fraction(seconds), &label).place(Text::new(label));
+        let text = side(x.at_first().fraction(seconds), &label).place(Text::new(label));
         let text = text.set("y", top + NAME - BELOW_NAMES);
         let upright = Line::new().set("y1", top + BELOW_NAMES).set("y2", "100%");
         layer.add(line.viewport(x, *at).add(upright).add(text))
@@ -163,10 +170,14 @@ fn side(at: f64, label: &str) -> LabelSide {
 }
 
 impl UprightLine {
-    /// A viewport at the line's instant along the axis.
+    /// A viewport at the line's instant along the axis, hidden if it is out of sight at first. The
+    /// script moves it by its share of the whole axis.
     fn viewport(&self, x: &Span, at: Instant) -> SVG {
         let class = format!("ref {} {}", self.colour.class(), self.lane);
-        viewport(class.trim_end()).set("x", percent(x.fraction(at.as_secs_f64())))
+        let [home, full] = [x.at_first(), *x].map(|axis| axis.fraction(at.as_secs_f64()));
+        let line =
+            viewport(class.trim_end()).set("x", percent(home)).set("data-f", format!("{full:.6}"));
+        if home > 1.0 { line.set("visibility", "hidden") } else { line }
     }
 }
 

@@ -5,7 +5,8 @@
 use super::Context;
 use super::chart::{ChartRow, RowChart, UprightLine};
 use super::legend::legend;
-use super::waterfall::{ALONG_TIME, bar_id, limit_lines, phase_entries};
+use super::times::written;
+use super::waterfall::{bar_id, limit_lines, phase_entries};
 use crate::ObjectSpan;
 use crate::figure::Colour;
 use maud::{Markup, html};
@@ -44,7 +45,7 @@ impl Context<'_> {
             @if let Some((upper, lower)) = compared {
                 @let objects = self.shown_objects(&self.report.schemes[upper]);
                 section aria-labelledby="compare" {
-                    h2 #compare { "Two schemes side by side" (ALONG_TIME) }
+                    h2 #compare { "Two schemes side by side" (self.along_time()) }
                     p.note #choice { "Each object under two schemes: above " (self.named(upper, "upper")) ", below " (self.named(lower, "lower")) "." }
                     figure {
                         (self.comparison_chart([upper, lower]).into_markup())
@@ -74,6 +75,7 @@ impl Context<'_> {
             cells: self.cells(object),
             text: format!("{}\n{}", self.label(&object.label), self.label(&object.host)),
             is_critical: false,
+            is_later: self.time.hides(object),
             drawing: lanes([upper, lower], colours, object),
         };
         RowChart {
@@ -84,16 +86,25 @@ impl Context<'_> {
                 self.label(&schemes[lower].title())
             ),
             x: self.time.span(),
+            rest: self.time.rest(&schemes[upper].objects),
             link: None,
             rows: self.shown_objects(&schemes[upper]).iter().map(row).collect(),
             lines: limit_lines(limit).into_iter().chain(own).collect(),
         }
     }
 
-    /// What the tabs say of a scheme to who compares it with another: when its page was done.
-    pub(super) fn done_s(&self, at: usize) -> Option<String> {
-        Some(format!("{:.6}", self.report.schemes[at].page_done?.as_secs_f64()))
+    /// The end of a scheme's load, for the script: its share of the axis, and its time.
+    pub(super) fn load_end(&self, at: usize) -> Option<LoadEnd> {
+        let done = self.report.schemes[at].page_done?;
+        let share = self.time.span().fraction(done.as_secs_f64());
+        Some(LoadEnd { share: format!("{share:.6}"), text: written(done) })
     }
+}
+
+/// The end of a load as the script moves its line.
+pub(super) struct LoadEnd {
+    pub(super) share: String,
+    pub(super) text: String,
 }
 
 /// Both schemes' bars of an object, each lane with an edge of its scheme's colour.

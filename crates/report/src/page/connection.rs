@@ -43,7 +43,7 @@ impl Drawing<'_> {
         html! {
             figure {
                 h5 { (heading) }
-                (figure.to_canvas(Some(self.link)).into_markup())
+                (self.time.canvas(figure, self.link).into_markup())
                 figcaption { (legend(entries, self.page.detail.label)) }
             }
         }

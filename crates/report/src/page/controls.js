@@ -90,9 +90,9 @@
   // ---- Two schemes side by side.
 
   const compared = document.querySelector(".fig.compare");
-  /** Shows the load of another tab's scheme in a lane: its bars, the colour of its edge, and when its page was done. */
+  /** Shows the load of another tab's scheme in a lane: its bars, the colour of its edge, and the end of its load. */
   const show = (lane, at) => {
-    const { c, done } = tabs[at].dataset;
+    const { c } = tabs[at].dataset;
     for (const bars of all(`use.${lane}`, compared)) {
       bars.setAttribute("href", bars.getAttribute("href").replace(/^#s\d+/, `#s${at}`));
     }
@@ -100,16 +100,15 @@
     for (const line of all(`.ref.${lane}`, compared)) moveLine(line, lane, tabs[at].dataset);
     compared.dispatchEvent(new Event("marks"));
   };
-  const moveLine = (line, lane, { c, done }) => {
-    const [, low, high] = compared.dataset.x.split(" ");
-    const fraction = done === undefined ? -1 : (done - low) / (high - low);
+  const moveLine = (line, lane, { c, end = "-1", time = "" }) => {
     line.setAttribute("class", `ref ${c} ${lane}`);
-    line.setAttribute("x", `${(fraction * 100).toFixed(3)}%`);
+    line.dataset.f = end;
     const text = line.querySelector("text");
     if (!text) return;
-    text.textContent = text.textContent.trim().replace(/ .*/, ` ${done < 1 ? (done * 1e3).toFixed(done < 0.1 ? 1 : 0) + " ms" : (+done).toFixed(3) + " s"}`);
-    text.setAttribute("text-anchor", fraction > 0.6 ? "end" : "start");
-    text.setAttribute("dx", fraction > 0.6 ? -4 : 4);
+    const isLate = end / (compared.dataset.home || 1) > 0.6;
+    text.textContent = text.textContent.trim().replace(/ .*/, ` ${time}`);
+    text.setAttribute("text-anchor", isLate ? "end" : "start");
+    text.setAttribute("dx", isLate ? -4 : 4);
   };
   const chooser = (named) => {
     const choice = document.createElement("select");

@@ -3,7 +3,7 @@
 use super::legend::{LegendEntry, Names, legend};
 use super::link::Linker;
 use super::policy::Styles;
-use super::{HINT, Head, MAX_HTML_BYTES, frame};
+use super::{HINT, Head, MAX_HTML_BYTES, facts, frame};
 use crate::document::{Block, Document, Section};
 use crate::figure::{Figure, Series, SeriesShape};
 use crate::thin::{self, Extent};
@@ -86,7 +86,7 @@ impl Document {
     fn page(&self, bounds: Bounds) -> Markup {
         let has_figures =
             self.sections.iter().flat_map(|s| &s.blocks).any(|b| matches!(b, Block::Figure(_)));
-        let linker = Linker::of(&self.links, &self.sections);
+        let linker = Linker::of(&self.links, self.sections.iter());
         let schemes = Names::collect(self.schemes.iter().map(String::as_str), usize::MAX);
         let shared = Shared { bounds, schemes: &schemes, linker: &linker };
         let sections = self.sections.iter().take(bounds.blocks).enumerate();
@@ -96,7 +96,8 @@ impl Document {
                 @for (at, section) in sections { (section.markup(at, &shared)) }
             }
         };
-        let head = Head { title: &self.title, words: &[], facts: &self.facts, lines: MOST_FACTS };
+        let about = facts(&self.facts, MOST_FACTS, &shared);
+        let head = Head { title: &self.title, words: &[], about: &about, lines: 0 };
         frame(Styles::Document, &head, &shared, &body)
     }
 }
@@ -124,9 +125,7 @@ impl Block {
         let bounds = shared.bounds;
         match self {
             Self::Text(text) => html! { p.note { (shared.text(text)) } },
-            Self::List(notes) => html! {
-                ul.facts { @for note in notes.iter().take(bounds.rows) { li { (shared.text(note)) } } }
-            },
+            Self::List(notes) => facts(notes, bounds.rows, shared),
             Self::Table(table) => table.to_markup(shared, heading),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
@@ -147,7 +146,7 @@ fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
     html! {
         figure {
             h5 { (crate::text::label(&figure.title, 2 * bounds.label)) }
-            (figure.to_canvas(None).into_markup())
+            (figure.to_canvas(None, None).into_markup())
             @if !entries.is_empty() { figcaption { (legend(&entries, bounds.label)) } }
         }
     }

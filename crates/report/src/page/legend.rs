@@ -105,7 +105,7 @@ fn form(form: &str) -> Markup {
             "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
             "dashed" => { path.line.dashed d="M0 5h18" {} }
-            "below" => { path.fill d="M1 7h16v2h-16z" {} }
+            "below" => { path.fill d="M1 5h16v4h-16z" {} }
             "bar" => { path.fill d="M1 1h16v8h-16z" {} }
             "ring" => { path.dots d="M9 5h0" {} path.hole d="M9 5h0" {} }
             "line" => { path.line d="M0 5h18" {} }

@@ -9,13 +9,14 @@ use maud::{Markup, html};
 /// Finds what of a text is a link.
 pub(crate) struct Linker<'a> {
     links: &'a Links,
-    sections: &'a [Section],
+    /// Headings of the page's sections, in order.
+    headings: Vec<&'a str>,
 }
 
 impl<'a> Linker<'a> {
     /// For a page with these sections.
-    pub(super) const fn of(links: &'a Links, sections: &'a [Section]) -> Self {
-        Self { links, sections }
+    pub(super) fn of(links: &'a Links, sections: impl Iterator<Item = &'a Section>) -> Self {
+        Self { links, headings: sections.map(|section| section.heading.as_str()).collect() }
     }
 
     /// A text that is clean already, with its links.
@@ -33,7 +34,7 @@ impl<'a> Linker<'a> {
 
     fn target(&self, word: &str) -> Option<String> {
         if self.links.sections.iter().any(|heading| heading == word) {
-            let at = self.sections.iter().position(|section| section.heading == word)?;
+            let at = self.headings.iter().position(|heading| *heading == word)?;
             return Some(format!("#part{at}"));
         }
         let is_path = word.starts_with("docs/") && word.bytes().all(is_of_path);
@@ -68,7 +69,7 @@ mod tests {
             documents: "file:///usr/share/doc/headstart".to_owned(),
             sections: vec!["FS-1".to_owned(), "FS-10".to_owned(), "gone".to_owned()],
         };
-        Linker::of(&links, &sections).markup(text).into_string()
+        Linker::of(&links, sections.iter()).markup(text).into_string()
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The report page: one HTML file that needs nothing but itself.
 //!
-//! From top to bottom: what was run, the table, the schemes' progress side by side, two loads beside each other, then a
-//! panel per scheme (waterfall, connections, queues). Every string from outside passes through `text` and the
-//! escaping of the markup builders; a content security policy that names the page's own script and
-//! style by their hashes forbids everything else, the network first of all.
+//! The page answers a reader's questions from top to bottom. The result in words, the critical path
+//! and its load come first. The tables of results, two loads beside each other and the progress of
+//! all schemes follow. Each scheme has a panel with its waterfall, connections and queues.
+//!
+//! Every string from outside passes through `text` and the escaping of the markup builders. A
+//! content security policy names the page's own script and style by their hashes. It forbids
+//! everything else, the network first of all.
 
 mod bars;
 mod budget;
@@ -95,25 +98,34 @@ impl<'a> Context<'a> {
     }
 
     fn page(&self) -> Markup {
-        let RaceReport { title, words, subtitle, sections, links, .. } = self.report;
-        let linker = Linker::of(links, sections);
+        let RaceReport { title, words, glossary, assumptions, lead, sections, links, .. } =
+            self.report;
+        let linker = Linker::of(links, lead.iter().chain(sections));
         let bounds = Bounds::FIRST.showing(self.detail.table_rows, self.detail.label);
         let shared = Shared { bounds, schemes: &self.schemes, linker: &linker };
         let body = html! {
             main {
+                @for (at, section) in lead.iter().enumerate() { (section.markup(at, &shared)) }
+                (self.leading_load())
                 section aria-labelledby="results" {
                     h2 #results { "Results" }
                     (self.report.table.to_markup(&shared, "Results"))
                 }
-                @for (at, section) in sections.iter().enumerate() { (section.markup(at, &shared)) }
-                (self.progress())
+                @for (at, section) in sections.iter().enumerate() {
+                    (section.markup(lead.len() + at, &shared))
+                }
                 (self.comparison())
+                (self.progress())
                 (self.panels())
             }
         };
         let styles = if sections.is_empty() { Styles::Race } else { Styles::Document };
-        let head = Head { title, words, facts: subtitle, lines: self.detail.lines };
-        frame(styles, &head, &shared, &body)
+        let lines = self.detail.lines;
+        let about = html! {
+            (folded("Words", glossary, lines, &shared))
+            (folded("Assumptions", assumptions, lines, &shared))
+        };
+        frame(styles, &Head { title, words, about: &about, lines }, &shared, &body)
     }
 
     fn panels(&self) -> Markup {
@@ -123,7 +135,7 @@ impl<'a> Context<'a> {
             @if !schemes.is_empty() {
                 section aria-labelledby="schemes" {
                     h2 #schemes { "Scheme by scheme" }
-                    p.hint { (HINT) " The time axes of a scheme move together." }
+                    p.hint { "The time axes of a scheme move together." }
                     div.more.tabbar { nav.tabs aria-label="Schemes" {
                         @for (at, scheme) in schemes.iter().enumerate() { (self.tab(at, scheme)) }
                     } }
@@ -141,8 +153,10 @@ impl<'a> Context<'a> {
     /// Leads to the panel; tells the script what it needs to compare the scheme with another.
     fn tab(&self, at: usize, scheme: &SchemeView) -> Markup {
         let colour = self.scheme_colour(&scheme.name);
+        let end = self.load_end(at);
+        let (share, text) = (end.as_ref().map(|end| &end.share), end.as_ref().map(|end| &end.text));
         html! {
-            a href={ "#s" (at) } data-c=(colour.class()) data-done=[self.done_s(at)] {
+            a href={ "#s" (at) } data-c=(colour.class()) data-end=[share] data-time=[text] {
                 (swatch(colour)) bdi { (self.label(&scheme.title())) }
             }
         }
@@ -167,9 +181,27 @@ struct Head<'a> {
     title: &'a str,
     /// The result, in sentences.
     words: &'a [String],
-    facts: &'a [String],
-    /// Most facts shown.
+    about: &'a Markup,
+    /// Most sentences shown.
     lines: usize,
+}
+
+/// Lines under a heading that opens them; nothing if there are none.
+fn folded(heading: &str, lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
+    html! {
+        @if !lines.is_empty() {
+            details.about-it { summary { (heading) } (facts(lines, most, shared)) }
+        }
+    }
+}
+
+/// Facts, one a line.
+fn facts(lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
+    html! {
+        @if !lines.is_empty() {
+            ul.facts { @for line in lines.iter().take(most) { li { (shared.text(line)) } } }
+        }
+    }
 }
 
 /// The whole page around its `main` part.
@@ -184,11 +216,7 @@ fn frame(styles: Styles, top: &Head<'_>, shared: &Shared<'_>, body: &Markup) -> 
                 header {
                     h1 { bdi { (title) } }
                     @for sentence in top.words.iter().take(top.lines) { p.words { (shared.text(sentence)) } }
-                    @if !top.facts.is_empty() {
-                        ul.facts {
-                            @for line in top.facts.iter().take(top.lines) { li { (shared.text(line)) } }
-                        }
-                    }
+                    (top.about)
                 }
                 (body)
                 div #tip hidden {}

@@ -1,4 +1,4 @@
-//! What the time of an object went to: phases, from its discovery to its last byte.
+//! The time of an object in phases, from the byte that reveals it to its last byte.
 
 use crate::figure::Colour;
 use crate::{ObjectSpan, Role};
@@ -22,7 +22,9 @@ pub(super) struct Extent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhaseKind {
+    Browser,
     Blocked,
+    Lookup,
     Connect,
     Secure,
     Wait,
@@ -30,12 +32,21 @@ pub(super) enum PhaseKind {
 }
 
 impl PhaseKind {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Blocked, Self::Connect, Self::Secure, Self::Wait, Self::Receive];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Browser,
+        Self::Blocked,
+        Self::Lookup,
+        Self::Connect,
+        Self::Secure,
+        Self::Wait,
+        Self::Receive,
+    ];
 
     pub(super) const fn colour(self) -> Colour {
         Colour::Role(match self {
+            Self::Browser => Role::Client,
             Self::Blocked => Role::Blocked,
+            Self::Lookup => Role::Lookup,
             Self::Connect => Role::Connect,
             Self::Secure => Role::Secure,
             Self::Wait => Role::Wait,
@@ -46,7 +57,9 @@ impl PhaseKind {
     /// For legends and on hover.
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Browser => "browser's own time",
             Self::Blocked => "waiting for a connection",
+            Self::Lookup => "name lookup",
             Self::Connect => "TCP handshake",
             Self::Secure => "TLS handshake",
             Self::Wait => "request to first byte",
@@ -57,23 +70,27 @@ impl PhaseKind {
     /// Its part of a row's height: form tells phases apart where colours do not.
     pub(super) const fn extent(self) -> Extent {
         let (top, bottom) = match self {
-            Self::Blocked => (44, 56),
-            Self::Connect | Self::Secure => (32, 68),
-            Self::Wait => (24, 76),
-            Self::Receive => (12, 88),
+            Self::Browser => (29, 53),
+            Self::Blocked => (36, 46),
+            Self::Lookup | Self::Connect | Self::Secure => (23, 59),
+            Self::Wait => (15, 67),
+            Self::Receive => (6, 76),
         };
         Extent { top, bottom }
     }
 }
 
-/// The phases that took time, in order. The handshakes are those of the object's own connection, as far as the object
-/// waited for them. What is out of order is moved to where the phase before ends.
+/// The phases that took time, in order. A handshake begins for an object when the object is
+/// discovered, if the connection was opening already. An instant that is out of order is moved to
+/// the end of the phase before it.
 pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
-    let mut cuts: Vec<(PhaseKind, Option<Instant>)> = Vec::new();
+    let mut cuts = vec![(PhaseKind::Browser, Some(object.discovered))];
     if let Some(opening) = object.opening {
         let within = |at: Instant| object.requested.map_or(at, |requested| at.min(requested));
         let until = |at: Option<Instant>| at.or(object.requested).map(within);
-        cuts.push((PhaseKind::Blocked, Some(within(opening.opened))));
+        let lookup = opening.lookup.unwrap_or(opening.opened);
+        cuts.push((PhaseKind::Blocked, Some(within(lookup))));
+        cuts.push((PhaseKind::Lookup, Some(within(opening.opened))));
         cuts.push((PhaseKind::Connect, until(opening.connected)));
         cuts.push((PhaseKind::Secure, until(opening.ready)));
     }
@@ -81,7 +98,7 @@ pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
     cuts.push((PhaseKind::Wait, object.first_byte));
     cuts.push((PhaseKind::Receive, object.done));
     let mut phases = Vec::new();
-    let mut from = object.discovered;
+    let mut from = object.revealed.unwrap_or(object.discovered).min(object.discovered);
     for (kind, to) in cuts {
         let to = to.map(|to| to.max(from));
         if to != Some(from) {
@@ -118,10 +135,16 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_of_its_own_takes_two_handshakes() {
-        let opening = OpeningView { opened: ms(15), connected: Some(ms(45)), ready: Some(ms(75)) };
+    fn a_connection_of_its_own_takes_a_lookup_and_two_handshakes() {
+        let opening = OpeningView {
+            lookup: Some(ms(12)),
+            opened: ms(15),
+            connected: Some(ms(45)),
+            ready: Some(ms(75)),
+        };
         let expected = [
-            (PhaseKind::Blocked, 10, Some(15)),
+            (PhaseKind::Blocked, 10, Some(12)),
+            (PhaseKind::Lookup, 12, Some(15)),
             (PhaseKind::Connect, 15, Some(45)),
             (PhaseKind::Secure, 45, Some(75)),
             (PhaseKind::Blocked, 75, Some(80)),
@@ -137,6 +160,7 @@ mod tests {
     fn only_what_was_waited_for_counts() {
         let opened = |opened, connected, ready| ObjectSpan {
             opening: Some(OpeningView {
+                lookup: None,
                 opened: ms(opened),
                 connected: Some(ms(connected)),
                 ready: Some(ms(ready)),
@@ -153,9 +177,20 @@ mod tests {
         assert_eq!(shown(&opened(60, 90, 90)), early);
     }
 
+    /// The object is revealed at 4 ms and discovered at 10 ms: 6 ms are the browser's. A byte that
+    /// reveals an object after its discovery takes no time of the browser.
+    #[test]
+    fn the_browser_works_from_the_byte_that_reveals_an_object() {
+        let revealed = |at| ObjectSpan { revealed: Some(ms(at)), ..object() };
+        let first = |object| shown(&object)[0];
+        assert_eq!(first(revealed(4)), (PhaseKind::Browser, 4, Some(10)));
+        assert_eq!(shown(&revealed(4))[1], (PhaseKind::Blocked, 10, Some(80)));
+        assert_eq!(first(revealed(30)), (PhaseKind::Blocked, 10, Some(80)));
+    }
+
     #[test]
     fn what_never_ends_is_the_last() {
-        let opening = OpeningView { opened: ms(10), connected: None, ready: None };
+        let opening = OpeningView { opened: ms(10), ..OpeningView::default() };
         let never =
             ObjectSpan { opening: Some(opening), discovered: ms(10), ..ObjectSpan::default() };
         assert_eq!(shown(&never), [(PhaseKind::Connect, 10, None)]);

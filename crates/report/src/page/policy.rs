@@ -15,11 +15,11 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
-const SCRIPT_SHA256: &str = "9Hlvum7WYy3YyH6BO5x2/H+hgLfuXU+v0HlgUXS5g8Q=";
-const CONTROLS_SHA256: &str = "g7khEVOk+H0SvkE1V4uqIq7HsE9tx0pFUQkeiFIjLKQ=";
+const PALETTE_SHA256: &str = "vatKjNSU2iC+HmVjebuBbr8PFueWB8c7Ersiljs6oBA=";
+const SCRIPT_SHA256: &str = "LxyLTAqXpQkYNAsmjWMR9RGZE5Qk9rH93axrVBND9HI=";
+const CONTROLS_SHA256: &str = "uHh/W735TQsfxt3atcHeEpoVsFIFXflXpsizSfflMRo=";
 const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";
-const STYLE_SHA256: &str = "6aJ8aMr6ISLX5aZC2b0wuLzeWyzeA63TDcLbxjcvK1U=";
+const STYLE_SHA256: &str = "X+aHmDpCFs6+1sFUxKC/Ge0/52LIroF76IRaUITZr0E=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
 /// Which styles a page has.

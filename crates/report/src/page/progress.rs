@@ -11,6 +11,8 @@ use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 300;
+/// End of the axis of shares: above the curves, which end at 1, two labels of limits have room.
+const TOP: f64 = 1.17;
 
 impl Context<'_> {
     /// The section: a figure for each place, such as a world or a kind of visit, with a curve for each scheme there.
@@ -32,7 +34,7 @@ impl Context<'_> {
                         @let entries: Vec<LegendEntry> = figure.series.iter().map(entry).collect();
                         figure {
                             @if !place.is_empty() { h5 { bdi { (self.label(place)) } } }
-                            (figure.to_canvas(Some("progress")).into_markup())
+                            (self.time.canvas(&figure, "progress").into_markup())
                             figcaption { (legend(&entries, self.detail.label)) }
                         }
                     }
@@ -68,7 +70,7 @@ impl Context<'_> {
             y: Axis {
                 unit: AxisUnit::Share,
                 label: "done".into(),
-                range: Some((0.0, 1.02)),
+                range: Some((0.0, TOP)),
                 ..Axis::default()
             },
             height: HEIGHT,

@@ -30,7 +30,7 @@ impl Drawing<'_> {
         html! {
             figure {
                 h5 { bdi { (self.page.label(&self.view.label)) } }
-                (self.occupancy().to_canvas(Some(self.link)).into_markup())
+                (self.time.canvas(&self.occupancy(), self.link).into_markup())
                 figcaption { (legend(&self.entries(), self.page.detail.label)) }
             }
         }

@@ -4,6 +4,7 @@ use super::document::Shared;
 use super::legend::{LegendEntry, legend};
 use crate::figure::axis::Span;
 use crate::figure::canvas::{Canvas, tooltip, viewport};
+use crate::figure::draw::LabelSide;
 use crate::figure::path::GRID;
 use crate::figure::{Colour, draw};
 use crate::ranges::{Range, RangeColours, RangeRow, Ranges};
@@ -63,7 +64,8 @@ impl Ranges {
         let references = self.references.iter().map(|reference| {
             let group = viewport(&format!("ref {}", reference.colour.class()));
             let text = Text::new(crate::text::clean(&reference.label));
-            draw::upright(group, x.fraction(reference.at), text, -0.4).into()
+            let at = x.fraction(reference.at);
+            draw::upright(group, at, LabelSide::at(at).place(text), -0.4).into()
         });
         Canvas {
             class: "ranges",

@@ -1,6 +1,7 @@
 //! A scheme's panel: its description, its waterfall, its connections, its queues.
 
 use super::times::TimeRange;
+use super::waterfall::panel_id;
 use super::{Context, connection, queue, swatch};
 use crate::format;
 use crate::{ConnectionView, SchemeView, SequenceKind};
@@ -10,12 +11,12 @@ impl Context<'_> {
     /// The panel of the scheme at this place.
     pub(super) fn panel(&self, at: usize) -> Markup {
         let scheme = &self.report.schemes[at];
-        let link = format!("s{at}");
+        let link = panel_id(at);
         html! {
             section.panel id=(link) aria-label=(self.label(&scheme.title())) {
                 h3 { (swatch(self.scheme_colour(&scheme.name))) bdi { (self.label(&scheme.title())) } }
                 p.about { bdi { (crate::text::label(&scheme.description, 20 * self.detail.label)) } }
-                (self.waterfall(at, &link))
+                (self.own_load(at))
                 (self.connections(scheme, &link))
                 (self.queues(scheme, &link))
             }

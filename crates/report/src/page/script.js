@@ -1,7 +1,7 @@
 // Zoom, pan and hover of the report page. Without this script every figure is still there.
 //
 // A figure's view is the part of each axis in sight, as fractions {x: [0, 1], y: [0, 1]} of its full
-// range. `show` applies a view: it moves the view box of the curves, the per cents of the marks, and
+// range. At first it is `home`, a part of the axis of time if `data-home` says so. `show` applies a view: it moves the view box of the curves, the per cents of the marks, and
 // the ticks. Figures of one data-link show the same stretch of time.
 "use strict";
 (() => {
@@ -109,7 +109,9 @@
     if (mark.fy !== null) mark.element.setAttribute("y", percent(y));
   };
 
-  const isFull = (fig) => fig.view.x[0] === 0 && fig.view.x[1] === 1 && fig.view.y[0] === 0 && fig.view.y[1] === 1;
+  const isAt = (fig, end) => fig.view.x[0] === 0 && fig.view.x[1] === end && fig.view.y[0] === 0 && fig.view.y[1] === 1;
+  const isFull = (fig) => isAt(fig, 1);
+  const isHome = (fig) => isAt(fig, fig.home);
 
   const show = (fig) => {
     const { x, y } = fig.view;
@@ -118,7 +120,7 @@
     fig.marks.forEach((mark) => placeMark(fig, mark));
     drawTicks(fig, true);
     drawTicks(fig, false);
-    fig.root.parentNode.classList.toggle("zoomed", !isFull(fig));
+    fig.root.parentNode.classList.toggle("zoomed", !isHome(fig));
   };
 
   // ---- Changing it.
@@ -150,7 +152,7 @@
   const reset = (fig) => {
     fig.view.y = [0, 1];
     for (const other of [fig, ...linked(fig)]) {
-      other.view.x = [0, 1];
+      other.view.x = [0, other.home];
       show(other);
     }
   };
@@ -172,7 +174,7 @@
   const onWheel = (fig, event) => {
     const out = event.deltaY > 0;
     if (event.timeStamp - lastScroll < 300 && !event.ctrlKey) return;
-    if (out && isFull(fig)) return;
+    if (out && (isFull(fig) || isHome(fig))) return;
     event.preventDefault();
     zoom(fig, Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), place(fig, event));
   };
@@ -296,7 +298,7 @@
   };
   /** Where two schemes are compared, the one whose row it is: that of the panel. */
   const whose = (fig, row) =>
-    fig.root.classList.contains("compare") ? `${row.closest(".panel").getAttribute("aria-label")}\n` : "";
+    fig.root.classList.contains("compare") ? `${row.closest("section").getAttribute("aria-label")}\n` : "";
   /** An upright line at the pointer's time in every figure of the same time axis. */
   const drawCursors = (fig, event) => {
     const [fx] = place(fig, event);
@@ -322,7 +324,7 @@
     return text === null ? null : parseFloat(text) / 100;
   };
   const marksOf = (root) => [...root.querySelectorAll(".marks > *, .names > .ref")].map((element) => (
-    { element, fx: part(element, "x"), fy: part(element, "y") }));
+    { element, fx: element.dataset.f === undefined ? part(element, "x") : +element.dataset.f, fy: part(element, "y") }));
   const button = (text, label, action) => {
     const element = document.createElement("button");
     element.type = "button";
@@ -343,14 +345,16 @@
     fig.root.parentNode.append(bar);
   };
   const setUp = (root) => {
+    const home = +(root.dataset.home || 1);
     const fig = {
       root,
+      home,
       x: axis(root.dataset.x),
       y: root.dataset.y ? axis(root.dataset.y) : null,
       curves: root.querySelector(".curves"),
       rows: [...root.querySelectorAll(".rows .r")],
       marks: marksOf(root),
-      view: { x: [0, 1], y: [0, 1] },
+      view: { x: [0, home], y: [0, 1] },
     };
     // The browser's own tooltips would come late and lie over ours.
     for (const title of root.querySelectorAll("title")) {
@@ -374,6 +378,9 @@
     // Whoever has moved marks of an unzoomed figure says so (`controls.js`).
     root.addEventListener("marks", () => { fig.marks = marksOf(root); show(fig); });
     addButtons(fig);
+    if (home < 1) show(fig);
+    const rest = root.querySelector(".rest");
+    if (rest) rest.replaceChildren(button(rest.textContent, "Show the whole load", () => change(fig, [0, 1], [0, 1])));
     figures.push(fig);
     return fig;
   };

@@ -1,12 +1,12 @@
-//! The waterfall: one row per object, from its discovery to its last byte, in phases.
+//! The waterfall: one row per object, from the byte that reveals it to its last byte, in phases.
 //!
 //! A bar is drawn once, in the panel of its scheme, in hundredths of a row. `compare` shows it
 //! again by reference.
 
 use super::chart::{ChartRow, RowCells, RowChart, UprightLine};
 use super::phases::{Extent, Phase, PhaseKind, phases};
-use super::times::exact;
-use super::{Context, legend};
+use super::times::written;
+use super::{Context, HINT, legend};
 use crate::figure::Colour;
 use crate::figure::axis::Span;
 use crate::figure::path::GRID;
@@ -22,7 +22,7 @@ const NAME_COLUMNS: usize = 48;
 const QUERY_COLUMNS: usize = 8;
 const KIND_COLUMNS: usize = 10;
 /// The mark of the critical path in a row, in hundredths of its height from the top.
-const CRITICAL: Extent = Extent { top: 90, bottom: 100 };
+const CRITICAL: Extent = Extent { top: 80, bottom: 100 };
 
 /// A waterfall in the making.
 struct Waterfall<'a> {
@@ -35,8 +35,49 @@ struct Waterfall<'a> {
 }
 
 impl Context<'_> {
-    /// The waterfall of the scheme at this place, with its legend.
-    pub(super) fn waterfall(&self, at: usize, link: &str) -> Markup {
+    /// The section of the leading scheme's page load; nothing if there is no such scheme.
+    pub(super) fn leading_load(&self) -> Markup {
+        let Some(at) = self.leading() else { return html! {} };
+        let title = self.label(&self.report.schemes[at].title());
+        html! {
+            section id="load" aria-label=(title) {
+                h2 { "Page load under " bdi { (title) } (self.along_time()) }
+                (self.waterfall(at))
+                p.hint { (HINT) }
+            }
+        }
+    }
+
+    /// The quantity along the axis of a waterfall, and the loads, beside a heading.
+    pub(super) fn along_time(&self) -> Markup {
+        let which = self.label(&self.report.which_loads);
+        html! {
+            span.counts { "by time since the load began" @if !which.is_empty() { ", " (which) } }
+        }
+    }
+
+    /// The index of the scheme whose page load stands above the results.
+    pub(super) fn leading(&self) -> Option<usize> {
+        let scheme = self.report.schemes.get(self.report.leading)?;
+        let is_shown = self.report.leading < self.detail.schemes;
+        (is_shown && !self.shown_objects(scheme).is_empty()).then_some(self.report.leading)
+    }
+
+    /// The page load of a scheme in its panel. The leading scheme's stands above the results.
+    pub(super) fn own_load(&self, at: usize) -> Markup {
+        let objects = self.shown_objects(&self.report.schemes[at]);
+        html! {
+            @if self.leading() == Some(at) {
+                p.note { "The " a href="#load" { "page load" } " stands above the results." }
+            } @else if !objects.is_empty() {
+                h4 { "Page load" (self.along_time()) }
+                (self.waterfall(at))
+            }
+        }
+    }
+
+    /// The waterfall of a scheme, with its legend.
+    fn waterfall(&self, at: usize) -> Markup {
         let scheme = &self.report.schemes[at];
         let shown = self.shown_objects(scheme);
         let waterfall = Waterfall {
@@ -46,17 +87,14 @@ impl Context<'_> {
             objects: scheme.objects.iter().map(|object| (object.index, object)).collect(),
         };
         html! {
-            @if !shown.is_empty() {
-                figure {
-                    h4 { "Page load" (ALONG_TIME) }
-                    (waterfall.chart(scheme, &shown, link).into_markup())
-                    figcaption {
-                        (legend(&phase_entries(&shown), self.detail.label))
-                        @if shown.len() < scheme.objects.len() {
-                            p.note {
-                                (shown.len()) " of " (scheme.objects.len())
-                                " objects: the critical path, and the first others in order of discovery."
-                            }
+            figure {
+                (waterfall.chart(scheme, &shown).into_markup())
+                figcaption {
+                    (legend(&phase_entries(&shown), self.detail.label))
+                    @if shown.len() < scheme.objects.len() {
+                        p.note {
+                            (shown.len()) " of " (scheme.objects.len())
+                            " objects: the critical path, and the first others in order of discovery."
                         }
                     }
                 }
@@ -89,7 +127,7 @@ impl Context<'_> {
 }
 
 impl Waterfall<'_> {
-    fn chart(&self, scheme: &SchemeView, shown: &[&ObjectSpan], link: &str) -> RowChart {
+    fn chart(&self, scheme: &SchemeView, shown: &[&ObjectSpan]) -> RowChart {
         let objects = units::counted(scheme.objects.len(), "object");
         let limit = scheme.limit.as_ref().unwrap_or(&self.page.report.limit);
         let own = scheme.milestones.iter().map(|milestone| UprightLine {
@@ -102,13 +140,15 @@ impl Waterfall<'_> {
             cells: self.page.cells(object),
             text: self.describe(object),
             is_critical: object.critical.is_some(),
+            is_later: self.page.time.hides(object),
             drawing: self.bar(object).set("id", bar_id(self.at, object)),
         };
         RowChart {
             is_comparison: false,
             title: format!("Waterfall of {objects} under {}", self.page.label(&scheme.title())),
             x: self.x,
-            link: Some(link.to_owned()),
+            rest: self.page.time.rest(&scheme.objects),
+            link: Some(panel_id(self.at)),
             rows: shown.iter().map(row).collect(),
             lines: limit_lines(limit).into_iter().chain(own).collect(),
         }
@@ -143,7 +183,7 @@ impl Waterfall<'_> {
     /// All that is known of an object, in lines.
     fn describe(&self, object: &ObjectSpan) -> String {
         let label = |text: &str| self.page.label(text);
-        let size = format!("{} B", format::grouped(object.bytes));
+        let size = format!("{} B with header", format::grouped(object.bytes));
         let mut lines = vec![
             label(&object.label),
             format!("{} · {} · {size}", label(&object.kind), label(&object.host)),
@@ -152,11 +192,11 @@ impl Waterfall<'_> {
             lines.push(format!("on {}", label(&object.connection)));
         }
         lines.extend(self.revealed_by(object));
-        lines.push(format!("discovered at {}", exact(object.discovered)));
+        lines.push(format!("discovered at {}", written(object.discovered)));
         lines.extend(phases(object).into_iter().map(|phase| during(phase, object)));
-        lines.extend(object.done.map(|at| format!("done at {}", exact(at))));
+        lines.extend(object.done.map(|at| format!("done at {}", written(at))));
         lines.extend(object.critical.map(|CriticalSpan { from, to }| {
-            format!("the load waits for it from {} to {}", exact(from), exact(to))
+            format!("the load waits for it from {} to {}", written(from), written(to))
         }));
         text::clean_lines(&lines.join("\n"))
     }
@@ -164,32 +204,35 @@ impl Waterfall<'_> {
     fn revealed_by(&self, object: &ObjectSpan) -> Option<String> {
         let parent = self.objects.get(&object.revealed_by?)?;
         let name = self.page.label(path_of(parent));
-        Some(match parent.host == object.host {
-            true => format!("revealed by {name}"),
-            false => format!("revealed by {name} of {}", self.page.label(&parent.host)),
-        })
+        let host = match parent.host == object.host {
+            true => String::new(),
+            false => format!(" of {}", self.page.label(&parent.host)),
+        };
+        let at = object.revealed.map_or(String::new(), |at| format!(" at {}", written(at)));
+        Some(format!("revealed by {name}{host}{at}"))
     }
 }
 
 /// A phase and its time; the server's time is a part of the wait for the first byte.
 fn during(Phase { kind, from, to }: Phase, object: &ObjectSpan) -> String {
-    let time = to.map_or("never ends".to_owned(), |to| exact(since(from, to)));
-    let server = exact(Instant::ZERO + object.server_wait);
+    let time = to.map_or("never ends".to_owned(), |to| written(since(from, to)));
+    let server = written(Instant::ZERO + object.server_wait);
     match kind {
         PhaseKind::Wait => format!("{}: {time} (server time {server})", kind.name()),
         _ => format!("{}: {time}", kind.name()),
     }
 }
 
-/// The quantity along the axis of a waterfall, beside a heading.
-pub(super) const ALONG_TIME: maud::PreEscaped<&str> =
-    maud::PreEscaped("<span class=\"counts\">by time since the load began</span>");
-
 /// The limit's two instants.
 pub(super) fn limit_lines(limit: &LimitView) -> [UprightLine; 2] {
     [("limit of the document", limit.document), ("limit of the load", limit.page)].map(
         |(name, at)| UprightLine { lane: "", name: name.to_owned(), at, colour: Colour::Muted },
     )
+}
+
+/// Name of the panel of a scheme by its index, and of its axis of time.
+pub(super) fn panel_id(scheme: usize) -> String {
+    format!("s{scheme}")
 }
 
 /// Name of an object's bar in the panel of the scheme at this place.
@@ -223,12 +266,15 @@ fn name_of(object: &ObjectSpan) -> String {
 
 /// The phases, and the critical path if one of the objects is on it.
 pub(super) fn phase_entries(objects: &[&ObjectSpan]) -> Vec<LegendEntry> {
-    let phases = PhaseKind::ALL.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name()));
+    let looks_up =
+        objects.iter().any(|o| o.opening.is_some_and(|opening| opening.lookup.is_some()));
+    let phases = PhaseKind::ALL.into_iter().filter(|kind| looks_up || *kind != PhaseKind::Lookup);
+    let phases = phases.map(|kind| LegendEntry::new("bar", kind.colour(), kind.name()));
     let critical = objects.iter().any(|object| object.critical.is_some());
     let critical = critical.then(|| {
         LegendEntry::new("below", Colour::Ink, "critical path: the load waits for this object")
     });
-    phases.into_iter().chain(critical).collect()
+    phases.chain(critical).collect()
 }
 
 /// The time between two instants, as an instant.

@@ -138,6 +138,20 @@ fn a_family_is_told_apart_by_everybody() {
     }
 }
 
+/// The browser's own time is a phase of an object, in the colour that it has as a bound.
+#[test]
+fn the_browsers_colour_is_told_apart_from_other_phases() {
+    for look in LOOKS {
+        let browser = look(Role::Client.tone());
+        for phase in &PHASES {
+            for (who, view) in &VIEWS {
+                let found = difference(view, browser, look(phase));
+                assert!(found >= 0.08, "{} and the browser, {who}: {found:.3}", phase.name);
+            }
+        }
+    }
+}
+
 /// No colour has two meanings.
 #[test]
 fn families_share_no_colour() {

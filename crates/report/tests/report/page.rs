@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use report::{
     BoundPoint, ConnectionView, CriticalSpan, LevelPoint, LimitView, Links, MAX_HTML_BYTES,
     MilestoneView, ObjectSpan, OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport,
-    RaceRow, SchemeView, SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
+    RaceRow, SchemeView, Section, SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
 };
 use units::Instant;
 
@@ -19,7 +19,12 @@ pub(crate) fn ms(n: u64) -> Instant {
 pub(crate) fn race_of(word: &str) -> RaceReport {
     let object = ObjectSpan {
         index: 0,
-        opening: Some(OpeningView { opened: ms(2), connected: Some(ms(5)), ready: Some(ms(8)) }),
+        opening: Some(OpeningView {
+            lookup: None,
+            opened: ms(2),
+            connected: Some(ms(5)),
+            ready: Some(ms(8)),
+        }),
         label: word.to_owned(),
         host: word.to_owned(),
         kind: word.to_owned(),
@@ -28,6 +33,7 @@ pub(crate) fn race_of(word: &str) -> RaceReport {
         revealed_by: None,
         server_wait: units::Duration::from_millis(4),
         critical: Some(CriticalSpan { from: ms(0), to: ms(30) }),
+        revealed: Some(ms(0)),
         discovered: ms(0),
         requested: Some(ms(10)),
         first_byte: Some(ms(20)),
@@ -79,14 +85,18 @@ pub(crate) fn race_of(word: &str) -> RaceReport {
     };
     let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {
+        lead: vec![Section { heading: word.to_owned(), blocks: Vec::new() }],
+        leading: 0,
         sections: Vec::new(),
+        glossary: vec![word.to_owned()],
         compared: None,
         links: Links::default(),
         title: word.to_owned(),
-        subtitle: vec![word.to_owned()],
+        assumptions: vec![word.to_owned()],
         words: vec![word.to_owned()],
         table: Table::race(&[row], "page done"),
         schemes: vec![scheme],
+        which_loads: word.to_owned(),
         limit: LimitView { document: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
     }
 }
@@ -106,6 +116,72 @@ fn a_race_is_shown_in_full() {
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
     assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
+}
+
+/// The result in words, the critical path, its load, the tables, two loads, the progress, and each
+/// scheme. Words and assumptions are closed, and open without a script.
+#[test]
+fn parts_of_a_race_stand_in_the_order_of_a_readers_questions() {
+    let mut report = two_schemes();
+    report.words = vec!["in words".to_owned()];
+    report.glossary = vec!["limit: a word".to_owned()];
+    report.assumptions = vec!["Seed 1".to_owned()];
+    report.lead[0].heading = "Critical path".to_owned();
+    report.sections = vec![Section { heading: "Milestones".to_owned(), blocks: Vec::new() }];
+    report.compared = Some((0, 1));
+    let html = report.to_html();
+    let order = [
+        "in words",
+        "<details class=\"about-it\"><summary>Words</summary><ul class=\"facts\"><li><bdi>limit: a word",
+        "<details class=\"about-it\"><summary>Assumptions</summary><ul class=\"facts\"><li><bdi>Seed 1",
+        "<h2 id=\"part0\"><bdi>Critical path",
+        "<h2>Page load under <bdi>linux",
+        "id=\"s0o0\"",
+        "<h2 id=\"results\">",
+        "<h2 id=\"part1\"><bdi>Milestones",
+        COMPARED,
+        "<h2 id=\"progress\">",
+        "<h2 id=\"schemes\">",
+        "<a href=\"#load\">page load</a> stands above",
+        "id=\"s1o0\"",
+    ];
+    let places = order.map(|part| html.find(part).unwrap_or_else(|| panic!("no {part}")));
+    assert!(places.is_sorted(), "{places:?}");
+    // The load of another scheme may lead, or none.
+    report.leading = 1;
+    assert!(report.to_html().contains("<h2>Page load under <bdi>fs"));
+    report.leading = 2;
+    let html = report.to_html();
+    assert!(!html.contains("Page load under") && html.matches(">Page load<").count() == 2);
+}
+
+/// The plot is 240 pixels high, and a line of a label 11. Labels of the two limits stand in lines
+/// at its top. The lower one is 1.1 + 1.15 lines down and has a descender of 3 pixels, so it ends
+/// at 28 pixels. Curves end at 100 %, which is lower. If the axis is cut behind a load of 30 ms,
+/// the limit at 25 ms is far right.
+#[test]
+fn curves_of_progress_stay_below_the_labels_of_limits() {
+    let progress = |report: &RaceReport| {
+        let html = report.to_html();
+        html.split("<h2 id=\"progress\">")
+            .nth(1)
+            .unwrap()
+            .split("</section>")
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let mut report = race_of("linux");
+    let whole = progress(&report);
+    let axis = whole.split("data-y=\"").nth(1).unwrap().split('"').next().unwrap();
+    let top: f64 = axis.split(' ').nth(2).unwrap().parse().unwrap();
+    assert!((1.0 - 1.0 / top) * 240.0 > 28.0, "{axis}");
+    let last = report.schemes[0].objects[0].clone();
+    report.schemes[0].objects.push(ObjectSpan { index: 1, done: Some(ms(300)), ..last });
+    let cut = progress(&report);
+    assert!(cut.contains("data-home=\"0.111650\""), "{cut}");
+    let marks = cut.split("class=\"marks\"").nth(1).unwrap();
+    assert_eq!(marks.matches("text-anchor=\"end\"").count(), 2, "{marks}");
 }
 
 /// Nothing but links to the page's own parts; no source, no inline style, no handler.
@@ -286,7 +362,7 @@ fn many_schemes_objects_and_connections_fit() {
 #[test]
 fn endless_strings_fit() {
     let mut report = race_of(&"<&\u{1f600}\"".repeat(50_000));
-    report.subtitle = vec![report.title.clone(); 100];
+    report.assumptions = vec![report.title.clone(); 100];
     report.schemes = vec![report.schemes[0].clone(); 10];
     report.table.rows = vec![report.table.rows[0].clone(); 2_000];
     report.table.columns = vec![report.table.columns[0].clone(); 1_000];
@@ -315,18 +391,19 @@ prop_compose! {
         later in prop::array::uniform3(prop::option::of(instant())),
         index in 0usize..9,
         revealed_by in prop::option::of(0usize..9),
+        revealed in prop::option::of(instant()),
         server_wait in instant(),
         critical in prop::option::of((instant(), instant())),
-        opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
+        opening in prop::option::of((instant(), prop::array::uniform3(prop::option::of(instant())))),
     ) -> ObjectSpan {
         let [label, host, kind, connection] = words;
         let [requested, first_byte, done] = later;
-        let opening = opening.map(|(opened, connected, ready)| OpeningView { opened, connected, ready });
+        let opening = opening.map(|(opened, [lookup, connected, ready])| OpeningView { lookup, opened, connected, ready });
         let server_wait = server_wait - Instant::ZERO;
         let critical = critical.map(|(from, to)| CriticalSpan { from, to });
         ObjectSpan {
             index, label, host, kind, connection, opening, bytes, revealed_by, server_wait, critical,
-            discovered, requested, first_byte, done,
+            revealed, discovered, requested, first_byte, done,
         }
     }
 }

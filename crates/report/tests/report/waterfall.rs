@@ -60,30 +60,34 @@ fn document_and_image() -> RaceReport {
         bytes: 38_690,
         revealed_by: Some(0),
         server_wait: Duration::from_micros(9_651),
-        critical: Some(CriticalSpan { from: ms(20), to: ms(61) }),
+        critical: Some(CriticalSpan { from: ms(12), to: ms(61) }),
+        revealed: Some(ms(12)),
         discovered: ms(20),
         requested: Some(ms(23)),
         first_byte: Some(ms(44)),
         done: Some(ms(61)),
     };
     report.schemes[0].objects = vec![document, image];
+    report.schemes[0].page_done = Some(ms(61));
     report
 }
 
-/// Each moment from the discovery at 20 ms to the end at 61 ms is in one phase: 3 + 21 + 17 ms.
+/// Each moment from the byte that reveals it at 12 ms to the end at 61 ms is in one phase:
+/// 8 + 3 + 21 + 17 ms.
 #[test]
 fn a_row_says_all_that_is_known_of_its_object() {
     let html = document_and_image().to_html();
     let says = "title=\"https://b.example/photos/1.png?width=1400\n\
-        image · b.example · 38\u{202f}690 B\n\
+        image · b.example · 38\u{202f}690 B with header\n\
         on b.example #2\n\
-        revealed by / of a.example\n\
-        discovered at 20.000 ms\n\
-        waiting for a connection: 3.000 ms\n\
-        request to first byte: 21.000 ms (server time 9.651 ms)\n\
-        receiving: 17.000 ms\n\
-        done at 61.000 ms\n\
-        the load waits for it from 20.000 ms to 61.000 ms\"";
+        revealed by / of a.example at 12.0 ms\n\
+        discovered at 20.0 ms\n\
+        browser's own time: 8.0 ms\n\
+        waiting for a connection: 3.0 ms\n\
+        request to first byte: 21.0 ms (server time 9.7 ms)\n\
+        receiving: 17.0 ms\n\
+        done at 61.0 ms\n\
+        the load waits for it from 12.0 ms to 61.0 ms\"";
     assert!(html.contains(says), "{}", row(&html, "/photos/1.png"));
     // The host is not in the name; of the query, seven characters are left.
     let cells =
@@ -109,7 +113,7 @@ fn only_a_known_parent_is_named() {
     assert!(!row(&report.to_html(), "photos").contains("revealed"));
     report.schemes[0].objects[1].revealed_by = Some(0);
     report.schemes[0].objects[1].host = "a.example".to_owned();
-    assert!(row(&report.to_html(), "photos").contains("\nrevealed by /\n"));
+    assert!(row(&report.to_html(), "photos").contains("\nrevealed by / at 12.0 ms\n"));
 }
 
 /// The name of the earliest line stands on top, names of later ones 13 pixels lower each. Lines of
@@ -153,8 +157,55 @@ fn milestones_have_names_at_the_axis() {
     // Four names of 13 pixels, and 3 below them.
     assert!(names.starts_with(" height=\"55\""), "{names}");
     // Each line stands beside the rows, too: 61 ms of 61 · 1.03 are 97.087 %.
-    let marks = html.split("class=\"marks\"").nth(2).unwrap();
+    let marks = html.split("class=\"marks\"").nth(1).unwrap();
     assert!(marks.split("</div>").next().unwrap().contains("x=\"97.087%\""));
+}
+
+/// A load of 61 ms and an object that ends at 620 ms. The axis ends 3 % behind 620 ms, at 638.6.
+/// At first it shows 61 · 1.15 = 70.15 ms, 10.985 % of it, so the load's line stands at 1 / 1.15,
+/// 86.957 %, of that part. The last byte's line is out of sight.
+#[test]
+fn objects_long_after_the_load_do_not_stretch_its_axis() {
+    let mut report = document_and_image();
+    let scheme = &mut report.schemes[0];
+    let at = |name: &str, at| MilestoneView { name: name.to_owned(), at: Some(ms(at)) };
+    scheme.milestones = vec![at("load", 61), at("last byte", 620)];
+    let late = ObjectSpan {
+        index: 2,
+        label: "https://a.example/poll".to_owned(),
+        critical: None,
+        revealed: None,
+        discovered: ms(600),
+        requested: Some(ms(600)),
+        first_byte: Some(ms(610)),
+        done: Some(ms(620)),
+        ..scheme.objects[0].clone()
+    };
+    scheme.objects.push(late);
+    let html = report.to_html();
+    let load = html.split("id=\"load\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(load.contains("data-home=\"0.109850\""), "{load}");
+    assert!(load.contains("viewBox=\"0 0 10985 100000\""), "{load}");
+    let [load_event, last_byte] = ["0.095521", "0.970874"].map(|whole| {
+        let line = load.split("<svg class=\"ref ink\"").find(|line| line.contains(whole));
+        line.unwrap_or_else(|| panic!("no line at {whole} in {load}")).split('>').next().unwrap()
+    });
+    assert!(load_event.contains("86.957%") && !load_event.contains("hidden"), "{load_event}");
+    assert!(last_byte.contains("hidden"), "{last_byte}");
+    assert!(load.contains("<p class=\"rest\">1 later object until 620 ms →</p>"));
+    assert_eq!(load.matches("class=\"r later\"").count(), 1);
+    // A load that never ends has everything in sight.
+    report.schemes[0].page_done = None;
+    assert!(!report.to_html().contains("data-home="));
+    report.schemes[0].page_done = Some(ms(61));
+    // Up to twice the load the axis has everything.
+    report.schemes[0].objects[2].done = Some(ms(121));
+    report.schemes[0].objects[2].first_byte = Some(ms(120));
+    report.schemes[0].objects[2].requested = Some(ms(120));
+    report.schemes[0].objects[2].discovered = ms(120);
+    report.schemes[0].milestones.pop();
+    let html = report.to_html();
+    assert!(!html.contains("data-home=") && !html.contains("later object"));
 }
 
 /// A page of 1,500 objects has 1,000 rows: the last object, which is critical, and the first 999.

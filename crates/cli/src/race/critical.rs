@@ -1,0 +1,50 @@
+//! The critical path as the report shows it: the time of each object first, and its largest phase.
+
+use super::diagnosis::{self, TIME, WITHOUT};
+use race::{CriticalPath, RaceResult};
+use report::{Block, Cell, Column, Quantity, Row, Section, Table, seconds};
+
+/// The section of a race's critical path, if there is one.
+pub(super) fn section(result: &RaceResult) -> Option<Section> {
+    let path = result.critical.as_ref()?;
+    let load = if result.repeats > 1 { "first load" } else { "load" };
+    let about = format!(
+        "The {load} under {} waits for these objects, one after the other. Sizes include response headers.",
+        path.scheme
+    );
+    let blocks = vec![Block::Text(about), Block::Table(table(path))];
+    Some(Section { heading: "Critical path".to_owned(), blocks })
+}
+
+/// All objects. A narrow page shows the columns up to the largest phase without scrolling.
+fn table(path: &CriticalPath) -> Table {
+    let Table { columns, rows } = diagnosis::table(path, true);
+    let find = |title: &str| columns.iter().position(|column| column.title == title);
+    let (Some(time), Some(without)) = (find(TIME), find(WITHOUT)) else {
+        return Table { columns, rows };
+    };
+    let others = (1..columns.len()).filter(|at| ![time, without].contains(at));
+    let order: Vec<usize> = [0, time, without].into_iter().chain(others).collect();
+    let phases = &columns[time + 1..without];
+    let reordered = |row: &Row| {
+        let mut cells: Vec<Cell> = order.iter().map(|at| row.cells[*at].clone()).collect();
+        cells.insert(2, largest(phases, &row.cells[time + 1..without]));
+        Row { cells, ..*row }
+    };
+    let rows = rows.iter().map(reordered).collect();
+    let help = "The phase that takes the largest part of this time";
+    let mut columns: Vec<Column> = order.iter().map(|at| columns[*at].clone()).collect();
+    columns.insert(2, Column::new("mostly", Quantity::Text, help));
+    Table { columns, rows }
+}
+
+/// The name and the time of the largest phase.
+fn largest(phases: &[Column], times: &[Cell]) -> Cell {
+    let times = phases.iter().zip(times).filter_map(|(phase, time)| match time {
+        Cell::Number(time) => Some((&phase.title, time.mean)),
+        _ => None,
+    });
+    let largest = times.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    largest
+        .map_or(Cell::Undefined, |(phase, time)| Cell::Text(format!("{phase} {}", seconds(time))))
+}
