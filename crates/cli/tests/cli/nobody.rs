@@ -25,7 +25,10 @@ impl Copied {
         fs::create_dir_all(&folder).unwrap();
         let open = |path: &PathBuf| fs::set_permissions(path, fs::Permissions::from_mode(0o755));
         let binary = folder.join("program");
-        fs::copy(crate::PROGRAM, &binary).unwrap();
+        // A copy that is being written cannot be run, nor while a child of another test, which has
+        // begun meanwhile, holds the file open.
+        let linked = fs::hard_link(crate::PROGRAM, &binary);
+        linked.or_else(|_| fs::copy(crate::PROGRAM, &binary).map(drop)).unwrap();
         open(&folder).and_then(|()| open(&binary)).unwrap();
         Some(Self(folder))
     }
