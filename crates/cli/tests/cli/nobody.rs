@@ -25,8 +25,7 @@ impl Copied {
         fs::create_dir_all(&folder).unwrap();
         let open = |path: &PathBuf| fs::set_permissions(path, fs::Permissions::from_mode(0o755));
         let binary = folder.join("program");
-        // A copy that is being written cannot be run, nor while a child of another test, which has
-        // begun meanwhile, holds the file open.
+        // A copy cannot be run while a child of another test still holds it open for writing.
         let linked = fs::hard_link(crate::PROGRAM, &binary);
         linked.or_else(|_| fs::copy(crate::PROGRAM, &binary).map(drop)).unwrap();
         open(&folder).and_then(|()| open(&binary)).unwrap();
