@@ -28,6 +28,11 @@ pub(super) fn words(result: &RaceResult) -> Vec<String> {
              the server; rounds, handshakes and requests travel without data.",
             true,
         ),
+        (
+            "other changes, without it: each change by itself; their savings do not add up. While \
+             the link sends, other waits go on, so twice the rate saves less than half of path.",
+            !result.what_if.is_empty(),
+        ),
         ("no difference: the interval of a gain contains zero.", true),
     ];
     let used = lines.into_iter().filter(|(_, is_used)| *is_used);
