@@ -191,10 +191,7 @@ impl Seated {
                 None => links.forward,
             };
             let links = Duplex { forward: down, reverse: links.reverse };
-            let links = match order {
-                Some(order) => order.of_links(links),
-                None => links,
-            };
+            let links = LinkOrder::of_links(order, links);
             downs.push(topology.add_link(&format!("down{n}"), router, node, links.forward));
             topology.add_link(&format!("up{n}"), node, router, links.reverse);
             clients.push(host);

@@ -5,7 +5,7 @@ use crate::gain::{GainBasis, GainKind, GroupGain, MOST_ERROR, SchemeTimes, Times
 use crate::group::{ForecastGroup, Subject};
 use crate::replay::Replayed;
 use race::PERFECT_START;
-use race::perfect::LEAST_GAIN;
+use race::perfect;
 use serde::Serialize;
 use units::Duration;
 
@@ -115,11 +115,10 @@ impl ForecastResult {
 /// Gives each row its part of the gain of perfect start.
 fn divide_by_perfect_start(rows: &mut [ForecastRow]) {
     let gain = |row: &ForecastRow| Some(1.0 - row.gain(ForecastGroup::All)?.ratio?);
-    let perfect = rows.iter().find(|row| row.scheme == PERFECT_START).and_then(gain);
-    if let Some(perfect) = perfect.filter(|gain| *gain >= LEAST_GAIN) {
-        for row in rows {
-            row.share_of_perfect_start = gain(row).map(|gain| gain / perfect);
-        }
+    let whole = rows.iter().find(|row| row.scheme == PERFECT_START).and_then(gain);
+    for row in rows {
+        let both = gain(row).zip(whole);
+        row.share_of_perfect_start = both.and_then(|(gain, whole)| perfect::share(gain, whole));
     }
 }
 

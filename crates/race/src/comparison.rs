@@ -109,8 +109,7 @@ impl RaceVariant {
 
 impl VariantGain {
     fn of(row: &SchemeResult, first: &RaceResult, gain: TimeGain) -> Option<Self> {
-        let key = |row: &SchemeResult| (row.name.clone(), row.world, row.visit);
-        let before = first.schemes.iter().find(|before| key(before) == key(row))?;
+        let before = first.schemes.iter().find(|before| before.is_same(row))?;
         let known = row.milestones.iter().map(|one| one.milestone);
         let both = known.filter(|at| before.milestones.iter().any(|one| one.milestone == *at));
         let at = |at: PageMilestone| match row.is_limit() {
@@ -176,7 +175,7 @@ fn paired(row: &SchemeResult, before: &SchemeResult, time: &VisitTime<'_>) -> Op
     let runs = by_run(row, gain);
     match runs.len() {
         1 => medians(&runs).next()?,
-        _ => Spread::of(medians(&runs).map(|spread| Some(spread?.median))),
+        _ => Spread::of_medians(medians(&runs)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! its background less time.
 
 use super::run::{self, Stage, Staging};
-use super::{BASELINE, Contestant, Race, RunOptions};
+use super::{Contestant, Race, RunOptions};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tcp::Scheme;
@@ -52,7 +52,7 @@ fn baseline_curve(
     options: RunOptions<'_>,
     wanted: &[(usize, Duration)],
 ) -> Curve {
-    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+    let linux = run::linux();
     let mut stage = Stage::new(&Staging::new(race, &linux), repeat);
     let starts = visit_starts(race, &linux, stage.start, repeat, options);
     for (n, start) in starts.iter().enumerate().skip(1) {

@@ -317,14 +317,19 @@ impl Race {
     /// # Panics
     /// If there is no scheme, or the operating system gives no threads.
     pub fn run(&self, options: RunOptions<'_>) -> RaceOutcome {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .expect("threads to run in");
-        RaceOutcome::new(self, pool.install(|| self.run_all(options)))
+        RaceOutcome::new(self, in_threads(options.threads, || self.run_all(options)))
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
+        let mut contestants = self.load_all(options);
+        if self.background > 0 {
+            harm::judge(self, &mut contestants, options);
+        }
+        contestants
+    }
+
+    /// The loads of all schemes, whose harm is not judged.
+    fn load_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let visits = |(scheme, repeat): &(&Scheme, u32)| {
@@ -334,16 +339,20 @@ impl Race {
         };
         let runs: Vec<Vec<MeasuredLoad>> = runs.par_iter().map(visits).collect();
         let mut runs = runs.into_iter();
-        let mut contestants: Vec<Contestant> = self
-            .schemes
+        self.schemes
             .iter()
             .map(|scheme| Contestant::simulated(scheme, runs.by_ref().take(self.repeats as usize)))
-            .collect();
-        if self.background > 0 {
-            harm::judge(self, &mut contestants, options);
-        }
-        contestants
+            .collect()
     }
+}
+
+/// Runs a job in a number of threads; 0: as many as there are cores.
+///
+/// # Panics
+/// If the operating system gives no threads.
+fn in_threads<R: Send>(threads: usize, job: impl FnOnce() -> R + Send) -> R {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads to run in").install(job)
 }
 
 impl RaceOutcome {

@@ -20,8 +20,7 @@ impl RaceResult {
         }
         let runs: Vec<PageRun> = results.iter_mut().flat_map(|one| one.runs.split_off(0)).collect();
         let rows = |first: &SchemeResult| {
-            let key = |row: &SchemeResult| (row.name.clone(), row.world, row.visit);
-            let same = |one: &Self| one.schemes.iter().find(|row| key(row) == key(first)).cloned();
+            let same = |one: &Self| one.schemes.iter().find(|row| row.is_same(first)).cloned();
             let all: Option<Vec<SchemeResult>> = results.iter().map(same).collect();
             all.map(|rows| SchemeResult::over_runs(&rows))
         };
@@ -68,9 +67,7 @@ impl SchemeResult {
 
 impl MilestoneResult {
     fn over_runs(all: &[Self]) -> Self {
-        let spread = |of: fn(&Self) -> Option<Spread>| {
-            Spread::of(all.iter().map(|one| of(one).map(|spread| spread.median)))
-        };
+        let spread = |of: fn(&Self) -> Option<Spread>| Spread::of_medians(all.iter().map(of));
         Self {
             milestone: all[0].milestone,
             time_s: spread(|one| one.time_s),

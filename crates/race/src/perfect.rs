@@ -16,7 +16,7 @@
 use super::contestant::MeasuredLoad;
 use super::distance::Distances;
 use super::run::{self, Staging};
-use super::{BASELINE, Contestant, Race, RunOptions, World, harm};
+use super::{BASELINE, Contestant, Race, RunOptions, World, harm, in_threads};
 use link::path::PathSpec;
 use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit};
 use netsim::Duplex;
@@ -31,7 +31,7 @@ pub const PERFECT_START: &str = "perfect start";
 /// Bytes of a full packet of HTTP/3.
 const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
 /// A smaller gain of perfect start is no measure of other gains.
-pub const LEAST_GAIN: f64 = 0.01;
+pub(crate) const LEAST_GAIN: f64 = 0.01;
 /// Ethernet's largest packet, bytes.
 pub(crate) const PACKET: u64 = 1514;
 /// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
@@ -51,11 +51,7 @@ impl Race {
     /// # Panics
     /// If the operating system gives no threads.
     pub fn perfect_start(&self, options: RunOptions<'_>) -> Contestant {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .expect("threads to run in");
-        pool.install(|| self.perfect_loads(options))
+        in_threads(options.threads, || self.perfect_loads(options))
     }
 
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
@@ -64,8 +60,7 @@ impl Race {
         let farthest = Distances::new(&self.located_page(), self.path.rtt()).longest();
         let packet = if is_quic { QUIC_PACKET } else { PACKET };
         let server = server(window(&self.path, farthest, packet));
-        let client = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
-        let client = self.client.clone().unwrap_or(client);
+        let client = self.client.clone().unwrap_or_else(run::linux);
         let race = Self { client: Some(client), ..self.clone() };
         let orders = LinkOrder::all(self.background > 0);
         let load = |repeat| {
@@ -117,6 +112,11 @@ pub(crate) fn window(path: &PathSpec, rtt: Duration, packet: u64) -> u64 {
     down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
 }
 
+/// A gain in parts of that of perfect start; `None` if that is too small to divide by.
+pub fn share(gain: f64, of_perfect_start: f64) -> Option<f64> {
+    (of_perfect_start >= LEAST_GAIN).then(|| gain / of_perfect_start)
+}
+
 /// The time of all visits; the longest if one has not ended.
 fn time_of(visits: &[MeasuredLoad]) -> Duration {
     let add = |sum, visit: &MeasuredLoad| Some(sum + visit.page?);
@@ -139,15 +139,13 @@ impl LinkOrder {
         if has_background { &[Self::Shares] } else { &[Self::Shares, Self::Arrival] }
     }
 
-    /// The same links with unlimited queues and no loss, and with this order in the downlink.
-    ///
-    /// # Panics
-    /// If no link can have these rates.
-    #[must_use]
-    pub fn of_links(self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
-        let downlink = match self {
-            Self::Shares => in_turn(),
-            Self::Arrival => Discipline::DropTail,
+    /// The same links with unlimited queues and no loss, and with an order in the downlink; without
+    /// an order, the links as they are.
+    pub fn of_links(order: Option<Self>, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
+        let downlink = match order {
+            None => return links,
+            Some(Self::Shares) => in_turn(),
+            Some(Self::Arrival) => Discipline::DropTail,
         };
         Duplex {
             forward: lossless(links.forward, downlink),
@@ -157,8 +155,8 @@ impl LinkOrder {
 
     const fn of_path(self) -> fn(&PathSpec) -> Duplex<LinkConfig> {
         match self {
-            Self::Shares => |path| Self::Shares.of_links(path.links()),
-            Self::Arrival => |path| Self::Arrival.of_links(path.links()),
+            Self::Shares => |path| Self::of_links(Some(Self::Shares), path.links()),
+            Self::Arrival => |path| Self::of_links(Some(Self::Arrival), path.links()),
         }
     }
 }

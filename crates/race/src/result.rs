@@ -9,7 +9,7 @@ use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
 use super::load_detail::LoadDetail;
 use super::page_run::{PageRun, PageRunRow};
-use super::perfect::LEAST_GAIN;
+use super::perfect::{self, LEAST_GAIN};
 use super::{
     ChangeResult, LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric,
     RaceOutcome, Spread, VisitKind, VisitSample, Visits, World,
@@ -205,7 +205,8 @@ pub(super) fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
     for row in rows.iter_mut().filter(|row| row.world == Some(World::Sim)) {
         let gain = row.median(RaceMetric::GainOverLinux);
         let whole = perfect.iter().find(|(visit, _)| *visit == row.visit);
-        row.share_of_perfect = gain.zip(whole).map(|(gain, (_, whole))| gain / whole.median);
+        row.share_of_perfect =
+            gain.zip(whole).and_then(|(gain, (_, whole))| perfect::share(gain, whole.median));
     }
 }
 
@@ -288,6 +289,11 @@ impl HeldAgainst<'_> {
 }
 
 impl SchemeResult {
+    /// True for the same scheme, or limit, in the same world and kind of visit.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.name, self.world, self.visit) == (&other.name, other.world, other.visit)
+    }
+
     /// Replaces every spread.
     pub(super) fn with_spreads(&self, spread: impl Fn(RaceMetric) -> Option<Spread>) -> Self {
         Self { spreads: RaceMetric::ALL.map(spread), ..self.clone() }

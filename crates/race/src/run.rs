@@ -371,6 +371,7 @@ pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     }
 }
 
+/// The scheme that others are compared with.
 pub(super) fn linux() -> Scheme {
     Scheme::parse(BASELINE).expect("the baseline is in the catalogue")
 }

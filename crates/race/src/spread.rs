@@ -37,6 +37,11 @@ impl Spread {
         Some(Self { median, min, max, interval })
     }
 
+    /// Spread of the medians of several spreads; `None` if there are none or one is missing.
+    pub(super) fn of_medians(spreads: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        Self::of(spreads.map(|spread| Some(spread?.median)))
+    }
+
     /// One value, which is certain.
     pub const fn exactly(value: f64) -> Self {
         Self { median: value, min: value, max: value, interval: None }

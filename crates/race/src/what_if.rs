@@ -7,13 +7,16 @@
 
 use super::contestant::MeasuredLoad;
 use super::run;
-use super::{Contestant, CriticalPath, CriticalWait, Race, RunOptions, Spread, Visits, World};
+use super::{
+    Contestant, CriticalPath, CriticalWait, Race, RunOptions, Spread, Visits, World, in_threads,
+};
 use link::path::PathSpec;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::sync::Arc;
 use units::Duration;
-use workload::{Page, PageHost, PageMilestone};
+use workload::{ObjectId, Page, PageHost, PageMilestone};
 
 /// Objects of a critical path without which a page is loaded, at most.
 const MOST_REMOVED: usize = 24;
@@ -54,7 +57,7 @@ impl Change {
         Self::InstantBrowser,
     ];
 
-    /// The change in words that follow "a gain from".
+    /// The change in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TwiceTheRate => "twice the rate",
@@ -74,7 +77,7 @@ impl Change {
             Self::HalfTheRoundTrip => {
                 let halve = |_, host: &mut PageHost| host.rtt = host.rtt.map(|rtt| rtt / 2);
                 let page = Arc::new(Page::clone(&race.page).with_hosts(halve));
-                Race { page, ..on_path(race.path.with_rtt(race.path.rtt() / 2)) }
+                Race { page, ..on_path(race.path.with_rtt(race.path.rtt() / 2).ok()?) }
             }
             Self::NoLoss => on_path(race.path.with_loss(0.0).ok()?),
             Self::InstantServers => on_page(race.page.without_server_waits()),
@@ -98,18 +101,12 @@ impl Race {
     /// If the operating system gives no threads.
     pub fn what_if(&self, linux: &Contestant, options: RunOptions<'_>) -> Vec<ChangeResult> {
         let result = |change: Change| {
-            let changed = change.of(self)?;
-            let visits = Visits { count: 1, ..changed.visits };
-            let race = Race { schemes: vec![run::linux()], visits, ..changed };
-            let options = RunOptions { record: false, capture: false, ..options };
-            let outcome = race.run(options);
-            Some(ChangeResult::of(change, outcome.baseline(World::Sim)?, linux))
+            let changed = change.of(self)?.first_visits_by_linux(options);
+            Some(ChangeResult::of(change, &changed, linux))
         };
-        Change::ALL.into_iter().filter_map(result).collect()
+        in_threads(options.threads, || Change::ALL.into_iter().filter_map(result).collect())
     }
-}
 
-impl Race {
     /// Fills in the time that the load would save without each object of its critical path, for the
     /// objects that it waits for longest. Nothing is filled in for a load of another world.
     ///
@@ -122,23 +119,32 @@ impl Race {
         let whole = path.total();
         let mut longest: Vec<&mut CriticalWait> = path.objects.iter_mut().collect();
         longest.sort_by_key(|object| Reverse(object.wait.phases.total()));
-        for object in longest.into_iter().take(MOST_REMOVED) {
-            let id = object.wait.object;
-            // Without the document there is no page.
-            let is_document = self.page.awaits(PageMilestone::Document, id);
-            let Some(page) = self.page.without(id).filter(|_| !is_document) else { continue };
-            let race = Race {
-                page: Arc::new(page),
-                schemes: vec![run::linux()],
-                visits: Visits { count: 1, ..self.visits },
-                repeats: 1,
-                ..self.clone()
-            };
-            let quiet = RunOptions { record: false, capture: false, on_run: &|| (), ..options };
-            let outcome = race.run(quiet);
-            let time = outcome.baseline(World::Sim).and_then(|linux| first_load(linux)?.page);
-            object.saved_without = time.map(|time| whole.saturating_sub(time));
+        longest.truncate(MOST_REMOVED);
+        let quiet = RunOptions { on_run: &|| (), ..options };
+        in_threads(options.threads, || {
+            longest.into_par_iter().for_each(|object| {
+                let time = self.time_without(object.wait.object, quiet);
+                object.saved_without = time.map(|time| whole.saturating_sub(time));
+            });
+        });
+    }
+
+    /// The time of the first load by `linux` without an object; `None` if it does not end. Without
+    /// its document there is no page.
+    fn time_without(&self, id: ObjectId, options: RunOptions<'_>) -> Option<Duration> {
+        if self.page.awaits(PageMilestone::Document, id) {
+            return None;
         }
+        let page = Arc::new(self.page.without(id)?);
+        let race = Self { page, repeats: 1, ..self.clone() };
+        race.first_visits_by_linux(options).first()?.visits.first()?.page
+    }
+
+    fn first_visits_by_linux(&self, options: RunOptions<'_>) -> Contestant {
+        let visits = Visits { count: 1, ..self.visits };
+        let race = Self { schemes: vec![run::linux()], visits, ..self.clone() };
+        let options = RunOptions { record: false, capture: false, ..options };
+        race.load_all(options).pop().expect("a scheme has a contestant")
     }
 }
 
@@ -153,15 +159,9 @@ impl ChangeResult {
 
     /// The same change in several runs of a page: medians over the runs' medians.
     pub(super) fn over_runs(all: &[Self]) -> Self {
-        let over = |of: fn(&Self) -> Option<Spread>| {
-            Spread::of(all.iter().map(|one| of(one).map(|spread| spread.median)))
-        };
+        let over = |of: fn(&Self) -> Option<Spread>| Spread::of_medians(all.iter().map(of));
         Self { page_s: over(|one| one.page_s), gain: over(|one| one.gain), ..all[0] }
     }
-}
-
-fn first_load(contestant: &Contestant) -> Option<&MeasuredLoad> {
-    contestant.first()?.visits.first()
 }
 
 /// Seconds of the first visit of each repeat; `None` of a load that did not end.

@@ -91,9 +91,11 @@ impl PathSpec {
     }
 
     /// The same path with another round trip.
-    #[must_use]
-    pub const fn with_rtt(self, rtt: Duration) -> Self {
-        Self { rtt, ..self }
+    ///
+    /// # Errors
+    /// If its queue, as a part of the bandwidth-delay product, holds nothing.
+    pub fn with_rtt(self, rtt: Duration) -> Result<Self, PathError> {
+        Self { rtt, ..self }.checked()
     }
 
     /// The same path with `factor` times its rates; `None` if a rate changes or would be too large.

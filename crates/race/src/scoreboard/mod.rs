@@ -34,7 +34,7 @@ pub use score::{Board, HarmScore, LevelScore, LimitScore, Score, StateScore, Tim
 pub use set::{BoardCell, BoardFactor, Set};
 pub use statistics::MeanBounds;
 
-use crate::{BASELINE, ProcessingDelay, REAL_PROCESSING};
+use crate::{BASELINE, ProcessingDelay, REAL_PROCESSING, in_threads};
 use rayon::prelude::*;
 use run::Draw;
 use scene::Scene;
@@ -97,11 +97,7 @@ impl ScoreboardPlan {
     /// # Panics
     /// If [`BASELINE`] is not among the schemes, or the operating system gives no threads.
     pub fn run(&self, threads: usize, on_run: &(dyn Fn() + Sync)) -> Board {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("threads to run in");
-        Board::new(self, &pool.install(|| self.run_all(on_run)))
+        Board::new(self, &in_threads(threads, || self.run_all(on_run)))
     }
 
     fn run_all(&self, on_run: &(dyn Fn() + Sync)) -> BoardRuns {

@@ -8,7 +8,7 @@ use super::standing::{Standing, Tally};
 use super::wander;
 use crate::ends::EndCounts;
 use crate::perfect::{self, LinkOrder};
-use crate::{BASELINE, Phases, ProcessingDelay, as_browsers_use_it, loader_for};
+use crate::{Phases, ProcessingDelay, as_browsers_use_it, loader_for};
 use link::LinkConfig;
 use link::path::PathSpec;
 use netsim::{
@@ -64,8 +64,7 @@ pub(super) fn perfect(scene: &Scene, draw: Draw) -> TransferOutcome {
         DownRate::Wandering => perfect::NO_WINDOW,
     };
     let server = &as_browsers_use_it(&perfect::server(window));
-    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
-    let client = &as_browsers_use_it(&linux);
+    let client = &as_browsers_use_it(&crate::run::linux());
     let outcome = |order: &LinkOrder| {
         transfer(Stage::new(scene, draw, Some(*order)), scene, Ends { server, client })
     };
@@ -100,8 +99,7 @@ pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
     let start = match scene.before {
         Before::Nothing => stage.start,
         Before::SameTransfer | Before::FasterPath(_) => {
-            let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
-            let linux = as_browsers_use_it(&linux);
+            let linux = as_browsers_use_it(&crate::run::linux());
             stage.enter(scene, Ends { server: &linux, client: &linux });
             stage.visit_before(scene)?
         }
@@ -128,11 +126,7 @@ impl Stage {
         let seed = derive_seed(draw.seed, &format!("cell/{}", scene.name));
         let flows = scene.background();
         let servers = scene.page.hosts().len();
-        let links = links(scene, seed);
-        let links = match order {
-            Some(order) => order.of_links(links),
-            None => links,
-        };
+        let links = LinkOrder::of_links(order, links(scene, seed));
         let mut access = Access::new(servers + flows.len(), None, links);
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, draw.processing);

@@ -11,7 +11,7 @@ use super::statistics::{
 };
 use super::strata::WeighedCell;
 use super::{ScoreboardPlan, TIME_LIMIT};
-use crate::perfect::LEAST_GAIN;
+use crate::perfect;
 use crate::{LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START};
 use serde::Serialize;
 use units::Duration;
@@ -285,17 +285,13 @@ impl Score {
 
     /// Gives each gain its part of the gain of perfect start.
     fn divide_by(&mut self, perfect: &Self) {
+        let share = |own: f64, best: f64| perfect::share(1.0 - own, 1.0 - best);
         self.share_of_perfect_start = share(self.time.over_linux, perfect.time.over_linux);
         for (state, perfect) in self.states.iter_mut().zip(&perfect.states) {
             let times = state.over_linux.zip(perfect.over_linux);
             state.share_of_perfect_start = times.and_then(|(own, best)| share(own, best));
         }
     }
-}
-
-/// The gain of a time over `linux`'s in parts of that of perfect start.
-fn share(over_linux: f64, perfect: f64) -> Option<f64> {
-    (1.0 - perfect >= LEAST_GAIN).then(|| (1.0 - over_linux) / (1.0 - perfect))
 }
 
 /// A score for each state of the sender's knowledge under each load of the path.

@@ -82,19 +82,40 @@ fn only_a_path_with_random_loss_can_be_without_it() {
     assert!(without.gain.unwrap().median > 0.1, "{without:?}");
 }
 
+/// A queue of one bandwidth-delay product is one byte over 8 Mbit/s and a microsecond. Half of the
+/// round trip would leave a queue of none, so the change is left out.
+#[test]
+fn a_queue_that_would_hold_nothing_is_no_change() {
+    let race = race(&page(), "8mbit,1us,1bdp".parse().unwrap());
+    assert!(what_if(&race).iter().all(|result| result.change != Change::HalfTheRoundTrip));
+}
+
+/// Downloads in the background cost no further loads: harm is not judged.
+#[test]
+fn each_change_is_loaded_once_a_repeat() {
+    let race =
+        Race { background: 1, repeats: 2, ..race(&page(), "20mbit,40ms,50p".parse().unwrap()) };
+    assert_eq!(loads_of(&race), race.what_if_count());
+}
+
+/// Calls of `on_run`.
+fn loads_of(race: &Race) -> u64 {
+    let calls = std::sync::atomic::AtomicU64::new(0);
+    let count = || {
+        calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    };
+    let outcome = race.run(OPTIONS);
+    let options = race::RunOptions { on_run: &count, ..OPTIONS };
+    race.what_if(outcome.baseline(World::Sim).unwrap(), options);
+    calls.into_inner()
+}
+
 /// A path whose rate changes keeps its recording.
 #[test]
 fn recorded_rates_are_not_doubled() {
     let race = race(&page(), "mobile,40ms,100p".parse().unwrap());
     assert!(what_if(&race).iter().all(|result| result.change != Change::TwiceTheRate));
-    let calls = std::sync::atomic::AtomicU64::new(0);
-    let count = || {
-        calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    };
-    let linux = race.run(OPTIONS);
-    let options = race::RunOptions { on_run: &count, ..OPTIONS };
-    race.what_if(linux.baseline(World::Sim).unwrap(), options);
-    assert_eq!((calls.into_inner(), race.what_if_count()), (3, 3));
+    assert_eq!((loads_of(&race), race.what_if_count()), (3, 3));
 }
 
 /// Without the redirect the load saves the round trip of its request, and the time of its server.
