@@ -41,21 +41,21 @@ impl RaceArgs {
                 LookupTime::Recorded => longest(id),
             })
             .collect();
-        let notes =
-            page.notes().iter().filter(|note| !note.starts_with(LOOKUPS)).cloned().collect();
-        page.with_notes(notes).with_hosts(|id, host| {
+        page.with_hosts(|id, host| {
             host.lookup = Some(lookups[id.index()]).filter(|_| !host.is_address());
         })
     }
 
     /// Refuses names of hosts that no page has, and round trips of pages that were not recorded.
     pub(super) fn check_distances(&self, pages: &[RecordedRun]) -> Result<(), Failure> {
-        for one in &self.rtt_of {
-            match one {
-                HostRtt::Recorded => check_recorded("--rtt-of", pages)?,
-                HostRtt::Of { host, .. } => check_host(host, pages)?,
-            }
-        }
+        self.rtt_of.iter().try_for_each(|one| match one {
+            HostRtt::Recorded => check_recorded("--rtt-of", pages),
+            HostRtt::Of { host, .. } => check_host(host, pages),
+        })
+    }
+
+    /// Refuses recorded lookups of pages that were not recorded.
+    pub(super) fn check_lookups(&self, pages: &[RecordedRun]) -> Result<(), Failure> {
         match self.dns {
             Some(LookupTime::Recorded) => check_recorded("--dns", pages),
             _ => Ok(()),
@@ -77,12 +77,24 @@ impl RaceArgs {
                 "the recording shows lookups of {known} of {hosts}; names of other hosts are looked up in no time"
             )
         });
-        rtts.into_iter().chain(lookups).collect()
+        let left_out = self.dns.is_none().then(|| lookups_left_out(page)).flatten();
+        rtts.into_iter().chain(lookups).chain(left_out).collect()
     }
 }
 
-/// The beginning of a recording's own note on name lookups.
-pub(super) const LOOKUPS: &str = "name lookups";
+/// Shorter lookups, in all, are not worth a note.
+const OF_NOTE: Duration = Duration::from_micros(100);
+
+/// A note on the lookups of a recording, for a load that makes none.
+pub(super) fn lookups_left_out(page: &Page) -> Option<String> {
+    let all = recorded_lookups(page).flatten().fold(Duration::ZERO, |sum, lookup| sum + lookup);
+    let millis = all.as_nanos() as f64 / 1e6;
+    (all >= OF_NOTE).then(|| {
+        format!(
+            "the recorded name lookups ({millis:.1} ms in all) are not part of the load; --dns recorded adds them"
+        )
+    })
+}
 
 fn recorded_lookups(page: &Page) -> impl Iterator<Item = Option<Duration>> + '_ {
     page.recorded().into_iter().flat_map(|recorded| recorded.hosts.iter().map(|host| host.lookup))

@@ -86,22 +86,34 @@ fn raced_run(
         threads: args.threads.map_or(0, usize::from),
         on_run: &|| progress.step(),
     };
-    let outcome = testbed::run(race, how);
-    let simulated = how.of_simulations();
-    let perfect = is_simulated.then(|| race.perfect_start(simulated));
-    let linux = outcome.as_ref().ok().and_then(|outcome| outcome.baseline(World::Sim));
-    let what_if = linux.map_or_else(Vec::new, |linux| race.what_if(linux, simulated));
+    let loaded = load(race, how, is_shown);
     progress.end();
-    let mut outcome = outcome?;
-    outcome.contestants.extend(perfect);
+    let (outcome, result) = loaded?;
     let (server, client) = (args.server_model, args.client_model);
     let setting = Setting {
         sim_server: (server != ServerModel::default()).then(|| server.to_string()),
         client_model: (client != ClientModel::default()).then(|| client.to_string()),
         ..how.setting()
     };
-    let mut result = RaceResult { setting, what_if, ..RaceResult::new(race, &outcome) };
-    if let Some(path) = &mut result.critical {
+    Ok((outcome, RaceResult { setting, ..result }))
+}
+
+/// All loads: those of the contenders, and what is simulated beside them. If a page has several
+/// runs, the critical path of the one that is shown is enough.
+fn load(
+    race: &Race,
+    how: ContestOptions<'_>,
+    is_shown: bool,
+) -> io::Result<(RaceOutcome, RaceResult)> {
+    let mut outcome = testbed::run(race, how)?;
+    let simulated = how.of_simulations();
+    let linux = outcome.baseline(World::Sim);
+    let what_if = linux.map_or_else(Vec::new, |linux| race.what_if(linux, simulated));
+    if how.worlds.contains(&World::Sim) {
+        outcome.contestants.push(race.perfect_start(simulated));
+    }
+    let mut result = RaceResult { what_if, ..RaceResult::new(race, &outcome) };
+    if let Some(path) = result.critical.as_mut().filter(|_| is_shown) {
         race.save_without(path, simulated);
     }
     Ok((outcome, result))

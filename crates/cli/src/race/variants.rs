@@ -33,7 +33,7 @@ const fn repeated(id: &'static str) -> Variable {
 /// The arguments that may have several values.
 const VARIABLE: [Variable; 14] = [
     repeated(PAGE),
-    list(HAR_PAGE),
+    repeated(HAR_PAGE),
     repeated("path"),
     list("path_preset"),
     list("http"),
@@ -194,6 +194,7 @@ impl RaceCommand {
         let pages = self.pages()?;
         let all: Vec<RecordedRun> = pages.concat();
         self.args().check_distances(&all)?;
+        self.variants.iter().zip(&pages).try_for_each(|(one, own)| one.args.check_lookups(own))?;
         let until = self.args().until(&all)?;
         let races =
             self.variants.iter().zip(pages).map(|(one, pages)| one.args.races(pages, until));

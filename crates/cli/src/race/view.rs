@@ -1,6 +1,6 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
-use super::distances::LOOKUPS;
+use super::distances::lookups_left_out;
 use super::raced::Raced;
 use super::waterfall::shifted;
 use super::{critical, diagnosis, glossary, side_by_side, table, waterfall};
@@ -31,8 +31,10 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     let mut assumptions = facts(race);
     assumptions.extend(side_by_side::where_it_ran(result));
     let looks_up = race.page.hosts().iter().any(|host| host.lookup.is_some());
-    if !looks_up && !race.page.notes().iter().any(|note| note.starts_with(LOOKUPS)) {
-        assumptions.push("Name lookups are not part of a load".to_owned());
+    if !looks_up {
+        let recorded = lookups_left_out(&race.page);
+        let note = recorded.unwrap_or_else(|| "name lookups are not part of a load".to_owned());
+        assumptions.push(capitalised(&note));
     }
     let views = views(raced);
     RaceReport {

@@ -24,11 +24,12 @@ impl Copied {
         let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let open = |path: &PathBuf| fs::set_permissions(path, fs::Permissions::from_mode(0o755));
+        open(&folder).unwrap();
         let binary = folder.join("program");
         // A copy cannot be run while a child of another test still holds it open for writing.
         let linked = fs::hard_link(crate::PROGRAM, &binary);
-        linked.or_else(|_| fs::copy(crate::PROGRAM, &binary).map(drop)).unwrap();
-        open(&folder).and_then(|()| open(&binary)).unwrap();
+        let copied = || fs::copy(crate::PROGRAM, &binary).and_then(|_| open(&binary));
+        linked.or_else(|_| copied()).unwrap();
         Some(Self(folder))
     }
 

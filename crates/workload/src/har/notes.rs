@@ -33,10 +33,6 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
              recorded waits hold queueing that counts as server time"
         )
     }));
-    let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns.unwrap_or_default());
-    if dns >= Duration::from_micros(100) {
-        notes.push(format!("name lookups ({} in all) are not part of the load", millis(dns)));
-    }
     notes
 }
 
