@@ -28,7 +28,6 @@ impl RebuiltSender {
             mss: self.core.mss(),
             paced_until: None,
             slow_start: self.path.in_startup(),
-            reader_lags: self.core.window() + self.core.mss() <= self.core.largest_window(),
         }
     }
 
@@ -97,7 +96,8 @@ impl RebuiltSender {
             SenderWait::Application
         } else if self.core.window_edge() < self.core.nxt() + mss {
             // Where both windows are full the receiver's counts, as in the account of a race.
-            SenderWait::Receiver
+            let has_shrunk = self.core.window() + mss <= self.core.largest_window();
+            if has_shrunk { SenderWait::SlowReader } else { SenderWait::Receiver }
         } else if spare < mss {
             if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
         } else {

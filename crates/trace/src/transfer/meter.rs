@@ -9,7 +9,7 @@ use super::ending::{Acks, ConnectionEnd, Ending, PathKnown};
 use super::link_rate::{Delivery, LinkRate};
 use super::open::OpenTransfer;
 use super::passage::{Passage, PassingAck, PassingData};
-use super::plateau::RoundAck;
+use super::plateau::{RoundAck, RoundEnd};
 use super::shares::{TimeShare, TimeShares};
 use super::wait::{EndOfPiece, Flight, SenderState, SenderWait, Wait};
 use crate::kinds::RetransmissionKind;
@@ -321,8 +321,9 @@ impl TransferMeter {
     /// Gives the time since the last packet to its cause.
     #[inline(always)]
     fn cut(&mut self, now: Instant, end: &EndOfPiece) {
+        let now = now.max(self.mark);
         let time = now.saturating_since(self.mark);
-        self.mark = self.mark.max(now);
+        self.mark = now;
         let Some(open) = &mut self.open else { return };
         if self.wait.is_done() {
             let left = if self.wait == Wait::Done { &mut open.done } else { &mut open.shut };
@@ -345,26 +346,19 @@ impl TransferMeter {
     fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
-        // An ACK of a reader that lags came when the application read. Where the window was full,
-        // only that ACK made room.
-        let by_reader = sender.reader_lags && self.wait == Wait::ReceiverWindow;
-        let by_receiver = sender.flight.wait == SenderWait::Receiver || by_reader;
+        // An ACK that made room in the window of a slow reader came when the application read.
+        let by_receiver = sender.flight.wait.is_receiver() || self.wait == Wait::SlowReader;
         let &PassingAck { delivered: bytes, rtt, .. } = ack;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
         if let Some(open) = &mut self.open {
             open.full += full.unwrap_or_default();
             let is_other = repairs || full.is_some() || by_receiver;
-            let is_at_receiver = self.is_at_receiver;
             let outstanding = open.clock.outstanding();
-            if open.plateau.ends_round(&RoundAck {
-                now,
-                srtt,
-                outstanding,
-                is_other,
-                is_at_receiver,
-            }) {
-                open.plateau.end_round(now, sender.slow_start, &mut open.report);
+            if open.plateau.ends_round(&RoundAck { now, srtt, outstanding, is_other }) {
+                let (slow_start, is_at_receiver) = (sender.slow_start, self.is_at_receiver);
+                let end = RoundEnd { now, slow_start, is_at_receiver };
+                open.plateau.end_round(&end, &mut open.report);
             }
             open.clock.on_ack(now);
         }
@@ -376,7 +370,7 @@ impl TransferMeter {
         self.is_at_receiver = true;
         let Some(open) = &mut self.open else { return };
         let srtt = rtt.unwrap_or(open.report.srtt);
-        let by_receiver = self.wait == Wait::ReceiverWindow;
+        let by_receiver = self.wait.is_receiver();
         let mss = open.report.mss;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs: rtt.is_none(), by_receiver };
         self.link.measure_by_stamps();
@@ -387,7 +381,7 @@ impl TransferMeter {
     /// nor why data leaves now.
     fn doubt_full_window(&mut self, now: Instant) {
         let is_window =
-            matches!(self.wait, Wait::SlowStart | Wait::Avoidance | Wait::ReceiverWindow);
+            self.wait.is_receiver() || matches!(self.wait, Wait::SlowStart | Wait::Avoidance);
         if let Some(open) = &mut self.open
             && is_window
             && open.paced.is_none()

@@ -34,6 +34,13 @@ pub(super) struct RoundAck {
     pub(super) outstanding: u64,
     /// Something else than windows, or a limit like them, keeps the sender back.
     pub(super) is_other: bool,
+}
+
+/// A round that is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundEnd {
+    pub(super) now: Instant,
+    pub(super) slow_start: bool,
     /// The capture was made at the receiver: it does not show what lets the sender's data go.
     pub(super) is_at_receiver: bool,
 }
@@ -52,7 +59,6 @@ pub(super) struct Plateau {
     is_paced: bool,
     /// Something else has kept the sender back in the round under way.
     is_other: bool,
-    is_at_receiver: bool,
     /// Bursts that an ACK let go, and others, since the plateau began.
     clocked: u32,
     free: u32,
@@ -74,14 +80,14 @@ impl Plateau {
     #[inline]
     pub(super) fn ends_round(&mut self, ack: &RoundAck) -> bool {
         self.is_other |= ack.is_other;
-        self.is_at_receiver = ack.is_at_receiver;
         self.peak = self.peak.max(ack.outstanding);
         ack.now.saturating_since(self.round_began) > ack.srtt
     }
 
     /// A round is over.
     #[inline(never)]
-    pub(super) fn end_round(&mut self, now: Instant, slow_start: bool, of: &mut Draft) {
+    pub(super) fn end_round(&mut self, end: &RoundEnd, of: &mut Draft) {
+        let &RoundEnd { now, slow_start, is_at_receiver } = end;
         let peak = std::mem::take(&mut self.peak);
         self.round_began = now;
         let step = of.mss.max(self.highest / STEP_PART);
@@ -104,7 +110,7 @@ impl Plateau {
             return;
         }
         self.is_paced |= self.free > self.clocked * MOSTLY;
-        let limit = if self.is_at_receiver {
+        let limit = if is_at_receiver {
             TimeShare::Unexplained
         } else if self.is_paced {
             // A steady rate coincides with its own ACKs for a while. A send buffer lets nothing go
@@ -159,9 +165,8 @@ mod tests {
             let waited = if slow_start { TimeShare::SlowStart } else { TimeShare::Avoidance };
             draft.shares.add(waited, Duration::from_millis(30));
             let outstanding = peak * MSS;
-            let ack = RoundAck { now, srtt, outstanding, is_other: false, is_at_receiver };
-            if plateau.ends_round(&ack) {
-                plateau.end_round(now, slow_start, &mut draft);
+            if plateau.ends_round(&RoundAck { now, srtt, outstanding, is_other: false }) {
+                plateau.end_round(&RoundEnd { now, slow_start, is_at_receiver }, &mut draft);
             }
             clock.on_ack(now);
             draft.sent = now - Duration::from_millis(20);

@@ -21,8 +21,18 @@ pub(crate) enum SenderWait {
     Avoidance,
     /// The receiver's window.
     Receiver,
+    /// The same, and the window is smaller than it has been: the receiver's buffer holds data that
+    /// the application has not read.
+    SlowReader,
     /// The window has room: the application has no more, or has sent all.
     Application,
+}
+
+impl SenderWait {
+    /// The receiver's window keeps the sender back.
+    pub(super) const fn is_receiver(self) -> bool {
+        matches!(self, Self::Receiver | Self::SlowReader)
+    }
 }
 
 /// What a meter needs to know of a sender.
@@ -36,9 +46,6 @@ pub(crate) struct SenderState {
     /// The pacer keeps data back that the window has room for.
     pub(crate) paced_until: Option<Instant>,
     pub(crate) slow_start: bool,
-    /// The receiver offers a smaller window than it has offered before: its buffer holds data that
-    /// the application has not read.
-    pub(crate) reader_lags: bool,
 }
 
 /// The part of the state of a sender that each of its segments may change.
@@ -89,6 +96,7 @@ pub(super) enum Wait {
     SlowStart,
     Avoidance,
     ReceiverWindow,
+    SlowReader,
     /// The window has room: the application has no more, or has sent all.
     Room,
     /// The window was full, and what happened next contradicts it.
@@ -110,6 +118,7 @@ impl Wait {
             SenderWait::SlowStart => Self::SlowStart,
             SenderWait::Avoidance => Self::Avoidance,
             SenderWait::Receiver => Self::ReceiverWindow,
+            SenderWait::SlowReader => Self::SlowReader,
             SenderWait::Application => Self::Room,
         }
     }
@@ -138,10 +147,15 @@ impl Wait {
             Self::Avoidance => TimeShare::Avoidance,
             // Where there was room, something went again.
             Self::Repair | Self::Room => TimeShare::Recovery,
-            Self::ReceiverWindow => TimeShare::ReceiverWindow,
+            Self::ReceiverWindow | Self::SlowReader => TimeShare::ReceiverWindow,
             Self::Unknown => TimeShare::Unexplained,
             Self::Done | Self::Shut => TimeShare::Application,
         }
+    }
+
+    /// The receiver's window is full.
+    pub(super) const fn is_receiver(self) -> bool {
+        matches!(self, Self::ReceiverWindow | Self::SlowReader)
     }
 
     /// All of the response is acknowledged, so far.

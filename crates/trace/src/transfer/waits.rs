@@ -8,7 +8,7 @@ const MOST: u32 = 64;
 /// Round trips that are remembered: a loss is found one round trip after it, or a little more.
 const REMEMBERED: u64 = 3;
 /// Places at first.
-const FIRST: usize = 8;
+const FIRST: usize = 16;
 /// A search looks at so many together: where it ends among them takes no branch, which would often be predicted wrongly.
 const TOGETHER: usize = 4;
 
@@ -77,10 +77,12 @@ impl Waits {
         (self.rtt, self.seen) = (rtt, Instant::ZERO);
     }
 
-    /// Looks at the path. What is too long ago then is forgotten, once that matters.
+    /// Looks at the path, no earlier than before. What is too long ago then is forgotten, once that
+    /// matters.
     #[inline]
     pub(super) fn look(&mut self, now: Instant) {
-        self.seen = self.seen.max(now);
+        debug_assert!(self.seen <= now);
+        self.seen = now;
     }
 
     /// What ended before is forgotten.
@@ -182,7 +184,7 @@ impl Waits {
         self.found = self.found.saturating_sub(first as u32);
         if (end - first) * 4 > self.places.len() * 3 || self.places.is_empty() {
             let mut places = std::mem::take(&mut self.places).into_vec();
-            places.resize((2 * places.len()).max(FIRST), PastWait::default());
+            places.resize((4 * places.len()).max(FIRST), PastWait::default());
             self.places = places.into_boxed_slice();
         }
     }

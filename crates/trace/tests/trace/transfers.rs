@@ -284,3 +284,36 @@ fn a_window_whose_scale_nobody_told_bounds_nothing() {
     assert!(found.windows.iter().all(|(_, point)| point.receive_window.is_none()));
     assert!(found.transfers[0].1.shares.of(TimeShare::ReceiverWindow).is_zero());
 }
+
+/// 200 segments of 1,000 bytes through a link that takes 5 ms for each: 1.6 Mbit/s, 100 ms there
+/// and back. The client offers 24 segments, and behind the 60th ACK as many as are said.
+fn limited_by_window(later: u16) -> TransferReport {
+    let mut wire = CapturedWire::new();
+    wire.open(0, true);
+    wire.ask(110, 0, 300, 0);
+    wire.segments.last_mut().unwrap().window = 24_000;
+    wire.send(110, 0..10);
+    let mut sent = vec![110; 10];
+    let mut ms = 0;
+    for n in 0..200 {
+        ms = (ms + 5).max(sent[n] + 100);
+        let (acked, window) = (n as u32 + 1, if n < 60 { 24 } else { later });
+        wire.ack(ms, acked).window = window * 1_000;
+        let until = (10 + 2 * acked).min(acked + u32::from(window)).min(200);
+        let next = sent.len() as u32;
+        wire.send(ms, next..until);
+        sent.resize(sent.len().max(until as usize), ms);
+    }
+    transfers_of(&wire)[0]
+}
+
+/// A window that stays the same lets a segment go when the link has delivered one: its ACKs show
+/// the rate of the link. One that has shrunk is that of a slow reader, whose ACKs show when it read.
+#[test]
+fn a_full_window_of_a_fast_reader_shows_the_link() {
+    let rate = limited_by_window(24).delivery_rate.as_bps();
+    assert!((1_550_000..1_650_000).contains(&rate), "{rate}");
+    let full = |later| limited_by_window(later).link_full.as_millis();
+    assert!(full(24) > 600, "{}", full(24));
+    assert_eq!(full(20), 0);
+}
