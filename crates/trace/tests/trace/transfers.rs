@@ -286,7 +286,7 @@ fn a_window_whose_scale_nobody_told_bounds_nothing() {
 }
 
 /// 200 segments of 1,000 bytes through a link that takes 5 ms for each: 1.6 Mbit/s, 100 ms there
-/// and back. The client offers 24 segments, and behind the 60th ACK as many as are said.
+/// and back. The client offers 24 segments, and `later` ones behind the 60th ACK.
 fn limited_by_window(later: u16) -> TransferReport {
     let mut wire = CapturedWire::new();
     wire.open(0, true);
@@ -308,7 +308,8 @@ fn limited_by_window(later: u16) -> TransferReport {
 }
 
 /// A window that stays the same lets a segment go when the link has delivered one: its ACKs show
-/// the rate of the link. One that has shrunk is that of a slow reader, whose ACKs show when it read.
+/// the rate of the link. A window that has shrunk is that of a slow reader. Its ACKs show when it
+/// read.
 #[test]
 fn a_full_window_of_a_fast_reader_shows_the_link() {
     let rate = limited_by_window(24).delivery_rate.as_bps();
