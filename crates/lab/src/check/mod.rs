@@ -31,6 +31,7 @@ use reproduction::check::ns2::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use testbed::TOO_LATE;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
@@ -257,6 +258,14 @@ fn read(files: &[PathBuf]) -> Result<Vec<Measurements>, Failure> {
 fn spread_of(path: &Path) -> Option<PathBuf> {
     let stem = path.file_stem()?.to_str()?;
     Some(path.with_file_name(format!("{stem}-spread.csv")))
+}
+
+/// Reports that packets of a measurement were later than [`TOO_LATE`], although it was repeated.
+fn remark_if_late(what: &str, lateness_p99_s: f64) {
+    if lateness_p99_s > TOO_LATE.as_secs_f64() {
+        let ms = lateness_p99_s * 1e3;
+        remark(&format!("note: packets of {what} were late: {ms:.1} ms"));
+    }
 }
 
 /// A measurement failed: for want of what the machine has not, or otherwise.
