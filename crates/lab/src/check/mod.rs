@@ -25,7 +25,7 @@ pub(crate) use truth::appendix as truth_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Entry, Failure, input, remark, stdout};
+use cmdline::{Appendix, Entry, Failure, input, note, stdout};
 use reproduction::check::ns2::{
     self, ComparisonRow, Measurements, Ns2Verdict, PreparedCases, Selection,
 };
@@ -228,15 +228,15 @@ fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
 }
 
 fn say_what_is_left_out(prepared: &PreparedCases) {
-    for note in &prepared.notes {
-        remark(&format!("note: {note}"));
+    for one in &prepared.notes {
+        note(one);
     }
     let mut skipped = BTreeMap::new();
     for reason in &prepared.skipped {
         *skipped.entry(reason).or_insert(0) += 1;
     }
     for (reason, rows) in skipped {
-        remark(&format!("note: {reason} ({} left out)", counted(rows, "row")));
+        note(&format!("{reason} ({} left out)", counted(rows, "row")));
     }
 }
 
@@ -264,7 +264,7 @@ fn spread_of(path: &Path) -> Option<PathBuf> {
 fn remark_if_late(what: &str, lateness_p99_s: f64) {
     if lateness_p99_s > TOO_LATE.as_secs_f64() {
         let ms = lateness_p99_s * 1e3;
-        remark(&format!("note: packets of {what} were late: {ms:.1} ms"));
+        note(&format!("packets of {what} were late: {ms:.1} ms"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{of_machine, remark_if_late};
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Failure, remark, stdout};
+use cmdline::{Appendix, Failure, note, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
 use testbed::truth::{
@@ -99,7 +99,7 @@ pub(super) fn run(args: &CheckTruthArgs) -> Result<(), Failure> {
     progress.end();
     let report = report.map_err(of_machine)?;
     for left_out in &report.left_out {
-        remark(&format!("note: without {:?}: {}", left_out.row, left_out.why));
+        note(&format!("without {:?}: {}", left_out.row, left_out.why));
     }
     match args.json {
         true => stdout::print_json(&report)?,
