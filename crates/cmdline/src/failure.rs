@@ -93,6 +93,11 @@ pub fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 
+/// Prints a note beside the results on standard error.
+pub fn note(text: &str) {
+    remark(&format!("note: {text}"));
+}
+
 /// What came from a file must not steer the terminal: control characters other than line ends are shown as "?".
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '?' } else { c }).collect()

@@ -1,7 +1,7 @@
 //! Contenders that can race on this machine: Linux with an agent only where there is one and the
 //! kernel takes it. The others race all the same.
 
-use crate::failure::remark;
+use crate::failure::note;
 use crate::programs;
 use race::World;
 use std::io;
@@ -31,7 +31,7 @@ impl RaceField {
             Err(why) => {
                 let without = all.iter().filter(|contender| contender.agent().is_some());
                 let names: Vec<&str> = without.map(Contender::name).collect();
-                remark(&format!("note: kernel without {}: {why}", names.join(", ")));
+                note(&format!("kernel without {}: {why}", names.join(", ")));
                 let contenders = all.into_iter().map(Contender::without_agent).collect();
                 Ok(Self { contenders, agent: None })
             }
@@ -46,7 +46,7 @@ impl RaceField {
                 None | Some(Ok(())) => contenders.push(contender),
                 Some(Err(error)) if cannot_be_had(&error) => return Err(error),
                 Some(Err(error)) => {
-                    remark(&format!("note: kernel without {}: {error}", contender.name()));
+                    note(&format!("kernel without {}: {error}", contender.name()));
                     contenders.push(contender.without_agent());
                 }
             }

@@ -42,5 +42,5 @@ pub mod stdout;
 
 pub use appendix::{Appendix, EXIT, Entry};
 #[cfg(feature = "commands")]
-pub use failure::{Failure, FirstFailure, harmless, remark};
+pub use failure::{Failure, FirstFailure, harmless, note, remark};
 pub use prefix::parse_prefix;

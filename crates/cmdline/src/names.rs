@@ -1,7 +1,7 @@
 //! Names and paths on the command line: those that stand for something with a list of its own, and
 //! errors for unknown ones.
 
-use crate::failure::remark;
+use crate::failure::note;
 use crate::input;
 use link::path::{PRESETS, PathSpec, preset};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub fn recorded_notes(path: &PathSpec) -> Vec<String> {
 
 /// Prints the notes on the recordings of a path on standard error.
 pub fn say_recorded(path: &PathSpec) {
-    recorded_notes(path).iter().for_each(|note| remark(&format!("note: {note}")));
+    recorded_notes(path).iter().for_each(|one| note(one));
 }
 
 /// The path of this name.

@@ -21,7 +21,7 @@ pub struct HeadstartProgram {
     build: &'static str,
 }
 
-/// The program that hands over to all others. It is its own subcommand of nothing.
+/// The program that hands over to all others. It has no subcommand of another program.
 pub const HEADSTART: HeadstartProgram = HeadstartProgram {
     subcommand: "",
     file: "headstart",

@@ -35,6 +35,20 @@ impl ThreadScheduling {
         }
     }
 
+    /// Runs `job` on a thread of its own that has the best scheduling, and returns its result.
+    /// Priority and namespaces are a thread's, and the calling thread keeps its own.
+    ///
+    /// # Panics
+    /// If `job` does.
+    pub fn on_its_own_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
+        let run = || {
+            Self::best();
+            job()
+        };
+        let ran = std::thread::scope(|scope| scope.spawn(run).join());
+        ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
     /// Leaves real time for ordinary scheduling, with the best niceness: for a thread that starts a program with much to compute, which
     /// inherits both. A browser with real-time threads once filled all cores. So the kernel's own threads did not run, for which it
     /// waited itself.
@@ -51,5 +65,27 @@ impl fmt::Display for ThreadScheduling {
             Self::RealTime => write!(f, "real-time"),
             Self::Ordinary(why) => write!(f, "ordinary: {why}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thread_priority::thread_schedule_policy_param;
+
+    #[test]
+    fn a_job_runs_on_a_thread_of_its_own_and_leaves_the_callers_scheduling() {
+        let own =
+            || (std::thread::current().id(), thread_schedule_policy_param(thread_native_id()));
+        let before = own();
+        let during = ThreadScheduling::on_its_own_thread(own);
+        assert_ne!(during.0, before.0);
+        assert_eq!(own(), before);
+    }
+
+    #[test]
+    #[should_panic(expected = "of the job")]
+    fn a_panic_of_the_job_is_the_callers() {
+        ThreadScheduling::on_its_own_thread(|| panic!("of the job"));
     }
 }

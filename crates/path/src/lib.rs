@@ -12,5 +12,5 @@ mod path;
 pub use client::ProxyClient;
 pub use path::{
     Front, Learning, LearningTerms, MemberDelivery, Origin, Pacer, ParkedPath, Path, Reporting,
-    SendLog, StartUpExit, StartUpReport, Upheaval,
+    SendLimit, SendLog, StartUpExit, StartUpReport, Upheaval,
 };

@@ -1,6 +1,7 @@
 //! A cell: a path, a page, and the congestion control of the server.
 
 use link::path::PathSpec;
+use race::estimate::MeanEstimate;
 use race::{Hosts, REAL_PROCESSING, Race, RaceResult, RunOptions, VisitKind, Visits};
 use race::{World, contestants};
 use serde::Serialize;
@@ -8,6 +9,8 @@ use std::sync::Arc;
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls};
 
+/// Name of the server, in its certificate and in the simulated page.
+pub(crate) const SERVER_NAME: &str = "peer.example";
 /// Bytes of a request's header as `h3` writes it: four indexed fields, an address of a number, and
 /// the host's.
 const REQUEST_HEADER: u64 = 35;
@@ -82,13 +85,11 @@ pub struct LoadTimes {
 impl LoadTimes {
     /// The summary of these times; `None` of fewer than two.
     pub(crate) fn of(times: &[f64]) -> Option<Self> {
-        let count = times.len() as f64;
-        let mean_s = times.iter().sum::<f64>() / count;
-        let squares: f64 = times.iter().map(|time| (time - mean_s).powi(2)).sum();
-        (times.len() > 1).then(|| Self {
+        let MeanEstimate { mean, standard_error } = MeanEstimate::of(times)?;
+        Some(Self {
             loads: times.len(),
-            mean_s,
-            error_s: (squares / (count - 1.0) / count).sqrt(),
+            mean_s: mean,
+            error_s: standard_error?,
             least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
             greatest_s: times.iter().copied().fold(0.0, f64::max),
         })
@@ -101,7 +102,7 @@ impl QuicCell {
     /// # Panics
     /// If the path cannot be read: cells are written in this crate alone.
     fn over(path: &str, objects: usize, bytes: u64, control: QuicControl) -> Self {
-        let path: PathSpec = path.parse().expect("cells have paths that can be");
+        let path: PathSpec = path.parse().expect("paths of cells can be read");
         let loads = if path.loss() > 0.0 { LOADS_WITH_LOSS } else { LOADS };
         Self { path, objects, bytes, control, loads }
     }
@@ -115,7 +116,7 @@ impl QuicCell {
             discovery: if n == 0 { Discovery::AtStart } else { found },
             ..Object::plain(format!("/{n}"), ObjectKind::Html, self.bytes)
         };
-        let host = PageHost { tls: Tls::Tls13, ..PageHost::plain("peer.example", Http::Http3) };
+        let host = PageHost { tls: Tls::Tls13, ..PageHost::plain(SERVER_NAME, Http::Http3) };
         let objects = (0..self.objects).map(object).collect();
         Page::new("page", vec![host], objects).expect("a document and what it reveals")
     }

@@ -29,6 +29,9 @@ pub struct ComparedCell {
     pub simulated: LoadTimes,
     /// Loads that were repeated because packets were late.
     pub redone: u32,
+    /// Scheduling delay of all packets but one in a hundred, seconds: that of the latest load which
+    /// counts.
+    pub lateness_p99_s: f64,
 }
 
 impl ComparedCell {
@@ -38,13 +41,13 @@ impl ComparedCell {
     /// If the machine does not let it ([`testbed::cannot_be_had`]), or a load fails.
     pub fn of(cell: &QuicCell, seed: u64, keep: Option<&Path>) -> io::Result<Self> {
         let peer = QuicPeer::new(cell)?;
-        let (mut times, mut redone) = (Vec::new(), 0);
+        let mut loads = Vec::new();
         for load in 0..cell.loads {
             let load_seed = seed.wrapping_add(u64::from(load));
-            let (time, repeats) = peer.load(load_seed, keep.filter(|_| load == 0))?;
-            times.push(time.as_secs_f64());
-            redone += repeats;
+            loads.push(peer.load(load_seed, keep.filter(|_| load == 0))?);
         }
+        let times: Vec<f64> = loads.iter().map(|load| load.time.as_secs_f64()).collect();
+        let latest = loads.iter().map(|load| load.lateness_p99).max().unwrap_or_default();
         let unended = || io::Error::other(format!("{}: a simulated load did not end", cell.path));
         Ok(Self {
             path: cell.path.to_string(),
@@ -53,7 +56,8 @@ impl ComparedCell {
             control: cell.control,
             peer: LoadTimes::of(&times).ok_or_else(|| io::Error::other("no load"))?,
             simulated: cell.simulate(seed).ok_or_else(unended)?,
-            redone,
+            redone: loads.iter().map(|load| load.redone).sum(),
+            lateness_p99_s: latest.as_secs_f64(),
         })
     }
 
@@ -86,6 +90,7 @@ mod tests {
                 peer: range(1.0),
                 simulated: range(simulated),
                 redone: 0,
+                lateness_p99_s: 0.0,
             }
         };
         let inside = |error| [0.89, 0.91, 1.09, 1.11].map(|time| of(time, error).is_inside());

@@ -1,6 +1,6 @@
 //! quinn as server and client of a page, each on a UDP socket in a namespace.
 
-use super::cell::{QuicCell, QuicControl};
+use super::cell::{QuicCell, QuicControl, SERVER_NAME};
 use bytes::{Buf, Bytes};
 use emulator::{Clock, ThreadScheduling};
 use h3::client::SendRequest;
@@ -13,35 +13,40 @@ use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, 
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::error::Error;
-use std::fs;
 use std::future::poll_fn;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
-use testbed::{HostPair, PairPlan, Recorded, TOO_LATE};
+use testbed::{HostPair, PairPlan, Punctual, Recorded, until_punctual, write_files};
 use tokio::task::{LocalSet, spawn_local};
 use units::{Duration, Instant};
 
-/// The server's name.
-const NAME: &str = "peer.example";
 const PORT: u16 = 443;
 /// Bytes of a packet, as simulated: quinn does not search for larger ones.
 const DATAGRAM: u16 = 1200;
 /// Packets of the initial window (RFC 9002 §7.2).
 const INITIAL_WINDOW: u64 = 10 * DATAGRAM as u64;
-/// Receive buffers of sockets, larger than any flight of a page.
-const SOCKET_BUFFER: usize = 8 << 20;
+/// Send and receive buffers of sockets, larger than any flight of a page.
+const SOCKET_BUFFER_BYTES: usize = 8 << 20;
 /// A load takes a few seconds.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Times that a load is repeated at most because packets were late; the last one then counts.
-const REPEATS: u32 = 2;
 
 /// Both ends' configurations, and what they load.
 pub(crate) struct QuicPeer<'a> {
     cell: &'a QuicCell,
     server: ServerConfig,
     client: ClientConfig,
+}
+
+/// A load by quinn.
+pub(crate) struct PeerLoad {
+    /// Time from the first packet to the last byte.
+    pub(crate) time: Duration,
+    /// Scheduling delay of all packets but one in a hundred.
+    pub(crate) lateness_p99: Duration,
+    /// Loads before it that were repeated because packets were late.
+    pub(crate) redone: u32,
 }
 
 /// An error in its own words.
@@ -55,7 +60,7 @@ impl<'a> QuicPeer<'a> {
     /// # Errors
     /// If the machine has no randomness.
     pub(crate) fn new(cell: &'a QuicCell) -> io::Result<Self> {
-        let made = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(failed)?;
+        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(failed)?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         let transport = Arc::new(transport(cell.control));
         let mut server = server(made.cert.der().clone(), key.into())?;
@@ -65,34 +70,19 @@ impl<'a> QuicPeer<'a> {
         Ok(Self { cell, server, client })
     }
 
-    /// Loads the page until packets were not late. Returns its time, and the number of repeated
-    /// loads.
-    pub(crate) fn load(&self, seed: u64, keep: Option<&Path>) -> io::Result<(Duration, u32)> {
-        let mut redone = 0;
-        loop {
-            let (time, recorded) = self.load_once(seed)?;
-            if recorded.lateness.p99() > TOO_LATE && redone < REPEATS {
-                redone += 1;
-                continue;
-            }
-            if let Some(folder) = keep {
-                fs::create_dir_all(folder)?;
-                fs::write(folder.join("client.pcap"), &recorded.at_client)?;
-                fs::write(folder.join("server.pcap"), &recorded.at_server)?;
-            }
-            return Ok((time, redone));
+    /// Loads the page until packets were not late ([`until_punctual`]). Captures go to `keep`.
+    pub(crate) fn load(&self, seed: u64, keep: Option<&Path>) -> io::Result<PeerLoad> {
+        let load = || ThreadScheduling::on_its_own_thread(|| self.load_here(seed));
+        let Punctual { measured: (time, recorded), redone } =
+            until_punctual(load, |(_, recorded)| recorded.lateness.p99())?;
+        if let Some(folder) = keep {
+            let captures = [
+                ("client.pcap", recorded.at_client.as_slice()),
+                ("server.pcap", &recorded.at_server),
+            ];
+            write_files(folder, &captures)?;
         }
-    }
-
-    fn load_once(&self, seed: u64) -> io::Result<(Duration, Recorded)> {
-        std::thread::scope(|scope| {
-            // Priority is a thread's, so the load has one of its own.
-            let thread = scope.spawn(|| {
-                ThreadScheduling::best();
-                self.load_here(seed)
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        Ok(PeerLoad { time, lateness_p99: recorded.lateness.p99(), redone })
     }
 
     fn load_here(&self, seed: u64) -> io::Result<(Duration, Recorded)> {
@@ -163,8 +153,8 @@ fn client(certificate: CertificateDer<'static>) -> io::Result<ClientConfig> {
 
 fn bind(at: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(at)?;
-    setsockopt(&socket, sockopt::RcvBufForce, &SOCKET_BUFFER)?;
-    setsockopt(&socket, sockopt::SndBuf, &SOCKET_BUFFER)?;
+    setsockopt(&socket, sockopt::RcvBufForce, &SOCKET_BUFFER_BYTES)?;
+    setsockopt(&socket, sockopt::SndBuf, &SOCKET_BUFFER_BYTES)?;
     Ok(socket)
 }
 
@@ -207,7 +197,7 @@ async fn load(
     clock: Clock,
 ) -> io::Result<Duration> {
     let start: Instant = clock.now();
-    let connection = endpoint.connect(at, NAME).map_err(failed)?.await?;
+    let connection = endpoint.connect(at, SERVER_NAME).map_err(failed)?.await?;
     let mut client = h3::client::builder();
     let client = client.send_grease(false).build::<_, _, Bytes>(Connection::new(connection)).await;
     let (mut driver, requests) = client.map_err(failed)?;
@@ -224,7 +214,7 @@ async fn load(
 
 /// One object, to its last byte.
 async fn get(mut requests: SendRequest<OpenStreams, Bytes>, n: usize) -> io::Result<()> {
-    let request = Request::get(format!("https://{NAME}/{n}")).body(()).map_err(failed)?;
+    let request = Request::get(format!("https://{SERVER_NAME}/{n}")).body(()).map_err(failed)?;
     let mut stream = requests.send_request(request).await.map_err(failed)?;
     stream.finish().await.map_err(failed)?;
     stream.recv_response().await.map_err(failed)?;

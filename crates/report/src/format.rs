@@ -31,20 +31,48 @@ pub fn estimate(value: Estimate, quantity: Quantity) -> String {
     out
 }
 
+/// Words for a gain that chance alone may explain.
+pub(crate) const NO_DIFFERENCE: &str = "no difference";
+
+impl Median {
+    /// Least and greatest of the interval as they are shown, without their unit. `None` if there is
+    /// no interval or both are shown alike: then the repeats do not differ, as far as is shown.
+    fn shown_interval(self, quantity: Quantity) -> Option<[String; 2]> {
+        let (least, most) = self.interval?;
+        let style = Style::of(self.value.into(), quantity);
+        let shown = [least, most].map(|end| style.number(end, quantity == Quantity::Gain));
+        (shown[0] != shown[1]).then_some(shown)
+    }
+
+    /// True for a gain that chance alone may explain: its interval holds zero, and its ends differ
+    /// as they are shown.
+    pub(crate) fn is_no_difference(self) -> bool {
+        let holds_zero = self.interval.is_some_and(|(least, most)| least <= 0.0 && most >= 0.0);
+        holds_zero && self.shown_interval(Quantity::Gain).is_some()
+    }
+
+    /// A gain in a few words: like `12.1 % less`, `no difference`, or `the same` if it is shown as
+    /// zero.
+    pub fn gain_in_words(self) -> String {
+        let share = |share: f64| estimate(share.into(), Quantity::Share);
+        let size = share(self.value.abs());
+        match self.value {
+            _ if self.is_no_difference() => NO_DIFFERENCE.to_owned(),
+            _ if size == share(0.0) => "the same".to_owned(),
+            gain if gain < 0.0 => format!("{size} more"),
+            _ => format!("{size} less"),
+        }
+    }
+}
+
 /// A median and its interval by the same rule.
 pub(crate) fn median(median: Median, quantity: Quantity) -> String {
     let value = estimate(median.value.into(), quantity);
-    let Some((least, most)) = median.interval else { return value };
-    let style = Style::of(median.value.into(), quantity);
-    let signed = quantity == Quantity::Gain;
-    let (least_shown, most_shown) = (style.number(least, signed), style.number(most, signed));
-    // All repeats were alike, as far as is shown: nothing is unsure.
-    if least_shown == most_shown {
-        return value;
-    }
-    match signed && least <= 0.0 && most >= 0.0 {
-        true => format!("no difference ({least_shown} to {most_shown}{})", style.suffix),
-        false => format!("{value} ({least_shown} to {most_shown})"),
+    let Some([least, most]) = median.shown_interval(quantity) else { return value };
+    let suffix = Style::of(median.value.into(), quantity).suffix;
+    match quantity == Quantity::Gain && median.is_no_difference() {
+        true => format!("{NO_DIFFERENCE} ({least} to {most}{suffix})"),
+        false => format!("{value} ({least} to {most})"),
     }
 }
 
@@ -253,6 +281,20 @@ mod tests {
         assert_eq!(shown(0.812, Some((0.798, 0.84)), Quantity::Time), "812 ms (798 to 840)");
         assert_eq!(shown(0.812, None, Quantity::Time), "812 ms");
         assert_eq!(extremes(0.798, 1.24, Quantity::Time), "0.798 – 1.240 s");
+    }
+
+    #[test]
+    fn gains_in_words_say_no_difference_by_the_rule_of_tables() {
+        let words = |value, interval| Median { value, interval }.gain_in_words();
+        assert_eq!(words(0.121, Some((0.12, 0.122))), "12.1 % less");
+        assert_eq!(words(-0.05, None), "5.0 % more");
+        assert_eq!(words(0.002, Some((-0.008, 0.0041))), "no difference");
+        // An end of the interval at zero holds zero.
+        assert_eq!(words(0.002, Some((0.0, 0.0041))), "no difference");
+        // As they are shown, none differs from zero.
+        assert_eq!(words(0.0, Some((0.0, 0.0))), "the same");
+        assert_eq!(words(-0.0001, Some((-0.0002, 0.0001))), "the same");
+        assert_eq!(words(0.0004, None), "the same");
     }
 
     #[test]

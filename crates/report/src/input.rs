@@ -203,21 +203,18 @@ pub enum SenderBound {
     Recovery,
     /// Its server had nothing to send yet.
     Server,
-    /// The browser had not asked yet.
-    Client,
     /// Signals under way: handshakes, requests, last bytes.
     Rounds,
 }
 
 impl SenderBound {
     /// All of them, in the order of legends.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Path,
         Self::CongestionWindow,
         Self::ReceiveWindow,
         Self::Recovery,
         Self::Server,
-        Self::Client,
         Self::Rounds,
     ];
 
@@ -229,7 +226,6 @@ impl SenderBound {
             Self::ReceiveWindow => "rwnd",
             Self::Recovery => "recovery",
             Self::Server => "server",
-            Self::Client => "client",
             Self::Rounds => "rounds",
         }
     }
@@ -242,7 +238,6 @@ impl SenderBound {
             Self::ReceiveWindow => Role::ReceiveWindow,
             Self::Recovery => Role::Recovery,
             Self::Server => Role::Server,
-            Self::Client => Role::Client,
             Self::Rounds => Role::Rounds,
         })
     }

@@ -9,6 +9,7 @@
 //!
 //! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.
 
+mod address;
 mod bars;
 mod document;
 mod figure;
@@ -25,6 +26,7 @@ mod table;
 mod text;
 mod thin;
 
+pub use address::split_address;
 pub use bars::{BarPart, BarRow, ShareBars};
 pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
 pub use figure::{

@@ -34,16 +34,9 @@ pub(crate) fn visit(
     seed: u64,
     captures: &Ends,
 ) -> io::Result<Vec<MeasuredLoad>> {
-    std::thread::scope(|scope| {
-        // Entering a namespace is for good: a thread of its own.
-        let thread = scope.spawn(|| {
-            // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
-            // of which the link knows nothing. They sleep but for a few us per packet.
-            ThreadScheduling::best();
-            Bed::new(race, who, seed, captures)?.run(race, who)
-        });
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    // Client and kernel servers run there: on a busy machine they would ask and answer ms late, of
+    // which the link knows nothing. They sleep but for a few us per packet.
+    ThreadScheduling::on_its_own_thread(|| Bed::new(race, who, seed, captures)?.run(race, who))
 }
 
 /// Who serves whom.

@@ -6,15 +6,14 @@ use crate::captures::Folder;
 use crate::client::{Browser, ClientTcp};
 use crate::contender::Contender;
 use crate::kernel::{Agent, ServerProgram, Service};
+use crate::punctual::TOO_LATE;
 use crate::real::{Real, runs_in};
 use race::{ClientTurn, Contestant, Race, RaceOutcome, RunOptions, Setting, World};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use units::{Duration, Instant};
+use units::Instant;
 
-/// A visit of whose packets more than one in a hundred was handed over later than this is repeated.
-pub const TOO_LATE: Duration = Duration::from_millis(1);
-/// How often it is repeated at most; the last one then counts, whatever it was.
+/// How often a late visit is repeated at most; the last one then counts, whatever it was.
 const PATIENCE: u32 = 5;
 
 /// How to run it.

@@ -23,13 +23,9 @@ const MTU: u16 = 1500;
 pub fn endpoint_on_a_link(config: EndpointConfig) -> io::Result<(Port, Endpoint)> {
     let (port, descriptor) = port_pair()?;
     let device = Device::new(descriptor, MTU)?;
-    let open = || {
-        // The endpoint's thread inherits it, and so paces in time on a machine that is busy.
-        ThreadScheduling::best();
-        Endpoint::open(device, config)
-    };
-    let endpoint = std::thread::scope(|scope| scope.spawn(open).join());
-    Ok((port, endpoint.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?))
+    // The endpoint's thread inherits the scheduling, and so paces in time on a busy machine.
+    let open = || Endpoint::open(device, config);
+    Ok((port, ThreadScheduling::on_its_own_thread(open)?))
 }
 
 /// An endpoint on one end of the emulated link.

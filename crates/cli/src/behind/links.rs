@@ -78,7 +78,7 @@ impl LinkArgs {
         }
         for way in [&self.down, &self.up].into_iter().flatten() {
             if let Some(recorded) = &way.recorded {
-                cmdline::remark(&format!("note: {recorded}"));
+                cmdline::note(&recorded.to_string());
             }
         }
     }

@@ -68,7 +68,7 @@ pub(crate) struct RaceArgs {
     ///
     /// HTTP/3 is simulated over a transport like QUIC, with the start-up and congestion control of
     /// each scheme. On wire and kernel, pages recorded over HTTP/3 are loaded over HTTP/2.
-    #[arg(long, value_name = "VERSION,…", value_parser = parse_http)]
+    #[arg(long, value_name = "VERSION", value_parser = parse_http)]
     pub(super) http: Option<Http>,
 
     /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, else 6]
@@ -79,7 +79,7 @@ pub(crate) struct RaceArgs {
     ///
     /// A handshake takes two round trips with 1.2 and one with 1.3. 0rtt is a resumed session of
     /// TLS 1.3 whose first requests go with the ClientHello.
-    #[arg(long, value_name = "VERSION,…", value_parser = parse_tls)]
+    #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
     pub(super) tls: Option<Tls>,
 
     /// Size of a server's TLS flight, certificates included, like 12kB [default: 3.5kB]
@@ -99,7 +99,7 @@ pub(crate) struct RaceArgs {
     ///
     /// Each name is looked up once, before the first connection to its host. `recorded` takes the
     /// times of a recording; hosts without one are looked up in no time. Simulations only.
-    #[arg(long, value_name = "TIME|recorded,…")]
+    #[arg(long, value_name = "TIME|recorded")]
     pub(super) dns: Option<LookupTime>,
 
     /// Bulk downloads by `linux` to the same client; they start ten seconds before the page

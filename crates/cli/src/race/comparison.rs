@@ -5,12 +5,12 @@ use super::raced::{self, Raced};
 use super::races::RaceOfRun;
 use super::variants::{PAGE, RaceCommand, Variant};
 use super::{announced, page, page_changes, remarks, table};
-use cmdline::{Failure, remark, stdout};
+use cmdline::{Failure, note, remark, stdout};
 use race::{
     BASELINE, LIMIT_WITHOUT_HANDSHAKE, RaceComparison, RaceMetric, RaceOfVariant, RaceResult,
     RaceVariant, SchemeResult, VisitKind, World,
 };
-use report::{CausesRow, MilestoneCells, Quantity, RaceRow, Table, VariantRow, seconds, written};
+use report::{CausesRow, MilestoneCells, RaceRow, Table, VariantRow, seconds};
 use std::collections::BTreeSet;
 use std::path::Path;
 use workload::PageMilestone;
@@ -26,7 +26,7 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
         Ok(notes)
     });
     let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
-    said_once(command, &notes).iter().for_each(|note| remark(&format!("note: {note}")));
+    said_once(command, &notes).iter().for_each(|one| note(one));
     let mut raced = Vec::new();
     for ((variant, races), notes) in variants().zip(notes) {
         let mut one = raced::as_far_as_possible(&variant.args, races)?;
@@ -39,9 +39,11 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
         false => print(&with_file_names(comparison.clone()), races)?,
     }
     let after = command.variants.iter().zip(&raced);
-    let after: Vec<Vec<String>> =
-        after.map(|(variant, raced)| remarks::after(&variant.args, raced)).collect();
-    said_once(command, &after).iter().for_each(|line| remark(line));
+    let (facts, notes): (Vec<Vec<String>>, Vec<Vec<String>>) = after
+        .map(|(variant, raced)| (remarks::facts(&variant.args, raced), remarks::on_result(raced)))
+        .unzip();
+    said_once(command, &facts).iter().for_each(|fact| remark(fact));
+    said_once(command, &notes).iter().for_each(|one| note(one));
     for (variant, raced) in command.variants.iter().zip(&raced) {
         let of_variant = |failure: Failure| {
             Failure::failed(format!("{}: {}", named(command, variant), failure.why()))
@@ -50,9 +52,6 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
     }
     args.judge_last(&comparison)
 }
-
-/// The beginning of a note.
-const NOTE: &str = "note: ";
 
 /// Figures and captures are those of one race.
 fn refuse_files(command: &RaceCommand) -> Result<(), Failure> {
@@ -77,10 +76,7 @@ fn said_once(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String> {
                 true => String::new(),
                 false => format!("{}: ", named(command, variant)),
             };
-            let line = match remark.strip_prefix(NOTE) {
-                Some(rest) => format!("{NOTE}{of}{rest}"),
-                None => format!("{of}{remark}"),
-            };
+            let line = format!("{of}{remark}");
             if !said.contains(&line) {
                 said.push(line);
             }
@@ -173,15 +169,10 @@ fn sentence(comparison: &RaceComparison) -> Option<String> {
     let (first, others) = comparison.variants.split_first()?;
     let varied = &comparison.varied;
     let time = linux(&first.result)?.median(RaceMetric::PageSeconds)?;
+    let runs = most_runs(comparison);
     let others = others.iter().map(|other| {
-        let gain = other.gain(linux(&other.result)?)?.gain?;
-        let is_unsure = gain.interval.is_some_and(|(least, most)| least <= 0.0 && most >= 0.0);
-        let change = match gain.median {
-            _ if is_unsure && gain.min < gain.max => "no difference".to_owned(),
-            gain if gain < 0.0 => format!("{} more", written((-gain).into(), Quantity::Share)),
-            gain => format!("{} less", written(gain.into(), Quantity::Share)),
-        };
-        Some(format!("with {}: {change}", variant_name(varied, &other.value)))
+        let gain = table::shown(other.gain(linux(&other.result)?)?.gain?, runs);
+        Some(format!("with {}: {}", variant_name(varied, &other.value), gain.gain_in_words()))
     });
     let others = others.collect::<Option<Vec<_>>>()?.join("; ");
     Some(format!(
@@ -195,7 +186,7 @@ fn sentence(comparison: &RaceComparison) -> Option<String> {
 /// The lines of each scheme, variant by variant. The limit without handshakes has none.
 fn rows(comparison: &RaceComparison) -> Vec<VariantRow> {
     let known = common_milestones(comparison);
-    let runs = comparison.variants.iter().map(|one| one.result.runs.len()).max().unwrap_or(1);
+    let runs = most_runs(comparison);
     let lines: Vec<Vec<(&SchemeResult, RaceRow)>> = comparison
         .variants
         .iter()
@@ -217,6 +208,11 @@ fn rows(comparison: &RaceComparison) -> Vec<VariantRow> {
         own.collect::<Vec<_>>()
     };
     schemes.flat_map(of_scheme).collect()
+}
+
+/// The number of runs of the page that has most of them.
+fn most_runs(comparison: &RaceComparison) -> usize {
+    comparison.variants.iter().map(|one| one.result.runs.len()).max().unwrap_or(1)
 }
 
 /// The milestones that all pages know.

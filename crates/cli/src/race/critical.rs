@@ -1,7 +1,8 @@
 //! The critical path as the report shows it: the time of each object first, and its largest phase.
 
 use super::diagnosis::{self, TIME, WITHOUT};
-use race::{CriticalPath, RaceResult};
+use super::phases;
+use race::{CriticalPath, CriticalWait, RaceResult};
 use report::{Block, Cell, Column, Quantity, Row, Section, Table, seconds};
 
 /// The section of a race's critical path, if there is one.
@@ -25,13 +26,12 @@ fn table(path: &CriticalPath) -> Table {
     };
     let others = (1..columns.len()).filter(|at| ![time, without].contains(at));
     let order: Vec<usize> = [0, time, without].into_iter().chain(others).collect();
-    let phases = &columns[time + 1..without];
-    let reordered = |row: &Row| {
+    let reordered = |(row, object): (&Row, &CriticalWait)| {
         let mut cells: Vec<Cell> = order.iter().map(|at| row.cells[*at].clone()).collect();
-        cells.insert(2, largest(phases, &row.cells[time + 1..without]));
+        cells.insert(2, largest(object));
         Row { cells, ..*row }
     };
-    let rows = rows.iter().map(reordered).collect();
+    let rows = rows.iter().zip(&path.objects).map(reordered).collect();
     let help = "The phase that takes the largest part of this time";
     let mut columns: Vec<Column> = order.iter().map(|at| columns[*at].clone()).collect();
     columns.insert(2, Column::new("mostly", Quantity::Text, help));
@@ -39,12 +39,8 @@ fn table(path: &CriticalPath) -> Table {
 }
 
 /// The name and the time of the largest phase.
-fn largest(phases: &[Column], times: &[Cell]) -> Cell {
-    let times = phases.iter().zip(times).filter_map(|(phase, time)| match time {
-        Cell::Number(time) => Some((&phase.title, time.mean)),
-        _ => None,
-    });
-    let largest = times.max_by(|(_, one), (_, other)| one.total_cmp(other));
-    largest
-        .map_or(Cell::Undefined, |(phase, time)| Cell::Text(format!("{phase} {}", seconds(time))))
+fn largest(object: &CriticalWait) -> Cell {
+    phases::largest(object).map_or(Cell::Undefined, |(phase, time)| {
+        Cell::Text(format!("{} {}", phase.title, seconds(time.as_secs_f64())))
+    })
 }

@@ -1,10 +1,11 @@
 //! The result of a race in words: the page's time, what could be saved, and what it waits for.
 
+use super::phases::{self, DNS, PHASES};
 use race::{
-    BASELINE, Bound, ChangeResult, CriticalCause, CriticalPath, CriticalPhases, CriticalWait,
-    PERFECT_START, RaceMetric, RaceResult, SchemeResult, VisitKind, World,
+    BASELINE, Bound, ChangeResult, CriticalCause, CriticalPath, CriticalWait, PERFECT_START,
+    RaceMetric, RaceResult, SchemeResult, VisitKind, World,
 };
-use report::{Cell, Column, Quantity, Row, Table, seconds};
+use report::{Cell, Column, Quantity, Row, Table, seconds, split_address};
 use units::{Duration, counted};
 use workload::RevealEvidence;
 
@@ -35,22 +36,21 @@ pub(super) fn sentences(result: &RaceResult) -> Vec<String> {
             format!("{needs}; a perfect start would save {saves} of it, {:.0} %.", gain * 100.0)
         }
     };
-    let chain = result.critical.as_ref().map(|path| chain(path, linux.world == Some(World::Sim)));
+    let chain = result.critical.as_ref().and_then(chain);
     let others = account(linux).into_iter().chain(changes(result));
     [saving].into_iter().chain(chain).chain(others).collect()
 }
 
 /// The objects that delay the load: the last one, the slowest one, and the one that costs most.
-fn chain(path: &CriticalPath, is_simulated: bool) -> String {
-    let (Some(last), Some(slowest)) = (path.objects.last(), slowest(path)) else {
-        return String::new();
-    };
-    let (phase, time) = largest(&slowest.wait.phases);
+fn chain(path: &CriticalPath) -> Option<String> {
+    let (last, slowest) = (path.objects.last()?, slowest(path)?);
+    let (phase, time) = phases::largest(slowest)?;
     let slowest = format!(
-        "The load waits longest for {}: {}, of which {} {phase}",
+        "The load waits longest for {}: {}, of which {} {}",
         short(&slowest.label),
         seconds(slowest.wait.phases.total().as_secs_f64()),
         seconds(time.as_secs_f64()),
+        phase.words,
     );
     let chain = counted(path.objects.len(), "object");
     let ends = format!(
@@ -59,10 +59,10 @@ fn chain(path: &CriticalPath, is_simulated: bool) -> String {
         last.host
     );
     let costly = path.objects.iter().filter_map(|one| Some((one.saved_without?, one)));
-    let costly = costly.max_by_key(|(saved, _)| *saved).filter(|_| is_simulated);
+    let costly = costly.max_by_key(|(saved, _)| *saved);
     let total = path.total().as_secs_f64();
     let least = |saved: Duration| saved.as_secs_f64() >= OF_NOTE * total;
-    match costly.filter(|(saved, _)| least(*saved)) {
+    Some(match costly.filter(|(saved, _)| least(*saved)) {
         None => format!("{slowest}. {ends}."),
         Some((saved, object)) => {
             let saved = saved.as_secs_f64();
@@ -73,27 +73,11 @@ fn chain(path: &CriticalPath, is_simulated: bool) -> String {
                 seconds(saved)
             )
         }
-    }
+    })
 }
 
 fn slowest(path: &CriticalPath) -> Option<&CriticalWait> {
     path.objects.iter().max_by_key(|object| object.wait.phases.total())
-}
-
-/// The largest phase, in words that follow its time.
-fn largest(phases: &CriticalPhases) -> (&'static str, Duration) {
-    let words = [
-        "for the browser to ask",
-        "for a connection",
-        "for the name lookup",
-        "for the TCP handshake",
-        "for the TLS handshake",
-        "for its request and first byte to cross the path",
-        "for the server to answer",
-        "to receive it",
-    ];
-    let all = words.into_iter().zip(phases.named().map(|(_, time)| time));
-    all.max_by_key(|(_, time)| *time).unwrap_or_default()
 }
 
 /// Savings by changes other than of TCP, the largest first.
@@ -185,8 +169,6 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
     table
 }
 
-/// The column of name lookups, which most races do not have.
-const DNS: &str = "DNS";
 /// The columns before and after those of phases.
 pub(super) const TIME: &str = "time";
 pub(super) const WITHOUT: &str = "without it";
@@ -198,25 +180,15 @@ fn columns() -> Vec<Column> {
         Column::new("bytes", Quantity::Bytes, "Size of its response"),
         Column::new(TIME, Quantity::Time, "The time for which the load waits for it"),
     ];
-    let phases = [
-        ("browser", "The browser works out the request"),
-        ("waiting", "No connection is free"),
-        (DNS, "The name of the host is looked up"),
-        ("TCP", "TCP's handshake"),
-        ("TLS", "TLS's handshake"),
-        ("trip", "A round trip of request and first byte"),
-        ("queue", "The rest of their time: they wait behind other data"),
-        ("server", "The server thinks"),
-        ("receiving", "Until its last byte, or the byte that reveals the next object"),
-        (WITHOUT, "The time that the load would save without this object"),
-    ];
-    columns.extend(phases.map(|(title, help)| Column::new(title, Quantity::Time, help)));
+    let time = |title: &str, help: &str| Column::new(title, Quantity::Time, help);
+    columns.extend(PHASES.map(|phase| time(phase.title, phase.help)));
+    columns.push(time(WITHOUT, "The time that the load would save without this object"));
     columns
 }
 
 fn row(path: &CriticalPath, at: usize) -> Row {
     let object = &path.objects[at];
-    let CriticalWait { bytes, wait, queued, saved_without, .. } = object;
+    let CriticalWait { bytes, wait, saved_without, .. } = object;
     let ahead =
         at.checked_sub(1).map_or_else(String::new, |ahead| short(&path.objects[ahead].label));
     let after = match (wait.after, object.evidence) {
@@ -236,9 +208,7 @@ fn row(path: &CriticalPath, at: usize) -> Row {
         Cell::Number((*bytes as f64).into()),
         time(wait.phases.total()),
     ];
-    let CriticalPhases { client, waiting, dns, tcp, tls, trip, server, receiving } = wait.phases;
-    let trip = trip.saturating_sub(*queued);
-    cells.extend([client, waiting, dns, tcp, tls, trip, *queued, server, receiving].map(time));
+    cells.extend(phases::times(object).map(time));
     cells.push(
         saved_without.map_or(Cell::Undefined, |saved| Cell::Number(saved.as_secs_f64().into())),
     );
@@ -249,17 +219,14 @@ fn row(path: &CriticalPath, at: usize) -> Row {
 /// cut at its beginning.
 pub(super) fn short(label: &str) -> String {
     let address = label.split(['?', '#']).next().unwrap_or(label);
-    let path = match address.split_once("://") {
-        None => address.to_owned(),
-        Some((_, rest)) => match rest.split_once('/') {
-            None => rest.to_owned(),
-            Some((host, "")) => host.to_owned(),
-            Some((_, path)) => format!("/{path}"),
-        },
+    let path = match split_address(address) {
+        None => address,
+        Some((host, "" | "/")) => host,
+        Some((_, path)) => path,
     };
     let letters = path.chars().count();
     match letters <= MOST_LETTERS {
-        true => path,
+        true => path.to_owned(),
         false => ['…'].into_iter().chain(path.chars().skip(letters + 1 - MOST_LETTERS)).collect(),
     }
 }

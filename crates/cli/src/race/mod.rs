@@ -20,6 +20,7 @@ mod files;
 mod glossary;
 pub(crate) mod page;
 mod page_changes;
+mod phases;
 mod raced;
 mod races;
 mod refusals;
@@ -35,7 +36,7 @@ pub(crate) use appendix::appendix;
 pub(crate) use args::RaceArgs;
 pub(crate) use variants::RaceCommand;
 
-use cmdline::{Failure, remark, stdout};
+use cmdline::{Failure, note, remark, stdout};
 use raced::Raced;
 use races::RaceOfRun;
 
@@ -55,7 +56,7 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
     args.check_alone()?;
     let mut notes = announced(args, &races[0])?;
     notes.extend(remarks::on_runs(args, &races[0]));
-    notes.iter().for_each(|note| remark(&format!("note: {note}")));
+    notes.iter().for_each(|one| note(one));
     let mut raced = raced::as_far_as_possible(args, &races[0])?;
     raced.result.notes = [notes, remarks::on_result(&raced)].concat();
     // A report that cannot be written is no reason to keep the results back.
@@ -64,7 +65,8 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
         true => stdout::print_json(&raced.result)?,
         false => print(&raced)?,
     }
-    remarks::after(args, &raced).iter().for_each(|line| remark(line));
+    remarks::facts(args, &raced).iter().for_each(|fact| remark(fact));
+    remarks::on_result(&raced).iter().for_each(|one| note(one));
     written?;
     remarks::complain(&raced)?;
     args.judge(&raced.result)

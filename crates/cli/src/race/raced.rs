@@ -4,7 +4,7 @@ use super::RaceArgs;
 use super::races::RaceOfRun;
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
-use cmdline::{Failure, remark};
+use cmdline::{Failure, note};
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
 use testbed::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
@@ -35,7 +35,7 @@ pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result
     let worlds = args.on.as_slice();
     match raced(args, races, &server, worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
-            remark(&format!("note: simulated only: {error}"));
+            note(&format!("simulated only: {error}"));
             raced(args, races, &server, &[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
@@ -131,7 +131,7 @@ fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
         if args.server != ServerChoice::Auto {
             return Err(Failure::input(format!("--server: {why}")));
         }
-        remark(&format!("note: served on kernel by the built-in server: {why}"));
+        note(&format!("served on kernel by the built-in server: {why}"));
         return Ok(ServerProgram::Builtin);
     }
     let (server, why) = args
@@ -139,7 +139,7 @@ fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
         .serve(&race.page, &race.loader)
         .map_err(|why| Failure::input(format!("--server: {why}")))?;
     if let Some(why) = why {
-        remark(&format!("note: served on kernel by the built-in server: {why}"));
+        note(&format!("served on kernel by the built-in server: {why}"));
     }
     Ok(server)
 }

@@ -115,8 +115,8 @@ fn model_of_http11(race: &Race) -> Option<&'static str> {
     )
 }
 
-/// What is known of a race that is over.
-pub(super) fn after(args: &RaceArgs, raced: &Raced) -> Vec<String> {
+/// Facts about a race that is over: the programs that took part, and how punctual packets were.
+pub(super) fn facts(args: &RaceArgs, raced: &Raced) -> Vec<String> {
     let setting = &raced.result.setting;
     let loader = setting.client.as_ref().filter(|_| !args.browser.is_loader());
     let known = [
@@ -126,8 +126,7 @@ pub(super) fn after(args: &RaceArgs, raced: &Raced) -> Vec<String> {
         loader.map(|client| format!("loaded in real time by {client}")),
         how_late(raced),
     ];
-    let notes = on_result(raced).into_iter().map(|note| format!("note: {note}"));
-    known.into_iter().flatten().chain(notes).collect()
+    known.into_iter().flatten().collect()
 }
 
 /// Notes on the result.

@@ -86,8 +86,8 @@ pub(super) enum HostRtt {
 
 /// The name of the recording's times.
 pub(super) const RECORDED: &str = "recorded";
-/// The longest round trip and lookup: a minute.
-const MOST_RTT: Duration = Duration::from_secs(60);
+/// The longest round trip to a host, and the longest lookup: a minute.
+const MOST_HOST_TIME: Duration = Duration::from_secs(60);
 
 impl FromStr for HostRtt {
     type Err = String;
@@ -102,9 +102,9 @@ impl FromStr for HostRtt {
             .ok_or_else(|| format!("use HOST=TIME, like cdn.example=80ms, or {RECORDED}"))?;
         let rtt: Duration =
             rtt.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
-        match rtt <= MOST_RTT {
+        match rtt <= MOST_HOST_TIME {
             true => Ok(Self::Of { host: host.to_owned(), rtt }),
-            false => Err(format!("{MOST_RTT} at most, please")),
+            false => Err(format!("{MOST_HOST_TIME} at most, please")),
         }
     }
 }
@@ -126,8 +126,8 @@ impl FromStr for LookupTime {
             return Ok(Self::Recorded);
         }
         match text.parse::<Duration>() {
-            Ok(time) if time <= MOST_RTT => Ok(Self::Of(time)),
-            Ok(_) => Err(format!("{MOST_RTT} at most, please")),
+            Ok(time) if time <= MOST_HOST_TIME => Ok(Self::Of(time)),
+            Ok(_) => Err(format!("{MOST_HOST_TIME} at most, please")),
             Err(error) => Err(format!("{error}; or use {RECORDED}")),
         }
     }

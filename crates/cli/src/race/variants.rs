@@ -100,7 +100,11 @@ impl Variable {
         let argument = argument.action(ArgAction::Append);
         match (argument.is_positional(), self.has_list) {
             (true, _) => argument.num_args(1..),
-            (false, true) => argument.value_delimiter(','),
+            (false, true) => {
+                let names = argument.get_value_names().into_iter().flatten();
+                let names: Vec<String> = names.map(|name| format!("{name},…")).collect();
+                argument.value_delimiter(',').value_names(names)
+            }
             (false, false) => argument,
         }
     }

@@ -344,16 +344,16 @@ fn connections(
 
 fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
     let shown = |bound| match bound {
-        Bound::Path => SenderBound::Path,
-        Bound::CongestionWindow => SenderBound::CongestionWindow,
-        Bound::ReceiveWindow => SenderBound::ReceiveWindow,
-        Bound::Recovery => SenderBound::Recovery,
-        Bound::Server => SenderBound::Server,
-        // A sender waits for neither of them by itself.
-        Bound::Client | Bound::Dns => SenderBound::Client,
-        Bound::Rounds => SenderBound::Rounds,
+        Bound::Path => Some(SenderBound::Path),
+        Bound::CongestionWindow => Some(SenderBound::CongestionWindow),
+        Bound::ReceiveWindow => Some(SenderBound::ReceiveWindow),
+        Bound::Recovery => Some(SenderBound::Recovery),
+        Bound::Server => Some(SenderBound::Server),
+        Bound::Rounds => Some(SenderBound::Rounds),
+        // They bound the page. A connection that nothing is requested on has no bound.
+        Bound::Client | Bound::Dns => None,
     };
-    BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
+    BoundPoint { at: shifted(recording, from.at), bound: from.bound.and_then(shown) }
 }
 
 fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequencePoint {

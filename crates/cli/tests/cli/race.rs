@@ -14,6 +14,16 @@ const NO_HANDSHAKE: &str = "limit, no handshake";
 const DRIVEN: &str =
     "trace=crates/link/data/drive.csv,40ms,200p,up=trace=crates/link/data/drive.csv";
 
+/// A race of three frames, each revealed by the one before it, with a server time of 5 ms.
+pub(crate) const FRAMES: [&str; 6] = [
+    "race",
+    "crates/cli/tests/recordings/frames.har",
+    "--path",
+    "100mbit,20ms,1bdp",
+    "--schemes",
+    "linux",
+];
+
 pub(crate) fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(arguments)).expect("JSON")
 }

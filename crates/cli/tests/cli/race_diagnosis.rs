@@ -1,17 +1,8 @@
 //! A race in words: what could be saved, what the time goes to, and the chain of objects.
 
-use crate::race::{json, number_of};
+use crate::race::{FRAMES, json, number_of};
 use crate::run::{folder, headstart, refused, stdout};
 use std::fs;
-
-const FRAMES: [&str; 6] = [
-    "race",
-    "crates/cli/tests/recordings/frames.har",
-    "--path",
-    "100mbit,20ms,1bdp",
-    "--schemes",
-    "linux",
-];
 
 #[test]
 fn the_result_begins_with_words() {

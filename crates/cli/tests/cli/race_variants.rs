@@ -75,6 +75,25 @@ fn comparisons_obey_the_schema() {
     assert!(!validator.is_valid(&wrong));
 }
 
+/// Both TLS flights fit into three packets and the first window, so no load takes longer.
+#[test]
+fn variants_without_a_difference_are_the_same() {
+    let text = stdout(&["race", "30kB", "--tls-flight", "3kB,3.1kB", "--schemes", "linux"]);
+    let words = text.lines().next().expect("words");
+    assert!(words.ends_with("with tls-flight 3.1kB: the same."), "{words}");
+}
+
+/// An option whose values commas separate says so. A value of `--path` has commas of its own.
+#[test]
+fn help_says_which_options_take_lists() {
+    let help = stdout(&["race", "--help"]);
+    for option in ["--path-preset <NAME,…>", "--http <VERSION,…>", "--dns <TIME|recorded,…>"]
+    {
+        assert!(help.contains(option), "no {option} in {help}");
+    }
+    assert!(help.contains("--path <PATH>\n"), "{help}");
+}
+
 /// TLS 1.3 costs the round trip of 60 ms, and 1.2 another one.
 #[test]
 fn a_table_has_a_line_for_each_scheme_and_value() {

@@ -1,26 +1,16 @@
 //! The waterfall of a race's report has what `--json` has.
 
-use crate::race::json;
+use crate::race::{FRAMES, json};
 use crate::run::{folder, stdout};
 use serde_json::Value;
 use std::fs;
 
-const FRAMES: [&str; 7] = [
-    "race",
-    "crates/cli/tests/recordings/frames.har",
-    "--path",
-    "100mbit,20ms,1bdp",
-    "--schemes",
-    "linux",
-    "--exact",
-];
-
 /// The recording has three frames, each revealed by the one before it, and a server time of 5 ms.
 #[test]
 fn the_waterfall_has_the_critical_path_and_the_milestones() {
-    let race = json(&[&FRAMES[..], &["--json"]].concat());
+    let race = json(&[&FRAMES[..], &["--exact", "--json"]].concat());
     let file = folder("race-waterfall").join("race.html");
-    stdout(&[&FRAMES[..], &["--report", file.to_str().unwrap()]].concat());
+    stdout(&[&FRAMES[..], &["--exact", "--report", file.to_str().unwrap()]].concat());
     let html = fs::read_to_string(file).unwrap();
     let load =
         html.split("id=\"load\"").nth(1).expect("a load").split("</section>").next().unwrap();
@@ -65,9 +55,9 @@ fn the_waterfall_has_the_critical_path_and_the_milestones() {
 /// load would save without the object follows. f1 waits for the browser most of its time.
 #[test]
 fn a_narrow_page_shows_the_time_of_a_critical_object_and_its_reason() {
-    let race = json(&[&FRAMES[..], &["--json"]].concat());
+    let race = json(&[&FRAMES[..], &["--exact", "--json"]].concat());
     let file = folder("race-critical").join("race.html");
-    stdout(&[&FRAMES[..], &["--report", file.to_str().unwrap()]].concat());
+    stdout(&[&FRAMES[..], &["--exact", "--report", file.to_str().unwrap()]].concat());
     let html = fs::read_to_string(file).unwrap();
     let table = html.split("<h2 id=\"part0\"><bdi>Critical path").nth(1).expect("a critical path");
     let table = table.split("</table>").next().unwrap();
@@ -97,7 +87,7 @@ fn a_narrow_page_shows_the_time_of_a_critical_object_and_its_reason() {
 #[test]
 fn the_report_explains_its_words() {
     let file = folder("race-words").join("race.html");
-    stdout(&[&FRAMES[..], &["--report", file.to_str().unwrap()]].concat());
+    stdout(&[&FRAMES[..], &["--exact", "--report", file.to_str().unwrap()]].concat());
     let html = fs::read_to_string(&file).unwrap();
     let words = html.split("<summary>Words</summary>").nth(1).expect("words");
     let words = words.split("</details>").next().unwrap();

@@ -4,7 +4,7 @@
 use super::of_machine;
 use cmdline::field::{RaceField, installed_agent};
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Failure, remark, stdout};
+use cmdline::{Appendix, Failure, note, remark, stdout};
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use testbed::gain::{GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains};
@@ -95,7 +95,7 @@ fn plan(args: &CheckAgentArgs) -> Result<GainPlan, Failure> {
     let plan = if args.quick { GainPlan::quick() } else { GainPlan::full() };
     let (plan, left_out) = plan.asked_by(&args.browser);
     for (case, why) in left_out {
-        remark(&format!("note: without {case}: {}: {why}", args.browser.name()));
+        note(&format!("without {case}: {}: {why}", args.browser.name()));
     }
     let of_case = |case: &GainCase| case.served_by(&args.server);
     let servers = plan.cases.iter().map(of_case).collect::<Result<Vec<_>, _>>();

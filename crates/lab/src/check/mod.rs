@@ -25,12 +25,13 @@ pub(crate) use truth::appendix as truth_appendix;
 pub(crate) use worlds::appendix as worlds_appendix;
 
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Entry, Failure, input, remark, stdout};
+use cmdline::{Appendix, Entry, Failure, input, note, stdout};
 use reproduction::check::ns2::{
     self, ComparisonRow, Measurements, Ns2Verdict, PreparedCases, Selection,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use testbed::TOO_LATE;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
@@ -227,15 +228,15 @@ fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
 }
 
 fn say_what_is_left_out(prepared: &PreparedCases) {
-    for note in &prepared.notes {
-        remark(&format!("note: {note}"));
+    for one in &prepared.notes {
+        note(one);
     }
     let mut skipped = BTreeMap::new();
     for reason in &prepared.skipped {
         *skipped.entry(reason).or_insert(0) += 1;
     }
     for (reason, rows) in skipped {
-        remark(&format!("note: {reason} ({} left out)", counted(rows, "row")));
+        note(&format!("{reason} ({} left out)", counted(rows, "row")));
     }
 }
 
@@ -257,6 +258,14 @@ fn read(files: &[PathBuf]) -> Result<Vec<Measurements>, Failure> {
 fn spread_of(path: &Path) -> Option<PathBuf> {
     let stem = path.file_stem()?.to_str()?;
     Some(path.with_file_name(format!("{stem}-spread.csv")))
+}
+
+/// Reports that packets of a measurement were later than [`TOO_LATE`], although it was repeated.
+fn remark_if_late(what: &str, lateness_p99_s: f64) {
+    if lateness_p99_s > TOO_LATE.as_secs_f64() {
+        let ms = lateness_p99_s * 1e3;
+        note(&format!("packets of {what} were late: {ms:.1} ms"));
+    }
 }
 
 /// A measurement failed: for want of what the machine has not, or otherwise.

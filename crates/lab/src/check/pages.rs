@@ -1,18 +1,17 @@
 //! `headstart lab check pages`: does `headstart race` name the causes that are built into pages?
 
-use super::of_machine;
+use super::{of_machine, remark_if_late};
 use cmdline::programs::HEADSTART;
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Failure, remark, stdout};
+use cmdline::{Appendix, Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use serde_json::Value;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use testbed::TOO_LATE;
 use testbed::pages::{self, JudgedPage, LoadedPage, PageCase, PagePeers};
+use testbed::{select, write_files};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckPagesArgs {
@@ -60,9 +59,6 @@ receive window, and the analyser has to name the cause in the capture at the ser
 The table compares the simulated load event with that of the browser, which includes the browser's own work. A load \
 whose packets were late is repeated up to twice. It needs root, TUN devices, chromium and nginx.";
 
-/// Times that a load is repeated at most; the last one then counts.
-const REPEATS: u32 = 2;
-
 /// All pages, as `--json` prints them.
 #[derive(Serialize)]
 struct PagesReport {
@@ -72,13 +68,14 @@ struct PagesReport {
 }
 
 pub(super) fn run(args: &CheckPagesArgs) -> Result<(), Failure> {
-    let cases = chosen(&args.pages)?;
+    let cases = select(pages::cases(), &args.pages, "page", |case| case.name);
+    let cases = cases.map_err(|why| Failure::input(format!("--pages: {why}")))?;
     let headstart = HEADSTART.find().map_err(Failure::input)?;
     let peers = PagePeers::installed().map_err(of_machine)?;
     let progress = CountBar::begin(cases.len() as u64, "pages");
     let mut judged = Vec::new();
     for case in &cases {
-        let loaded = load(&peers, case, args.seed).map_err(of_machine)?;
+        let loaded = peers.load(case, args.seed).map_err(of_machine)?;
         let race = race(&headstart, case, &loaded).map_err(Failure::failed)?;
         if let Some(folder) = &args.keep {
             keep(&folder.join(case.name.replace(' ', "-")), &loaded, &race)
@@ -95,30 +92,6 @@ pub(super) fn run(args: &CheckPagesArgs) -> Result<(), Failure> {
         false => print(&report)?,
     }
     verdict(&report)
-}
-
-/// The cases whose names contain one of these texts.
-fn chosen(texts: &[String]) -> Result<Vec<PageCase>, Failure> {
-    let mut cases = pages::cases();
-    let has = |case: &PageCase, text: &String| case.name.contains(text.as_str());
-    if let Some(text) = texts.iter().find(|text| !cases.iter().any(|case| has(case, text))) {
-        let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
-        let names = names.join("; ");
-        return Err(Failure::input(format!("--pages: no page has {text:?} among: {names}")));
-    }
-    cases.retain(|case| texts.is_empty() || texts.iter().any(|text| has(case, text)));
-    Ok(cases)
-}
-
-fn load(peers: &PagePeers, case: &PageCase, seed: u64) -> io::Result<LoadedPage> {
-    let mut loaded = peers.load(case, seed)?;
-    for _ in 0..REPEATS {
-        if loaded.lateness_p99_s <= TOO_LATE.as_secs_f64() {
-            break;
-        }
-        loaded = peers.load(case, seed)?;
-    }
-    Ok(loaded)
 }
 
 /// The JSON of a race of the recording over the case's path.
@@ -144,28 +117,19 @@ fn race(headstart: &Path, case: &PageCase, loaded: &LoadedPage) -> io::Result<Va
 }
 
 fn keep(folder: &Path, loaded: &LoadedPage, race: &Value) -> io::Result<()> {
-    let named = |path: &Path, error: io::Error| {
-        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    };
-    fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
     let race = serde_json::to_vec_pretty(race)?;
-    let files = [
+    let files: [(&str, &[u8]); 4] = [
         ("page.har", &loaded.har),
         ("race.json", &race),
         ("client.pcap", &loaded.at_client),
         ("server.pcap", &loaded.at_server),
     ];
-    for (name, bytes) in files {
-        let path = folder.join(name);
-        fs::write(&path, bytes).map_err(|error| named(&path, error))?;
-    }
-    Ok(())
+    write_files(folder, &files)
 }
 
 fn print(report: &PagesReport) -> Result<(), Failure> {
-    for late in report.pages.iter().filter(|page| page.lateness_p99_s > TOO_LATE.as_secs_f64()) {
-        let ms = late.lateness_p99_s * 1e3;
-        remark(&format!("note: packets of {:?} were late: {ms:.1} ms", late.case));
+    for page in &report.pages {
+        remark_if_late(&format!("{:?}", page.case), page.lateness_p99_s);
     }
     stdout::print_table(&table(report))?;
     let named = report.pages.iter().filter(|page| page.is_named()).count();

@@ -1,6 +1,6 @@
 //! `headstart lab check quic`: does simulated HTTP/3 take as long as a real one?
 
-use super::of_machine;
+use super::{of_machine, remark_if_late};
 use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, stdout};
 use quic_peer::{ComparedCell, QuicCell, TOLERANCE, TOLERATED_ERRORS, cells};
@@ -72,18 +72,25 @@ pub(super) fn run(args: &CheckQuicArgs) -> Result<(), Failure> {
         progress.step();
     }
     progress.end();
-    let numbers = cells.iter().map(|(number, _)| *number);
     match args.json {
         true => stdout::print_json(&compared)?,
-        false => stdout::print_table(&table(numbers.zip(&compared)))?,
+        false => print(&cells, &compared)?,
     }
     match compared.iter().filter(|cell| !cell.is_inside()).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} outside; docs/validation/quic.md says what is known of these cells",
+            "{n} of {} outside; docs/validation/quic.md explains the cells that are outside",
             counted(compared.len(), "cell")
         ))),
     }
+}
+
+fn print(cells: &[(usize, QuicCell)], compared: &[ComparedCell]) -> Result<(), Failure> {
+    let numbered = || cells.iter().map(|(number, _)| *number).zip(compared);
+    for (number, cell) in numbered() {
+        remark_if_late(&format!("cell {number}"), cell.lateness_p99_s);
+    }
+    stdout::print_table(&table(numbered()))
 }
 
 /// The cells with these numbers, from 1; all cells if no number is given.

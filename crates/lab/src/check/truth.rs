@@ -1,11 +1,10 @@
 //! `headstart lab check truth`: does the analyser name the causes that are known?
 
-use super::of_machine;
+use super::{of_machine, remark_if_late};
 use cmdline::progress::CountBar;
-use cmdline::{Appendix, Failure, remark, stdout};
+use cmdline::{Appendix, Failure, note, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use std::path::PathBuf;
-use testbed::TOO_LATE;
 use testbed::truth::{
     BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError,
     TruthPlan, TruthReport,
@@ -100,7 +99,7 @@ pub(super) fn run(args: &CheckTruthArgs) -> Result<(), Failure> {
     progress.end();
     let report = report.map_err(of_machine)?;
     for left_out in &report.left_out {
-        remark(&format!("note: without {:?}: {}", left_out.row, left_out.why));
+        note(&format!("without {:?}: {}", left_out.row, left_out.why));
     }
     match args.json {
         true => stdout::print_json(&report)?,
@@ -112,10 +111,7 @@ pub(super) fn run(args: &CheckTruthArgs) -> Result<(), Failure> {
 fn print(report: &TruthReport) -> Result<(), Failure> {
     stdout::print_table(&table(report))?;
     for row in &report.rows {
-        if row.lateness_p99_s > TOO_LATE.as_secs_f64() {
-            let late = row.lateness_p99_s * 1e3;
-            stdout::print(&format!("\nnote: {} was late: {late:.1} ms", row.row.name))?;
-        }
+        remark_if_late(&format!("{:?}", row.row.name), row.lateness_p99_s);
         for why in &row.truth.contradictions {
             stdout::print(&format!("\nnote: {} is doubtful: {why}", row.row.name))?;
         }

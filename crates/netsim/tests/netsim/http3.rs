@@ -235,6 +235,18 @@ fn windows_are_paced_at_five_quarters() {
     assert!(done > us(330_000) && done < us(336_000), "{done}");
 }
 
+/// A window that the pacer holds back is in use (RFC 9002 §7.8), so each ACK lets it grow, that of
+/// a session too. Windows of 10, 20, 40 and 80 packets are 150 packets. The first is sent at 150
+/// ms, and each is sent within a round trip of 100 ms: the last packet arrives at 600 ms.
+#[test]
+fn a_paced_window_of_a_session_grows_as_one_alone() {
+    let page = Arc::new(page(&[150 * QUIC_PAYLOAD - 206]));
+    let [alone, shared] =
+        ["linux-reno", "linux-reno+share=session"].map(|scheme| over_a_fast_link(&page, scheme)[0]);
+    assert!(alone > us(590_000) && alone < us(610_000), "{alone}");
+    assert_eq!(shared, alone);
+}
+
 /// A document of ten packets leaves nothing behind it to send, so its ACKs let no window grow (RFC
 /// 9002 §7.8). The next object has 18 packets. The first ten leave when it is requested, and the
 /// others a round trip later. By Linux's rule a window half of which was used grows: then the last

@@ -45,6 +45,7 @@ pub use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
+pub use usage::SendLimit;
 use usage::{PathBytes, WindowUsage};
 use wait::Wait;
 
@@ -308,18 +309,13 @@ impl Path {
         }
     }
 
-    /// Notes, when nothing more can be sent, whether that was because of the window.
+    /// Notes why nothing more is sent for now: validation of the window asks for it (RFC 7661 §4.1,
+    /// RFC 9002 §7.8).
     #[inline]
-    pub fn on_send_stopped(&mut self, window_limited: bool) {
+    pub fn on_send_stopped(&mut self, limit: SendLimit) {
         if self.usage.validation != WindowValidation::Off {
-            self.usage.note(window_limited, self.bytes());
+            self.usage.note(limit, self.bytes());
         }
-    }
-
-    /// Notes that the pacer holds data back.
-    #[inline]
-    pub fn on_pacer_holds(&mut self) {
-        self.usage.note_pacer();
     }
 
     /// True if growing the window has a reason: by Linux's rule in slow start as long as half of it

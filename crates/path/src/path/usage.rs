@@ -1,7 +1,7 @@
 //! Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1).
 //!
 //! Linux's rule is that since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as the limit until
-//! all that was sent by then is acknowledged. QUIC's is what held data back last.
+//! all that was sent by then is acknowledged. QUIC's is what held data back last: with the window, the pacer counts.
 
 use policy::config::WindowValidation;
 
@@ -13,6 +13,25 @@ pub(super) struct PathBytes {
     /// Ever acknowledged cumulatively.
     pub(super) acked: u64,
     pub(super) in_flight: u64,
+}
+
+/// The reason why a path sends nothing more for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendLimit {
+    /// Data waits, and the window has no room for it.
+    Window,
+    /// Data waits for the time that the pacer gives it.
+    Pacer,
+    /// No data waits, or another rule than window and pacer holds it back.
+    Application,
+}
+
+impl SendLimit {
+    /// [`SendLimit::Window`] if the window is the reason, else [`SendLimit::Application`].
+    #[inline]
+    pub const fn window_if(is_window: bool) -> Self {
+        if is_window { Self::Window } else { Self::Application }
+    }
 }
 
 /// What is known of the use of the window.
@@ -32,28 +51,26 @@ impl WindowUsage {
         Self { validation, ..Self::default() }
     }
 
-    /// Nothing more can be sent, `limited` if because of the window; so much was `sent` and `acked` of the path, and is
-    /// `in_flight`, bytes.
+    /// Notes what ended sending, and the bytes of the path at that time.
     #[inline]
-    pub(super) fn note(&mut self, limited: bool, path: PathBytes) {
+    pub(super) fn note(&mut self, limit: SendLimit, path: PathBytes) {
+        match self.validation {
+            WindowValidation::Quic => self.limited = limit != SendLimit::Application,
+            // Linux asks the window alone: what the pacer delays may still fill it.
+            _ if limit == SendLimit::Pacer => {}
+            _ => self.note_window(limit == SendLimit::Window, path),
+        }
+    }
+
+    /// Notes by Linux's rule whether the window was the limit.
+    #[inline]
+    fn note_window(&mut self, limited: bool, path: PathBytes) {
         let PathBytes { sent, acked, in_flight } = path;
-        if self.validation == WindowValidation::Quic {
-            self.limited = limited;
-        } else if acked >= self.round_end
-            || limited
-            || !self.limited && in_flight > self.max_in_flight
-        {
+        if acked >= self.round_end || limited || !self.limited && in_flight > self.max_in_flight {
             self.max_in_flight = in_flight;
             self.round_end = sent;
             self.limited = limited;
         }
-    }
-
-    /// The pacer holds data back. By QUIC's rule it limits as the window does; Linux asks the
-    /// window alone.
-    #[inline]
-    pub(super) fn note_pacer(&mut self) {
-        self.limited |= self.validation == WindowValidation::Quic;
     }
 }
 
@@ -70,12 +87,12 @@ mod tests {
     #[test]
     fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(true, path(10, 0, 10));
-        usage.note(false, path(14, 2, 12));
+        usage.note(SendLimit::Window, path(10, 0, 10));
+        usage.note(SendLimit::Application, path(14, 2, 12));
         assert!(usage.limited);
-        usage.note(false, path(14, 9, 5));
+        usage.note(SendLimit::Application, path(14, 9, 5));
         assert!(usage.limited);
-        usage.note(false, path(15, 10, 5));
+        usage.note(SendLimit::Application, path(15, 10, 5));
         assert!(!usage.limited);
         assert_eq!(usage.max_in_flight, 5);
     }
@@ -84,11 +101,11 @@ mod tests {
     #[test]
     fn a_limit_met_again_lasts_longer() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(true, path(10, 0, 10));
-        usage.note(true, path(14, 4, 10));
-        usage.note(false, path(14, 10, 4));
+        usage.note(SendLimit::Window, path(10, 0, 10));
+        usage.note(SendLimit::Window, path(14, 4, 10));
+        usage.note(SendLimit::Application, path(14, 10, 4));
         assert!(usage.limited);
-        usage.note(false, path(14, 14, 0));
+        usage.note(SendLimit::Application, path(14, 14, 0));
         assert!(!usage.limited);
     }
 
@@ -96,9 +113,9 @@ mod tests {
     #[test]
     fn without_a_limit_the_most_in_flight_counts() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(false, path(4, 0, 4));
-        usage.note(false, path(6, 0, 6));
-        usage.note(false, path(6, 2, 4));
+        usage.note(SendLimit::Application, path(4, 0, 4));
+        usage.note(SendLimit::Application, path(6, 0, 6));
+        usage.note(SendLimit::Application, path(6, 2, 4));
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
     }
 
@@ -107,21 +124,22 @@ mod tests {
     #[test]
     fn by_the_rule_of_quic_a_limit_does_not_last() {
         let mut usage = WindowUsage::new(WindowValidation::Quic);
-        usage.note(true, path(10, 0, 10));
+        usage.note(SendLimit::Window, path(10, 0, 10));
         assert!(usage.limited);
-        usage.note(false, path(14, 4, 10));
+        usage.note(SendLimit::Application, path(14, 4, 10));
         assert!(!usage.limited);
     }
 
     #[test]
     fn the_pacer_is_a_limit_by_the_rule_of_quic_alone() {
-        let limited = |validation| {
+        let limited = |validation, before| {
             let mut usage = WindowUsage::new(validation);
-            usage.note(false, path(4, 0, 4));
-            usage.note_pacer();
+            usage.note(before, path(4, 0, 4));
+            usage.note(SendLimit::Pacer, path(5, 4, 1));
             usage.limited
         };
-        assert!(limited(WindowValidation::Quic));
-        assert!(!limited(WindowValidation::Linux));
+        let all = [SendLimit::Window, SendLimit::Application];
+        assert_eq!(all.map(|before| limited(WindowValidation::Quic, before)), [true, true]);
+        assert_eq!(all.map(|before| limited(WindowValidation::Linux, before)), [true, false]);
     }
 }

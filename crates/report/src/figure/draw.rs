@@ -216,8 +216,9 @@ impl Plane {
 /// letters on either side of it. `controls.js` has the same.
 const MIDDLE: f64 = 0.6;
 
-/// Fills an upright reference's group: the line, and its placed text so many lines below the top of
-/// the plot; if that is above it, the line reaches up to the text.
+/// Completes the group of an upright reference by its line and its label. The label stands
+/// `lines_down` lines below the top of the plot. If that is above the plot, the line reaches up to
+/// the label.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
     let text = text.set("dy", format!("{lines_down:.2}em"));
     let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));

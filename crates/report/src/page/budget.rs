@@ -1,7 +1,7 @@
 //! How much of a race fits on the page.
 //!
 //! The page has a hard limit of size and the input none. Rendering starts with the detail that suits
-//! the number of figures and halves it until the page fits; at no detail at all, what remains (a
+//! the number of figures and reduces it until the page fits; at no detail at all, what remains (a
 //! title, a bounded table, a note) is far below the limit, so the search always ends.
 
 use crate::RaceReport;
@@ -61,10 +61,10 @@ impl Detail {
         }
     }
 
-    /// Half of everything; labels stay legible and the table keeps a core. Rows of waterfalls are
-    /// left out last: the waterfall still names a connection that has no figure, but an object
-    /// without a row is nowhere else.
-    pub(crate) fn halved(self) -> Self {
+    /// Half of most of it; labels stay legible and the table keeps a core. Rows of waterfalls are
+    /// left out last, an eighth at a time. The waterfall still names a connection that has no
+    /// figure, but an object without a row is nowhere else.
+    pub(crate) fn reduced(self) -> Self {
         Self {
             schemes: self.schemes / 2,
             table_rows: (self.table_rows / 2).max(16),

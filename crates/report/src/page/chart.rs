@@ -184,6 +184,7 @@ impl UprightLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Duration;
 
     /// Eleven letters take 11 · 6.6 / 340 = 0.21 of a narrow page, thirty take 0.58.
     #[test]
@@ -201,7 +202,7 @@ mod tests {
         let line = |name: &str, ms: u64, colour| UprightLine {
             lane: "",
             name: name.to_owned(),
-            at: Some(Instant::from_nanos(ms)),
+            at: Some(Instant::ZERO + Duration::from_millis(ms)),
             colour,
         };
         let shown = |lines: Vec<UprightLine>| -> Vec<String> {

@@ -65,10 +65,10 @@ impl RaceReport {
         let mut detail = Detail::for_report(self);
         loop {
             let page = Context::new(self, detail).page().into_string();
-            if page.len() <= MAX_HTML_BYTES || detail == detail.halved() {
+            if page.len() <= MAX_HTML_BYTES || detail == detail.reduced() {
                 return page;
             }
-            detail = detail.halved();
+            detail = detail.reduced();
         }
     }
 }

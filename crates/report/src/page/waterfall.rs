@@ -10,7 +10,7 @@ use super::{Context, HINT, legend};
 use crate::figure::Colour;
 use crate::figure::axis::Span;
 use crate::figure::path::GRID;
-use crate::{CriticalSpan, LimitView, ObjectSpan, SchemeView, format, text};
+use crate::{CriticalSpan, LimitView, ObjectSpan, SchemeView, format, split_address, text};
 use legend::{LegendEntry, legend};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -242,11 +242,14 @@ pub(super) fn bar_id(scheme: usize, object: &ObjectSpan) -> String {
 
 /// The address of an object without its host, or the label if it is no such address.
 fn path_of(object: &ObjectSpan) -> &str {
-    let rest =
-        object.label.split_once("://").and_then(|(_, rest)| rest.strip_prefix(&*object.host));
-    match rest {
-        Some("") => "/",
-        Some(path) if path.starts_with(['/', ':', '?', '#']) => path,
+    let Some((host, path)) = split_address(&object.label) else { return &object.label };
+    match host.strip_prefix(&*object.host) {
+        Some("") if path.is_empty() => "/",
+        Some("") => path,
+        // A port stays with the path.
+        Some(port) if port.starts_with(':') => {
+            &object.label[object.label.len() - port.len() - path.len()..]
+        }
         _ => &object.label,
     }
 }

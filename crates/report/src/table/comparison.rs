@@ -105,28 +105,12 @@ impl Table {
 
     /// The columns that name a line.
     fn named(rows: &[VariantRow], varied: &str) -> Self {
-        let said =
-            |of: fn(&RaceRow) -> &Option<String>| rows.iter().any(|one| of(&one.row).is_some());
-        let (visits, worlds) = (said(|row| &row.visit), said(|row| &row.world));
-        let names = [
-            ("scheme", true, "How the page's servers send"),
-            ("visit", visits, "The first visit, or all repeated ones on average"),
-            ("on", worlds, "Where it ran"),
-            (varied, true, VARIED),
-        ];
-        let shown = names.into_iter().filter(|(_, is_shown, _)| *is_shown);
-        let columns = shown.map(|(name, _, help)| Column::new(name, Quantity::Text, help));
-        let line = |VariantRow { variant, row, .. }: &VariantRow| {
-            let text = |text: &Option<String>| text.clone().map_or(Cell::Undefined, Cell::Text);
-            let cells = [
-                Some(Cell::Text(row.scheme.clone())),
-                visits.then(|| text(&row.visit)),
-                worlds.then(|| text(&row.world)),
-                Some(Cell::Text(variant.clone())),
-            ];
-            Row { cells: cells.into_iter().flatten().collect(), is_reference: row.is_limit }
-        };
-        Self { columns: columns.collect(), rows: rows.iter().map(line).collect() }
+        let mut table = Self::names(rows.iter().map(|one| &one.row));
+        table.columns.push(Column::new(varied, Quantity::Text, VARIED));
+        for (line, one) in table.rows.iter_mut().zip(rows) {
+            line.cells.push(Cell::Text(one.variant.clone()));
+        }
+        table
     }
 }
 

@@ -139,6 +139,9 @@ const COLUMNS: [RaceColumn; 13] = [
     ),
 ];
 
+/// The first columns, which name a line.
+const NAMES: usize = 3;
+
 /// Columns that are left out where no line has anything to say there.
 const OPTIONAL: [&str; 6] = ["visit", "on", "min – max", "of perfect", "bound by", "harm"];
 
@@ -146,20 +149,37 @@ impl Table {
     /// The table of a race: one line per scheme, the columns everybody compares. `end` names the
     /// milestone that ends a load.
     pub fn race(rows: &[RaceRow], end: &str) -> Self {
+        let mut table = Self::lines(&COLUMNS, rows);
+        if let Some(column) = table.columns.iter_mut().find(|column| column.title == END) {
+            column.title = end.to_owned();
+        }
+        table
+    }
+
+    /// The columns that name a line, and a line for each row.
+    pub(super) fn names<'a>(rows: impl IntoIterator<Item = &'a RaceRow> + Clone) -> Self {
+        Self::lines(&COLUMNS[..NAMES], rows)
+    }
+
+    /// These columns, as far as a line has anything to say there.
+    fn lines<'a>(
+        columns: &[RaceColumn],
+        rows: impl IntoIterator<Item = &'a RaceRow> + Clone,
+    ) -> Self {
         let is_shown = |column: &&RaceColumn| {
-            let says_anything = |row| (column.cell)(row) != Cell::Undefined;
-            !OPTIONAL.contains(&column.title) || rows.iter().any(says_anything)
+            let mut cells = rows.clone().into_iter().map(|row| (column.cell)(row));
+            !OPTIONAL.contains(&column.title) || cells.any(|cell| cell != Cell::Undefined)
         };
-        let shown: Vec<&RaceColumn> = COLUMNS.iter().filter(is_shown).collect();
-        let head = |column: &&RaceColumn| {
-            let title = if column.title == END { end } else { column.title };
-            Column::new(title, column.quantity, column.help)
-        };
+        let shown: Vec<&RaceColumn> = columns.iter().filter(is_shown).collect();
+        let head = |column: &&RaceColumn| Column::new(column.title, column.quantity, column.help);
         let row = |row: &RaceRow| Row {
             cells: shown.iter().map(|column| (column.cell)(row)).collect(),
             is_reference: row.is_limit,
         };
-        Self { columns: shown.iter().map(head).collect(), rows: rows.iter().map(row).collect() }
+        Self {
+            columns: shown.iter().map(head).collect(),
+            rows: rows.into_iter().map(row).collect(),
+        }
     }
 }
 

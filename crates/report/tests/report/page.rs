@@ -3,7 +3,7 @@
 
 use crate::scan;
 use crate::scan::Page;
-use proptest::prelude::*;
+use crate::schemes::{COMPARED, two_schemes};
 use report::{
     BoundPoint, ConnectionView, CriticalSpan, LevelPoint, LimitView, Links, MAX_HTML_BYTES,
     MilestoneView, ObjectSpan, OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport,
@@ -198,7 +198,7 @@ fn the_page_refers_to_nothing_outside_itself() {
     assert!(html.contains("default-src 'none'"));
 }
 
-const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\"'`><img src=x \
+pub(crate) const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\"'`><img src=x \
     onerror=alert(1)>&lt;<!--]]>\0\x1b[31m\r\u{202e}\u{2028}\u{feff}שלום\u{fffe}";
 
 #[test]
@@ -369,192 +369,6 @@ fn endless_strings_fit() {
     let html = fits(&report);
     assert!(html.contains("<table"));
     assert!(html.contains("more rows left out"));
-}
-
-fn word() -> impl Strategy<Value = String> {
-    prop_oneof![any::<String>(), Just(HOSTILE.to_owned()), "[a-z]{1,8}"]
-}
-
-fn instant() -> impl Strategy<Value = Instant> {
-    prop_oneof![
-        (0u64..5_000_000_000).prop_map(Instant::from_nanos),
-        any::<u64>().prop_map(Instant::from_nanos),
-        Just(Instant::ZERO),
-    ]
-}
-
-prop_compose! {
-    fn object()(
-        words in prop::array::uniform4(word()),
-        bytes in any::<u64>(),
-        discovered in instant(),
-        later in prop::array::uniform3(prop::option::of(instant())),
-        index in 0usize..9,
-        revealed_by in prop::option::of(0usize..9),
-        revealed in prop::option::of(instant()),
-        server_wait in instant(),
-        critical in prop::option::of((instant(), instant())),
-        opening in prop::option::of((instant(), prop::array::uniform3(prop::option::of(instant())))),
-    ) -> ObjectSpan {
-        let [label, host, kind, connection] = words;
-        let [requested, first_byte, done] = later;
-        let opening = opening.map(|(opened, [lookup, connected, ready])| OpeningView { lookup, opened, connected, ready });
-        let server_wait = server_wait - Instant::ZERO;
-        let critical = critical.map(|(from, to)| CriticalSpan { from, to });
-        ObjectSpan {
-            index, label, host, kind, connection, opening, bytes, revealed_by, server_wait, critical,
-            revealed, discovered, requested, first_byte, done,
-        }
-    }
-}
-
-prop_compose! {
-    fn connection()(
-        label in word(),
-        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>(), 0usize..5), 0..20),
-        window in prop::collection::vec((instant(), any::<u64>(), any::<Option<u64>>(), word()), 0..20),
-        levels_of in prop::array::uniform2(prop::collection::vec((instant(), any::<u64>()), 0..20)),
-        bounds in prop::collection::vec((instant(), prop::option::of(0usize..3)), 0..20),
-    ) -> ConnectionView {
-        let kinds = [
-            SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Acked,
-            SequenceKind::Sacked, SequenceKind::Dropped,
-        ];
-        let sequence = points.into_iter();
-        let sequence = sequence.map(|(at, from, to, k)| SequencePoint { at, from, to, kind: kinds[k] });
-        let window = window.into_iter();
-        let window = window.map(|(at, cwnd, ssthresh, cause)| WindowPoint {
-            at, cwnd, ssthresh, cause: cause.into(),
-        });
-        let levels = |levels: Vec<(Instant, u64)>| {
-            levels.into_iter().map(|(at, bytes)| LevelPoint { at, bytes }).collect()
-        };
-        let [flight, offered] = levels_of.map(levels);
-        let causes = [SenderBound::Path, SenderBound::ReceiveWindow, SenderBound::Server];
-        let bounds = bounds.into_iter();
-        let bounds = bounds.map(|(at, n)| BoundPoint { at, bound: n.map(|n| causes[n]) }).collect();
-        let (sequence, window) = (sequence.collect(), window.collect());
-        ConnectionView { label, sequence, window, flight, offered, bounds }
-    }
-}
-
-prop_compose! {
-    fn queue()(
-        label in word(),
-        capacity in prop::option::of(any::<u64>()),
-        in_bytes in any::<bool>(),
-        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>()), 0..20),
-        drops in prop::collection::vec(instant(), 0..5),
-    ) -> QueueView {
-        let bound = if in_bytes { QueueCapacity::Bytes } else { QueueCapacity::Packets };
-        let points = points.into_iter();
-        let points = points.map(|(at, packets, bytes)| QueuePoint { at, packets, bytes });
-        QueueView { label, capacity: capacity.map(bound), points: points.collect(), drops }
-    }
-}
-
-prop_compose! {
-    fn report()(
-        word in word(),
-        objects in prop::collection::vec(object(), 0..5),
-        connections in prop::collection::vec(connection(), 0..3),
-        queues in prop::collection::vec(queue(), 0..2),
-    ) -> RaceReport {
-        let mut report = race_of(&word);
-        let odd = SchemeView { objects, connections, queues, ..SchemeView::default() };
-        report.schemes.push(odd);
-        report.compared = Some((0, 1));
-        report
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever the input, in order or not, possible or not: one well-formed page, twice the same,
-    /// without a number that SVG does not know.
-    #[test]
-    fn any_report_makes_a_page(report in report()) {
-        let html = report.to_html();
-        let page = Page::of(&html);
-        prop_assert_eq!(page.tags("script"), 3);
-        for name in ["d", "x", "y", "data-x", "data-y", "viewBox"] {
-            for value in page.attributes(name) {
-                prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
-            }
-        }
-        prop_assert_eq!(report.to_html(), html);
-    }
-}
-
-/// The classes of the first element that shows `text`, going back to the nearest `class` before it.
-fn class_before<'h>(html: &'h str, text: &str) -> &'h str {
-    let before = html.split(text).next().unwrap();
-    before.rsplit("class=\"").next().unwrap().split('"').next().unwrap()
-}
-
-fn two_schemes() -> RaceReport {
-    let mut report = race_of("linux");
-    let mut other = report.schemes[0].clone();
-    other.name = "fs".to_owned();
-    other.page_done = Some(ms(26));
-    other.objects[0].done = Some(ms(26));
-    let row = |scheme: &str| RaceRow { scheme: scheme.to_owned(), ..RaceRow::default() };
-    report.table = Table::race(&[row("linux"), row("fs"), row("limit")], "page done");
-    report.schemes.push(other);
-    report
-}
-
-/// In the table, on its tab, above its panel, in the progress of the page: everywhere `fs` has the second hue, which is
-/// that of no cause and no phase.
-#[test]
-fn a_scheme_has_one_colour_everywhere() {
-    let html = two_schemes().to_html();
-    assert_eq!(class_before(&html, "<bdi>fs</bdi></span></th>"), "key c1");
-    assert_eq!(class_before(&html, "<bdi>fs</bdi></a>"), "key c1");
-    assert_eq!(class_before(&html, "<bdi>fs</bdi></h3>"), "key c1");
-    assert_eq!(html.matches(r#"class="step c1""#).count(), 1, "the curve");
-    // The limit is no scheme.
-    assert!(html.contains("<bdi>limit</bdi></th>") && !html.contains("<bdi>limit</bdi></span>"));
-    assert_eq!(html.matches(r#"class="dots k0""#).count(), 2, "the one cause of both");
-}
-
-/// Loads of a scheme in several places keep its colour; each place has its own figure of progress.
-#[test]
-fn places_have_figures_and_schemes_colours() {
-    let mut report = two_schemes();
-    report.schemes[1].name = "linux".to_owned();
-    report.schemes[1].place = "kernel".to_owned();
-    let html = report.to_html();
-    assert_eq!(html.matches(r#"class="step c0""#).count(), 2);
-    assert_eq!(class_before(&html, "<bdi>linux · kernel</bdi></a>"), "key c0");
-    assert!(!html.contains(r#"class="step c1""#));
-}
-
-/// The heading of the section that holds two schemes against each other.
-const COMPARED: &str = r#"<h2 id="compare">"#;
-
-/// Two lanes refer to the bars of the two schemes' panels, so nothing is drawn twice; without two there is no section.
-#[test]
-fn two_schemes_stand_side_by_side() {
-    let mut report = two_schemes();
-    assert!(!report.to_html().contains(COMPARED));
-    report.compared = Some((0, 1));
-    let html = report.to_html();
-    let page = Page::of(&html);
-    assert!(html.contains(COMPARED));
-    for bar in ["s0o0", "s1o0"] {
-        assert_eq!(page.attributes("id").iter().filter(|id| **id == bar).count(), 1, "{bar}");
-        let lanes =
-            page.attributes("href").iter().filter(|href| **href == format!("#{bar}")).count();
-        assert_eq!(lanes, 1, "{bar}");
-    }
-    // When the page was done under each, in its colour.
-    assert!(html.contains("above 30.0 ms") && html.contains("below 26.0 ms"));
-    assert!(html.contains(r#"class="ref c0 upper""#) && html.contains(r#"class="ref c1 lower""#));
-    for none in [(0, 0), (0, 2), (7, 8)] {
-        report.compared = Some(none);
-        assert!(!report.to_html().contains(COMPARED), "{none:?}");
-    }
 }
 
 /// A number is sorted by itself, not by how it is written; what is undefined has nothing to be sorted by.

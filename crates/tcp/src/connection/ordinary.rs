@@ -5,7 +5,7 @@
 
 use super::Connection;
 use super::output::{Departure, Piece};
-use crate::path::Path;
+use crate::path::{Path, SendLimit};
 use crate::segment::Segment;
 use units::Instant;
 
@@ -28,7 +28,7 @@ impl Connection {
             && self.wishes.is_none()
             && !path.is_paced();
         if used_up {
-            path.on_send_stopped(true);
+            path.on_send_stopped(SendLimit::Window);
             self.update_persist_timer(now, path);
         }
         used_up
@@ -77,7 +77,7 @@ impl Connection {
             && self.burst_left > 0
             && !self.peer_window.asks();
         if last {
-            path.on_send_stopped(true);
+            path.on_send_stopped(SendLimit::Window);
             self.update_persist_timer(now, path);
         }
         Departure { last, ..departure }

@@ -3,7 +3,7 @@
 
 use super::{BareProbe, Connection, State};
 use crate::config::{IdleRestart, Opening};
-use crate::path::Path;
+use crate::path::{Path, SendLimit};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
 use crate::startup::PendingData;
 use sender::{Deadline, LeavingSegment};
@@ -148,7 +148,7 @@ impl Connection {
             && self.sender.board().waiting() == 0
             && (self.sender.board().is_empty() || !self.sender.recovering())
         {
-            path.on_send_stopped(false);
+            path.on_send_stopped(SendLimit::Application);
             return None;
         }
         if self.waits_for_occasion(now, path) {
@@ -179,7 +179,7 @@ impl Connection {
         // Before the burst's bound: its timer brings the next occasion.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
-            path.on_pacer_holds();
+            path.on_send_stopped(SendLimit::Pacer);
             return true;
         }
         if self.burst_left == 0 {
@@ -243,7 +243,8 @@ impl Connection {
             return self.data_piece(now, path);
         }
         if piece.is_none() {
-            path.on_send_stopped(self.new_data_waits() && allowance < self.sender.mss());
+            let is_window = self.new_data_waits() && allowance < self.sender.mss();
+            path.on_send_stopped(SendLimit::window_if(is_window));
         }
         piece
     }

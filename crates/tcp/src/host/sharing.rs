@@ -11,7 +11,7 @@ use super::told::{ConnectionEntry, Prospect, Standing};
 use super::{ConnId, Host, Transmit};
 use crate::connection::{Departure, State, TurnOutcome};
 use crate::ensemble::{Ensemble, PathId};
-use crate::path::Upheaval;
+use crate::path::{SendLimit, Upheaval};
 use crate::sharing::Content;
 use std::sync::Arc;
 use units::Instant;
@@ -251,7 +251,7 @@ impl Host {
     fn poll_turns(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
         let Some(ensemble) = self.ensembles.get_mut(&path_id) else { return false };
         let Some(path) = self.paths.at_mut(path_id.0) else { return false };
-        let mut limited = false;
+        let mut limit = SendLimit::Application;
         while let Some(id) = ensemble.next_in_turn() {
             let Some(entry) = self.connections.at_mut(id.0) else {
                 ensemble.leave(id);
@@ -263,6 +263,7 @@ impl Host {
             if let Some(at) = path.release(now) {
                 entry.conn.wait_for_pacer(at);
                 ensemble.finish_later(id);
+                limit = SendLimit::Pacer;
                 break;
             }
             let outstanding = entry.conn.scoreboard().len();
@@ -274,12 +275,12 @@ impl Host {
                 }
                 TurnOutcome::Passed => ensemble.on_passed(),
                 TurnOutcome::NoRoom => {
-                    limited = true;
+                    limit = SendLimit::Window;
                     break;
                 }
             }
         }
-        path.on_send_stopped(limited);
+        path.on_send_stopped(limit);
         false
     }
 

@@ -102,18 +102,9 @@ impl Chromium {
             sleep(clock, AGAIN).await;
             browser.call("Network.disable", json!({})).await
         };
-        let loaded = tokio::select! {
-            loaded = load => loaded.map(|_| ()),
-            () = sleep(clock, limit + STARTING) => {
-                Err(io::Error::other(format!("not over after {limit}")))
-            }
-        };
+        let loaded = within(clock, limit, load).await;
         let events = browser.take_events();
-        tokio::select! {
-            () = browser.end() => {}
-            // It is killed, then.
-            () = sleep(clock, STARTING) => {}
-        }
+        end(browser, clock).await;
         loaded.map_err(|error| io::Error::other(format!("{}: {error}", self.version)))?;
         Ok(events)
     }
@@ -137,6 +128,31 @@ impl Chromium {
 
 async fn sleep(clock: &Clock, time: Duration) {
     timer::sleep_until(clock, Some(clock.now() + time)).await;
+}
+
+/// The result of a load that ends within `limit` of the browser's start.
+///
+/// # Errors
+/// If the load fails or takes longer.
+async fn within<T>(
+    clock: &Clock,
+    limit: Duration,
+    load: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    tokio::select! {
+        loaded = load => loaded,
+        () = sleep(clock, limit + STARTING) => {
+            Err(io::Error::other(format!("not over after {limit}")))
+        }
+    }
+}
+
+/// Ends the browser. False if it does not end in time: dropping its sandbox kills it.
+async fn end(browser: DevTools, clock: &Clock) -> bool {
+    tokio::select! {
+        () = browser.end() => true,
+        () = sleep(clock, STARTING) => false,
+    }
 }
 
 /// Waits until the browser has started, and attaches to its page.
@@ -214,16 +230,13 @@ impl ChromiumVisitor {
         let mut sandbox =
             private::in_a_folder(|folder| self.chromium.start(&self.namespace, folder, &[]))?;
         let mut browser = DevTools::over(&mut sandbox.streams)?;
-        let loaded = tokio::select! {
-            loaded = self.load(&mut browser) => loaded.map_err(|error| error.to_string()),
-            () = self.sleep(limit + STARTING) => Err(format!("not over after {limit}")),
-        };
+        let loaded = within(&self.clock, limit, self.load(&mut browser)).await;
         let measured = measure();
+        let loaded = loaded.map_err(|error| error.to_string());
         let told = loaded.and_then(|numbers| told(&numbers, self.resources));
-        let ended = tokio::select! {
-            () = browser.end() => format!(" (exit code {})", sandbox::exit_code(sandbox.wait()?)),
-            // It is killed, then.
-            () = self.sleep(STARTING) => String::new(),
+        let ended = match end(browser, &self.clock).await {
+            true => format!(" (exit code {})", sandbox::exit_code(sandbox.wait()?)),
+            false => String::new(),
         };
         let visit = match told {
             Ok(Told { html, page }) => {
@@ -242,7 +255,7 @@ impl ChromiumVisitor {
     /// Loads the page, and returns the numbers of [`TIMES`].
     ///
     /// # Errors
-    /// Why there are none, in the browser's words.
+    /// If there are none: the reason in the browser's words.
     async fn load(&self, browser: &mut DevTools) -> io::Result<Vec<f64>> {
         attach(browser, &self.clock).await?;
         let all = json!({ "source": "performance.setResourceTimingBufferSize(1e5)" });
@@ -256,10 +269,6 @@ impl ChromiumVisitor {
         let times = times["result"]["value"].as_array().into_iter().flatten();
         Ok(times.filter_map(|number| number.as_f64()).collect())
     }
-
-    async fn sleep(&self, time: Duration) {
-        sleep(&self.clock, time).await;
-    }
 }
 
 /// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
@@ -268,7 +277,7 @@ const TIMES: &str = "(()=>{const n=performance.getEntriesByType(\"navigation\")[
     r=performance.getEntriesByType(\"resource\");return[n.redirectStart||n.fetchStart,n.responseEnd,\
     Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,r.reduce((n,e)=>n+e.encodedBodySize,0)]})()";
 
-/// What the browser says of a load, from the beginning of the first request on.
+/// Times that the browser reports of a load, from the beginning of the first request on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
     html: Duration,

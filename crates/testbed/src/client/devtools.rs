@@ -107,18 +107,20 @@ impl DevTools {
     /// # Errors
     /// If the browser has ended, or the page has crashed.
     async fn wait_for(&mut self, event: &str) -> io::Result<()> {
-        while !self.has(event) {
-            if self.has("Inspector.targetCrashed") {
-                return Err(io::Error::other("the page has crashed"));
+        let mut read = 0;
+        loop {
+            while let Some(told) = self.events.get(read) {
+                match told["method"].as_str() {
+                    Some(name) if name == event => return Ok(()),
+                    Some("Inspector.targetCrashed") => {
+                        return Err(io::Error::other("the page has crashed"));
+                    }
+                    _ => read += 1,
+                }
             }
             let told = self.next().await?;
             self.events.push(told);
         }
-        Ok(())
-    }
-
-    fn has(&self, event: &str) -> bool {
-        self.events.iter().any(|told| told["method"] == event)
     }
 
     /// The events since the last navigation began, in their order.

@@ -134,7 +134,7 @@ impl Request {
                 "httpVersion": response["protocol"],
                 "headers": headers(&response["headers"]),
                 "content": { "size": self.body, "mimeType": response["mimeType"] },
-                "redirectURL": response["headers"]["Location"].as_str().unwrap_or_default(),
+                "redirectURL": location(&response["headers"]),
                 "headersSize": -1,
                 "bodySize": -1,
                 "_transferSize": self.transferred,
@@ -189,6 +189,14 @@ fn url(sent: &Value) -> &str {
 /// A number of an event; 0 if there is none.
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
+}
+
+/// The address of a redirect; empty if there is none. Names of headers differ in case by server and
+/// HTTP version (RFC 9110 §5.1, RFC 9113 §8.2.1).
+fn location(headers: &Value) -> &str {
+    let mut all = headers.as_object().into_iter().flatten();
+    let found = all.find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    found.and_then(|(_, value)| value.as_str()).unwrap_or_default()
 }
 
 /// Headers as a list of names and values.

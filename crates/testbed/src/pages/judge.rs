@@ -2,7 +2,7 @@
 
 use super::case::{CriticalMark, PageCase};
 use super::load::LoadedPage;
-use race::Bound;
+use race::{Bound, CriticalPhases};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl JudgedPage {
             path: case.path.to_string(),
             objects: case.objects(),
             browser_s: loaded.load_s,
-            simulated_s: seconds(&row["milestones"]["load"]["time_s"]),
+            simulated_s: row["milestones"]["load"]["time_s"].as_f64(),
             cause: case.bound.name(),
             is_bound_right: is_largest(case.bound, &bound),
             bound,
@@ -57,7 +57,7 @@ impl JudgedPage {
             analysed,
             is_analysed_right: (!case.analysed.is_empty())
                 .then(|| names.into_iter().any(|name| Some(name) == analysed)),
-            lateness_p99_s: loaded.lateness_p99_s,
+            lateness_p99_s: loaded.lateness_p99.as_secs_f64(),
         }
     }
 
@@ -77,11 +77,6 @@ impl JudgedPage {
 fn row<'a>(race: &'a Value, scheme: &str) -> &'a Value {
     let rows = race["schemes"].as_array().map(Vec::as_slice).unwrap_or_default();
     rows.iter().find(|row| row["name"] == scheme).unwrap_or(&Value::Null)
-}
-
-/// A time, or the median of times.
-fn seconds(time: &Value) -> Option<f64> {
-    time.as_f64().or_else(|| time["median"].as_f64())
 }
 
 fn is_largest(cause: Bound, shares: &BTreeMap<String, f64>) -> bool {
@@ -121,11 +116,10 @@ impl CriticalMark {
     }
 }
 
-const PHASES: [&str; 7] =
-    ["client_s", "waiting_s", "tcp_s", "tls_s", "trip_s", "server_s", "receiving_s"];
-
+/// The time of all phases that the race's JSON gives an object, seconds.
 fn total(object: &Value) -> f64 {
-    PHASES.iter().map(|phase| time(object, phase)).sum()
+    let names = CriticalPhases::default().named().map(|(name, _)| name);
+    names.iter().map(|name| time(object, &format!("{name}_s"))).sum()
 }
 
 fn time(object: &Value, phase: &str) -> f64 {
@@ -182,6 +176,10 @@ mod tests {
         assert!(CriticalMark::Server("/x").is_on(&of("server_s", 0.4)));
         assert!(!CriticalMark::Server("/x").is_on(&of("server_s", 0.2)), "it is not the longest");
         assert!(!CriticalMark::Server("/x").is_on(&of("trip_s", 0.4)), "the server takes none");
+        let mut looked_up = object("/x", "discovery", "server_s", 0.4);
+        looked_up["dns_s"] = json!(0.5);
+        let most_is_lookup = path(&[object("/", "start", "trip_s", 0.3), looked_up]);
+        assert!(!CriticalMark::Server("/x").is_on(&most_is_lookup), "the lookup takes most");
         assert!(CriticalMark::Browser("/x").is_on(&of("client_s", 0.4)));
         assert!(!CriticalMark::Browser("/x").is_on(&of("client_s", 0.2)));
         assert!(!CriticalMark::Browser("/x").is_on(&of("server_s", 0.4)));

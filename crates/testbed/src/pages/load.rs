@@ -7,6 +7,7 @@ use super::slow;
 use crate::client::{Chromium, ClientTcp};
 use crate::kernel::{Nginx, listen};
 use crate::pair::{HostPair, PairPlan, Recorded};
+use crate::punctual::until_punctual;
 use crate::truth::AnalysedCapture;
 use emulator::ThreadScheduling;
 use std::io::{self, ErrorKind};
@@ -38,8 +39,8 @@ pub struct LoadedPage {
     pub at_server: Vec<u8>,
     /// The analyser's account of the capture at the server.
     pub analysed: AnalysedCapture,
-    /// Scheduling delay of all packets but one in a hundred, seconds.
-    pub lateness_p99_s: f64,
+    /// Scheduling delay of all packets but one in a hundred.
+    pub lateness_p99: Duration,
 }
 
 impl PagePeers {
@@ -63,20 +64,15 @@ impl PagePeers {
         [self.chromium.version(), self.nginx.version()]
     }
 
-    /// Loads a page once.
+    /// Loads a page until its packets were not late ([`until_punctual`]).
     ///
     /// # Errors
     /// If the machine does not let it, or the page does not load; the error names the case.
     pub fn load(&self, case: &PageCase, seed: u64) -> io::Result<LoadedPage> {
-        let loaded = std::thread::scope(|scope| {
-            // Priority is a thread's, so the load has one of its own.
-            let thread = scope.spawn(|| {
-                ThreadScheduling::best();
-                self.load_here(case, seed)
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        loaded.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", case.name)))
+        let load = || ThreadScheduling::on_its_own_thread(|| self.load_here(case, seed));
+        let loaded = until_punctual(load, |loaded| loaded.lateness_p99)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", case.name)))?;
+        Ok(loaded.measured)
     }
 
     fn load_here(&self, case: &PageCase, seed: u64) -> io::Result<LoadedPage> {
@@ -114,7 +110,7 @@ impl PagePeers {
             analysed: AnalysedCapture::of(at_server.clone()).map_err(io::Error::other)?,
             at_client,
             at_server,
-            lateness_p99_s: lateness.p99().as_secs_f64(),
+            lateness_p99: lateness.p99(),
         })
     }
 }

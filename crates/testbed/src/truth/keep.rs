@@ -4,8 +4,8 @@ use super::compare::MeasuredRow;
 use super::play::{Arrived, EndLog};
 use super::played::PlayedConnection;
 use super::samples::KernelSample;
+use crate::files::write_files;
 use crate::pair::Recorded;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -15,10 +15,6 @@ use std::path::Path;
 /// If a file cannot be written; the error names it.
 pub(super) fn keep(folder: &Path, measured: &MeasuredRow, recorded: &Recorded) -> io::Result<()> {
     let folder = folder.join(measured.row.folder());
-    let named = |path: &Path, error: io::Error| {
-        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    };
-    fs::create_dir_all(&folder).map_err(|error| named(&folder, error))?;
     let truth = serde_json::to_vec_pretty(measured).map_err(io::Error::other)?;
     let (counters, reads) = (counters(measured), reads(measured));
     let files = [
@@ -29,11 +25,7 @@ pub(super) fn keep(folder: &Path, measured: &MeasuredRow, recorded: &Recorded) -
         ("kernel.csv", counters.as_bytes()),
         ("reads.csv", reads.as_bytes()),
     ];
-    for (name, bytes) in files {
-        let path = folder.join(name);
-        fs::write(&path, bytes).map_err(|error| named(&path, error))?;
-    }
-    Ok(())
+    write_files(&folder, &files)
 }
 
 /// Logs of both ends of each connection, with the end's name.

@@ -10,16 +10,14 @@ use super::row::{AckWay, TruthRow};
 use super::rows;
 use super::secured::Secrets;
 use super::shares::RowTruth;
-use crate::contest::TOO_LATE;
+use crate::punctual::{Punctual, until_punctual};
+use crate::selection::select;
 use serde::Serialize;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-
-/// Times that a row is repeated at most; the last one then counts.
-const REPEATS: u32 = 2;
 
 /// The rows that are measured.
 #[derive(Clone, Debug)]
@@ -77,12 +75,7 @@ impl TruthPlan {
     /// # Errors
     /// If no row's name contains one of them; the error lists all names.
     pub fn only(mut self, texts: &[String]) -> Result<Self, String> {
-        let has = |row: &TruthRow, text: &String| row.name.contains(text.as_str());
-        if let Some(text) = texts.iter().find(|text| !self.rows.iter().any(|row| has(row, text))) {
-            let names: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
-            return Err(format!("no row has {text:?} among: {}", names.join("; ")));
-        }
-        self.rows.retain(|row| texts.is_empty() || texts.iter().any(|text| has(row, text)));
+        self.rows = select(self.rows, texts, "row", |row| &row.name)?;
         Ok(self)
     }
 
@@ -118,16 +111,12 @@ impl TruthPlan {
 
     /// Plays a row until it was not late, and has both captures analysed.
     fn measure(&self, row: &TruthRow, secrets: &Secrets) -> io::Result<MeasuredRow> {
-        let mut redone = 0;
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
-        let played = loop {
-            let played = played::play(row, secrets, self.seed).map_err(named)?;
-            if played.recorded.lateness.p99() <= TOO_LATE || redone == REPEATS {
-                break played;
-            }
-            redone += 1;
-        };
+        let Punctual { measured: played, redone } = until_punctual(
+            || played::play(row, secrets, self.seed).map_err(named),
+            |played| played.recorded.lateness.p99(),
+        )?;
         let truth = RowTruth::of(row, &played);
         let Played { connections, recorded } = played;
         let tolerance = match row.path.acks {

@@ -7,6 +7,7 @@ use super::RebuiltSender;
 use super::acks::AckDigest;
 use super::evidence::Episode;
 use crate::kinds::{Retransmission, RetransmissionKind};
+use path::SendLimit;
 use sender::Acknowledgement;
 use units::{Duration, Instant};
 
@@ -155,7 +156,7 @@ impl RebuiltSender {
         let new_data = self.new_data_waits();
         let allowance = self.allowance();
         if !waiting {
-            self.path.on_send_stopped(new_data && allowance < mss);
+            self.path.on_send_stopped(SendLimit::window_if(new_data && allowance < mss));
         }
         self.note_left(allowance, advances);
     }

@@ -3,6 +3,7 @@
 
 use super::{Nagle, RebuiltSender};
 use crate::kinds::{Retransmission, RetransmissionKind};
+use path::SendLimit;
 use units::{Duration, Instant};
 
 /// A retransmission that is thought to leave.
@@ -85,7 +86,7 @@ impl RebuiltSender {
         let idle = self.core.board().waiting() == 0
             && (self.core.board().is_empty() || !self.core.recovering());
         if self.core.nxt() >= self.core.written() && idle {
-            self.path.on_send_stopped(false);
+            self.path.on_send_stopped(SendLimit::Application);
             return NextSend::Nothing;
         }
         if let Some(release) = self.path.release(now) {
@@ -107,7 +108,7 @@ impl RebuiltSender {
             return self.next_predicted(now);
         }
         let waits = self.new_data_waits();
-        self.path.on_send_stopped(waits && allowance < mss);
+        self.path.on_send_stopped(SendLimit::window_if(waits && allowance < mss));
         NextSend::Nothing
     }
 

@@ -28,48 +28,52 @@ impl Curve {
     pub(super) fn new(deliveries: &[Delivery]) -> Self {
         let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * deliveries.len());
         for one in deliveries {
-            let to = one.to_ms.max(one.from_ms + SHORTEST_MS);
-            let rate = one.bytes / (to - one.from_ms);
-            changes.extend([(one.from_ms, rate), (to, -rate)]);
+            let to_ms = one.to_ms.max(one.from_ms + SHORTEST_MS);
+            let bytes_per_ms = one.bytes / (to_ms - one.from_ms);
+            changes.extend([(one.from_ms, bytes_per_ms), (to_ms, -bytes_per_ms)]);
         }
         changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut curve = Self::default();
-        let (mut rate, mut sum) = (0.0_f64, 0.0);
-        for (at, change) in changes {
-            if let Some(before) = curve.times_ms.last() {
-                sum += rate.max(0.0) * (at - before);
+        let (mut bytes_per_ms, mut bytes) = (0.0_f64, 0.0);
+        for (at_ms, change) in changes {
+            if let Some(before_ms) = curve.times_ms.last() {
+                bytes += bytes_per_ms.max(0.0) * (at_ms - before_ms);
             }
-            rate += change;
-            curve.times_ms.push(at);
-            curve.bytes.push(sum);
+            bytes_per_ms += change;
+            curve.times_ms.push(at_ms);
+            curve.bytes.push(bytes);
         }
         curve
     }
 
-    /// Bytes delivered by `at`.
-    pub(super) fn at(&self, at: f64) -> f64 {
-        interpolate(&self.times_ms, &self.bytes, at)
+    /// Bytes delivered by an instant.
+    pub(super) fn bytes_at(&self, at_ms: f64) -> f64 {
+        interpolate(&self.times_ms, &self.bytes, at_ms)
     }
 
-    /// The time at which `bytes` had been delivered; `None` if there are fewer.
-    pub(super) fn when(&self, bytes: f64) -> Option<f64> {
+    /// The time at which `bytes` had been delivered, milliseconds; `None` if there are fewer.
+    pub(super) fn time_ms_of(&self, bytes: f64) -> Option<f64> {
         let all = *self.bytes.last()?;
         (bytes <= all).then(|| interpolate(&self.bytes, &self.times_ms, bytes))
     }
 
     /// The time between two instants in which nothing was delivered, milliseconds.
-    pub(super) fn idle_ms(&self, from: f64, to: f64) -> f64 {
-        let points: Vec<(f64, f64)> = self.points_back(from, to).collect();
+    pub(super) fn idle_ms(&self, from_ms: f64, to_ms: f64) -> f64 {
+        let points: Vec<(f64, f64)> = self.points_back(from_ms, to_ms).collect();
         let idle = points.windows(2).filter(|pair| pair[0].1 - pair[1].1 < LEAST_BYTES);
         idle.map(|pair| pair[0].0 - pair[1].0).sum()
     }
 
-    /// The points between two instants, both included, the last first.
-    pub(super) fn points_back(&self, from: f64, to: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let inner = self.times_ms.partition_point(|t| *t <= from)
-            ..self.times_ms.partition_point(|t| *t < to);
+    /// The points between two instants, both included, the last first: milliseconds and bytes.
+    pub(super) fn points_back(
+        &self,
+        from_ms: f64,
+        to_ms: f64,
+    ) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let inner = self.times_ms.partition_point(|t| *t <= from_ms)
+            ..self.times_ms.partition_point(|t| *t < to_ms);
         let inner = inner.rev().map(|index| (self.times_ms[index], self.bytes[index]));
-        let ends = [to, from].map(|at| (at, self.at(at)));
+        let ends = [to_ms, from_ms].map(|at_ms| (at_ms, self.bytes_at(at_ms)));
         ends.into_iter().take(1).chain(inner).chain([ends[1]])
     }
 }
@@ -105,10 +109,10 @@ mod tests {
         let expected =
             [(-1.0, 0.0), (2.0, 20.0), (5.0, 50.0), (7.0, 130.0), (12.0, 310.0), (99.0, 400.0)];
         for (at, bytes) in expected {
-            assert!((curve.at(at) - bytes).abs() < 1e-6, "{at}: {}", curve.at(at));
+            assert!((curve.bytes_at(at) - bytes).abs() < 1e-6, "{at}: {}", curve.bytes_at(at));
         }
-        assert!((curve.when(130.0).unwrap() - 7.0).abs() < 1e-6);
-        assert_eq!(curve.when(401.0), None);
+        assert!((curve.time_ms_of(130.0).unwrap() - 7.0).abs() < 1e-6);
+        assert_eq!(curve.time_ms_of(401.0), None);
     }
 
     #[test]
@@ -120,8 +124,8 @@ mod tests {
     #[test]
     fn nothing_delivered_is_nothing() {
         let curve = Curve::new(&[]);
-        assert_eq!((curve.at(3.0), curve.when(1.0)), (0.0, None));
+        assert_eq!((curve.bytes_at(3.0), curve.time_ms_of(1.0)), (0.0, None));
         let at_once = Curve::new(&[Delivery { from_ms: 2.0, to_ms: 2.0, bytes: 9.0 }]);
-        assert_eq!((at_once.at(2.0), at_once.at(2.1)), (0.0, 9.0));
+        assert_eq!((at_once.bytes_at(2.0), at_once.bytes_at(2.1)), (0.0, 9.0));
     }
 }

@@ -25,13 +25,13 @@ const BUSY_SHARE: f64 = 0.8;
 
 /// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Fewer bytes show no
 /// rate, and the order of bytes within a response is not known better than that.
-const FLIGHT: f64 = 14_600.0;
+const FLIGHT_BYTES: f64 = 14_600.0;
 
 /// Ten gigabits a second in bytes a millisecond. Faster ones were rounded to no time.
 const UNTIMED_BYTES_PER_MS: f64 = 1.25e6;
 
 /// A full packet's bytes.
-const PACKET: f64 = 1_460.0;
+const PACKET_BYTES: f64 = 1_460.0;
 
 /// The share of all bytes that were delivered at no more than the line's rate. The rest was read
 /// late, and therefore at once.
@@ -102,9 +102,10 @@ impl RecordedLine {
         };
         let answers: Vec<Answer> = fetches.iter().enumerate().map(answer).collect();
         let deliveries: Vec<Delivery> = answers.iter().map(|a| a.delivery).collect();
-        let rate = highest_rate(&Curve::new(&deliveries), &deliveries);
-        let parts: Vec<Delivery> = answers.iter().flat_map(|answer| answer.parts(rate)).collect();
-        Self { answers, curve: Curve::new(&parts), bytes_per_ms: rate }
+        let bytes_per_ms = highest_rate(&Curve::new(&deliveries), &deliveries);
+        let parts: Vec<Delivery> =
+            answers.iter().flat_map(|answer| answer.parts(bytes_per_ms)).collect();
+        Self { answers, curve: Curve::new(&parts), bytes_per_ms }
     }
 
     /// The highest rate at which the recording delivered; the line may have been faster.
@@ -118,51 +119,53 @@ impl RecordedLine {
         order.sort_by(|a, b| {
             self.answers[*a].delivery.from_ms.total_cmp(&self.answers[*b].delivery.from_ms)
         });
-        let mut least = vec![0.0; self.answers.len()];
+        let mut least_ms = vec![0.0; self.answers.len()];
         for (place, index) in order.iter().enumerate() {
             let answer = &self.answers[*index];
-            let most = ms(answer.most);
-            let mut bound: f64 = most - self.longest_queue(answer).min(most);
+            let most_ms = ms(answer.most);
+            let mut bound_ms: f64 = most_ms - self.longest_queue_ms(answer).min(most_ms);
             if self.waits_for_the_line_alone(answer) {
                 for other in &order[..place] {
-                    let at_line = self.answers[*other].at_line(least[*other]);
-                    bound = bound.max(at_line - answer.at_line(0.0));
+                    let at_line_ms = self.answers[*other].at_line_ms(least_ms[*other]);
+                    bound_ms = bound_ms.max(at_line_ms - answer.at_line_ms(0.0));
                 }
             }
-            least[*index] = bound.min(most);
+            least_ms[*index] = bound_ms.min(most_ms);
         }
         // Files have microseconds at best.
         let duration = |ms: f64| Duration::from_micros((ms * 1e3).round() as u64);
-        let bound = |(answer, least): (&Answer, f64)| ServerTimeBounds {
-            least: duration(least).min(answer.most),
+        let bound = |(answer, least_ms): (&Answer, f64)| ServerTimeBounds {
+            least: duration(least_ms).min(answer.most),
             most: answer.most,
         };
-        self.answers.iter().zip(least).map(bound).collect()
+        self.answers.iter().zip(least_ms).map(bound).collect()
     }
 
     /// The longest time that the response may have spent behind others.
-    fn longest_queue(&self, answer: &Answer) -> f64 {
-        let Some(rate) = self.bytes_per_ms else { return 0.0 };
-        let busy = rate * BUSY_SHARE;
-        let (ready, first) = (answer.sent_ms + answer.rtt_ms, answer.delivery.from_ms);
-        let delivered = self.curve.at(first);
-        let by_bytes = (delivered - self.curve.at(ready)) / busy;
-        by_bytes.min(first - self.busy_since(ready, first, busy)).max(0.0)
+    fn longest_queue_ms(&self, answer: &Answer) -> f64 {
+        let Some(bytes_per_ms) = self.bytes_per_ms else { return 0.0 };
+        let busy_bytes_per_ms = bytes_per_ms * BUSY_SHARE;
+        let (ready_ms, first_ms) = (answer.sent_ms + answer.rtt_ms, answer.delivery.from_ms);
+        let queued = self.curve.bytes_at(first_ms) - self.curve.bytes_at(ready_ms);
+        let busy_ms = first_ms - self.busy_since_ms(ready_ms, first_ms, busy_bytes_per_ms);
+        (queued / busy_bytes_per_ms).min(busy_ms).max(0.0)
     }
 
-    /// The beginning of the busy period that ends at `until`, not before `from`.
-    fn busy_since(&self, from: f64, until: f64, busy: f64) -> f64 {
-        let delivered = self.curve.at(until);
-        let surplus = |at: f64, bytes: f64| delivered - bytes + FLIGHT - busy * (until - at);
-        let (mut since, mut before) = (until, FLIGHT);
-        for (at, bytes) in self.curve.points_back(from, until) {
-            let here = surplus(at, bytes);
+    /// The beginning of the busy period that ends at `until_ms`, not before `from_ms`.
+    fn busy_since_ms(&self, from_ms: f64, until_ms: f64, busy_bytes_per_ms: f64) -> f64 {
+        let delivered = self.curve.bytes_at(until_ms);
+        let surplus = |at_ms: f64, bytes: f64| {
+            delivered - bytes + FLIGHT_BYTES - busy_bytes_per_ms * (until_ms - at_ms)
+        };
+        let (mut since_ms, mut before) = (until_ms, FLIGHT_BYTES);
+        for (at_ms, bytes) in self.curve.points_back(from_ms, until_ms) {
+            let here = surplus(at_ms, bytes);
             if here < 0.0 {
-                return since - (since - at) * before / (before - here);
+                return since_ms - (since_ms - at_ms) * before / (before - here);
             }
-            (since, before) = (at, here);
+            (since_ms, before) = (at_ms, here);
         }
-        since
+        since_ms
     }
 
     /// Nothing else was delivered on its connection while it waited.
@@ -180,25 +183,26 @@ impl Answer {
     /// The response as it crossed the line. Alone on its connection, its first flight and its last
     /// crossed at the line's rate, and between them it waited for acknowledgements and for others.
     /// Beside others, only the first packet did.
-    fn parts(&self, rate: Option<f64>) -> Vec<Delivery> {
-        let Delivery { from_ms: from, to_ms: to, bytes } = self.delivery;
-        let (first, last) = if self.is_multiplexed { (PACKET, 0.0) } else { (FLIGHT, FLIGHT) };
+    fn parts(&self, bytes_per_ms: Option<f64>) -> Vec<Delivery> {
+        let Delivery { from_ms, to_ms, bytes } = self.delivery;
+        let (first, last) =
+            if self.is_multiplexed { (PACKET_BYTES, 0.0) } else { (FLIGHT_BYTES, FLIGHT_BYTES) };
         let first = bytes.min(first);
         let last = (bytes - first).min(last);
-        let slower = rate.filter(|rate| (first + last) / rate < to - from);
-        let Some(rate) = slower else { return vec![self.delivery] };
-        let (sent, rest) = (from + first / rate, to - last / rate);
+        let slower = bytes_per_ms.filter(|rate| (first + last) / rate < to_ms - from_ms);
+        let Some(bytes_per_ms) = slower else { return vec![self.delivery] };
+        let (sent_ms, rest_ms) = (from_ms + first / bytes_per_ms, to_ms - last / bytes_per_ms);
         let middle = bytes - first - last;
         vec![
-            Delivery { from_ms: from, to_ms: sent, bytes: first },
-            Delivery { from_ms: sent, to_ms: rest, bytes: middle },
-            Delivery { from_ms: rest, to_ms: to, bytes: last },
+            Delivery { from_ms, to_ms: sent_ms, bytes: first },
+            Delivery { from_ms: sent_ms, to_ms: rest_ms, bytes: middle },
+            Delivery { from_ms: rest_ms, to_ms, bytes: last },
         ]
     }
 
     /// The time at which it was on the line, for a server's time.
-    fn at_line(&self, server_time: f64) -> f64 {
-        self.sent_ms + self.rtt_ms / 2.0 + server_time
+    fn at_line_ms(&self, server_time_ms: f64) -> f64 {
+        self.sent_ms + self.rtt_ms / 2.0 + server_time_ms
     }
 
     /// Whether both came on one connection. If the file names none, a multiplexed host has one.
@@ -210,17 +214,18 @@ impl Answer {
     }
 }
 
-/// The rate that nine tenths of the bytes did not exceed. Each response is measured from its first
-/// byte until it has ended, and until a flight and an eighth of the page have been delivered. A
-/// line that had nothing to deliver for most of that time does not show its rate.
+/// The rate that nine tenths of the bytes did not exceed, bytes a millisecond. Each response is
+/// measured from its first byte until it has ended, and until a flight and an eighth of the page
+/// have been delivered. A line that had nothing to deliver for most of that time does not show its
+/// rate.
 fn highest_rate(curve: &Curve, deliveries: &[Delivery]) -> Option<f64> {
     let window = deliveries.iter().map(|one| one.bytes).sum::<f64>() / 8.0;
     let rate = |one: &Delivery| {
-        let before = curve.at(one.from_ms);
-        let until = curve.when(before + window.max(FLIGHT))?.max(one.to_ms);
-        let idle = curve.idle_ms(one.from_ms, until);
-        (2.0 * idle <= until - one.from_ms).then_some(())?;
-        Some(((curve.at(until) - before) / (until - one.from_ms), one.bytes))
+        let before = curve.bytes_at(one.from_ms);
+        let until_ms = curve.time_ms_of(before + window.max(FLIGHT_BYTES))?.max(one.to_ms);
+        let idle_ms = curve.idle_ms(one.from_ms, until_ms);
+        (2.0 * idle_ms <= until_ms - one.from_ms).then_some(())?;
+        Some(((curve.bytes_at(until_ms) - before) / (until_ms - one.from_ms), one.bytes))
     };
     let mut rates: Vec<(f64, f64)> = deliveries
         .iter()

@@ -12,14 +12,20 @@
 //! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
 //!   events waited for, and `page` puts them together.
 //!
-//! A server's time is `timings.wait` less one round trip, which is the shortest time TCP took to
-//! connect to its host (else to any host; 0 if no connection was opened). Whatever else an exporter
-//! counts as waiting stays in it. Playwright has no `blocked`, and over HTTP/1.1 its `wait` and
-//! `receive` hold time spent queueing for a connection: more responses overlap than connections
-//! could carry. That shows and is noted, but cannot be undone; a load then queues once more.
+//! A server's time is at most `timings.wait` less one round trip, which is the shortest handshake
+//! with its host that began with a request. If a browser began all of them ahead, `hosts` bounds
+//! the round trip by the rest of a handshake and by the shortest `wait`. A host without a handshake
+//! has the shortest round trip to any host; without any, it is 0. `line` finds how much of the rest
+//! may be time behind other responses, and `server_time` chooses between the bounds.
 //!
-//! Whatever was skipped or estimated is said in [`Page::notes`](crate::Page::notes). Time spent on
-//! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.
+//! Playwright has no `blocked`, and over HTTP/1.1 its `wait` and `receive` hold time spent queueing
+//! for a connection: more responses overlap than connections could carry. A note says so, but that
+//! time stays in the server's time, and a load then queues once more.
+//!
+//! [`Page::notes`](crate::Page::notes) name all that was skipped or estimated. Name lookups are no
+//! part of the page; the longest one of each host is kept in
+//! [`RecordedHost::lookup`](crate::RecordedHost::lookup). Text from the file is passed on raw:
+//! callers escape it where they show it.
 
 mod curve;
 mod discovery;

@@ -71,9 +71,7 @@ impl PageHost {
             lookup: None,
         }
     }
-}
 
-impl PageHost {
     /// The name that is looked up.
     pub fn name_without_port(&self) -> &str {
         match self.name.rsplit_once(':') {

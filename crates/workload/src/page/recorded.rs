@@ -9,7 +9,7 @@ pub struct RecordedLoad {
     /// The highest rate at which responses were delivered. The recording's line may have been
     /// faster.
     pub rate: Option<Rate>,
-    /// The shortest TCP handshake to any host.
+    /// The shortest round trip to any host; `None` if the recording has no handshake.
     pub rtt: Option<Duration>,
     /// Time of the browser's event `load`; `None` if the file has none that can be believed.
     pub load_event: Option<Duration>,
@@ -57,9 +57,11 @@ pub enum ServerTimeConfidence {
 /// A host as recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedHost {
-    /// The shortest TCP handshake to it.
+    /// The round trip to it: the shortest TCP handshake that began with a request. If all began
+    /// ahead of their requests, it is the longest rest of one, or a `wait` that is as long.
+    /// `None` if there is no handshake.
     pub rtt: Option<Duration>,
-    /// The longest lookup of its name; `None` if the recording shows none.
+    /// The longest lookup of its name, 0 if it was known; `None` if no entry has one.
     pub lookup: Option<Duration>,
     /// Number of its connections, as far as the file numbers them.
     pub connections: usize,

@@ -260,3 +260,18 @@ fn what_a_missing_object_reveals_is_revealed_by_the_one_before_it() {
     // Nothing is left that a load could wait for.
     assert_eq!(Page::single(500).without(ObjectId(0)), None);
 }
+
+#[test]
+fn addresses_and_ports_are_known_by_their_form() {
+    let host = |name| PageHost::plain(name, Http::Http11);
+    for (name, without_port, is_address) in [
+        ("a.example", "a.example", false),
+        ("a.example:8443", "a.example", false),
+        ("192.0.2.1:80", "192.0.2.1", true),
+        ("[2001:db8::1]", "[2001:db8::1]", true),
+        ("[2001:db8::1]:8080", "[2001:db8::1]", true),
+    ] {
+        let host = host(name);
+        assert_eq!((host.name_without_port(), host.is_address()), (without_port, is_address));
+    }
+}

@@ -2,7 +2,8 @@
 //! overdue by them, so that only the window glides on.
 
 use super::super::{RecoveryContext, Report, TimerAction};
-use super::{Hold, RackTlp, delivers_after_head};
+use super::digest::delivers_after_head;
+use super::{Hold, RackTlp};
 use crate::ack::{AckInfo, Newest};
 
 impl RackTlp {

@@ -96,6 +96,20 @@ fn timings_are_differences_of_the_browsers_times() {
     assert_eq!(entries[0]["startedDateTime"], "2023-11-14T22:13:30.000Z");
 }
 
+/// HTTP/2 writes names of headers in lower case (RFC 9113 §8.2.1), and HTTP/1.1 in any.
+#[test]
+fn a_redirect_is_known_by_its_header_in_any_case() {
+    let address = |header: &str| {
+        let mut events = load();
+        let redirect = &mut events[1]["params"]["redirectResponse"];
+        redirect["headers"] = json!({ "server": "a", (header): "/b" });
+        let har = RecordedHar::of(&events).expect("a load").har;
+        har["log"]["entries"][0]["response"]["redirectURL"].clone()
+    };
+    assert_eq!(["Location", "location", "LOCATION"].map(address), ["/b"; 3]);
+    assert_eq!(address("content-location"), "");
+}
+
 /// The crate that reads HAR files finds what the events say: two objects of one host, the second
 /// revealed by the first, and both of the browser's events.
 #[test]

@@ -97,7 +97,7 @@ fn a_redirect_to_itself_ends() {
 fn the_root_comes_first_whatever_the_order_in_the_file() {
     let page = parse(vec![png(15, "http://a.test/i.png"), html(0)]).unwrap();
     assert_eq!(page.objects()[0].kind, ObjectKind::Html);
-    // And what had been asked for before it is asked for at the start.
+    // The load begins with requests that preceded the document's, too.
     let before = parse(vec![png(0, "http://a.test/i.png"), html(2)]).unwrap();
     assert_eq!(before.objects()[0].kind, ObjectKind::Html);
     assert_eq!(before.objects()[1].discovery, Discovery::AtStart);
