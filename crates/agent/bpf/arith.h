@@ -6,7 +6,8 @@
 #define HEADSTART_ARITH_H
 
 /* Bytes a second: 5 Mbit/s. */
-#define WIDE_COLD_RATE 625000ULL
+#define WIDE_COLD_RATE 1250000ULL
+#define MOST_PROBED 64
 
 static inline u64 part_of_1024(u64 part, u64 whole)
 {
@@ -120,6 +121,18 @@ static inline u32 bdp(u64 rate, u32 rtt_us, u32 mss)
 		return 0;
 	held = (rate / 1000 < ~0U ? rate / 1000 : ~0U) * rtt_us / 1000 / mss;
 	return (held < LARGEST_BDP ? held : LARGEST_BDP) + 3;
+}
+
+static inline u64 probed_rate(u32 bytes, u32 took_us, u32 mss)
+{
+	return bytes < mss || !took_us ? 0 : bytes * 1000000ULL / took_us;
+}
+
+static inline u32 probed_window(u64 rate, u32 rtt_us, u32 mss, u32 cold)
+{
+	u32 full = bdp(rate, rtt_us, mss), wide = full < MOST_PROBED ? full : MOST_PROBED;
+
+	return wide > cold ? wide : cold;
 }
 
 static inline bool is_slower(u32 window, u64 gap, u32 srtt_us, u32 min_rtt_us)

@@ -8,6 +8,7 @@
 #include "epoch.h"
 #include "flights.h"
 #include "mark.h"
+#include "probe.h"
 #include "search.h"
 #include "reserve.h"
 #include "canary.h"
@@ -105,6 +106,7 @@ struct connection {
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
 	struct arrived first_ack; /* the same: of a wide cold start, or of a burst */
+	struct probe probe;	/* of a wide cold start */
 	enum burst burst;
 	enum phase phase;
 	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */

@@ -198,7 +198,9 @@ static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct c
 
 	if (b->wide == WIDE_NOT)
 		return;
-	b->wide = wide_ack(tp, &c->first_ack, b->wide, c->cold);
+	if (b->wide == WIDE_SENT)
+		probe_on_ack(tp, &c->probe);
+	b->wide = wide_ack(tp, c, b->wide, b->rate);
 	if (b->wide == WIDE_ENDS)
 		end_wide_start(sk, b);
 }
@@ -317,6 +319,15 @@ void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
 	cubictcp_state(sk, state);
 }
 
+/* Another flight of a wide start leaves. */
+static inline void follow_probe(struct sock *sk, struct beside_cubic *b, struct connection *c)
+{
+	u64 rate = b->wide == WIDE_SENT ? widen_by_probe((struct tcp_sock *)sk, c) : 0;
+
+	if (rate)
+		b->rate = rate;
+}
+
 /* It sends and had nothing outstanding. */
 static inline void start_cubic(struct sock *sk)
 {
@@ -336,6 +347,7 @@ static inline void start_cubic(struct sock *sk)
 	}
 	begin_first_train(tp, &c->measure);
 	on_start(sk, c);
+	follow_probe(sk, b, c);
 	if (is_about_to_begin(tp, c))
 		begin_again_beside_stock(b, c);
 	if (late && b->is_starting && is_chosen(c) && may_change_cold_start(sk))

@@ -268,11 +268,13 @@ struct path_sample {
 	u64 at_ns; /* when something last arrived: idling since proves nothing */
 	u32 window;
 	u32 ssthresh; /* where slow start has ended by a queue, or END_UNKNOWN; 0: not shown */
-	u32 bdp; /* segments that fill the path at `rate`; 0: not measured */
+	/* segments that fill the path at the rate of two flights in a row; 0: no two agreed */
+	u32 bdp;
 	u32 srtt_us;
 	u32 min_rtt_us;
 	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
-	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
+	/* that flights arrived at, or the longest that was held up, or the probe of a cold start,
+	 * bytes a second; 0: not known */
 	u64 rate;
 };
 

@@ -61,6 +61,15 @@ static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connect
 	return is_shown ? tp->snd_ssthresh : 0;
 }
 
+/* The rate that is remembered, bytes a second: what trains have shown or, if they have shown none,
+ * the probe of a cold start; 0: neither has. */
+static inline u64 remembered_rate(const struct tcp_sock *tp, const struct connection *c)
+{
+	u64 rate = shown_rate(tp, &c->measure);
+
+	return rate ? rate : c->probe.rate;
+}
+
 static inline void take_sample(const struct tcp_sock *tp, const struct connection *c,
 			       struct path_sample *sample)
 {
@@ -68,8 +77,8 @@ static inline void take_sample(const struct tcp_sock *tp, const struct connectio
 	sample->srtt_us = tp->srtt_us >> 3;
 	sample->min_rtt_us = tp->rtt_min.s[0].v;
 	sample->ssthresh = shown_ssthresh(tp, c);
-	sample->rate = measured_rate(tp, &c->measure);
-	sample->bdp = sample->rate ? bdp_of(tp, c) : 0;
+	sample->rate = remembered_rate(tp, c);
+	sample->bdp = measured_rate(tp, &c->measure) ? bdp_of(tp, c) : 0;
 }
 
 static inline void update_memory(struct connection *c, const struct path_sample *sample,

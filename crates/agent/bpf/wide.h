@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cold start of a path that nobody knows, wider than a stock one, if the operator asks for it:
- * the stock window leaves at once, what is beyond it as fast as a slow path would carry it. One
- * at a time on a path: others that open with it are stock. */
+ * the stock window leaves at once, what is beyond it as fast as a slow path would carry it. A short
+ * flight before it, as of TLS, tells how fast the path is: then what follows is as wide and as fast
+ * as that. One at a time on a path: others that open with it are stock. */
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
@@ -97,11 +98,32 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
  * come with the first ACK. */
 #define WIDE_LOOKS_AT 8
 
-/* Segments have arrived. When the burst has come in, it tells whether the path is as fast as it
- * was taken to be. If not, slow start ends at the window that fills the path: the rest of the
- * first window is in its queue, and would be doubled. */
-static inline enum wide wide_ack(struct tcp_sock *tp, struct arrived *first, enum wide at, u32 cold)
+/* A path that carries less than this part, in quarters, of the rate at which a wide flight leaves
+ * is slower than it was taken to be. */
+#define LEAST_QUARTERS 3
+
+/* Another flight leaves: as wide as short ones before have shown the path. The rate of it, bytes a
+ * second; 0: they have shown nothing. */
+static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 {
+	u64 rate = c->probe.rate;
+	u32 window;
+
+	c->probe.has_ack = false;
+	if (!rate)
+		return 0;
+	window = probed_window(rate, tp->rtt_min.s[0].v, tp->mss_cache, c->cold);
+	tp->snd_cwnd = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
+	return rate;
+}
+
+/* Segments have arrived of a window that leaves at `rate`. When the burst has come in, it tells
+ * whether the path is as fast as that. If not, slow start ends at the window that fills the path:
+ * the rest of the first window is in its queue, and would be doubled. */
+static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at, u64 rate)
+{
+	struct arrived *first = &c->first_ack;
+	u32 cold = c->cold;
 	u32 count = tp->delivered - first->delivered, elapsed_us = (u32)tp->tcp_mstamp - first->us;
 	u64 gap, window;
 
@@ -117,7 +139,7 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct arrived *first, enu
 	if (count < WIDE_LOOKS_AT)
 		return count + tp->packets_out < WIDE_LOOKS_AT ? WIDE_SENT : WIDE_COMES_IN;
 	gap = train_gap(elapsed_us, count);
-	if (train_carried(tp->mss_cache, gap) >= WIDE_COLD_RATE || !gap)
+	if (train_carried(tp->mss_cache, gap) >= rate / 4 * LEAST_QUARTERS || !gap)
 		return WIDE_ENDS;
 	window = train_window(tp->rtt_min.s[0].v, gap);
 	window = window > cold ? window : cold;

@@ -102,9 +102,9 @@ pub const fn same_round_trip(now: u32, remembered: u32) -> bool {
     now != 0 && remembered != 0 && now * 2 >= remembered && now <= remembered * 10
 }
 
-/// Bytes a second, 5 Mbit/s: how fast a path is taken to be that nobody knows, for what a cold start sends beyond a stock
+/// Bytes a second, 10 Mbit/s: how fast a path is taken to be that nobody knows, for what a cold start sends beyond a stock
 /// window.
-pub const WIDE_COLD_RATE: u64 = 625_000;
+pub const WIDE_COLD_RATE: u64 = 1_250_000;
 
 /// The first window, in segments of `mss` bytes, of a cold start that sends more than a stock one: 10 at once, and what
 /// [`WIDE_COLD_RATE`] carries in a round trip of `rtt_us` microseconds, 32 together at most. A slower path queues the rest,
@@ -113,9 +113,9 @@ pub const WIDE_COLD_RATE: u64 = 625_000;
 /// # Examples
 /// ```
 /// use arith::reuse::wide_cold_window;
-/// // 12,500 bytes are 8 segments, 6250 are 4.
-/// assert_eq!(wide_cold_window(20_000, 1448), 18);
-/// assert_eq!(wide_cold_window(10_000, 1448), 14);
+/// // 25,000 bytes are 17 segments, 12,500 are 8.
+/// assert_eq!(wide_cold_window(20_000, 1448), 27);
+/// assert_eq!(wide_cold_window(10_000, 1448), 18);
 /// assert_eq!(wide_cold_window(80_000, 1448), 32);
 /// assert_eq!(wide_cold_window(80_000, 0), 10);
 /// ```
@@ -125,6 +125,43 @@ pub const fn wide_cold_window(rtt_us: u32, mss: u32) -> u32 {
     }
     let wide = 10 + WIDE_COLD_RATE * rtt_us as u64 / 1_000_000 / mss as u64;
     if wide < 32 { wide as u32 } else { 32 }
+}
+
+/// Segments: no first window is wider that a probe alone allows, since compressed ACKs make a path seem too fast.
+const MOST_PROBED: u32 = 64;
+
+/// The rate, in bytes a second, of a path that acknowledged `bytes` within `took_us` microseconds; 0 if that is less than a
+/// segment of `mss` bytes, or at one instant, and tells nothing.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::probed_rate;
+/// // The second and third segment of a server's TLS flight of 3500 bytes, at 20 Mbit/s.
+/// assert_eq!(probed_rate(2052, 821, 1448), 2_499_390);
+/// assert_eq!((probed_rate(1447, 821, 1448), probed_rate(2052, 0, 1448)), (0, 0));
+/// ```
+pub const fn probed_rate(bytes: u32, took_us: u32, mss: u32) -> u64 {
+    if bytes < mss || took_us == 0 {
+        return 0;
+    }
+    bytes as u64 * 1_000_000 / took_us as u64
+}
+
+/// The first window, in segments of `mss` bytes, on a path of which a probe has shown the `rate` in bytes a second: what fills
+/// a round trip of `rtt_us` microseconds, at least the stock window `cold`, at most 64.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::probed_window;
+/// // 20 ms at 20 Mbit/s are 50,000 bytes, 34 segments, and three.
+/// assert_eq!(probed_window(2_500_000, 20_000, 1448, 10), 37);
+/// assert_eq!(probed_window(250_000, 20_000, 1448, 10), 10);
+/// assert_eq!(probed_window(37_500_000, 20_000, 1448, 10), 64);
+/// ```
+pub const fn probed_window(rate: u64, rtt_us: u32, mss: u32, cold: u32) -> u32 {
+    let full = bdp(rate, rtt_us, mss);
+    let wide = if full < MOST_PROBED { full } else { MOST_PROBED };
+    if wide > cold { wide } else { cold }
 }
 
 /// How long to wait, in microseconds, for the answer to a SYN or SYN-ACK on a path whose smoothed round trip was `srtt_us`:

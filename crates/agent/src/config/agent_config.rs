@@ -178,8 +178,8 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         rto_min_us: options.rto_min.map_or(0, |ms| ms.get() * 1000),
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         is_superseded: false,
-        paces_cold: options.cold != Some(ColdStart::Stock),
-        widens_cold: options.cold == Some(ColdStart::Wide),
+        paces_cold: options.cold.unwrap_or_default() != ColdStart::Stock,
+        widens_cold: options.cold.unwrap_or_default() == ColdStart::Wide,
         ends_epochs: options.sized.unwrap_or_default() == SizedStart::Epoch,
         shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,
     };

@@ -92,7 +92,7 @@ pub struct AgentOptions {
     #[arg(long, value_name = "MS")]
     pub rto_min: Option<Within<10, 200>>,
 
-    /// How a connection starts if nothing is remembered of its path [default: paced]
+    /// How a connection starts if nothing is remembered of its path [default: wide]
     #[arg(long, value_enum, value_name = "START")]
     pub cold: Option<ColdStart>,
 

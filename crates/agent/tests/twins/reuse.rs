@@ -5,13 +5,13 @@ use crate::compiled;
 use arith::reuse;
 use proptest::strategy::{Just, Strategy};
 
-/// Reads rows of four numbers, prints a row of 22 results for each.
+/// Reads rows of four numbers, prints a row of 24 results for each.
 const MAIN: &str = r#"
 int main(void)
 {
 	uint64_t a, b, c, d;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &c, &d) == 4)
-		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %d %d %d %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 "\n",
+		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %d %d %d %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n",
 		       (uint64_t)decayed(a, b, c), (uint64_t)first_window(a, b, c),
 		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, d & 1, b, c, d),
 		       (uint64_t)pacing_rate(a, b, c), (uint64_t)still_lent(a, b, c),
@@ -20,7 +20,8 @@ int main(void)
 		       wide_cold_window(a, b), (uint64_t)half_life_ns(a, b),
 		       has_queue(a, b), has_standing_queue(a, b), may_double(a, b),
 		       is_slower(a, b, c, d), carried_in_lowest(a, b, c), bdp(a, b, c),
-		       (uint64_t)rate_of(a, b, c), reach(a, b), without_queue(a, b, c, d));
+		       (uint64_t)rate_of(a, b, c), reach(a, b), without_queue(a, b, c, d),
+		       (uint64_t)probed_rate(a, b, c), probed_window(a, b, c, d));
 	return 0;
 }
 "#;
@@ -28,7 +29,7 @@ int main(void)
 fn in_rust([a, b, c, d]: [u64; 4]) -> String {
     let [a32, b32, c32, d32] = [a, b, c, d].map(|n| n as u32);
     format!(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
         reuse::decayed(a, b, c),
         reuse::first_window(a, b, c),
         u8::from(reuse::same_round_trip(a32, b32)),
@@ -51,6 +52,8 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::rate_of(a32, b32, c32),
         reuse::reach(a32, b32),
         reuse::without_queue(a32, b32, c32, d32),
+        reuse::probed_rate(a32, b32, c32),
+        reuse::probed_window(a, b32, c32, d32),
     )
 }
 

@@ -40,9 +40,9 @@ pub struct PathSample {
     pub srtt_us: u32,
     /// Lowest round trip, microseconds; 0: not measured.
     pub min_rtt_us: u32,
-    /// At which two flights arrived, bytes a second; 0: not measured, which says nothing.
+    /// At which flights arrived, or the longest that was held up, or the probe of a cold start, bytes a second; 0: not known.
     pub rate: u64,
-    /// Segments that fill the path at that rate; 0: it was not measured.
+    /// Segments that fill the path at the rate at which two flights in a row arrived; 0: no two did.
     pub bdp: u32,
     /// For the site alone: the same or, if no two flights have agreed, that of the longest that was held up; 0: none was.
     pub shown_rate: u64,

@@ -40,9 +40,18 @@ impl Warm {
             },
             srtt_us: at.srtt_us(),
             min_rtt_us: at.min_rtt_us(),
-            rate: self.measure.measured_rate(mss as u32),
+            rate: self.remembered_rate(mss as u32),
             bdp: if self.measure.measured_rate(mss as u32) > 0 { self.bdp(at) } else { 0 },
             shown_rate: self.measure.shown_rate(mss as u32),
+        }
+    }
+
+    /// The rate that is remembered, bytes a second: what trains have shown or, if they have shown none, the probe of a cold start;
+    /// 0: neither has (`remembered_rate`).
+    fn remembered_rate(&self, mss: u32) -> u64 {
+        match self.measure.shown_rate(mss) {
+            0 => self.probe.rate(),
+            rate => rate,
         }
     }
 

@@ -17,6 +17,7 @@ mod loss;
 mod member;
 mod options;
 mod pacing;
+mod probe;
 mod search;
 mod starts;
 mod together;
@@ -45,6 +46,7 @@ use flight::FirstFlight;
 use loss::Fall;
 use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
+use probe::Probe;
 use search::{Search, SearchTools};
 use together::SharedPace;
 use units::{Duration, Instant};
@@ -120,6 +122,7 @@ pub struct Warm {
     measure: TrainMeasure,
     search: Search,
     wide: WideStart,
+    probe: Probe,
     burst: Burst,
     pace: SharedPace,
     stock: BesideStock,
@@ -167,6 +170,7 @@ impl Warm {
             measure: TrainMeasure::default(),
             search: Search::default(),
             wide: WideStart::default(),
+            probe: Probe::default(),
             burst: Burst::default(),
             pace: SharedPace::default(),
             stock: BesideStock::default(),
@@ -281,6 +285,9 @@ impl Warm {
     /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
+        if self.wide.is_sent() {
+            self.probe.on_ack(clock_us(at.now), at.acked_total, mss as u32);
+        }
         let arrived = WideAck {
             at: Arrived { at_us: clock_us(at.now), delivered: self.delivered },
             outstanding: segments(at.outstanding() + mss - 1, mss),

@@ -37,7 +37,8 @@ pub enum ColdOpening {
     Stock,
     /// It measures the path, and ends slow start by the result.
     Paced,
-    /// The same, with up to 32 segments at first: ten at once, the others at 5 Mbit/s.
+    /// The same, with more than a stock window at first: up to 64 segments as fast as a short flight has shown the path or, if
+    /// none has, up to 32: ten at once, the others at 10 Mbit/s.
     Wide,
 }
 
@@ -61,9 +62,9 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
 /// How cold connections start.
 pub static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
-    &[("paced", ColdOpening::Paced), ("wide", ColdOpening::Wide), ("stock", ColdOpening::Stock)],
-    "paced",
-    "warm: cold starts pace by what they measure, also begin with more than a stock window, or stay stock (--cold of the agent)",
+    &[("wide", ColdOpening::Wide), ("paced", ColdOpening::Paced), ("stock", ColdOpening::Stock)],
+    "wide",
+    "warm: cold starts pace by what they measure and begin with more than a stock window, only pace, or stay stock (--cold of the agent)",
 );
 
 /// Whether the server says sizes.

@@ -65,6 +65,18 @@ impl Warm {
         }
     }
 
+    /// Another flight leaves: as wide and as fast as short ones before have shown the path, if its cold start may be wide
+    /// (`widen_by_probe`).
+    fn widen_by_probe(&mut self, window: &mut Window, at: &Situation<'_>) {
+        self.probe.begin_flight();
+        let mss = window.mss();
+        let wide = self.probe.window(at.min_rtt_us(), mss as u32, self.cold);
+        if let Some(wide) = wide.filter(|_| self.wide.is_sent()) {
+            self.wide.follow(self.probe.rate(), &mut self.pacing);
+            window.set_cwnd(u64::from(wide) * mss, Cause::Seed);
+        }
+    }
+
     /// It sends, and had nothing outstanding (`start_cubic`, `start_bbr`, `on_start`).
     pub(super) fn begin_to_send(
         &mut self,
@@ -97,6 +109,7 @@ impl Warm {
         if self.models {
             return;
         }
+        self.widen_by_probe(window, at);
         if self.is_about_to_begin(at, mss) {
             self.stock.begin_again(self.in_first_flight() && self.is_paced, self.cold.into());
         }

@@ -1,6 +1,7 @@
 //! A cold start with more than a stock window (`warm_cold=wide`): the stock window leaves at once, what is beyond it as fast
 //! as a slow path would carry it. When the stock window has come in it tells whether the path is as fast as that; if not, slow
-//! start ends at the window that fills the path (docs/adr/0027-agents-timers-and-wide-starts.md; `wide.h` of the agent).
+//! start ends at the window that fills the path (docs/adr/0027-agents-timers-and-wide-starts.md; `wide.h` of the agent). A
+//! short flight before it, as of TLS, tells how fast the path is: then what follows is as wide and as fast as that.
 
 use super::pacing::SocketPacing;
 use crate::window::{Cause, Window};
@@ -35,11 +36,15 @@ pub(super) enum WideStart {
     /// It has none, or that is over.
     #[default]
     Not,
-    /// Nothing has arrived.
-    Sent,
-    /// Since this ACK.
-    ComesIn(Arrived),
+    /// Nothing has arrived of a flight that is long enough, which leaves at so many bytes a second.
+    Sent(u64),
+    /// The same, since this ACK.
+    ComesIn(u64, Arrived),
 }
+
+/// A path that carries less than this part, in quarters, of the rate at which a wide flight leaves is slower than it was taken
+/// to be.
+const LEAST_QUARTERS: u64 = 3;
 
 impl WideStart {
     pub(super) const fn is_on(&self) -> bool {
@@ -48,15 +53,25 @@ impl WideStart {
 
     /// The window is wide.
     pub(super) const fn begin(&mut self, pacing: &mut SocketPacing) {
-        *self = Self::Sent;
+        self.follow(WIDE_COLD_RATE, pacing);
+    }
+
+    /// The path has shown its `rate`, bytes a second.
+    pub(super) const fn follow(&mut self, rate: u64, pacing: &mut SocketPacing) {
+        *self = Self::Sent(rate);
         pacing.keep_paced();
-        pacing.search_rate = WIDE_COLD_RATE;
+        pacing.search_rate = rate;
+    }
+
+    /// Nothing has arrived of a flight that is long enough.
+    pub(super) const fn is_sent(&self) -> bool {
+        matches!(self, Self::Sent(_))
     }
 
     /// Asked before each sending behind a flight that was too short to look at, as of TLS, with `outstanding` segments: a stock
     /// window of `cold` leaves at once, as if it were the first flight.
     pub(super) const fn pace(&self, pacing: &mut SocketPacing, outstanding: u64, cold: u32) {
-        if matches!(self, Self::Sent) {
+        if self.is_sent() {
             if outstanding < cold as u64 {
                 pacing.burst();
             } else {
@@ -77,24 +92,24 @@ impl WideStart {
     /// Segments are acknowledged.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &WideAck, pacing: &mut SocketPacing) {
         let WideAck { at: now, outstanding, min_rtt_us, cold } = *ack;
-        let first = match *self {
+        let (rate, first) = match *self {
             Self::Not => return,
             // A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap.
-            Self::Sent if outstanding < LOOKS_AT => return,
-            Self::Sent => return *self = Self::ComesIn(now),
-            Self::ComesIn(first) => first,
+            Self::Sent(_) if outstanding < LOOKS_AT => return,
+            Self::Sent(rate) => return *self = Self::ComesIn(rate, now),
+            Self::ComesIn(rate, first) => (rate, first),
         };
         let count = now.delivered.wrapping_sub(first.delivered);
         if count < LOOKS_AT {
             if count + outstanding < LOOKS_AT {
-                *self = Self::Sent;
+                *self = Self::Sent(rate);
             }
             return;
         }
         self.end(pacing);
         let mss = window.mss();
         let gap = trains::gap(now.at_us.wrapping_sub(first.at_us), count);
-        if gap == 0 || trains::carried(mss as u32, gap) >= WIDE_COLD_RATE {
+        if gap == 0 || trains::carried(mss as u32, gap) >= rate / 4 * LEAST_QUARTERS {
             return;
         }
         let full = trains::window(min_rtt_us, gap).max(cold.into()) * mss;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// 625 kB/s carry 50 segments of 1000 bytes in 80 ms: 32 are the most. Of the path that `ms` between segments tell after nine
+/// 1.25 MB/s carry 100 segments of 1000 bytes in 80 ms: 32 are the most. Of the path that `ms` between segments tell after nine
 /// of them: segments of window, of threshold.
 fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
     let host = SharedAttendant::default();
@@ -13,7 +13,7 @@ fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
     line.start(&mut warm, 32);
     for n in 0..9 {
         let order = line.window.pacing_order().unwrap();
-        assert_eq!((order.is_on, order.fixed), (true, Some(Rate::from_bps(5_000_000))));
+        assert_eq!((order.is_on, order.fixed), (true, Some(Rate::from_bps(10_000_000))));
         line.arrive(&mut warm, 80 + n * ms, 1);
     }
     let ends = line.window.ssthresh();
@@ -22,7 +22,7 @@ fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
 
 #[test]
 fn a_wide_start_goes_on_as_any_other_where_the_path_is_as_fast() {
-    // A segment in a millisecond is 8 Mbit/s.
+    // A segment in a millisecond is 8 Mbit/s, more than three quarters of 10.
     let (window, threshold, line) = wide_start(1);
     assert_eq!((window, threshold), (32, None));
     let order = line.window.pacing_order().unwrap();
@@ -39,25 +39,86 @@ fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
     assert_eq!((window, threshold), (10, Some(10)));
 }
 
-/// A server's handshake of TLS is a flight of three. The client's request comes a round trip later, and the answer comes in at
-/// 8 Mbit/s. Counted from the flight before it, nine segments would have taken 89 ms, 1 Mbit/s.
+/// A connection that has opened wide and sent a TLS flight of three segments.
+fn behind_tls() -> (Line, Warm) {
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
+    line.open(&mut warm, &SharedAttendant::default());
+    line.start(&mut warm, 3);
+    (line, warm)
+}
+
+/// A server's TLS flight of three is acknowledged by one ACK, which tells nothing. The answer arrives at 8 Mbit/s. Counted from
+/// the flight before it, nine segments would have taken 89 ms, 1 Mbit/s.
 #[test]
 fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
+    let (mut line, mut warm) = behind_tls();
+    line.arrive(&mut warm, 80, 3);
+    line.start(&mut warm, 32);
+    for n in 0..9 {
+        let order = line.window.pacing_order().unwrap();
+        assert_eq!(order.fixed, Some(Rate::from_bps(10_000_000)), "{n}");
+        line.arrive(&mut warm, 161 + n, 1);
+    }
+    assert_eq!((line.segments(), line.window.ssthresh()), (32, u64::MAX));
+    assert_eq!(line.window.pacing_order().unwrap().fixed, None);
+}
+
+/// The second and third segment of a TLS flight arrive within `ms` of the first: the window of the answer in segments, and its
+/// rate.
+fn probed(ms: u64) -> (u64, Option<Rate>, Line, Warm) {
+    let (mut line, mut warm) = behind_tls();
+    line.arrive(&mut warm, 80, 1);
+    line.arrive(&mut warm, 80 + ms, 2);
+    line.now = at(160);
+    line.start(&mut warm, 60);
+    (line.segments(), line.window.pacing_order().unwrap().fixed, line, warm)
+}
+
+/// Two segments in 4 ms are 4 Mbit/s: 40 fill a round trip of 80 ms, and three. In 1 ms they are 16 Mbit/s: 160, of which 64 are
+/// the most. In 40 ms they are 400 kbit/s: fewer than a stock window.
+#[test]
+fn behind_a_tls_flight_a_cold_start_is_as_wide_and_fast_as_its_acks_tell() {
+    let of = |ms| {
+        let (window, rate, ..) = probed(ms);
+        (window, rate.map(|rate| rate.as_bps()))
+    };
+    assert_eq!(of(4), (43, Some(4_000_000)));
+    assert_eq!(of(1), (64, Some(16_000_000)));
+    assert_eq!(of(40), (10, Some(400_000)));
+}
+
+/// Two segments in 1 ms seemed to be 16 Mbit/s. The answer arrives at 8 Mbit/s, less than three quarters of that: slow start
+/// ends at 80 segments, and three. At 16 Mbit/s it goes on.
+#[test]
+fn a_probe_that_was_too_fast_ends_slow_start() {
+    let ends_at = |us: u64| {
+        let (_, _, mut line, mut warm) = probed(1);
+        for n in 0..9 {
+            line.arrive_at(&mut warm, 241_000 + n * us, 1);
+        }
+        line.window.ssthresh()
+    };
+    assert_eq!(ends_at(1000), 83 * MSS);
+    assert_eq!(ends_at(500), u64::MAX);
+}
+
+/// Nothing but the TLS flight has shown a rate, 4 Mbit/s: it is remembered.
+#[test]
+fn the_rate_of_a_probe_is_remembered() {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 3);
     line.arrive(&mut warm, 80, 1);
-    line.arrive(&mut warm, 81, 2);
-    line.start(&mut warm, 32);
-    for n in 0..9 {
-        let order = line.window.pacing_order().unwrap();
-        assert_eq!(order.fixed, Some(Rate::from_bps(5_000_000)), "{n}");
-        line.arrive(&mut warm, 161 + n, 1);
-    }
-    assert_eq!((line.segments(), line.window.ssthresh()), (32, u64::MAX));
-    assert_eq!(line.window.pacing_order().unwrap().fixed, None);
+    line.arrive(&mut warm, 84, 2);
+    line.now = at(160);
+    line.start(&mut warm, 20);
+    line.arrive(&mut warm, 240, 20);
+    line.close(&mut warm);
+    let path = host.borrow_mut().lender.path(PEER.into()).expect("it was learnt");
+    assert_eq!(path.rate, 500_000);
 }
 
 #[test]
