@@ -118,14 +118,15 @@ static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 }
 
 /* Segments have arrived of a window that leaves at `rate`. When the burst has come in, it tells
- * whether the path is as fast as that. If not, slow start ends at the window that fills the path:
- * the rest of the first window is in its queue, and would be doubled. */
+ * whether the path is as fast as that, and counts in the place of what short flights have shown. If
+ * not, slow start ends at the window that fills the path: the rest of the first window is in its
+ * queue, and would be doubled. */
 static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at, u64 rate)
 {
 	struct arrived *first = &c->first_ack;
 	u32 cold = c->cold;
 	u32 count = tp->delivered - first->delivered, elapsed_us = (u32)tp->tcp_mstamp - first->us;
-	u64 gap, window;
+	u64 gap, window, carried;
 
 	if (at == WIDE_SENT) {
 		/* A short flight, as a server's of TLS, tells nothing: the round trip behind it is
@@ -139,7 +140,10 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	if (count < WIDE_LOOKS_AT)
 		return count + tp->packets_out < WIDE_LOOKS_AT ? WIDE_SENT : WIDE_COMES_IN;
 	gap = train_gap(elapsed_us, count);
-	if (train_carried(tp->mss_cache, gap) >= rate / 4 * LEAST_QUARTERS || !gap)
+	if (!gap)
+		return WIDE_ENDS;
+	carried = c->probe.rate = train_carried(tp->mss_cache, gap);
+	if (carried >= rate / 4 * LEAST_QUARTERS)
 		return WIDE_ENDS;
 	window = train_window(tp->rtt_min.s[0].v, gap);
 	window = window > cold ? window : cold;

@@ -232,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn cold_starts_are_wide_unless_the_operator_says_otherwise() {
+        let of = |text: &str| {
+            let load = load(&AgentOptions::parse(text, "f").unwrap()).unwrap();
+            (load.settings.paces_cold, load.settings.widens_cold)
+        };
+        assert_eq!(of(""), (true, true));
+        assert_eq!(of("cold = \"paced\""), (true, false));
+        assert_eq!(of("cold = \"stock\""), (false, false));
+    }
+
+    #[test]
     fn nothing_is_kept_by_hand_or_in_a_dry_run_unless_a_file_is_named() {
         let kept = |text: &str, folders: Option<&str>| {
             state(&AgentOptions::parse(text, "f").unwrap(), folders.map(OsString::from))

@@ -220,6 +220,27 @@ fn a_short_flight_before_it_does_not_end_it() {
     });
 }
 
+/// The ACKs of a TLS flight of three segments show 20 Mbit/s: 138 segments fill the path, and the 42 of the answer leave in one
+/// flight. They take 80 ms, and 25 to leave. Stock takes three flights (13, 26, 3), a wide start without a probe two.
+#[test]
+fn behind_a_tls_flight_the_answer_is_as_wide_as_its_acks_tell() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--cold", "wide"]);
+        let server = bed.serve(Domain::IPV4, None);
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            first_visit(&bed, &agent, |bed| {
+                let mut stream = bed.open(&server, 3500);
+                finish(&mut stream, 3500);
+                times.push(Bed::again(&mut stream, 60_000));
+            });
+        }
+        eprintln!("{times:?}");
+        assert!(median(times.iter().copied()) < Duration::from_millis(135), "{times:?}");
+    });
+}
+
 /// Who is to stay stock does.
 #[test]
 fn the_control_group_is_not_wide() {

@@ -1,7 +1,7 @@
 //! Two hosts behind an emulated link, or, on a kernel without TUN devices, two addresses of one; a server in a cgroup that
 //! tells how each connection begins; an agent that attends to it.
 
-use crate::bed::{Agent, PATIENCE, timeout_of, window_of};
+use crate::bed::{Agent, PATIENCE, stock_first_visits, timeout_of, window_of};
 use crate::memory::Memory;
 use agent::kernel::congestion::ControlChoice;
 use emulator::{
@@ -111,7 +111,7 @@ impl Hosts {
     /// leave little of it: there it does not age.
     pub(crate) fn agent(&self, mode: Mode, more: &[&str]) -> Agent {
         let ageless: &[&str] = if self.has_link() { &[] } else { &["--half-life", "4000000000"] };
-        let arguments = [&mode.options(), ageless, more].concat();
+        let arguments = stock_first_visits(&[&mode.options(), ageless, more].concat());
         Agent::start(self.cgroup.path(), mode.control(), &arguments)
     }
 

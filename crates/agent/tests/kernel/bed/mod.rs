@@ -73,8 +73,8 @@ impl Bed {
         Some(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
 
-    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
-    /// unless told to.
+    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is. It has no control group, and first
+    /// visits begin with a stock window, unless `arguments` say otherwise.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Agent {
         self.agent_giving("cubic", arguments)
     }
@@ -86,7 +86,7 @@ impl Bed {
 
     /// An agent for the server's cgroup.
     pub(crate) fn agent_giving(&self, control: &str, arguments: &[&str]) -> Agent {
-        Agent::start(self.cgroup.path(), control, arguments)
+        Agent::start(self.cgroup.path(), control, &stock_first_visits(arguments))
     }
 
     /// An agent that gives CUBIC, and a server that it attends to.
@@ -491,4 +491,12 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
         _ => (0.97, 1.06),
     };
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
+}
+
+/// With `arguments`, first visits begin with a stock window unless they say how: what a test expects of the second visit is
+/// worked out from that.
+pub(crate) fn stock_first_visits<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let says = arguments.contains(&"--cold") || arguments.contains(&"--config");
+    let paced: &[&str] = if says { &[] } else { &["--cold", "paced"] };
+    [paced, arguments].concat()
 }

@@ -294,7 +294,9 @@ impl Warm {
             min_rtt_us: at.min_rtt_us(),
             cold: self.cold,
         };
-        self.wide.on_ack(window, &arrived, &mut self.pacing);
+        if let Some(rate) = self.wide.on_ack(window, &arrived, &mut self.pacing) {
+            self.probe.correct(rate);
+        }
         self.stock.grow(at.max_in_flight.div_ceil(mss), acked.into());
         self.on_progress(window, at);
         self.end_if_contradicted(window, at);

@@ -28,6 +28,11 @@ impl Probe {
         self.rate = self.rate.max(probed_rate(bytes, at_us.wrapping_sub(began_us), mss));
     }
 
+    /// A flight that was long enough has shown a `rate` in bytes a second: it counts in the place of what short ones have shown.
+    pub(super) const fn correct(&mut self, rate: u64) {
+        self.rate = rate;
+    }
+
     /// Bytes a second; 0: not known.
     pub(super) const fn rate(&self) -> u64 {
         self.rate

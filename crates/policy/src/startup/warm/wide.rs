@@ -89,14 +89,22 @@ impl WideStart {
         }
     }
 
-    /// Segments are acknowledged.
-    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &WideAck, pacing: &mut SocketPacing) {
+    /// Segments are acknowledged. When the stock window has arrived: the rate that it shows, bytes a second.
+    pub(super) fn on_ack(
+        &mut self,
+        window: &mut Window,
+        ack: &WideAck,
+        pacing: &mut SocketPacing,
+    ) -> Option<u64> {
         let WideAck { at: now, outstanding, min_rtt_us, cold } = *ack;
         let (rate, first) = match *self {
-            Self::Not => return,
+            Self::Not => return None,
             // A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap.
-            Self::Sent(_) if outstanding < LOOKS_AT => return,
-            Self::Sent(rate) => return *self = Self::ComesIn(rate, now),
+            Self::Sent(_) if outstanding < LOOKS_AT => return None,
+            Self::Sent(rate) => {
+                *self = Self::ComesIn(rate, now);
+                return None;
+            }
             Self::ComesIn(rate, first) => (rate, first),
         };
         let count = now.delivered.wrapping_sub(first.delivered);
@@ -104,18 +112,23 @@ impl WideStart {
             if count + outstanding < LOOKS_AT {
                 *self = Self::Sent(rate);
             }
-            return;
+            return None;
         }
         self.end(pacing);
         let mss = window.mss();
         let gap = trains::gap(now.at_us.wrapping_sub(first.at_us), count);
-        if gap == 0 || trains::carried(mss as u32, gap) >= rate / 4 * LEAST_QUARTERS {
-            return;
+        if gap == 0 {
+            return None;
+        }
+        let carried = trains::carried(mss as u32, gap);
+        if carried >= rate / 4 * LEAST_QUARTERS {
+            return Some(carried);
         }
         let full = trains::window(min_rtt_us, gap).max(cold.into()) * mss;
         window.set_ssthresh(full, Cause::HyStart);
         if window.cwnd() > full {
             window.set_cwnd(full, Cause::HyStart);
         }
+        Some(carried)
     }
 }

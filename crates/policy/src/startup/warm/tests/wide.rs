@@ -121,6 +121,18 @@ fn the_rate_of_a_probe_is_remembered() {
     assert_eq!(path.rate, 500_000);
 }
 
+/// A stock window that arrives in pieces 2 ms apart shows 4 Mbit/s, whatever a TLS flight has shown: 16 Mbit/s here.
+#[test]
+fn a_stock_window_that_has_arrived_corrects_the_probe() {
+    let (mut line, mut warm) = behind_tls();
+    line.arrive(&mut warm, 80, 1);
+    line.arrive(&mut warm, 81, 2);
+    line.now = at(160);
+    line.start(&mut warm, 20);
+    (0..9).for_each(|n| line.arrive(&mut warm, 240 + 2 * n, 1));
+    assert_eq!(warm.probe.rate(), 500_000);
+}
+
 #[test]
 fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     let host = SharedAttendant::default();
