@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start's short first flight, as a server's of TLS, as a probe of the path: its segments
- * leave as a burst, so their ACKs come at the rate of the path. The first window of the response
- * follows that rate. */
+/* A cold start's short first flight, such as a server's TLS flight, is a probe of the path. Its
+ * segments leave as a burst, so their ACKs come at the rate of the path. The first window of the
+ * response follows that rate. */
 #ifndef HEADSTART_PROBE_H
 #define HEADSTART_PROBE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cold start of a path that nobody knows, wider than a stock one, if the operator asks for it:
- * the stock window leaves at once, what is beyond it as fast as a slow path would carry it. A short
- * flight before it, as of TLS, tells how fast the path is: then what follows is as wide and as fast
- * as that. One at a time on a path: others that open with it are stock. */
+ * the stock window leaves at once, the rest as fast as a slow path would carry it. A short flight
+ * before it, such as a TLS flight, is a probe of the path: then the first window follows its rate.
+ * One at a time on a path: others that open with it are stock. */
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
@@ -117,10 +117,10 @@ static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 	return rate;
 }
 
-/* Segments have arrived of a window that leaves at `rate`. When the burst has come in, it tells
- * whether the path is as fast as that, and counts in the place of what short flights have shown. If
- * not, slow start ends at the window that fills the path: the rest of the first window is in its
- * queue, and would be doubled. */
+/* Segments of a window that leaves at `rate` are acknowledged. The burst shows whether the path is
+ * as fast as that, and replaces what short flights have shown. If it is not, slow start ends at the
+ * window that fills the path: the rest of the first window is in its queue, and would be
+ * doubled. */
 static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at, u64 rate)
 {
 	struct arrived *first = &c->first_ack;

@@ -127,11 +127,12 @@ pub const fn wide_cold_window(rtt_us: u32, mss: u32) -> u32 {
     if wide < 32 { wide as u32 } else { 32 }
 }
 
-/// Segments: no first window is wider that a probe alone allows, since compressed ACKs make a path seem too fast.
+/// Segments: a probe alone allows no wider first window, since compressed ACKs make a path seem too
+/// fast.
 const MOST_PROBED: u32 = 64;
 
-/// The rate, in bytes a second, of a path that acknowledged `bytes` within `took_us` microseconds; 0 if that is less than a
-/// segment of `mss` bytes, or at one instant, and tells nothing.
+/// The rate, in bytes a second, of a path that acknowledged `bytes` within `took_us` microseconds.
+/// It is 0 if these are less than a segment of `mss` bytes, or came at one instant.
 ///
 /// # Examples
 /// ```
@@ -147,8 +148,9 @@ pub const fn probed_rate(bytes: u32, took_us: u32, mss: u32) -> u64 {
     bytes as u64 * 1_000_000 / took_us as u64
 }
 
-/// The first window, in segments of `mss` bytes, on a path of which a probe has shown the `rate` in bytes a second: what fills
-/// a round trip of `rtt_us` microseconds, at least the stock window `cold`, at most 64.
+/// The first window, in segments of `mss` bytes, on a path of which a probe has shown the `rate` in
+/// bytes a second. It fills a round trip of `rtt_us` microseconds, with the stock window `cold` as
+/// least and 64 as most.
 ///
 /// # Examples
 /// ```

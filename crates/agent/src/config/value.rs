@@ -34,8 +34,9 @@ pub enum ColdStart {
     Stock,
     /// Measures the path, and ends slow start by the result; under CUBIC alone
     Paced,
-    /// The same, and of a path that nobody knows up to 32 segments at first, ten at once and the others at 10 Mbit/s; behind a TLS
-    /// handshake up to 64, as fast as its ACKs have shown the path
+    /// The same, with a wide first window on an unknown path. Behind a TLS handshake it is up to 64
+    /// segments, as fast as the ACKs have shown the path. Otherwise it is up to 32: ten at once,
+    /// the others at 10 Mbit/s
     #[default]
     Wide,
 }

@@ -220,8 +220,9 @@ fn a_short_flight_before_it_does_not_end_it() {
     });
 }
 
-/// The ACKs of a TLS flight of three segments show 20 Mbit/s: 138 segments fill the path, and the 42 of the answer leave in one
-/// flight. They take 80 ms, and 25 to leave. Stock takes three flights (13, 26, 3), a wide start without a probe two.
+/// The ACKs of a TLS flight of three segments show 20 Mbit/s: 138 segments fill the path, and the
+/// 42 of the answer leave in one flight. They take 80 ms, and 25 to leave. Stock takes three
+/// flights (13, 26, 3), a wide start without a probe two.
 #[test]
 fn behind_a_tls_flight_the_answer_is_as_wide_as_its_acks_tell() {
     calmly(|| {

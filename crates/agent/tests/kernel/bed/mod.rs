@@ -73,8 +73,9 @@ impl Bed {
         Some(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
 
-    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is. It has no control group, and first
-    /// visits begin with a stock window, unless `arguments` say otherwise.
+    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is. It has
+    /// no control group, and first visits begin with a stock window, unless `arguments` say
+    /// otherwise.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Agent {
         self.agent_giving("cubic", arguments)
     }
@@ -493,8 +494,8 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
 }
 
-/// With `arguments`, first visits begin with a stock window unless they say how: what a test expects of the second visit is
-/// worked out from that.
+/// With `arguments`, first visits begin with a stock window unless they say how. Tests work out the
+/// second visit from that.
 pub(crate) fn stock_first_visits<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let says = arguments.contains(&"--cold") || arguments.contains(&"--config");
     let paced: &[&str] = if says { &[] } else { &["--cold", "paced"] };

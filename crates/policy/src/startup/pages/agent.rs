@@ -13,7 +13,7 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
         },
         PageStep::clocked(
             "cold: first flight",
-            "{iw} segments (iw=); with cold=wide up to 32, beyond ten at 10 Mbit/s; behind TLS up to 64 at the rate of its ACKs (cold={warm_cold} here)",
+            "{iw} segments (iw=); with cold=wide up to 32, after ten at 10 Mbit/s, or behind TLS up to 64 at the rate of its ACKs (cold={warm_cold} here)",
             "its ACKs show a rate",
         ),
         PageStep {

@@ -46,8 +46,8 @@ impl Warm {
         }
     }
 
-    /// The rate that is remembered, bytes a second: what trains have shown or, if they have shown none, the probe of a cold start;
-    /// 0: neither has (`remembered_rate`).
+    /// The rate that is remembered, bytes a second: that of trains or, if they have shown none, of
+    /// the probe of a cold start; 0: neither is known (`remembered_rate`).
     fn remembered_rate(&self, mss: u32) -> u64 {
         match self.measure.shown_rate(mss) {
             0 => self.probe.rate(),

@@ -37,8 +37,9 @@ pub enum ColdOpening {
     Stock,
     /// It measures the path, and ends slow start by the result.
     Paced,
-    /// The same, with more than a stock window at first: up to 64 segments as fast as a short flight has shown the path or, if
-    /// none has, up to 32: ten at once, the others at 10 Mbit/s.
+    /// The same, with more than a stock window at first. Behind a short flight that has shown the
+    /// rate of the path these are up to 64 segments, at that rate. Otherwise ten leave at once, and
+    /// up to 22 more at 10 Mbit/s.
     Wide,
 }
 

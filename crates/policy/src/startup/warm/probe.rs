@@ -1,12 +1,14 @@
-//! A cold start's short first flight, as a server's of TLS, as a probe of the path: its segments leave as a burst, so their
-//! ACKs come at the rate of the path. The first window of the response follows that rate (`probe.h` of the agent).
+//! A cold start's short first flight, such as a server's TLS flight, is a probe of the path. Its
+//! segments leave as a burst, so their ACKs come at the rate of the path. The first window of the
+//! response follows that rate (`probe.h` of the agent).
 
 use arith::reuse::{probed_rate, probed_window};
 
 /// The probe of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probe {
-    /// When the first ACK of the flight came, by the socket's clock, and the bytes acknowledged with it.
+    /// When the first ACK of the flight came, by the socket's clock, and the offset that it
+    /// acknowledged.
     first: Option<(u32, u64)>,
     /// The highest rate that ACKs of a flight have shown, bytes a second; 0: none was.
     rate: u64,
@@ -28,7 +30,7 @@ impl Probe {
         self.rate = self.rate.max(probed_rate(bytes, at_us.wrapping_sub(began_us), mss));
     }
 
-    /// A flight that was long enough has shown a `rate` in bytes a second: it counts in the place of what short ones have shown.
+    /// A long flight has shown a `rate` in bytes a second, which replaces that of short flights.
     pub(super) const fn correct(&mut self, rate: u64) {
         self.rate = rate;
     }
@@ -38,7 +40,8 @@ impl Probe {
         self.rate
     }
 
-    /// The first window of a flight behind the probe, segments of `mss` bytes; `None`: the probe tells nothing.
+    /// The first window of a flight behind the probe, in segments of `mss` bytes; `None`: no rate
+    /// is known.
     pub(super) const fn window(&self, min_rtt_us: u32, mss: u32, cold: u32) -> Option<u32> {
         match self.rate {
             0 => None,

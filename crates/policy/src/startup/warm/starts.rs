@@ -65,8 +65,8 @@ impl Warm {
         }
     }
 
-    /// Another flight leaves: as wide and as fast as short ones before have shown the path, if its cold start may be wide
-    /// (`widen_by_probe`).
+    /// Another flight leaves. If the cold start may be wide, window and pace follow what short
+    /// flights have shown (`widen_by_probe`).
     fn widen_by_probe(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.probe.begin_flight();
         let mss = window.mss();

@@ -1,7 +1,8 @@
-//! A cold start with more than a stock window (`warm_cold=wide`): the stock window leaves at once, what is beyond it as fast
-//! as a slow path would carry it. When the stock window has come in it tells whether the path is as fast as that; if not, slow
-//! start ends at the window that fills the path (docs/adr/0027-agents-timers-and-wide-starts.md; `wide.h` of the agent). A
-//! short flight before it, as of TLS, tells how fast the path is: then what follows is as wide and as fast as that.
+//! A cold start with more than a stock window (`warm_cold=wide`): the stock window leaves at once,
+//! the rest as fast as a slow path would carry it. The ACKs of the stock window show whether the
+//! path is as fast as that. If it is not, slow start ends at the window that fills the path
+//! (docs/adr/0027-agents-timers-and-wide-starts.md; `wide.h` of the agent). A short flight before
+//! it, such as a TLS flight, is a probe of the path: then the first window follows its rate.
 
 use super::pacing::SocketPacing;
 use crate::window::{Cause, Window};
@@ -36,14 +37,15 @@ pub(super) enum WideStart {
     /// It has none, or that is over.
     #[default]
     Not,
-    /// Nothing has arrived of a flight that is long enough, which leaves at so many bytes a second.
+    /// No ACK of a flight that is long enough has come. The flight leaves at this rate, in bytes a
+    /// second.
     Sent(u64),
     /// The same, since this ACK.
     ComesIn(u64, Arrived),
 }
 
-/// A path that carries less than this part, in quarters, of the rate at which a wide flight leaves is slower than it was taken
-/// to be.
+/// A path that carries less than this part, in quarters, of the rate of a wide flight is slower
+/// than it was taken to be.
 const LEAST_QUARTERS: u64 = 3;
 
 impl WideStart {
@@ -63,7 +65,7 @@ impl WideStart {
         pacing.search_rate = rate;
     }
 
-    /// Nothing has arrived of a flight that is long enough.
+    /// No ACK of a flight that is long enough has come.
     pub(super) const fn is_sent(&self) -> bool {
         matches!(self, Self::Sent(_))
     }
@@ -89,7 +91,8 @@ impl WideStart {
         }
     }
 
-    /// Segments are acknowledged. When the stock window has arrived: the rate that it shows, bytes a second.
+    /// Segments are acknowledged. Returns the rate, in bytes a second, once the stock window has
+    /// shown it.
     pub(super) fn on_ack(
         &mut self,
         window: &mut Window,

@@ -48,8 +48,8 @@ fn behind_tls() -> (Line, Warm) {
     (line, warm)
 }
 
-/// A server's TLS flight of three is acknowledged by one ACK, which tells nothing. The answer arrives at 8 Mbit/s. Counted from
-/// the flight before it, nine segments would have taken 89 ms, 1 Mbit/s.
+/// A server's TLS flight of three is acknowledged by one ACK, which shows no rate. The answer
+/// arrives at 8 Mbit/s. With the flight before it, nine segments would have taken 89 ms, 1 Mbit/s.
 #[test]
 fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
     let (mut line, mut warm) = behind_tls();
@@ -64,8 +64,8 @@ fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
     assert_eq!(line.window.pacing_order().unwrap().fixed, None);
 }
 
-/// The second and third segment of a TLS flight arrive within `ms` of the first: the window of the answer in segments, and its
-/// rate.
+/// The second and third segment of a TLS flight arrive within `ms` of the first: the window of the
+/// answer in segments, and its rate.
 fn probed(ms: u64) -> (u64, Option<Rate>, Line, Warm) {
     let (mut line, mut warm) = behind_tls();
     line.arrive(&mut warm, 80, 1);
@@ -75,8 +75,8 @@ fn probed(ms: u64) -> (u64, Option<Rate>, Line, Warm) {
     (line.segments(), line.window.pacing_order().unwrap().fixed, line, warm)
 }
 
-/// Two segments in 4 ms are 4 Mbit/s: 40 fill a round trip of 80 ms, and three. In 1 ms they are 16 Mbit/s: 160, of which 64 are
-/// the most. In 40 ms they are 400 kbit/s: fewer than a stock window.
+/// Two segments in 4 ms are 4 Mbit/s: 40 fill a round trip of 80 ms, and three. In 1 ms they are 16
+/// Mbit/s: 160, of which 64 are the most. In 40 ms they are 400 kbit/s: fewer than a stock window.
 #[test]
 fn behind_a_tls_flight_a_cold_start_is_as_wide_and_fast_as_its_acks_tell() {
     let of = |ms| {
@@ -88,8 +88,8 @@ fn behind_a_tls_flight_a_cold_start_is_as_wide_and_fast_as_its_acks_tell() {
     assert_eq!(of(40), (10, Some(400_000)));
 }
 
-/// Two segments in 1 ms seemed to be 16 Mbit/s. The answer arrives at 8 Mbit/s, less than three quarters of that: slow start
-/// ends at 80 segments, and three. At 16 Mbit/s it goes on.
+/// Two segments in 1 ms seemed to be 16 Mbit/s. The answer arrives at 8 Mbit/s, less than three
+/// quarters of that: slow start ends at 80 segments, and three. At 16 Mbit/s it goes on.
 #[test]
 fn a_probe_that_was_too_fast_ends_slow_start() {
     let ends_at = |us: u64| {
@@ -121,7 +121,8 @@ fn the_rate_of_a_probe_is_remembered() {
     assert_eq!(path.rate, 500_000);
 }
 
-/// A stock window that arrives in pieces 2 ms apart shows 4 Mbit/s, whatever a TLS flight has shown: 16 Mbit/s here.
+/// A stock window that arrives in segments 2 ms apart shows 4 Mbit/s, whatever a TLS flight has
+/// shown: 16 Mbit/s here.
 #[test]
 fn a_stock_window_that_has_arrived_corrects_the_probe() {
     let (mut line, mut warm) = behind_tls();
