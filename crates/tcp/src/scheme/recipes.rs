@@ -17,7 +17,9 @@ use crate::startup::hystart::HYSTART;
 use crate::startup::rapid_start::RAPID_START;
 use crate::startup::rbp::{self, RBP};
 use crate::startup::slow_start::SLOW_START;
-use crate::startup::warm::{DISPERSION, EARLY, MEMBER, TIMER_GAPS, TOGETHER, WARM, WIDE_AMONG};
+use crate::startup::warm::{
+    COLD, DISPERSION, EARLY, MEMBER, TIMER_GAPS, TOGETHER, WARM, WIDE_AMONG,
+};
 use units::Duration;
 
 /// The same with another start-up.
@@ -151,6 +153,8 @@ pub(super) fn headstart() -> Recipe {
     config.receive.initial_window = 1_000_000;
     recipe.set(&PROBE_WAIT, "1.5rtt");
     recipe.set(&TOGETHER, "on");
+    // A second flight by dispersion behind a wide one overshoots: slow start finds no end then.
+    recipe.set(&COLD, "paced");
     recipe.set(&WIDE_AMONG, "20");
     recipe.set(&DISPERSION, "on");
     recipe.set(&TIMER_GAPS, "8");
