@@ -30,13 +30,13 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     let arguments = ["race", "text", "--http", "1.1", "--repeat", "2", "--json"];
     // The second visit comes when the first's connections have closed: what they taught is known then.
     let visits = ["--visits", "2", "--idle", "0.5", "--reconnect"];
-    let schemes = ["--schemes", "hs-cubic,hs-bbr,hs-session"];
+    let schemes = ["--schemes", "hs-cubic+warm_cold=paced,hs-bbr,hs-session"];
     let output =
         headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..], &schemes[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    for name in ["hs-cubic", "hs-bbr", "hs-session"] {
+    for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
         // HTML of 29 kB in 21 segments: a handshake, a request, and, with a window of 10, another round trip of 80 ms.
         // A window of 20 or more sends all of it in the second.
         let [first, repeated] = ["first", "repeated"].map(|visit| html_min(&race, name, visit));
@@ -52,7 +52,8 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
 fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let Some(_alone) = agent() else { return };
     let Some(_gateway) = other("headstart-gateway") else { return };
-    let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", "hs-cubic"];
+    let scheme = "hs-cubic+warm_cold=paced";
+    let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", scheme];
     let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -60,7 +61,7 @@ fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
     // others have never seen the visitor, and a window of 20 or more sends all in the second round trip.
-    let [first, others] = ["first", "repeated"].map(|visit| pages(&race, "hs-cubic", visit));
+    let [first, others] = ["first", "repeated"].map(|visit| pages(&race, scheme, visit));
     assert!(first.iter().all(|time| *time > 0.240), "{first:?}");
     assert!(others.len() == 2 && others.iter().all(|time| *time < 0.240), "{others:?}");
     // Without an agent they tell each other nothing.
@@ -178,12 +179,12 @@ fn an_agent_that_comes_later_costs_no_samples() {
 fn a_simulation_needs_no_agent() {
     let visits = ["--visits", "2", "--idle", "0.5", "--reconnect"];
     let arguments = ["race", "text", "--http", "1.1", "--exact", "--json"];
-    let schemes = ["--schemes", "hs-cubic,hs-bbr,hs-session"];
+    let schemes = ["--schemes", "hs-cubic+warm_cold=paced,hs-bbr,hs-session"];
     let output = headstart(&[&arguments[..], &PATH[..], &visits[..], &schemes[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    for name in ["hs-cubic", "hs-bbr", "hs-session"] {
+    for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
         // As on a kernel: three round trips of 80 ms for 21 segments, and two with a window of 20 or more.
         let times = ["first", "repeated"].map(|visit| html(&race, (name, visit), "time_s"));
         let [first, repeated] = times;

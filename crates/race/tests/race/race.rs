@@ -451,7 +451,7 @@ fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
 #[test]
 fn neighbours_have_paths_and_memories_of_their_own() {
     let neighbour: PathSpec = "2mbit,80ms,100p".parse().unwrap();
-    let outcome = alternating("linux,hs-cubic", OtherLine::Neighbour(neighbour));
+    let outcome = alternating("linux,hs-cubic+cold=paced", OtherLine::Neighbour(neighbour));
     let times = |n: usize| -> Vec<f64> {
         visits(&outcome, n).iter().map(|load| load.page.unwrap().as_secs_f64()).collect()
     };
