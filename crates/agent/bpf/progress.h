@@ -61,11 +61,11 @@ static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connect
 	return is_shown ? tp->snd_ssthresh : 0;
 }
 
-/* The rate that is remembered, bytes a second: what trains have shown or, if they have shown none,
- * the probe of a cold start; 0: neither has. */
+/* The rate that is remembered, bytes a second: that of two trains that agree or, if there are none,
+ * of the probe of a cold start; 0: neither is known. */
 static inline u64 remembered_rate(const struct tcp_sock *tp, const struct connection *c)
 {
-	u64 rate = shown_rate(tp, &c->measure);
+	u64 rate = measured_rate(tp, &c->measure);
 
 	return rate ? rate : c->probe.rate;
 }

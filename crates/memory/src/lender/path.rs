@@ -40,8 +40,7 @@ pub struct PathSample {
     pub srtt_us: u32,
     /// Lowest round trip, microseconds; 0: not measured.
     pub min_rtt_us: u32,
-    /// The rate at which flights arrived, or the longest that was held up, or the probe of a cold
-    /// start, bytes a second; 0: not known.
+    /// The rate at which two flights arrived, or of the probe of a cold start, bytes a second; 0: not known.
     pub rate: u64,
     /// Segments that fill the path at the rate of two flights in a row; 0: no two agreed.
     pub bdp: u32,
@@ -179,7 +178,7 @@ impl ProvenPath {
         terms: &LendingTerms,
     ) -> bool {
         let fresh = Self::new(sample);
-        // One train may have shared the path with others: it shows the least that the path carries.
+        // A probe may have shared the path with others: it shows the least that the path carries.
         let is_whole = sample.bdp > 0 || is_measured;
         if sample.rate > 0 && (is_whole || sample.rate > self.rate) {
             self.rate = sample.rate;
