@@ -273,7 +273,7 @@ struct path_sample {
 	u32 srtt_us;
 	u32 min_rtt_us;
 	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
-	/* that two flights arrived at, or the probe of a cold start, bytes a second; 0: not known */
+	/* of two flights that agree, or of a probe, bytes a second; 0: not known */
 	u64 rate;
 };
 
@@ -324,7 +324,7 @@ static inline bool change_path(struct path *path, const struct path_sample *samp
 {
 	u64 now = bpf_ktime_get_ns(), was = path->learnt_ns;
 
-	/* A probe may have shared the path with others: it shows the least that the path carries. */
+	/* A probe may have shared the path with others: it shows the least that is carried. */
 	if (sample->rate && (sample->bdp || is_measured || sample->rate > path->rate))
 		path->rate = sample->rate;
 	if (!is_measured &&

@@ -40,7 +40,7 @@ pub struct PathSample {
     pub srtt_us: u32,
     /// Lowest round trip, microseconds; 0: not measured.
     pub min_rtt_us: u32,
-    /// The rate at which two flights arrived, or of the probe of a cold start, bytes a second; 0: not known.
+    /// The rate of two flights that agree, or of a probe, bytes a second; 0: not known.
     pub rate: u64,
     /// Segments that fill the path at the rate of two flights in a row; 0: no two agreed.
     pub bdp: u32,

@@ -46,8 +46,8 @@ impl Warm {
         }
     }
 
-    /// The rate that is remembered, bytes a second: that of two trains that agree or, if there are
-    /// none, of the probe of a cold start; 0: neither is known (`remembered_rate`).
+    /// The rate that is remembered, bytes a second (`remembered_rate`). It is that of two trains
+    /// that agree or, if there are none, of the probe of a cold start; 0: neither is known.
     fn remembered_rate(&self, mss: u32) -> u64 {
         match self.measure.measured_rate(mss) {
             0 => self.probe.rate(),
