@@ -5,8 +5,9 @@
 #ifndef HEADSTART_ARITH_H
 #define HEADSTART_ARITH_H
 
-/* Bytes a second: 5 Mbit/s. */
+/* Bytes a second: 10 Mbit/s. */
 #define WIDE_COLD_RATE 1250000ULL
+/* Segments. */
 #define MOST_PROBED 64
 
 static inline u64 part_of_1024(u64 part, u64 whole)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start of a path that nobody knows, wider than a stock one, if the operator asks for it:
+/* A cold start of a path that nobody knows, wider than a stock one, unless the operator says otherwise:
  * the stock window leaves at once, the rest as fast as a slow path would carry it. A short flight
  * before it, such as a TLS flight, is a probe of the path: then the first window follows its rate.
  * One at a time on a path: others that open with it are stock. */
