@@ -36,6 +36,7 @@ pub mod measure;
 pub mod minmax;
 pub mod paced_start;
 pub mod policer;
+pub mod probe;
 pub mod prr;
 pub mod rack;
 pub mod reuse;

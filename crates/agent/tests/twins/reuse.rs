@@ -1,8 +1,8 @@
-//! `bpf/arith.h` computes what `arith::reuse` does, to the last bit: the header is compiled for this machine
+//! `bpf/arith.h` computes what `arith::reuse` and `arith::probe` do, to the last bit: the header is compiled for this machine
 //! and run on the same numbers. Needs a C compiler; says so and passes without one.
 
 use crate::compiled;
-use arith::reuse;
+use arith::{probe, reuse};
 use proptest::strategy::{Just, Strategy};
 
 /// Reads rows of four numbers, prints a row of 24 results for each.
@@ -52,8 +52,8 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::rate_of(a32, b32, c32),
         reuse::reach(a32, b32),
         reuse::without_queue(a32, b32, c32, d32),
-        reuse::probed_rate(a32, b32, c32),
-        reuse::probed_window(a, b32, c32, d32),
+        probe::rate(a32, b32, c32),
+        probe::window(a, b32, c32, d32),
     )
 }
 

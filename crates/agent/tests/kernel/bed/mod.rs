@@ -11,7 +11,7 @@ mod time;
 
 pub(crate) use info::{timeout_of, window_of};
 pub(crate) use log::Delivered;
-pub(crate) use program::{Agent, binary};
+pub(crate) use program::{Agent, binary, stock_first_visits};
 pub(crate) use server::{NAME, Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
@@ -492,12 +492,4 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
         _ => (0.97, 1.06),
     };
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
-}
-
-/// With `arguments`, first visits begin with a stock window unless they say how. Tests work out the
-/// second visit from that.
-pub(crate) fn stock_first_visits<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    let says = arguments.contains(&"--cold") || arguments.contains(&"--config");
-    let paced: &[&str] = if says { &[] } else { &["--cold", "paced"] };
-    [paced, arguments].concat()
 }

@@ -219,3 +219,11 @@ impl Drop for Agent {
         let _ = fs::remove_file(&self.log);
     }
 }
+
+/// With `arguments`, first visits begin with a stock window unless they say how. Tests work out the
+/// second visit from that.
+pub(crate) fn stock_first_visits<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let says = arguments.contains(&"--cold") || arguments.contains(&"--config");
+    let paced: &[&str] = if says { &[] } else { &["--cold", "paced"] };
+    [paced, arguments].concat()
+}

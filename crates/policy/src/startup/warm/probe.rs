@@ -2,7 +2,7 @@
 //! segments leave as a burst, so their ACKs come at the rate of the path. The first window of the
 //! response follows that rate (`probe.h` of the agent).
 
-use arith::reuse::{probed_rate, probed_window};
+use arith::probe;
 
 /// The probe of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Probe {
             return;
         };
         let bytes = u32::try_from(una - from).unwrap_or(u32::MAX);
-        self.rate = self.rate.max(probed_rate(bytes, at_us.wrapping_sub(began_us), mss));
+        self.rate = self.rate.max(probe::rate(bytes, at_us.wrapping_sub(began_us), mss));
     }
 
     /// A long flight has shown a `rate` in bytes a second, which replaces that of short flights.
@@ -45,7 +45,7 @@ impl Probe {
     pub(super) const fn window(&self, min_rtt_us: u32, mss: u32, cold: u32) -> Option<u32> {
         match self.rate {
             0 => None,
-            rate => Some(probed_window(rate, min_rtt_us, mss, cold)),
+            rate => Some(probe::window(rate, min_rtt_us, mss, cold)),
         }
     }
 }
