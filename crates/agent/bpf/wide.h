@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start of an unknown path, wider than a stock one: the stock window leaves at once, the rest
- * as fast as a slow path would carry it. A short flight before it, such as a TLS flight, is a probe
- * of the path: then the first window follows its rate. One at a time on a path: others that open
- * with it are stock. */
+/* A cold start of an unknown path, wider than a stock one: the stock window leaves at once, the
+ * rest as fast as a slow path would carry it. A short flight before it, such as a TLS flight, is a
+ * probe of the path: then the first window follows its rate. One at a time on a path: others that
+ * open with it are stock. */
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
