@@ -324,7 +324,8 @@ static inline bool change_path(struct path *path, const struct path_sample *samp
 {
 	u64 now = bpf_ktime_get_ns(), was = path->learnt_ns;
 
-	if (sample->rate)
+	/* A probe may have shared the path with others: it shows the least that is carried. */
+	if (sample->rate && (sample->bdp || is_measured || sample->rate > path->rate))
 		path->rate = sample->rate;
 	if (!is_measured &&
 	    aged_since(sample->at_ns, now, window, sample->srtt_us) < aged_window(path, now))

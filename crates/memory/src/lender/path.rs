@@ -178,7 +178,9 @@ impl ProvenPath {
         terms: &LendingTerms,
     ) -> bool {
         let fresh = Self::new(sample);
-        if sample.rate > 0 {
+        // A probe may have shared the path with others: it shows the least that the path carries.
+        let is_whole = sample.bdp > 0 || is_measured;
+        if sample.rate > 0 && (is_whole || sample.rate > self.rate) {
             self.rate = sample.rate;
         }
         if !is_measured && fresh.aged_window(now, terms) < self.aged_window(now, terms) {

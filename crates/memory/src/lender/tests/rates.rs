@@ -27,6 +27,22 @@ fn a_path_holds_what_its_rate_carries_in_the_lowest_round_trip() {
     assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 10, ssthresh: 17 }));
 }
 
+/// A probe among other connections shows less than the path carries: it raises a known rate and
+/// does not lower it. Two flights that agree do (`bdp`), and so does a loss that measures the path.
+#[test]
+fn a_probe_does_not_lower_a_known_rate() {
+    let rate_after = |rate, bdp, is_measured| {
+        let mut lender = knowing_rate(50, 4 * RATE);
+        let sample = PathSample { rate, bdp, ..queued(0, 50) };
+        lender.learn(at(0), peer(1), &sample, is_measured, &TERMS);
+        lender.path(peer(1)).map(|path| path.rate)
+    };
+    assert_eq!(rate_after(2 * RATE, 0, false), Some(4 * RATE));
+    assert_eq!(rate_after(8 * RATE, 0, false), Some(8 * RATE));
+    assert_eq!(rate_after(2 * RATE, 40, false), Some(2 * RATE));
+    assert_eq!(rate_after(2 * RATE, 0, true), Some(2 * RATE));
+}
+
 /// `--cap` bounds every first window.
 #[test]
 fn no_first_window_exceeds_the_cap() {
