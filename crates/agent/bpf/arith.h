@@ -213,6 +213,31 @@ static inline u32 part_beside(u32 window, u32 taken, u32 own, u32 among)
 	return window > beside ? (window - beside) / (among ? among : 1) : 0;
 }
 
+static inline u64 lent_with(u32 taken, u32 first, u32 among)
+{
+	return taken + (u64)first * (among ? among : 1);
+}
+
+static inline u64 part_of_rate(u64 rate, u32 taken, u32 first, u32 among)
+{
+	u64 all = lent_with(taken, first, among), kilo = rate / 1000;
+
+	if (!all)
+		return 0;
+	if (all == first)
+		return rate;
+	return (kilo < ~0U ? kilo : ~0U) * first / all * 1000;
+}
+
+static inline u32 part_of_full(u32 full, u32 taken, u32 first, u32 among)
+{
+	u64 all = lent_with(taken, first, among), part = all ? (u64)full * first / all : 0;
+	u64 half_more = part + part / 2;
+	u32 end = half_more < full ? half_more : full;
+
+	return end > first ? end : first;
+}
+
 #define MOST_FASTER 16
 
 static inline u64 first_rate(u64 even, u64 carried, u32 window, u32 remembered)

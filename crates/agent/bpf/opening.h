@@ -60,11 +60,14 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	}
 	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
-	assume_rate(&c->measure, tp->mss_cache, path->rate);
+	/* The segments of others spread its burst: no rate of the path follows. */
+	if (has_company(o))
+		c->burst = BURST_NOT;
+	assume_rate(&c->measure, tp->mss_cache, offered_rate(o));
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
-	end = slow_start_end(path, window, tp->mss_cache);
+	end = slow_start_end(o, tp->mss_cache);
 	if (end)
 		tp->snd_ssthresh = end;
 }

@@ -252,17 +252,6 @@ static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 
 		       0;
 }
 
-/* Slow start that begins with `window` segments of `mss` bytes ends here: where the path is full,
- * or where it has ended beyond that by a queue. 0: not known. */
-static inline u32 slow_start_end(const struct path *path, u32 window, u32 mss)
-{
-	u32 full = bdp(path->rate, path->min_rtt_us, mss);
-
-	if (full)
-		return full > window ? full : window;
-	return path->ssthresh > window ? path->ssthresh : 0;
-}
-
 /* What a connection knows at an instant at which its path may learn. */
 struct path_sample {
 	u64 at_ns; /* when something last arrived: idling since proves nothing */

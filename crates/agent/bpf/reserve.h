@@ -33,6 +33,7 @@ struct offer {
 	u32 cap;
 	u32 among;  /* of how many it is one, itself included */
 	u32 window; /* segments; 0: none */
+	u32 taken;  /* segments of the path that others took within the round trip */
 	struct path *path;
 };
 
@@ -146,6 +147,30 @@ static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 be
 	o->window = window > o->cold ? window : 0;
 }
 
+/* Others begin with it, or began within the round trip. */
+static inline bool has_company(const struct offer *o)
+{
+	return o->among > 1 || o->taken;
+}
+
+/* The part of the path's rate for this offer, bytes a second; 0: not known. */
+static inline u64 offered_rate(const struct offer *o)
+{
+	return part_of_rate(o->path->rate, o->taken, o->window, o->among);
+}
+
+/* The window at which slow start of this offer ends, segments of `mss` bytes: near its part of a
+ * full path, or where a queue has ended a longer one. 0: not known. */
+static inline u32 slow_start_end(const struct offer *o, u32 mss)
+{
+	const struct path *path = o->path;
+	u32 full = bdp(path->rate, path->min_rtt_us, mss);
+
+	if (full)
+		return part_of_full(full, o->taken, o->window, o->among);
+	return path->ssthresh > o->window ? path->ssthresh : 0;
+}
+
 /* Says what is to be had and, unless it is only asked for, takes it; false if it begins with
  * what anybody begins with, which counts as given, too. Also if that cannot be said, since
  * others have been given some meanwhile, twice. */
@@ -167,6 +192,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 		taken = still_reserved(o->path, given, now);
 		believed = estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache);
 		make_offer(tp, o, believed, taken);
+		o->taken = taken;
 		takes = takes && o->window;
 		more = (reservation)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)

@@ -34,7 +34,7 @@ static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, st
 		return;
 	}
 	begin_first_flight(tp, c, window);
-	assume_rate(&c->measure, tp->mss_cache, o->path->rate);
+	assume_rate(&c->measure, tp->mss_cache, offered_rate(o));
 	c->began_with = window;
 	c->history |= HAS_BEGUN_WARM;
 }

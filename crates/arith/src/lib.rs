@@ -16,6 +16,8 @@
 //! | [`measure`] | the rate of a path, by the trains that a connection's ACKs show |
 //! | [`paced_start`] | the gap at which trains stop queueing (Paced Start) |
 //! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
+//! | [`parts`] | the parts of a path of connections that begin together |
+//! | [`probe`] | the rate of a path by a short flight, and the first window that follows it |
 //! | [`prr`] | how much proportional rate reduction lets go |
 //! | [`rack`] | how long reordering is waited for |
 //! | [`rtt`] | round-trip estimators and the retransmission timeout |
@@ -35,6 +37,7 @@ pub mod flights;
 pub mod measure;
 pub mod minmax;
 pub mod paced_start;
+pub mod parts;
 pub mod policer;
 pub mod probe;
 pub mod prr;

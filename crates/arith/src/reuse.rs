@@ -432,37 +432,6 @@ pub const fn first_rate(even: u64, carried: u64, window: u32, remembered: u32) -
     if faster > least { faster } else { least }
 }
 
-/// What any connection may begin with, segments (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
-
-/// What of `window` segments one of `among` connections that begin within a round trip may have beside `own`, what it begins with in any
-/// case: its part of what is left beside that, the initial windows of the others, and what is `taken` already. Initial windows leave in
-/// bursts: if they are more than seven tenths of the window, nothing is left. (Measured: 110 segments of 150 filled a queue of 100 by
-/// themselves, and what was given beside them was lost; 30 of 44 did no harm.)
-///
-/// # Examples
-/// ```
-/// use arith::reuse::part_beside;
-/// // By itself all of it.
-/// assert_eq!(part_beside(138, 0, 10, 1), 128);
-/// // (138 - 6 * 10) / 6. The second one: (138 - 23 - 5 * 10) / 5.
-/// assert_eq!(part_beside(138, 0, 10, 6), 13);
-/// assert_eq!(part_beside(138, 23, 10, 5), 13);
-/// // Ten of them send 100 segments at once.
-/// assert_eq!(part_beside(138, 0, 10, 10), 0);
-/// ```
-pub const fn part_beside(window: u32, taken: u32, own: u32, among: u32) -> u32 {
-    let mut at_once = own as u64;
-    if among > 1 {
-        at_once += INITIAL_WINDOW * (among as u64 - 1);
-        if 10 * at_once > 7 * window as u64 {
-            return 0;
-        }
-    }
-    let left = (window as u64).saturating_sub(at_once + taken as u64);
-    (left / if among == 0 { 1 } else { among as u64 }) as u32
-}
-
 #[cfg(test)]
 #[expect(clippy::float_arithmetic, reason = "the curve that the integers stay near")]
 mod tests {

@@ -5,7 +5,7 @@
 //! the same in C, for the kernel; a test there holds the two together.
 
 use crate::cubic::{CubicCurve, CurveAck};
-use crate::reuse::part_beside;
+use crate::parts::part_beside;
 use crate::window::Credit;
 
 /// What a connection begins with anyway, segments (RFC 6928).

@@ -1,17 +1,17 @@
-//! `bpf/arith.h` computes what `arith::reuse` and `arith::probe` do, to the last bit: the header is compiled for this machine
+//! `bpf/arith.h` computes what `arith::reuse`, `arith::parts` and `arith::probe` do, to the last bit: the header is compiled for this machine
 //! and run on the same numbers. Needs a C compiler; says so and passes without one.
 
 use crate::compiled;
-use arith::{probe, reuse};
+use arith::{parts, probe, reuse};
 use proptest::strategy::{Just, Strategy};
 
-/// Reads rows of four numbers, prints a row of 24 results for each.
+/// Reads rows of four numbers, prints a row of 26 results for each.
 const MAIN: &str = r#"
 int main(void)
 {
 	uint64_t a, b, c, d;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &c, &d) == 4)
-		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %d %d %d %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n",
+		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %d %d %d %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
 		       (uint64_t)decayed(a, b, c), (uint64_t)first_window(a, b, c),
 		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, d & 1, b, c, d),
 		       (uint64_t)pacing_rate(a, b, c), (uint64_t)still_lent(a, b, c),
@@ -21,7 +21,8 @@ int main(void)
 		       has_queue(a, b), has_standing_queue(a, b), may_double(a, b),
 		       is_slower(a, b, c, d), carried_in_lowest(a, b, c), bdp(a, b, c),
 		       (uint64_t)rate_of(a, b, c), reach(a, b), without_queue(a, b, c, d),
-		       (uint64_t)probed_rate(a, b, c), probed_window(a, b, c, d));
+		       (uint64_t)probed_rate(a, b, c), probed_window(a, b, c, d),
+		       part_of_full(a, b, c, d), (uint64_t)part_of_rate(a, b, c, d));
 	return 0;
 }
 "#;
@@ -29,7 +30,7 @@ int main(void)
 fn in_rust([a, b, c, d]: [u64; 4]) -> String {
     let [a32, b32, c32, d32] = [a, b, c, d].map(|n| n as u32);
     format!(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
+        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
         reuse::decayed(a, b, c),
         reuse::first_window(a, b, c),
         u8::from(reuse::same_round_trip(a32, b32)),
@@ -38,7 +39,7 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::pacing_rate(a32, b32, c32),
         reuse::still_lent(a, b, c),
         reuse::first_rate(a, b, c32, d32),
-        reuse::part_beside(a32, b32, c32, d32),
+        parts::part_beside(a32, b32, c32, d32),
         reuse::handshake_wait(a32, b32),
         reuse::doublings_to_second(a32),
         reuse::wide_cold_window(a32, b32),
@@ -54,6 +55,8 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::without_queue(a32, b32, c32, d32),
         probe::rate(a32, b32, c32),
         probe::window(a, b32, c32, d32),
+        parts::part_of_full(a32, b32, c32, d32),
+        parts::part_of_rate(a, b32, c32, d32),
     )
 }
 

@@ -4,7 +4,8 @@
 use super::request::LoanRequest;
 use super::{LendingTerms, ProvenPath};
 use arith::coming;
-use arith::reuse::{first_window, part_beside, still_lent};
+use arith::parts::part_beside;
+use arith::reuse::{first_window, still_lent};
 use units::{Duration, Instant};
 
 /// What a connection begins with where several begin at the pace of the path.
@@ -14,6 +15,17 @@ pub struct SharedStart {
     pub window: u32,
     /// Where slow start is to end, segments: its share of what the path holds.
     pub ssthresh: u32,
+}
+
+/// A first flight of the window pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loan {
+    /// The first window, segments.
+    pub window: u32,
+    /// Segments that others took within the round trip.
+    pub taken: u32,
+    /// The path.
+    pub path: ProvenPath,
 }
 
 /// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
@@ -69,14 +81,14 @@ impl Account {
         path: &ProvenPath,
         request: &LoanRequest,
         terms: &LendingTerms,
-    ) -> Option<u32> {
+    ) -> Option<Loan> {
         let taken = self.still_given(now, path);
         let believed = path.estimate(now, request, terms);
         let offer = offer(request, terms.cap, path.room(believed, request.mss), believed, taken);
         let granted = offer.filter(|_| request.takes);
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
         self.given_ms = milliseconds(now);
-        granted
+        granted.map(|window| Loan { window, taken, path: *path })
     }
 
     /// Something of what was given has not come back.

@@ -14,7 +14,7 @@ mod paths;
 mod request;
 mod together;
 
-pub use loan::SharedStart;
+pub use loan::{Loan, SharedStart};
 pub use path::{ColdReason, END_UNKNOWN, PathSample, ProvenPath};
 pub use request::LoanRequest;
 
@@ -147,11 +147,10 @@ impl Lender {
         remote: IpAddr,
         request: &LoanRequest,
         terms: &LendingTerms,
-    ) -> Option<(u32, ProvenPath)> {
+    ) -> Option<Loan> {
         self.paths.expire(now, remote);
         let (path, account) = self.known(remote, true)?;
-        let window = account.reserve(now, &path, request, terms)?;
-        Some((window, path))
+        account.reserve(now, &path, request, terms)
     }
 
     /// A connection to a path that nobody knows would begin with more than a stock window: true if no other has done so within

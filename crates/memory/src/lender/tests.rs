@@ -54,7 +54,7 @@ fn request(among: u32) -> LoanRequest {
 }
 
 fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
-    lender.reserve(at(ms), peer(1), &request, &TERMS).map(|(window, _)| window)
+    lender.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.window)
 }
 
 /// What is remembered for a line.

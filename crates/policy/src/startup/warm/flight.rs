@@ -5,8 +5,9 @@ use super::pacing::rate_of;
 use super::{Warm, WarmPhase, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
+use arith::parts::{part_of_full, part_of_rate};
 use arith::reuse::{first_rate, pacing_rate};
-use memory::{LoanRequest, ProvenPath};
+use memory::{Loan, LoanRequest, ProvenPath};
 use units::{Duration, Instant};
 
 /// The least that Linux' retransmission timer waits (`TCP_RTO_MIN`).
@@ -50,8 +51,8 @@ impl Warm {
         let terms = &self.options.terms;
         let lent =
             attendance.lender(|lender, remote| lender.reserve(at.now, remote, &request, terms));
-        if let Some((first, path)) = lent {
-            self.begin_warm(window, at, &path, first);
+        if let Some(loan) = lent {
+            self.begin_warm(window, at, &loan, among);
         }
     }
 
@@ -61,15 +62,11 @@ impl Warm {
         LoanRequest { cold: self.cold, among, rtt_us: at.srtt_us(), mss, takes: true }
     }
 
-    /// Opens with what is remembered, if that is not slower than a cold start (`begin_warm`).
-    fn begin_warm(
-        &mut self,
-        window: &mut Window,
-        at: &Situation<'_>,
-        path: &ProvenPath,
-        first: u32,
-    ) {
+    /// Opens with the remembered window, as one of `among` connections, if that is not slower than
+    /// a cold start (`begin_warm`).
+    fn begin_warm(&mut self, window: &mut Window, at: &Situation<'_>, loan: &Loan, among: u32) {
         let mss = window.mss();
+        let Loan { window: first, taken, ref path } = *loan;
         let carried = self.carried_together(at.now, path);
         let whole = path.reached_window(mss as u32).min(self.options.terms.cap);
         let flight = FlightShare { window: first, whole };
@@ -77,14 +74,18 @@ impl Warm {
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);
         self.begin_first_flight(at, first, mss);
-        self.measure.assume_rate(mss as u32, path.rate);
+        // The segments of others spread its burst: no rate of the path follows.
+        if among > 1 || taken > 0 {
+            self.burst = Burst::Not;
+        }
+        self.measure.assume_rate(mss as u32, part_of_rate(path.rate, taken, first, among));
         window.set_cwnd(u64::from(first) * mss, Cause::Seed);
         self.pacing.apply(window);
         window.set_pacing_rate(Some(rate_of(rate)));
-        // Slow start ends where the path is full, or where it has ended by a queue. If neither is known, it goes on.
+        // Slow start ends near its part of a full path, or where it has ended by a queue. If neither is known, it goes on.
         let end = match carried.bdp(mss as u32) {
             0 => path.end_beyond(first),
-            bdp => bdp.max(first),
+            full => part_of_full(full, taken, first, among),
         };
         if end > 0 {
             window.set_ssthresh(u64::from(end) * mss, Cause::Seed);

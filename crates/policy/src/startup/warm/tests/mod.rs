@@ -1,6 +1,7 @@
 //! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten. The rules are those of
 //! docs/agent/design.md.
 
+mod company;
 mod dispersion;
 mod early;
 mod losses;
