@@ -29,6 +29,8 @@ pub struct GatewayOptions {
     pub certificate_ca: Option<PathBuf>,
     /// Fingerprints of certificates that are refused, one a line; read anew when the file changes [revoked.txt].
     pub revoked: Option<PathBuf>,
+    /// Seconds for which that list may be unreadable; then no certificate is accepted until it can be read [default: 60].
+    pub revoked_grace: Option<u32>,
     /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's folder of state].
     pub state: Option<PathBuf>,
     /// Write it every so many seconds [default: 30].

@@ -7,6 +7,7 @@ mod reload;
 use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
 use crate::os::clock::SiteClock;
+use crate::os::descriptors;
 use crate::os::log::{LogPriority, say, set_log_level};
 use crate::pki::{beginning, earliest_end, ending};
 use crate::rpc::http2;
@@ -26,6 +27,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use support::http::HTTP_LIMITS;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
@@ -69,6 +71,7 @@ impl Daemon {
     pub async fn open(file: &Path) -> Result<Self, String> {
         let config = DaemonConfig::read(file)?;
         set_log_level(config.log);
+        descriptors::raise_limit();
         let snapshot = config.state.as_deref().map(SnapshotFile::open).transpose()?.map(Arc::new);
         let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
         let site =
@@ -137,7 +140,7 @@ impl Daemon {
             Arc::clone(&self.site),
             self.grpc,
             Arc::clone(&self.tls),
-            self.config.max_connections,
+            affordable_connections(self.config.max_connections, &self.site),
             ready,
         ));
         let service = GatewayServer::new(GatewayService::new(
@@ -245,6 +248,7 @@ impl DaemonHandle {
 pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     let site = Arc::new(GatewaySite::new(config, 0)?);
     tls(config, &site)?;
+    config.state.as_deref().map_or(Ok(()), SnapshotFile::check)?;
     let (file, now) = (&config.tls.certificate, SiteClock::wall_seconds());
     let end = earliest_end(file)?;
     let ends = ending(end, now).map(|said| format!("{}: {said}", file.display()));
@@ -253,6 +257,20 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
         (Some(why), true) => Err(why),
         (said, _) => Ok(said),
     }
+}
+
+/// Connections of reporters that are accepted at a time: fewer than `wanted` where file descriptors are few, and then the log says so.
+fn affordable_connections(wanted: usize, site: &GatewaySite) -> usize {
+    let others = site.unauthenticated.limits().all + HTTP_LIMITS.all;
+    let limit = descriptors::limit();
+    let most = descriptors::affordable(wanted, others, limit);
+    if most < wanted {
+        let what = format!(
+            "max-connections = {wanted}: of {limit} file descriptors {most} are left for connections; raise the limit (LimitNOFILE of the unit, ulimit -n)"
+        );
+        say(LogPriority::Warning, &what);
+    }
+    most
 }
 
 /// A signal, or one that never comes.

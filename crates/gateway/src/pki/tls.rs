@@ -106,6 +106,9 @@ impl ClientCertVerifier for SiteVerifier {
             return Err(CertificateError::Revoked.into());
         }
         match Identity::of_certificate(end_entity) {
+            _ if self.revocations.is_unknown() => {
+                Err(CertificateError::UnknownRevocationStatus.into())
+            }
             Ok(identity) if (self.knows)(&identity) => Ok(verified),
             _ => Err(CertificateError::ApplicationVerificationFailure.into()),
         }

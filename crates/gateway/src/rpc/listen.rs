@@ -5,8 +5,8 @@ use super::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
 use crate::site::counters::RefusedConnection;
-use crate::site::unauthenticated::UnprovenPlace;
 use arc_swap::ArcSwap;
+use memory::canonical_address;
 use rustls::server::Acceptor;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::available_parallelism;
 use std::time::Duration;
+use support::places::PeerPlace;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -99,7 +100,7 @@ pub(crate) async fn accept(
             entrance.refuse(RefusedConnection::TooMany);
             continue;
         }
-        let place = entrance.site.unauthenticated.enter(peer.ip());
+        let place = entrance.site.unauthenticated.enter(canonical_address(peer.ip()));
         let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
         tokio::spawn(async move {
             match entrance.admit(stream, peer.ip(), place).await {
@@ -121,7 +122,7 @@ impl Entrance {
         &self,
         stream: TcpStream,
         address: IpAddr,
-        mut waiting: UnprovenPlace,
+        mut waiting: PeerPlace,
     ) -> Result<ReporterStream, RefusedConnection> {
         let inner = tokio::select! {
             inner = self.shake(stream) => inner?,
@@ -186,7 +187,9 @@ fn cause(error: &io::Error) -> RefusedConnection {
     match tls {
         Some(rustls::Error::NoCertificatesPresented) => RefusedConnection::NoCertificate,
         Some(rustls::Error::InvalidCertificate(why)) => match why {
-            CertificateError::Revoked => RefusedConnection::Revoked,
+            CertificateError::Revoked | CertificateError::UnknownRevocationStatus => {
+                RefusedConnection::Revoked
+            }
             CertificateError::Expired
             | CertificateError::ExpiredContext { .. }
             | CertificateError::NotValidYet

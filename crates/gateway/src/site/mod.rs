@@ -7,12 +7,12 @@
 pub mod counters;
 pub(crate) mod presence;
 pub mod tenant;
-pub(crate) mod unauthenticated;
 
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::config::{DaemonConfig, Rules};
 use crate::os::clock::SiteClock;
+use crate::os::descriptors::limit;
 use crate::pki::{Identity, Revocations};
 use arc_swap::ArcSwap;
 use counters::Counts;
@@ -22,13 +22,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time;
+use support::places::{PeerPlaces, PlaceLimits};
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
-use unauthenticated::UnauthenticatedConnections;
 use units::Duration;
 
 /// Certificates end by the wall clock, which may be set: it is read so often at least.
 const LOOK_EVERY_S: i64 = 60;
+
+/// Connections that have shown no certificate yet, if there are enough file descriptors. Each may keep 64 KiB of a ClientHello that is not
+/// whole (rustls).
+const UNAUTHENTICATED: PlaceLimits = PlaceLimits { all: 1024, of_peer: 256 };
 
 /// What a gateway is.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ pub struct GatewaySite {
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
     /// Connections that have shown no certificate yet.
-    pub(crate) unauthenticated: Arc<UnauthenticatedConnections>,
+    pub(crate) unauthenticated: Arc<PeerPlaces>,
     /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
     judged_anew: watch::Sender<()>,
     /// Shared by each batch that is being taken in.
@@ -66,6 +70,8 @@ pub struct GatewaySite {
 pub enum Silenced {
     /// The certificate is in the list now.
     Revoked,
+    /// Whether it is in the list cannot be known: the list could not be read for too long.
+    Unchecked,
     /// Its time is over.
     Expired,
     /// Its tenant is not of this gateway any more.
@@ -86,8 +92,11 @@ impl GatewaySite {
             gateways: Presences::new(origin, config.state.is_some()),
             counts: Counts::default(),
             clock: SiteClock::start(),
-            revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
-            unauthenticated: Arc::default(),
+            revocations: Arc::new(Revocations::open(
+                Some(config.revoked.clone()),
+                config.revoked_grace,
+            )?),
+            unauthenticated: Arc::new(PeerPlaces::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
             is_shared: AtomicBool::new(false),
@@ -137,6 +146,9 @@ impl GatewaySite {
     pub fn check_certificate(&self, identity: &Identity) -> Result<(), Silenced> {
         if self.revocations.contains(identity.fingerprint) {
             return Err(Silenced::Revoked);
+        }
+        if self.revocations.is_unknown() {
+            return Err(Silenced::Unchecked);
         }
         if identity.not_after < SiteClock::wall_seconds() {
             return Err(Silenced::Expired);
@@ -240,9 +252,9 @@ impl GatewaySite {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// True once all is restored and heard, until it drains.
+    /// True once all is restored and heard, until it drains, and while it knows which certificates are revoked.
     pub fn is_ready(&self) -> bool {
-        self.ready.load(Ordering::Acquire)
+        self.ready.load(Ordering::Acquire) && !self.revocations.is_unknown()
     }
 
     /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown any.
