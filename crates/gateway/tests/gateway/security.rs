@@ -7,7 +7,8 @@ use gateway::daemon::{Daemon, check};
 use gateway::os::clock::{SiteClock, system_time};
 use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
 use gateway::site::counters::RefusedConnection;
-use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
+use gateway_client::{ClientConfig, GatewayState, check_gateways};
+use gateway_proto::v1::{Collector, ForgetRequest, NoEstimate, Refusal, answer};
 use std::fs;
 use std::time::Duration;
 use tonic::Code;
@@ -78,6 +79,81 @@ async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end(
     assert!(status.message().contains("revoked"), "{status}");
     assert!(bed.ask(running.grpc, Some(&agent)).await.is_err());
     assert!(running.site.counts.refused_connections.get(RefusedConnection::Revoked as usize) > 0);
+    running.handle.end().await.unwrap();
+}
+
+/// Both authorities have the same name, so TLS itself says `BadSignature`. The gateway of the other folder runs nowhere.
+#[tokio::test]
+async fn a_wrong_authority_is_named_as_such_on_both_sides() {
+    let (bed, other) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    let good = ClientConfig {
+        gateways: vec![running.grpc.to_string()],
+        ca: bed.file("ca.pem"),
+        certificate: bed.file("agent.pem"),
+        key: bed.file("agent.key"),
+        collector: Collector::Agent,
+        version: String::new(),
+        addresses: Vec::new,
+    };
+    let check = async |config: &ClientConfig| {
+        let config = config.clone();
+        tokio::task::spawn_blocking(move || check_gateways(&config)).await.unwrap()
+    };
+    assert_eq!(check(&good).await, Ok(vec![GatewayState::Answers]));
+    let why = check(&ClientConfig { ca: other.file("ca.pem"), ..good.clone() }).await.unwrap_err();
+    let expected = format!("not of the authority in {}", other.file("ca.pem").display());
+    assert!(why.contains(&expected), "{why}");
+    let foreign = ClientConfig {
+        certificate: other.file("agent.pem"),
+        key: other.file("agent.key"),
+        ..good.clone()
+    };
+    let why = check(&foreign).await.unwrap_err();
+    let expected = format!("refuses {}", other.file("agent.pem").display());
+    assert!(why.contains(&expected) && why.contains("not of the authority"), "{why}");
+    let key = ClientConfig { key: other.file("agent.key"), ..good.clone() };
+    let why = check(&key).await.unwrap_err();
+    assert!(why.contains("agent.key (gateway-key) is not the key of"), "{why}");
+    let fingerprint = fingerprint_of_file(&bed.file("agent.pem")).unwrap();
+    fs::write(bed.file("revoked.txt"), format!("{fingerprint}\n")).unwrap();
+    running.site.reread_revocations().unwrap();
+    let why = check(&good).await.unwrap_err();
+    assert!(why.contains("it is revoked"), "{why}");
+    running.handle.end().await.unwrap();
+    let states = check(&good).await.unwrap();
+    assert!(
+        matches!(&states[0], GatewayState::Silent(why) if why.contains("refused")),
+        "{states:?}"
+    );
+}
+
+/// A second after the list has become unreadable (`revoked-grace = 1`) nobody is heard: a connection that was open ends, a new one is
+/// refused. With a list again, agents are heard again.
+#[tokio::test]
+async fn without_a_list_of_revoked_certificates_nobody_is_heard() {
+    let bed = Bed::new("");
+    bed.add_key("revoked-grace = 1");
+    let running = bed.run().await;
+    let agent = bed.agent();
+    let mut kept = bed.connect(running.grpc, Some(&agent)).await.unwrap();
+    kept.ask(query("192.0.2.0/24")).await.unwrap();
+    fs::write(bed.file("revoked.txt"), [0xff; 8]).unwrap();
+    let mut patience = 50;
+    while kept.ask(query("192.0.2.0/24")).await.is_ok() && patience > 0 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        patience -= 1;
+    }
+    assert!(patience > 0 && !running.site.is_ready());
+    assert!(bed.ask(running.grpc, Some(&agent)).await.is_err());
+    fs::write(bed.file("revoked.txt"), "").unwrap();
+    let mut patience = 50;
+    while bed.ask(running.grpc, Some(&agent)).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the list can be read again");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(running.site.is_ready());
     running.handle.end().await.unwrap();
 }
 
