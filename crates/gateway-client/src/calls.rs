@@ -1,5 +1,5 @@
-//! Single calls, for people who have a question or an order now and then. Each goes over a connection of its own to the first
-//! gateway that can be reached, and is waited for.
+//! Single calls, for people who have a question or an order now and then. Each goes over a
+//! connection of its own to the first gateway that can be reached, and is waited for.
 
 use crate::config::ClientConfig;
 use crate::transport::{GatewayFault, check_files, connect};
@@ -13,8 +13,9 @@ use tonic::transport::Channel;
 
 /// A network of no visitor (RFC 5737).
 const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
-/// Attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a certificate after the client's handshake is over, and in
-/// half of all cases the break is seen before the alert that says why.
+/// Attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a certificate after
+/// the client's handshake is over, and in half of all cases the break is seen before the alert that
+/// says why.
 const ATTEMPTS: usize = 8;
 /// No call takes longer, all attempts together.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,14 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What a gateway answers of `network` for a transfer of `size` bytes; 0: of any.
 ///
 /// # Errors
-/// Which certificate cannot be used, why no gateway can be reached, or why the one that was did not answer.
+/// Which certificate cannot be used, why no gateway can be reached, or why the one that was did not
+/// answer.
 pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answer, String> {
     let query = Query { id: 1, network: Some(Network::of(network)), size };
     call(config, async |client| Ok(client.ask(query.clone()).await?.into_inner()))
 }
 
-/// Has a gateway, and all others and all agents through it, forget what is known of `network` and of all within. How many networks
-/// that gateway knew.
+/// Has a gateway, and all others and all agents through it, forget what is known of `network` and
+/// of all within. How many networks that gateway knew.
 ///
 /// # Errors
 /// As [`ask_once`], and if the certificate is not an operator's.
@@ -38,7 +40,7 @@ pub fn forget_once(config: &ClientConfig, network: IpNet) -> Result<u64, String>
     call(config, async |client| Ok(client.forget(request.clone()).await?.into_inner().forgotten))
 }
 
-/// How a gateway has answered.
+/// The result of a question to a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GatewayState {
     /// It answers, and knows our certificate.
@@ -47,7 +49,7 @@ pub enum GatewayState {
     Silent(String),
 }
 
-/// How each gateway of the configuration answers a question, in the configuration's order.
+/// Asks each gateway of the configuration a question; the results are in the configuration's order.
 ///
 /// # Errors
 /// If files or certificates are wrong, here or at one of the gateways: which, and the way out.

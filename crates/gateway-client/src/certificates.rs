@@ -1,12 +1,13 @@
-//! What is wrong with certificates, in an operator's words: which file, and whose authority. TLS says `BadSignature` where two authorities
-//! have the same name, as all that `headstart gateway init` makes have.
+//! Explains to an operator why TLS refuses certificates: which file, and whose authority. TLS
+//! says `BadSignature` where two authorities have the same name, as all that `headstart gateway
+//! init` makes have.
 
 use crate::config::ClientConfig;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::error::Error;
 use std::io;
 
-/// What is wrong with the certificates if that is why TLS failed.
+/// Returns what is wrong with the certificates if that is why TLS failed.
 pub(crate) fn certificate_fault(
     error: &(dyn Error + 'static),
     config: &ClientConfig,
@@ -30,10 +31,12 @@ pub(crate) fn certificate_fault(
     }
 }
 
-/// Why a gateway refuses a certificate, by the alert that it sends (RFC 8446 §6.2); `None` for an alert that says nothing of certificates.
+/// Returns why a gateway refuses a certificate, by the alert that it sends (RFC 8446 §6.2); `None`
+/// for an alert that says nothing of certificates.
 fn refusal(alert: AlertDescription) -> Option<&'static str> {
     Some(match alert {
-        // RFC 8446 §6.2: `decrypt_error` is for a signature that does not verify, also one under a certificate.
+        // RFC 8446 §6.2: `decrypt_error` is for a signature that does not verify, also one under a
+        // certificate.
         AlertDescription::UnknownCA | AlertDescription::DecryptError => {
             "it is not of the authority that the gateway knows (`ca` in gateway.toml)"
         }

@@ -1,9 +1,11 @@
-//! A server's side of the performance gateway: one connection to whichever gateway of the site is alive, on a thread of its
-//! own. Nobody waits for it. What is asked and reported goes into bounded queues; what they have no room for is counted.
+//! A server's side of the performance gateway: one connection to whichever gateway of the site is
+//! alive, on a thread of its own. Nobody waits for it. What is asked and reported goes into bounded
+//! queues; what they have no room for is counted.
 //!
-//! [`SiteClient`] is what others hold: an agent's ([`SiteClient::start`]) or an observer's ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they are acknowledged,
-//! `pending` knows which questions are open, `transport` reads certificates and connects, and `certificates` explains why
-//! TLS refuses them.
+//! [`SiteClient`] is what others hold: an agent's ([`SiteClient::start`]) or an observer's
+//! ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they
+//! are acknowledged, `pending` knows which questions are open, `transport` reads certificates and
+//! connects, and `certificates` explains why TLS refuses them.
 
 mod calls;
 mod certificates;

@@ -15,7 +15,7 @@ const CONNECT: Duration = Duration::from_millis(700);
 /// How often a silent gateway is asked for a sign of life, and how long that may take.
 const ALIVE: Duration = Duration::from_millis(400);
 
-/// Why a gateway cannot be spoken with.
+/// The reason for which a gateway cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayFault {
     /// Files are wrong, here or there. Waiting mends nothing.
@@ -32,7 +32,7 @@ impl Display for GatewayFault {
 }
 
 impl GatewayFault {
-    /// Why `gateway` did not answer a call, or has ended it.
+    /// Explains why `gateway` did not answer a call, or has ended it.
     pub(crate) fn of_status(status: &Status, config: &ClientConfig, gateway: &str) -> Self {
         match certificate_fault(status, config) {
             Some(why) => Self::Certificates(format!("{gateway}: {why}")),
@@ -79,10 +79,10 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
         .keep_alive_while_idle(true))
 }
 
-/// Whether the files can be read, and key and certificate belong together.
+/// Whether the files can be read, and whether the key is the certificate's.
 ///
 /// # Errors
-/// What is wrong with which file.
+/// The file, and what is wrong with it.
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
     config.gateways.iter().try_for_each(|gateway| endpoint(config, gateway).map(drop))
 }

@@ -1,7 +1,8 @@
-//! Serves a router by plain HTTP/1 to peers that nobody knows, so with bounds: of connections in all and of one peer, and of the time to a
-//! request's header. Silent peers keep neither others out nor a service without file descriptors.
+//! Serves a router by plain HTTP/1 to unknown peers, so with bounds: of connections in
+//! all and of one peer, and of the time to a request's header. Silent peers keep neither others out
+//! nor a service without file descriptors.
 
-use crate::places::{PeerPlace, PeerPlaces, PlaceLimits};
+use crate::slots::{PeerSlot, PeerSlots, SlotLimits};
 use axum::Router;
 use axum::serve::Listener;
 use hyper::server::conn::http1;
@@ -14,26 +15,28 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-/// Longest time to a whole header, from the beginning of the connection or the end of the last response. Scrapers send theirs at once.
+/// Longest time to a whole header, from the beginning of the connection or the end of the last
+/// response. Scrapers send theirs at once.
 const HEADER: Duration = Duration::from_secs(10);
 
-/// Bounds of the pages of a service: for scrapers and some browsers, each with six connections at most.
-pub const HTTP_LIMITS: PlaceLimits = PlaceLimits { all: 128, of_peer: 64 };
+/// Bounds of the pages of a service: for scrapers and some browsers, each with six connections at
+/// most.
+pub const HTTP_LIMITS: SlotLimits = SlotLimits { all: 128, of_peer: 64 };
 
-/// Serves `router` until `stop` completes, and then until the responses under way have ended. `peer` gives the address by which
-/// connections are bounded.
+/// Serves `router` until `stop` completes, and then until the responses under way have ended.
+/// `peer` gives the address by which connections are bounded.
 pub async fn serve<L: Listener>(
     mut listener: L,
     router: Router,
     peer: impl Fn(&L::Addr) -> IpAddr,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(PeerPlaces::new(HTTP_LIMITS));
+    let slots = Arc::new(PeerSlots::new(HTTP_LIMITS));
     let (mut open, mut stop) = (JoinSet::new(), pin!(stop));
     loop {
         tokio::select! {
             (stream, address) = listener.accept() => {
-                open.spawn(answer(stream, router.clone(), places.enter(peer(&address))));
+                open.spawn(answer(stream, router.clone(), slots.enter(peer(&address))));
             }
             Some(_) = open.join_next() => {}
             () = &mut stop => break,
@@ -46,16 +49,16 @@ pub async fn serve<L: Listener>(
 async fn answer(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
-    mut place: PeerPlace,
+    mut slot: PeerSlot,
 ) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     tokio::select! {
-        // Why a connection has ended is its peer's concern.
+        // The peer knows why its connection has ended.
         _ = connection => {}
-        () = place.lost() => {}
+        () = slot.lost() => {}
     }
 }
 
@@ -68,7 +71,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
-    /// A server of one page that calls the peer of each connection by the number that `peer` makes of its port.
+    /// A server of one page that calls the peer of each connection by the number that `peer` makes
+    /// of its port.
     async fn server(peer: fn(u16) -> u8) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -97,7 +101,8 @@ mod tests {
             .count()
     }
 
-    /// 200 connections say nothing: of one peer 64 stay, of all together 128. The page is served nevertheless, for which one more goes.
+    /// 200 connections say nothing: of one peer 64 stay, of all together 128. The page is served
+    /// nevertheless, for which one more goes.
     #[tokio::test]
     async fn silent_connections_are_bounded_and_keep_nobody_out() {
         for (peer, stay) in [(one_peer as fn(u16) -> u8, 64), (many_peers, 128)] {
@@ -124,7 +129,7 @@ mod tests {
         (port % 128) as u8
     }
 
-    /// Half a header is no header, and an idle connection ends as one does that never said anything.
+    /// Half a header is no header, and an idle connection ends in the same time.
     #[tokio::test]
     async fn a_header_that_does_not_end_is_waited_for_ten_seconds() {
         let address = server(one_peer).await;

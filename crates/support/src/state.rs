@@ -1,8 +1,9 @@
-//! The database file in which a service keeps its state (redb), told from every other file.
+//! The database file in which a service keeps its state (redb), never mistaken for another file.
 //!
-//! An operator may name any file, also by a link or by mistake. So a file is opened only if it has the mark of the service: it
-//! begins as redb's files do, and has a table of the service. A damaged file that has the mark is put aside. A file without the
-//! mark is neither written, nor moved, nor given other permissions.
+//! An operator may name any file, also by a link or by mistake. So a file is opened only if it has
+//! the mark of the service: it begins as redb's files do, and has a table of the service. A damaged
+//! file that has the mark is put aside. A file without the mark is neither written, nor moved, nor
+//! given other permissions.
 
 use redb::backends::FileBackend;
 use redb::{
@@ -29,8 +30,8 @@ const CHUNK: usize = 1 << 20;
 pub struct StateFormat {
     /// The service, as messages name it.
     pub service: &'static str,
-    /// Beginnings of the names of tables that only this service has, of every version. Each of its files has one of them from its
-    /// first transaction on.
+    /// Beginnings of the names of tables that only this service has, of every version. Each of its
+    /// files has one of them from its first transaction on.
     pub tables: &'static [&'static str],
     /// Bytes of the file that are kept in memory.
     pub cache: usize,
@@ -41,11 +42,11 @@ pub struct StateFormat {
 pub struct OpenState {
     /// The file.
     pub database: Database,
-    /// Why an earlier file of this name was put aside, and where it is now.
+    /// The reason for which an earlier file of this name was put aside, and where it is now.
     pub put_aside: Option<String>,
 }
 
-/// What a file is, before anything of it is changed.
+/// Kinds of files, found before anything is changed.
 enum Found {
     /// It does not exist, or has no bytes.
     Nothing,
@@ -54,12 +55,12 @@ enum Found {
 }
 
 impl StateFormat {
-    /// Opens the file, or makes one that its owner alone may read. `patience`: how long to wait for another process that has it
-    /// open.
+    /// Opens the file, or makes one that its owner alone may read. `patience`: how long to wait for
+    /// another process that has it open.
     ///
     /// # Errors
-    /// If the file is not of this service, if another process keeps it open, or if it can be neither opened nor made. The message
-    /// names the file and the way out.
+    /// If the file is not of this service, if another process keeps it open, or if it can be
+    /// neither opened nor made. The message names the file and the way out.
     pub fn open(&self, file: &Path, patience: Duration) -> Result<OpenState, String> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -81,10 +82,11 @@ impl StateFormat {
         }
     }
 
-    /// Refuses what no service's state can be, without opening the database. The file may be in use.
+    /// Refuses what no service's state can be, without opening the database. The file may be in
+    /// use.
     ///
     /// # Errors
-    /// As [`Self::open`] says them of a file that is not of redb.
+    /// The error of [`Self::open`] for a file that is not of redb.
     pub fn check(&self, file: &Path) -> Result<(), String> {
         match is_database(file).map_err(|error| format!("{}: {error}", file.display()))? {
             Some(false) => Err(self.foreign(file)),
@@ -113,7 +115,7 @@ impl StateFormat {
         }
     }
 
-    /// Tells whose a file is, and only reads it.
+    /// Finds out whose a file is, and only reads it.
     fn look(&self, file: &Path) -> Result<Found, DatabaseError> {
         match is_database(file)? {
             None => return Ok(Found::Nothing),
@@ -125,13 +127,15 @@ impl StateFormat {
             Err(DatabaseError::DatabaseAlreadyOpen) => {
                 return Err(DatabaseError::DatabaseAlreadyOpen);
             }
-            // Damaged, or not closed when its process ended: only a writer may repair it, so its tables are not listed yet.
+            // Damaged, or not closed when its process ended: only a writer may repair it, so its
+            // tables are not listed yet.
             Err(_) => self.names_own_table(File::open(file)?)?,
         };
         Ok(if is_own { Found::Own } else { Found::Foreign })
     }
 
-    /// True for a table of this service, or if there is no table at all: the process ended before its first transaction.
+    /// True for a table of this service, or if there is no table at all: the process ended before
+    /// its first transaction.
     fn has_own_table(&self, database: &impl ReadableDatabase) -> Result<bool, DatabaseError> {
         let reading = database.begin_read().map_err(|error| match error {
             TransactionError::Storage(error) => error,
@@ -143,7 +147,8 @@ impl StateFormat {
         Ok(is_empty || tables.any(|table| is_own(table.name())))
     }
 
-    /// True if the name of a table of this service stands anywhere in the file: redb keeps names as they are.
+    /// True if the name of a table of this service stands anywhere in the file: redb keeps names as
+    /// they are.
     fn names_own_table(&self, mut file: impl Read) -> io::Result<bool> {
         let longest = self.tables.iter().map(|name| name.len()).max().unwrap_or_default();
         let mut bytes = Vec::new();
@@ -170,7 +175,8 @@ impl StateFormat {
         Builder::new().set_cache_size(self.cache).create_with_backend(FileBackend::new(file)?)
     }
 
-    /// Moves a damaged file, and says where to. Only an earlier damaged file of the service is replaced.
+    /// Moves a damaged file, and says where to. Only an earlier damaged file of the service is
+    /// replaced.
     fn put_aside(&self, file: &Path) -> Result<PathBuf, String> {
         let aside = file.with_extension("damaged");
         let cannot = |error: io::Error| {
@@ -199,7 +205,8 @@ impl StateFormat {
     }
 }
 
-/// True if it begins as redb's files do; `None` if it does not exist or is empty. What is no regular file is no database.
+/// True if it begins as redb's files do; `None` if it does not exist or is empty. Only
+/// regular files are databases.
 fn is_database(file: &Path) -> io::Result<Option<bool>> {
     let data = match fs::metadata(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

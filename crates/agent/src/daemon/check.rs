@@ -7,12 +7,14 @@ use crate::programs::check::{Finding, finding};
 use crate::programs::mode;
 use gateway_client::{ClientConfig, GatewayState, check_gateways};
 
-/// What was found.
+/// Findings of a check.
 #[derive(Clone, Debug, Default)]
 pub struct StartCheck {
-    /// All findings, some of them of what is not needed. The last one says whether the kernel takes the programs.
+    /// All findings, some of them of what is not needed. The last one says whether the kernel takes
+    /// the programs.
     pub findings: Vec<Finding>,
-    /// What is wrong with the configuration and the files that it names: an agent would not start, or never reach its gateway.
+    /// Faults of the configuration and of the files that it names: an agent would not start,
+    /// or never reach its gateway.
     pub faults: Vec<String>,
 }
 
@@ -22,7 +24,8 @@ impl StartCheck {
         self.faults.is_empty() && self.refusal().is_none()
     }
 
-    /// Why the kernel does not take the programs. While an agent runs, it takes none beside that agent's.
+    /// Returns why the kernel rejects the programs, if it does. While an agent runs, it takes none
+    /// beside that agent's.
     pub fn refusal(&self) -> Option<&str> {
         let last = self.findings.last().filter(|last| !last.is_there);
         last.map(|last| last.remark.as_str())
@@ -34,10 +37,11 @@ impl StartCheck {
     }
 }
 
-/// Looks at everything that `options` name: reads the files, asks each gateway a question, loads the programs and lets them go.
+/// Looks at everything that `options` name: reads the files, asks each gateway a question, loads
+/// the programs and lets them go.
 ///
 /// # Errors
-/// Those of [`config::load`].
+/// Returns the errors of [`config::load`].
 pub fn check(options: &AgentOptions) -> Result<StartCheck, String> {
     let load = config::load(options)?;
     let mut check = StartCheck::default();

@@ -1,7 +1,8 @@
-//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes no difference afterwards.
+//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes
+//! no difference afterwards.
 //!
-//! A new agent finds what is wrong while the running agent can still go on. From the running agent's end on, an agent without
-//! metrics or without a state file is better than none.
+//! A new agent finds what is wrong while the running agent can still go on. From the running
+//! agent's end on, an agent without metrics or without a state file is better than none.
 
 use super::running_agent::RunningAgent;
 use super::state::in_force;
@@ -27,7 +28,8 @@ use std::io::{self, ErrorKind};
 use std::thread;
 use std::time::Duration;
 
-/// Longest time from the last word of an agent to the end of its process. The new agent counts no connections meanwhile.
+/// Longest time from the last word of an agent to the end of its process. The new agent counts no
+/// connections meanwhile.
 const LAST_MOMENT_NS: u64 = 10_000_000_000;
 /// Time between two attempts to listen.
 const RETRY: Duration = Duration::from_millis(20);
@@ -92,7 +94,8 @@ pub(super) fn follow(
     let inheritance = inherit(&mut running_agent, config, &mut loaded)?;
     let control = Control::replace(&config.socket)?;
     say(Level::Notice, &running_agent.end());
-    // The running agent lets go of its file and its address as its process ends, a moment after its last word.
+    // The running agent lets go of its file and its address as its process ends, a moment after its
+    // last word.
     let state_file = open_state_file(config, PATIENCE).unwrap_or_else(without);
     let metrics = match ahead {
         None => listen_after(config).map_err(no_metrics).unwrap_or_else(without),
@@ -119,8 +122,8 @@ fn listen_for_metrics(config: &AgentConfig) -> io::Result<Option<MetricsListener
     config.metrics.as_ref().map(MetricsAddress::listen).transpose()
 }
 
-/// While the running agent lives, whose address may be the same; `None`: it is free later, or none is wanted. A socket in the file
-/// system would take that of the running agent away.
+/// While the running agent lives, whose address may be the same; `None`: it is free later, or none
+/// is wanted. A socket in the file system would take that of the running agent away.
 fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     if !matches!(config.metrics, Some(MetricsAddress::Tcp(_))) {
         return Ok(None);

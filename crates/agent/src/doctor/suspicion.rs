@@ -1,4 +1,5 @@
-//! What of an examination is not as it should be, with what to do about it. Each is one rule; none looks at anything itself.
+//! What of an examination is not as it should be, with what to do about it. Each is one rule; none
+//! looks at anything itself.
 
 use super::{ConfigState, Examination, Machine};
 use crate::contract::StartReason;
@@ -209,7 +210,8 @@ mod tests {
         suspicions(&examination).into_iter().map(|suspicion| suspicion.what).collect()
     }
 
-    /// A fault of the configuration matters also to an agent that runs; a refusal of the kernel does not.
+    /// A fault of the configuration matters also to an agent that runs; a refusal of the kernel
+    /// does not.
     #[test]
     fn faults_of_a_check_are_suspicious() {
         let refused = Finding { what: "programs", is_there: false, remark: "no".to_owned() };

@@ -40,7 +40,7 @@ pub struct DaemonConfig {
     pub tls: TlsFiles,
     /// The list of revoked certificates.
     pub revoked: PathBuf,
-    /// How long that list may be unreadable before no certificate is accepted.
+    /// Longest time for which that list may be unreadable before no certificate is accepted.
     pub revoked_grace: Duration,
     /// The snapshot; `None`: nowhere.
     pub state: Option<PathBuf>,

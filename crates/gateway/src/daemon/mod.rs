@@ -1,5 +1,5 @@
-//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, warns before its
-//! certificate ends, drains.
+//! The daemon: listens, restores, tells its service manager, saves now and then, reads its
+//! configuration anew, warns before its certificate ends, drains.
 
 mod background;
 mod reload;
@@ -55,7 +55,8 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
-/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command line.
+/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command
+/// line.
 #[derive(Debug)]
 pub struct DaemonHandle {
     end: watch::Sender<bool>,
@@ -207,7 +208,8 @@ impl Daemon {
         if let Some(shared) = &self.shared {
             shared.withdraw(&self.site).await;
         }
-        // Batches wait for a snapshot that is being written, and those that have begun belong into the last one.
+        // Batches wait for a snapshot that is being written, and those that have begun belong into
+        // the last one.
         let _ = saving.await;
         let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
         match &self.snapshot {
@@ -241,7 +243,8 @@ impl DaemonHandle {
     }
 }
 
-/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon, or is not valid yet.
+/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends
+/// soon, or is not valid yet.
 ///
 /// # Errors
 /// With the file, and the way out.
@@ -259,7 +262,8 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     }
 }
 
-/// Connections of reporters that are accepted at a time: fewer than `wanted` where file descriptors are few, and then the log says so.
+/// Connections of reporters that are accepted at a time: fewer than `wanted` where file descriptors
+/// are few, and then the log says so.
 fn affordable_connections(wanted: usize, site: &GatewaySite) -> usize {
     let others = site.unauthenticated.limits().all + HTTP_LIMITS.all;
     let limit = descriptors::limit();

@@ -1,9 +1,10 @@
-//! File descriptors: shared out so that connections never use those that the gateway needs for its own files, above all for the list of
-//! revoked certificates.
+//! File descriptors: shared out so that connections never use those that the gateway needs for its
+//! own files, above all for the list of revoked certificates.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Descriptors for the gateway's own files at least: the list, certificates at a reload, the snapshot, the shared store, the log.
+/// Descriptors for the gateway's own files at least: the list, certificates at a reload, the
+/// snapshot, the shared store, the log.
 const RESERVE: usize = 64;
 
 /// Raises the process's limit of descriptors to the hard one (getrlimit(2)).
@@ -20,8 +21,9 @@ pub(crate) fn limit() -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// Connections of `wanted` that there are descriptors for, if the process may have `limit` and `others` are needed besides for
-/// connections: at least 1. An eighth of the limit is kept in reserve, since connections that were refused close a moment later.
+/// Connections of `wanted` that there are descriptors for, if the process may have `limit` and
+/// `others` are needed besides for connections: at least 1. An eighth of the limit is kept in
+/// reserve, since connections that were refused close a moment later.
 pub(crate) fn affordable(wanted: usize, others: usize, limit: usize) -> usize {
     let reserve = RESERVE.max(limit / 8);
     wanted.min(limit.saturating_sub(reserve + others)).max(1)
@@ -31,7 +33,7 @@ pub(crate) fn affordable(wanted: usize, others: usize, limit: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Of 65,536 descriptors 8,192 are reserved, of 2,048 it is 256, and of 128 it is 64.
+    /// The reserve of 65,536 descriptors is 8,192, of 2,048 it is 256, and of 128 it is 64.
     #[test]
     fn connections_leave_the_reserve_alone() {
         assert_eq!(affordable(4096, 1152, 65_536), 4096);

@@ -1,5 +1,6 @@
-//! Certificates that are refused though their time is not over: a file of fingerprints, one a line, read anew when it changes.
-//! [`add_revocation`] adds a line. A list that cannot be read for too long refuses every certificate: a stolen one may be in it.
+//! Certificates that are refused though their time is not over: a file of fingerprints, one a line,
+//! read anew when it changes. [`add_revocation`] adds a line. A list that cannot be read for too
+//! long refuses every certificate: a stolen one may be in it.
 
 use arc_swap::ArcSwap;
 use rustc_hash::FxHashSet;
@@ -60,15 +61,15 @@ pub struct Revocations {
     list: ArcSwap<FxHashSet<Fingerprint>>,
     /// Of the file when it was last read.
     read: Mutex<Option<FileVersion>>,
-    /// How long the file may be unreadable.
+    /// Longest time for which the file may be unreadable.
     grace: Duration,
     opened: Instant,
     /// When the list was last known to be as the file has it, milliseconds after `opened`.
     known_ms: AtomicU64,
 }
 
-/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's clock; then the length tells
-/// them apart.
+/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's
+/// clock; then the length tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileVersion {
     changed: SystemTime,
@@ -82,10 +83,12 @@ impl FileVersion {
     }
 }
 
-/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose certificate it is.
+/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose
+/// certificate it is.
 ///
-/// The line is written at once, so a gateway that reads the file meanwhile never finds a part of it. If the file does not end
-/// its last line, the new line begins behind an end of line: nothing is appended to a remark.
+/// The line is written at once, so a gateway that reads the file meanwhile never finds a part of
+/// it. If the file does not end its last line, the new line begins behind an end of line: nothing
+/// is appended to a remark.
 ///
 /// # Errors
 /// If the file cannot be read or written.
@@ -108,8 +111,8 @@ fn ends_its_line(file: &mut File) -> io::Result<bool> {
 }
 
 impl Revocations {
-    /// The list in `file`, where one is named. A file that is not there is an empty list. `grace`: how long the file may be
-    /// unreadable before [`Self::is_unknown`].
+    /// The list in `file`, where one is named. A file that is not there is an empty list. `grace`:
+    /// how long the file may be unreadable before [`Self::is_unknown`].
     ///
     /// # Errors
     /// With the line, if something in it is no fingerprint.
@@ -130,13 +133,14 @@ impl Revocations {
         self.list.load().contains(&certificate)
     }
 
-    /// True if the file could not be read for so long that no certificate is accepted any more, also if nobody has tried to read it.
+    /// True if the file could not be read for so long that no certificate is accepted any more,
+    /// also without an attempt to read it.
     pub fn is_unknown(&self) -> bool {
         let known = Duration::from_millis(self.known_ms.load(Ordering::Acquire));
         self.file.is_some() && self.opened.elapsed().saturating_sub(known) > self.grace
     }
 
-    /// How long the file may be unreadable.
+    /// Longest time for which the file may be unreadable.
     pub const fn grace(&self) -> Duration {
         self.grace
     }
@@ -157,12 +161,12 @@ impl Revocations {
         self.len() == 0
     }
 
-    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give back what
-    /// the others take: they count, together with the list that was in force.
+    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give
+    /// back what the others take: they count, together with the list that was in force.
     ///
     /// # Errors
-    /// With the line, if something in it is no fingerprint, or with why it cannot be read. A file that was there and is gone cannot
-    /// be read.
+    /// With the line, if something in it is no fingerprint, or with why it cannot be read. A file
+    /// that was there and is gone cannot be read.
     pub fn reread(&self) -> Result<bool, String> {
         let Some(file) = &self.file else { return Ok(false) };
         let named = |error| format!("{}: {error}", file.display());
@@ -241,8 +245,9 @@ mod tests {
         Revocations::open(Some(file.to_owned()), Duration::from_secs(60)).unwrap()
     }
 
-    /// A list that is no text, or gone, is known for as long as the grace lasts, here a tenth of a second. What is read again, also
-    /// if it is what it was, ends that. Nobody looks meanwhile: the time passes nevertheless.
+    /// A list that is no text, or gone, is known for as long as the grace lasts, here a tenth of a
+    /// second. The time also passes without attempts to read. A file that can be read again ends
+    /// that.
     #[test]
     fn a_list_that_cannot_be_read_is_unknown_after_the_grace() {
         let grace = Duration::from_millis(100);
@@ -250,7 +255,7 @@ mod tests {
         let revocations = Revocations::open(Some(file.clone()), grace).unwrap();
         let pass = || std::thread::sleep(Duration::from_millis(150));
         for is_gone in [true, false] {
-            fs::write(&file, "# nobody\n").unwrap();
+            fs::write(&file, "# empty\n").unwrap();
             assert!(revocations.reread().is_ok() && !revocations.is_unknown());
             let spoilt = if is_gone { fs::remove_file(&file) } else { fs::write(&file, [0xff; 8]) };
             spoilt.unwrap();
@@ -259,7 +264,7 @@ mod tests {
             assert!(revocations.is_unknown());
             assert!(revocations.reread().is_err() && revocations.is_unknown());
         }
-        fs::write(&file, "# nobody\n").unwrap();
+        fs::write(&file, "# empty\n").unwrap();
         assert!(revocations.reread().is_ok() && !revocations.is_unknown());
         pass();
         assert_eq!((revocations.reread(), revocations.is_unknown()), (Ok(false), false));

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::available_parallelism;
 use std::time::Duration;
-use support::places::PeerPlace;
+use support::slots::PeerSlot;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -122,7 +122,7 @@ impl Entrance {
         &self,
         stream: TcpStream,
         address: IpAddr,
-        mut waiting: PeerPlace,
+        mut waiting: PeerSlot,
     ) -> Result<ReporterStream, RefusedConnection> {
         let inner = tokio::select! {
             inner = self.shake(stream) => inner?,

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time;
-use support::places::{PeerPlaces, PlaceLimits};
+use support::slots::{PeerSlots, SlotLimits};
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
 use units::Duration;
@@ -30,9 +30,9 @@ use units::Duration;
 /// Certificates end by the wall clock, which may be set: it is read so often at least.
 const LOOK_EVERY_S: i64 = 60;
 
-/// Connections that have shown no certificate yet, if there are enough file descriptors. Each may keep 64 KiB of a ClientHello that is not
-/// whole (rustls).
-const UNAUTHENTICATED: PlaceLimits = PlaceLimits { all: 1024, of_peer: 256 };
+/// Connections that have shown no certificate yet, if there are enough file descriptors. Each may
+/// keep 64 KiB of a ClientHello that is not whole (rustls).
+const UNAUTHENTICATED: SlotLimits = SlotLimits { all: 1024, of_peer: 256 };
 
 /// What a gateway is.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub struct GatewaySite {
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
     /// Connections that have shown no certificate yet.
-    pub(crate) unauthenticated: Arc<PeerPlaces>,
+    pub(crate) unauthenticated: Arc<PeerSlots>,
     /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
     judged_anew: watch::Sender<()>,
     /// Shared by each batch that is being taken in.
@@ -96,7 +96,7 @@ impl GatewaySite {
                 Some(config.revoked.clone()),
                 config.revoked_grace,
             )?),
-            unauthenticated: Arc::new(PeerPlaces::new(UNAUTHENTICATED.within(limit() / 4))),
+            unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
             is_shared: AtomicBool::new(false),
@@ -118,7 +118,8 @@ impl GatewaySite {
         self.rules.load().max_batch
     }
 
-    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant comes back; returns these tenants.
+    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant
+    /// comes back; returns these tenants.
     pub fn set_rules(&self, rules: Rules) -> Vec<Arc<Tenant>> {
         let gone = self.add_tenants(&rules);
         self.rules.store(Arc::new(rules));
@@ -252,12 +253,14 @@ impl GatewaySite {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// True once all is restored and heard, until it drains, and while it knows which certificates are revoked.
+    /// True once all is restored and heard, until it drains, and while it knows which certificates
+    /// are revoked.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) && !self.revocations.is_unknown()
     }
 
-    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown any.
+    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown
+    /// any.
     pub fn certificate_end(&self) -> i64 {
         self.certificate_end.load(Ordering::Acquire)
     }
@@ -273,7 +276,8 @@ impl GatewaySite {
     }
 }
 
-/// Somebody whose certificate was good when the connection began, with the rules by which it was last judged.
+/// Somebody whose certificate was good when the connection began, with the rules by which it was
+/// last judged.
 #[derive(Clone, Debug)]
 pub struct ReporterSession {
     site: Arc<GatewaySite>,

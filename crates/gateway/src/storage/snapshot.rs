@@ -46,7 +46,7 @@ impl SnapshotFile {
     /// Opens it, or makes one. One that is damaged is put aside.
     ///
     /// # Errors
-    /// As [`StateFormat::open`].
+    /// The same errors as [`StateFormat::open`].
     pub fn open(file: &Path) -> Result<Self, String> {
         let opened = STATE.open(file, Duration::ZERO).map_err(|why| format!("state: {why}"))?;
         if let Some(why) = opened.put_aside {
@@ -58,7 +58,7 @@ impl SnapshotFile {
     /// Refuses what no snapshot can be; the file may be in use.
     ///
     /// # Errors
-    /// As [`StateFormat::check`].
+    /// The same errors as [`StateFormat::check`].
     pub fn check(file: &Path) -> Result<(), String> {
         STATE.check(file).map_err(|why| format!("state: {why}"))
     }

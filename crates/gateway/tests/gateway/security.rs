@@ -1,4 +1,5 @@
-//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one may not do.
+//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one
+//! may not do.
 
 use crate::bed::{Bed, batch, get, query, report, send};
 use gateway::config::DaemonConfig;
@@ -25,7 +26,7 @@ async fn refused(bed: &Bed, shown: Option<&Issued>, why: RefusedConnection) {
 }
 
 #[tokio::test]
-async fn without_a_certificate_nobody_is_heard() {
+async fn without_a_certificate_no_certificate_is_accepted() {
     refused(&Bed::new(""), None, RefusedConnection::NoCertificate).await;
 }
 
@@ -82,7 +83,8 @@ async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end(
     running.handle.end().await.unwrap();
 }
 
-/// Both authorities have the same name, so TLS itself says `BadSignature`. The gateway of the other folder runs nowhere.
+/// Both authorities have the same name, so TLS itself says `BadSignature`. The gateway of the other
+/// folder runs nowhere.
 #[tokio::test]
 async fn a_wrong_authority_is_named_as_such_on_both_sides() {
     let (bed, other) = (Bed::new(""), Bed::new(""));
@@ -128,10 +130,10 @@ async fn a_wrong_authority_is_named_as_such_on_both_sides() {
     );
 }
 
-/// A second after the list has become unreadable (`revoked-grace = 1`) nobody is heard: a connection that was open ends, a new one is
-/// refused. With a list again, agents are heard again.
+/// A second after the list has become unreadable (`revoked-grace = 1`) an open
+/// connection ends, and a new one is refused. With a list again, agents are accepted again.
 #[tokio::test]
-async fn without_a_list_of_revoked_certificates_nobody_is_heard() {
+async fn without_a_list_of_revoked_certificates_no_certificate_is_accepted() {
     let bed = Bed::new("");
     bed.add_key("revoked-grace = 1");
     let running = bed.run().await;
@@ -157,7 +159,8 @@ async fn without_a_list_of_revoked_certificates_nobody_is_heard() {
     running.handle.end().await.unwrap();
 }
 
-/// The gateway's own certificate is renewed by `headstart gateway certificate --gateway` and a reload.
+/// The gateway's own certificate is renewed by `headstart gateway certificate --gateway` and a
+/// reload.
 #[tokio::test]
 async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_ends() {
     let bed = Bed::new("");
@@ -193,8 +196,9 @@ async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_en
     running.handle.end().await.unwrap();
 }
 
-/// The clock of this host is behind the one that made the certificate by almost a day. The gateway starts and says so; an agent whose
-/// clock is right would accept the certificate, and the agent of this test, whose clock is behind as well, refuses it itself.
+/// The clock of this host is behind the one that made the certificate by almost a day. The gateway
+/// starts and says so; an agent whose clock is right would accept the certificate, and the agent of
+/// this test, whose clock is behind as well, refuses it itself.
 #[tokio::test]
 async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     let bed = Bed::new("");
@@ -210,7 +214,8 @@ async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     running.handle.end().await.unwrap();
 }
 
-/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a reload.
+/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a
+/// reload.
 #[tokio::test]
 async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     let (bed, other) = (Bed::new(""), Bed::new(""));
@@ -255,7 +260,8 @@ async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     running.handle.end().await.unwrap();
 }
 
-/// How one authority takes another's place without an hour in which somebody is refused: for a while both are believed.
+/// How one authority takes another's place without an hour in which somebody is refused: for a
+/// while both are believed.
 #[tokio::test]
 async fn agents_of_two_authorities_are_heard_while_both_are_named() {
     let (bed, next) = (Bed::new(""), Bed::new(""));

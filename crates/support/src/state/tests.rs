@@ -47,7 +47,8 @@ fn assert_is_left_alone(folder: &Path, file: &Path) {
     assert_eq!(seen(), before);
 }
 
-/// Text, one byte, a database of another program (closed, or left open by `kill -9`), and each of them by a symbolic link.
+/// Text, one byte, a database of another program (closed, or left open by `kill -9`), and each of
+/// them by a symbolic link.
 #[test]
 fn a_file_of_others_is_refused_and_stays_as_it_is() {
     let folder = folder("others");
@@ -89,7 +90,8 @@ fn what_is_no_regular_file_is_refused_at_once() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// A file that is missing or empty is made, for its owner alone. A process that was killed leaves a file that opens.
+/// A file that is missing or empty is made, for its owner alone. A process that was killed leaves a
+/// file that opens.
 #[test]
 fn a_file_of_the_service_opens_again_also_after_its_process_was_killed() {
     let folder = folder("own");
@@ -111,7 +113,8 @@ fn a_file_of_the_service_opens_again_also_after_its_process_was_killed() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Byte 9 of redb's header and the two slots behind it say where the tables are. The names of the tables stay.
+/// Byte 9 of redb's header and the two slots behind it say where the tables are. The names of the
+/// tables stay.
 fn damage(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     bytes[MAGIC.len()..320].fill(0xff);
