@@ -3,7 +3,7 @@
 //! init` makes have.
 
 use crate::config::ClientConfig;
-use rustls::{AlertDescription, CertificateError, Error as TlsError};
+use rustls::{CertificateError, Error as TlsError};
 use std::error::Error;
 use std::io;
 
@@ -13,6 +13,9 @@ pub(crate) fn certificate_fault(
     config: &ClientConfig,
 ) -> Option<String> {
     let (ca, own) = (config.ca.display(), config.certificate.display());
+    if let Some(why) = alert(error).as_deref().and_then(refusal) {
+        return Some(format!("it refuses {own} (gateway-certificate): {why}"));
+    }
     match tls_error(error)? {
         TlsError::InvalidCertificate(why) => Some(match why {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
@@ -24,33 +27,38 @@ pub(crate) fn certificate_fault(
             "{} (gateway-key) is not the key of {own} (gateway-certificate)",
             config.key.display()
         )),
-        TlsError::AlertReceived(alert) => {
-            refusal(*alert).map(|why| format!("it refuses {own} (gateway-certificate): {why}"))
-        }
         _ => None,
     }
 }
 
+/// The name of the alert that a gateway has sent. On an open connection, `h2` keeps only the text
+/// of the error.
+fn alert(error: &(dyn Error + 'static)) -> Option<String> {
+    let text = causes(error);
+    let (_, name) = text.split_once("received fatal alert: ")?;
+    Some(name.chars().take_while(|letter| letter.is_ascii_alphanumeric()).collect())
+}
+
 /// Returns why a gateway refuses a certificate, by the alert that it sends (RFC 8446 §6.2); `None`
 /// for an alert that says nothing of certificates.
-fn refusal(alert: AlertDescription) -> Option<&'static str> {
+fn refusal(alert: &str) -> Option<&'static str> {
     Some(match alert {
         // RFC 8446 §6.2: `decrypt_error` is for a signature that does not verify, also one under a
         // certificate.
-        AlertDescription::UnknownCA | AlertDescription::DecryptError => {
+        "DecryptError" => {
             "it is not of the authority that the gateway knows (`ca` in gateway.toml)"
         }
-        AlertDescription::CertificateRevoked => "it is revoked",
-        AlertDescription::CertificateExpired => {
-            "it has expired; `headstart gateway certificate` makes another"
+        "UnknownCA" => {
+            "it is not of the authority that the gateway knows (`ca` in gateway.toml), or the gateway \
+             cannot read its list of revoked certificates"
         }
-        AlertDescription::AccessDenied => {
-            "its tenant is not of this gateway (`[[tenant]]` in gateway.toml)"
-        }
-        AlertDescription::BadCertificate
-        | AlertDescription::UnsupportedCertificate
-        | AlertDescription::CertificateUnknown
-        | AlertDescription::CertificateRequired => "it is no certificate of an agent",
+        "CertificateRevoked" => "it is revoked",
+        "CertificateExpired" => "it has expired; `headstart gateway certificate` makes another",
+        "AccessDenied" => "its tenant is not of this gateway (`[[tenant]]` in gateway.toml)",
+        "BadCertificate"
+        | "UnsupportedCertificate"
+        | "CertificateUnknown"
+        | "CertificateRequired" => "it is no certificate of an agent",
         _ => return None,
     })
 }
@@ -66,5 +74,38 @@ fn tls_error<'a>(mut error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
             Some(hidden) => hidden,
             None => error.source()?,
         };
+    }
+}
+
+/// An error with what caused it: the outer one alone says "transport error".
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let said = inner.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::AlertDescription;
+
+    /// The text is rustls's own.
+    #[test]
+    fn alerts_are_known_by_name() {
+        let said = |alert| {
+            let error = TlsError::AlertReceived(alert);
+            super::alert(&io::Error::other(error.to_string())).as_deref().and_then(refusal)
+        };
+        assert_eq!(said(AlertDescription::CertificateRevoked), Some("it is revoked"));
+        assert!(said(AlertDescription::DecryptError).unwrap().contains("authority"));
+        assert!(said(AlertDescription::AccessDenied).unwrap().contains("tenant"));
+        assert_eq!(said(AlertDescription::HandshakeFailure), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Connects to a gateway: mutual TLS, and signs of life, so that one that is gone is known to be gone within a second.
 
-use crate::certificates::certificate_fault;
+use crate::certificates::{causes, certificate_fault};
 use crate::config::ClientConfig;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -89,20 +89,6 @@ pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
-}
-
-/// An error with what caused it: the outer one alone says "transport error".
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = inner.source();
-    }
-    text
 }
 
 /// What a gateway has said, or how the connection to it has ended.

@@ -19,7 +19,7 @@ use crate::storage::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
 use background::{chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_start};
 use gateway_proto::v1::gateway_server::GatewayServer;
-use reload::{reload, tls};
+use reload::{ReadTls, reload, tls};
 use rustls::ServerConfig;
 use sd_notify::NotifyState;
 use std::io;
@@ -77,7 +77,9 @@ impl Daemon {
         let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
         let site =
             Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::os::draw::number))?);
-        let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
+        let ReadTls { config: tls, authority } = tls(&config, &site)?;
+        site.trust.set_authority(authority);
+        let tls = Arc::new(ArcSwap::from_pointee(tls));
         site.set_certificate_end(earliest_end(&config.tls.certificate)?);
         warn_of_start(&config);
         warn_of_end(&site);

@@ -5,6 +5,7 @@ use super::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
 use crate::site::counters::RefusedConnection;
+use crate::site::trust::OpenChain;
 use arc_swap::ArcSwap;
 use memory::canonical_address;
 use rustls::server::Acceptor;
@@ -53,6 +54,7 @@ impl std::fmt::Debug for ReporterStream {
 struct Place {
     site: Arc<GatewaySite>,
     _permit: OwnedSemaphorePermit,
+    _chain: OpenChain,
 }
 
 impl Drop for Place {
@@ -129,11 +131,12 @@ impl Entrance {
             () = waiting.lost() => return Err(RefusedConnection::TooMany),
         };
         drop(waiting);
-        let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
-        let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
+        let chain = inner.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
+        let certificate = chain.first().ok_or(RefusedConnection::NoCertificate)?;
         let identity = Identity::of_certificate(certificate);
         let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
-        let place = self.place().ok_or(RefusedConnection::TooMany)?;
+        let chain = self.site.trust.enter(chain).ok_or(RefusedConnection::OtherAuthority)?;
+        let place = self.place(chain).ok_or(RefusedConnection::TooMany)?;
         let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
         Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
     }
@@ -162,10 +165,10 @@ impl Entrance {
         answered.await.map_err(|error| cause(&error))
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self, chain: OpenChain) -> Option<Place> {
         let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
         self.site.counts.connections.add(1);
-        Some(Place { site: Arc::clone(&self.site), _permit: permit })
+        Some(Place { site: Arc::clone(&self.site), _permit: permit, _chain: chain })
     }
 }
 

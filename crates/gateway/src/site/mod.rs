@@ -7,6 +7,7 @@
 pub mod counters;
 pub(crate) mod presence;
 pub mod tenant;
+pub(crate) mod trust;
 
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
@@ -25,6 +26,7 @@ use std::time;
 use support::slots::{PeerSlots, SlotLimits};
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
+use trust::Trust;
 use units::Duration;
 
 /// Certificates end by the wall clock, which may be set: it is read so often at least.
@@ -50,6 +52,8 @@ pub struct GatewaySite {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
+    /// Chains of open connections, and the authority that they have to be of.
+    pub(crate) trust: Arc<Trust>,
     /// Connections that have shown no certificate yet.
     pub(crate) unauthenticated: Arc<PeerSlots>,
     /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
@@ -72,6 +76,8 @@ pub enum Silenced {
     Revoked,
     /// Whether it is in the list cannot be known: the list could not be read for too long.
     Unchecked,
+    /// It is not of the authority that the gateway knows since a reload.
+    OtherAuthority,
     /// Its time is over.
     Expired,
     /// Its tenant is not of this gateway any more.
@@ -96,6 +102,7 @@ impl GatewaySite {
                 Some(config.revoked.clone()),
                 config.revoked_grace,
             )?),
+            trust: Arc::default(),
             unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
@@ -150,6 +157,9 @@ impl GatewaySite {
         }
         if self.revocations.is_unknown() {
             return Err(Silenced::Unchecked);
+        }
+        if self.trust.refuses(identity.fingerprint) {
+            return Err(Silenced::OtherAuthority);
         }
         if identity.not_after < SiteClock::wall_seconds() {
             return Err(Silenced::Expired);

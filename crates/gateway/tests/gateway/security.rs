@@ -130,6 +130,40 @@ async fn a_wrong_authority_is_named_as_such_on_both_sides() {
     );
 }
 
+/// A thief of `ca.key` mints certificates. After `ca.pem` is replaced and the gateway reloaded, the
+/// open connections of these certificates end, and their calls are refused.
+#[tokio::test]
+async fn a_reload_ends_connections_of_an_authority_that_is_gone() {
+    let (bed, new) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    let stolen = bed.issue(HolderRole::Operator, "site", "thief");
+    let mut kept = bed.connect(running.grpc, Some(&stolen)).await.unwrap();
+    kept.ask(query("192.0.2.0/24")).await.unwrap();
+    for name in ["ca.pem", "server.pem", "server.key"] {
+        replace_private(&bed.file(name), &new.text(name)).unwrap();
+    }
+    running.handle.reload();
+    let mut patience = 100;
+    let status = loop {
+        match kept.ask(query("192.0.2.0/24")).await {
+            Err(status) => break status,
+            Ok(_) => patience -= 1,
+        }
+        assert!(patience > 0, "the stolen certificate is still accepted");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(status.code(), Code::PermissionDenied);
+    assert!(status.message().contains("not of the authority"), "{status}");
+    let mut patience = 100;
+    while running.site.counts.connections.get() > 0 {
+        assert!(patience > 0, "the connection is still open");
+        patience -= 1;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    new.ask(running.grpc, Some(&new.agent())).await.unwrap();
+    running.handle.end().await.unwrap();
+}
+
 /// A second after the list has become unreadable (`revoked-grace = 1`) an open
 /// connection ends, and a new one is refused. With a list again, agents are accepted again.
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn the_documented_rights_at_a_store_suffice() {
     let users = docs.lines().filter(|line| line.starts_with("user ")).collect::<Vec<_>>();
     assert_eq!(users.len(), 2);
     let acl = first.file("users.acl");
-    let admin = "user admin on nopass ~* &* +@all";
+    let admin = "user admin on >admin ~* &* +@all";
     fs::write(&acl, format!("{}\n{admin}\n", users.join("\n"))).unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let Some(redis) = Redis::start_at(port, &["--aclfile", acl.to_str().unwrap()]) else { return };
@@ -83,7 +83,7 @@ async fn the_documented_rights_at_a_store_suffice() {
         running.handle.end().await.unwrap();
     }
     let denied: Vec<redis::Value> =
-        redis::cmd("ACL").arg("LOG").query_async(&mut connect("admin:").await).await.unwrap();
+        redis::cmd("ACL").arg("LOG").query_async(&mut connect("admin:admin").await).await.unwrap();
     assert!(denied.is_empty(), "{denied:?}");
     let others = redis::cmd("HSET").arg("others").arg("field").arg(1).to_owned();
     let mut gateway = connect("headstart:PASSWORD").await;
