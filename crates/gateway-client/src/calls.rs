@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// answer.
 pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answer, String> {
     let query = Query { id: 1, network: Some(Network::of(network)), size };
-    call(config, async |client| Ok(client.ask(query.clone()).await?.into_inner()))
+    call(config, async |client| Ok(client.ask(query).await?.into_inner()))
 }
 
 /// Has a gateway, and all others and all agents through it, forget what is known of `network` and
@@ -37,7 +37,7 @@ pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answ
 /// As [`ask_once`], and if the certificate is not an operator's.
 pub fn forget_once(config: &ClientConfig, network: IpNet) -> Result<u64, String> {
     let request = ForgetRequest { network: Some(Network::of(network)) };
-    call(config, async |client| Ok(client.forget(request.clone()).await?.into_inner().forgotten))
+    call(config, async |client| Ok(client.forget(request).await?.into_inner().forgotten))
 }
 
 /// The result of a question to a gateway.
@@ -59,7 +59,7 @@ pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String
     let states = config.gateways.iter().map(|gateway| {
         let asked = run(async {
             let channel = connect(config, gateway).await?;
-            ask_at(config, gateway, channel, async |client| client.ask(query.clone()).await).await
+            ask_at(config, gateway, channel, async |client| client.ask(query).await).await
         });
         match asked? {
             Ok(_) => Ok(GatewayState::Answers),

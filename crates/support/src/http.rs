@@ -67,9 +67,9 @@ mod tests {
     use super::*;
     use axum::routing::get;
     use std::net::SocketAddr;
-    use std::time::Instant;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
+    use tokio::time::Instant;
 
     /// A server of one page that calls the peer of each connection by the number that `peer` makes
     /// of its port.

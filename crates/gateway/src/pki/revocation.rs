@@ -2,6 +2,7 @@
 //! read anew when it changes. [`add_revocation`] adds a line. A list that cannot be read for too
 //! long refuses every certificate: a stolen one may be in it.
 
+use crate::os::clock::SiteClock;
 use arc_swap::ArcSwap;
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 /// SHA-256 of a certificate, as `openssl x509 -noout -fingerprint -sha256` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +64,7 @@ pub struct Revocations {
     read: Mutex<Option<FileVersion>>,
     /// Longest time for which the file may be unreadable.
     grace: Duration,
-    opened: Instant,
+    opened: SiteClock,
     /// When the list was last known to be as the file has it, milliseconds after `opened`.
     known_ms: AtomicU64,
 }
@@ -122,7 +123,7 @@ impl Revocations {
             list: ArcSwap::default(),
             read: Mutex::default(),
             grace,
-            opened: Instant::now(),
+            opened: SiteClock::start(),
             known_ms: AtomicU64::new(0),
         };
         revocations.reread().map(|_| revocations)
@@ -137,7 +138,7 @@ impl Revocations {
     /// also without an attempt to read it.
     pub fn is_unknown(&self) -> bool {
         let known = Duration::from_millis(self.known_ms.load(Ordering::Acquire));
-        self.file.is_some() && self.opened.elapsed().saturating_sub(known) > self.grace
+        self.file.is_some() && self.opened.uptime().saturating_sub(known) > self.grace
     }
 
     /// Longest time for which the file may be unreadable.
@@ -147,7 +148,7 @@ impl Revocations {
 
     /// The list is as the file has it at this moment.
     fn note_known(&self) {
-        let ms = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ms = u64::try_from(self.opened.uptime().as_millis()).unwrap_or(u64::MAX);
         self.known_ms.store(ms, Ordering::Release);
     }
 
