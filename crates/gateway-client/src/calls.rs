@@ -1,29 +1,37 @@
-//! Single calls, for people who have a question or an order now and then. Each goes over a connection of its own to the first
-//! gateway that can be reached, and is waited for.
+//! Single calls, for people who have a question or an order now and then. Each goes over a
+//! connection of its own to the first gateway that can be reached, and is waited for.
 
 use crate::config::ClientConfig;
-use crate::transport::{connect, told};
+use crate::transport::{GatewayFault, check_files, connect};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Answer, ForgetRequest, Network, Query};
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 use tonic::Status;
 use tonic::transport::Channel;
 
-/// No call takes longer.
+/// A network of no visitor (RFC 5737).
+const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
+/// Attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a certificate after
+/// the client's handshake is over, and in half of all cases the break is seen before the alert that
+/// says why.
+const ATTEMPTS: usize = 8;
+/// No call takes longer, all attempts together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a gateway answers of `network` for a transfer of `size` bytes; 0: of any.
 ///
 /// # Errors
-/// Which certificate cannot be used, why no gateway can be reached, or why the one that was did not answer.
+/// Which certificate cannot be used, why no gateway can be reached, or why the one that was did not
+/// answer.
 pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answer, String> {
     let query = Query { id: 1, network: Some(Network::of(network)), size };
     call(config, async |client| Ok(client.ask(query).await?.into_inner()))
 }
 
-/// Has a gateway, and all others and all agents through it, forget what is known of `network` and of all within. How many networks
-/// that gateway knew.
+/// Has a gateway, and all others and all agents through it, forget what is known of `network` and
+/// of all within. How many networks that gateway knew.
 ///
 /// # Errors
 /// As [`ask_once`], and if the certificate is not an operator's.
@@ -32,20 +40,75 @@ pub fn forget_once(config: &ClientConfig, network: IpNet) -> Result<u64, String>
     call(config, async |client| Ok(client.forget(request).await?.into_inner().forgotten))
 }
 
+/// The result of a question to a gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GatewayState {
+    /// It answers, and knows our certificate.
+    Answers,
+    /// It does not answer now, for this reason. An agent starts nevertheless, and tries again.
+    Silent(String),
+}
+
+/// Asks each gateway of the configuration a question; the results are in the configuration's order.
+///
+/// # Errors
+/// If files or certificates are wrong, here or at one of the gateways: which, and the way out.
+pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String> {
+    check_files(config)?;
+    let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
+    let states = config.gateways.iter().map(|gateway| {
+        let asked = run(async {
+            let channel = connect(config, gateway).await?;
+            ask_at(config, gateway, channel, async |client| client.ask(query).await).await
+        });
+        match asked? {
+            Ok(_) => Ok(GatewayState::Answers),
+            Err(GatewayFault::Silent(why)) => Ok(GatewayState::Silent(why)),
+            Err(GatewayFault::Certificates(why)) => Err(why),
+        }
+    });
+    states.collect()
+}
+
 fn call<T>(
     config: &ClientConfig,
-    ask: impl AsyncFnOnce(&mut GatewayClient<Channel>) -> Result<T, Status>,
+    ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
 ) -> Result<T, String> {
+    run(async {
+        let (gateway, channel) = reach(config).await?;
+        let asked = ask_at(config, gateway, channel, ask).await;
+        asked.map_err(|fault| fault.to_string())
+    })?
+}
+
+fn run<T>(task: impl Future<Output = T>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot speak with gateways: {error}"))?;
-    runtime.block_on(async {
-        let (gateway, channel) = reach(config).await?;
-        let mut client = GatewayClient::new(channel);
-        match tokio::time::timeout(PATIENCE, ask(&mut client)).await {
-            Ok(answered) => answered.map_err(|status| format!("{gateway}: {}", told(&status))),
-            Err(_) => Err(format!("{gateway} does not answer within {} s", PATIENCE.as_secs())),
+    Ok(runtime.block_on(task))
+}
+
+/// Asks over `channel`, and over others if a connection breaks: calls may be repeated.
+async fn ask_at<T>(
+    config: &ClientConfig,
+    gateway: &str,
+    mut channel: Channel,
+    ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
+) -> Result<T, GatewayFault> {
+    let attempts = async {
+        let mut attempt = 1;
+        loop {
+            let asked = ask(&mut GatewayClient::new(channel)).await;
+            let fault = |status| GatewayFault::of_status(&status, config, gateway);
+            match asked.map_err(fault) {
+                Err(GatewayFault::Silent(_)) if attempt < ATTEMPTS => attempt += 1,
+                answered => return answered,
+            }
+            channel = connect(config, gateway).await?;
         }
-    })
+    };
+    let silent = || format!("{gateway} does not answer within {} s", PATIENCE.as_secs());
+    let answered = tokio::time::timeout(PATIENCE, attempts).await;
+    answered.unwrap_or_else(|_| Err(GatewayFault::Silent(silent())))
 }
 
 /// The first gateway that can be reached.
@@ -54,7 +117,7 @@ async fn reach(config: &ClientConfig) -> Result<(&str, Channel), String> {
     for gateway in &config.gateways {
         match connect(config, gateway).await {
             Ok(channel) => return Ok((gateway, channel)),
-            Err(why) => whys.push(why),
+            Err(why) => whys.push(why.to_string()),
         }
     }
     Err(whys.join("; "))

@@ -6,7 +6,7 @@ use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
 use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard, open};
-use crate::transport::{connect, told};
+use crate::transport::{GatewayFault, connect};
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{Answer, HostStatus, Network, Query, ReportAck, Update, answer};
 use std::sync::Arc;
@@ -116,12 +116,12 @@ impl<T> Speaker<T> {
             let channel = connect(&config, gateway).await?;
             open(channel, role, &(config.addresses)())
                 .await
-                .map_err(|error| format!("{gateway}: {}", told(&error)))
+                .map_err(|status| GatewayFault::of_status(&status, &config, gateway))
         };
         tokio::pin!(connecting);
         loop {
             tokio::select! {
-                streams = &mut connecting => return streams.map_err(End::Lost),
+                streams = &mut connecting => return streams.map_err(|fault| End::Lost(fault.to_string())),
                 message = self.inbox.recv() => match message {
                     None => return Err(End::Dropped),
                     Some(message) => self.take_without_gateway(message),

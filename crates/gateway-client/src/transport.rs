@@ -1,27 +1,62 @@
 //! Connects to a gateway: mutual TLS, and signs of life, so that one that is gone is known to be gone within a second.
 
+use crate::certificates::{causes, certificate_fault};
 use crate::config::ClientConfig;
 use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
-use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Status};
 
 /// A gateway that takes longer is taken for gone: a site's own answers within a millisecond.
 const CONNECT: Duration = Duration::from_millis(700);
 /// How often a silent gateway is asked for a sign of life, and how long that may take.
 const ALIVE: Duration = Duration::from_millis(400);
 
+/// The reason for which a gateway cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GatewayFault {
+    /// Files are wrong, here or there. Waiting mends nothing.
+    Certificates(String),
+    /// It does not answer now.
+    Silent(String),
+}
+
+impl Display for GatewayFault {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (Self::Certificates(why) | Self::Silent(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl GatewayFault {
+    /// Explains why `gateway` did not answer a call, or has ended it.
+    pub(crate) fn of_status(status: &Status, config: &ClientConfig, gateway: &str) -> Self {
+        match certificate_fault(status, config) {
+            Some(why) => Self::Certificates(format!("{gateway}: {why}")),
+            None if status.code() == Code::PermissionDenied => {
+                Self::Certificates(format!("{gateway}: {}", told(status)))
+            }
+            None => Self::Silent(format!("{gateway}: {}", told(status))),
+        }
+    }
+}
+
 /// A channel to a gateway that is alive.
 ///
 /// # Errors
 /// Which file cannot be read, or why it cannot be reached.
-pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Channel, String> {
-    let endpoint = endpoint(config, gateway)?;
+pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Channel, GatewayFault> {
+    let endpoint = endpoint(config, gateway).map_err(GatewayFault::Certificates)?;
     let reached = tokio::time::timeout(CONNECT * 2, endpoint.connect()).await;
-    let reached = reached.map_err(|_| format!("{gateway} does not answer"))?;
-    reached.map_err(|error| format!("cannot reach {gateway}: {}", causes(&error)))
+    let reached =
+        reached.map_err(|_| GatewayFault::Silent(format!("{gateway} does not answer")))?;
+    reached.map_err(|error| match certificate_fault(&error, config) {
+        Some(why) => GatewayFault::Certificates(format!("{gateway}: {why}")),
+        None => GatewayFault::Silent(format!("cannot reach {gateway}: {}", causes(&error))),
+    })
 }
 
 fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
@@ -33,7 +68,8 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
     let endpoint = endpoint.tls_config(tls).map_err(|error| {
         let files = [&config.ca, &config.certificate, &config.key];
         let files = files.map(|file| file.display().to_string()).join(", ");
-        format!("cannot use the certificates ({files}): {}", causes(&error))
+        certificate_fault(&error, config)
+            .unwrap_or_else(|| format!("cannot use the certificates ({files}): {}", causes(&error)))
     })?;
     Ok(endpoint
         .connect_timeout(CONNECT)
@@ -43,32 +79,16 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
         .keep_alive_while_idle(true))
 }
 
-/// Whether the files can be read.
+/// Whether the files can be read, and whether the key is the certificate's.
 ///
 /// # Errors
-/// Which cannot, and why.
+/// The file, and what is wrong with it.
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
-    [&config.ca, &config.certificate, &config.key]
-        .into_iter()
-        .try_for_each(|file| read(file).map(drop))
+    config.gateways.iter().try_for_each(|gateway| endpoint(config, gateway).map(drop))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
-}
-
-/// An error with what caused it: the outer one alone says "transport error".
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = inner.source();
-    }
-    text
 }
 
 /// What a gateway has said, or how the connection to it has ended.

@@ -111,5 +111,6 @@ async fn serve(
     let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
     let metrics = async move || ([(CONTENT_TYPE, TYPE)], reporter.metrics());
     let router = Router::new().route("/metrics", get(metrics));
-    axum::serve(listener, router).await.map_err(failed)
+    support::http::serve(listener, router, SocketAddr::ip, std::future::pending()).await;
+    Ok(())
 }

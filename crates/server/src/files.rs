@@ -57,8 +57,8 @@ impl Files {
         }
     }
 
-    /// False for a path that leads out of the folder, by symbolic links or otherwise. What does not exist
-    /// leads nowhere.
+    /// False for a path that leads out of the folder, by symbolic links or otherwise, and for what is neither a file nor a
+    /// folder. What does not exist leads nowhere.
     async fn holds(&self, path: &str) -> bool {
         let Ok(path) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
             return false;
@@ -75,12 +75,17 @@ impl Files {
 
     async fn is_inside(&self, path: &Path) -> bool {
         match fs::canonicalize(path).await {
-            Ok(found) => found.starts_with(&self.root),
+            // Opening a FIFO would wait for a writer, and a device has no end.
+            Ok(found) => found.starts_with(&self.root) && is_file_or_folder(&found).await,
             Err(error) => {
                 matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
             }
         }
     }
+}
+
+async fn is_file_or_folder(path: &Path) -> bool {
+    fs::metadata(path).await.is_ok_and(|data| data.is_file() || data.is_dir())
 }
 
 fn not_found() -> Response<Option<ServeFileSystemResponseBody>> {

@@ -9,6 +9,7 @@
 //! In the order of a request: `serve` accepts and ends connections, `respond` answers one request with
 //! the help of `files`, `body` tells when an answer is over. `site` is what they share.
 
+mod access;
 mod answer;
 mod body;
 mod files;
@@ -20,6 +21,7 @@ mod status;
 mod timing;
 mod weights;
 
+pub use access::StatusAccess;
 pub use body::EndedResponse;
 pub use files::check_folder;
 pub use regard::check_weights;

@@ -25,7 +25,8 @@ pub(crate) async fn respond<B>(
     site.requests.fetch_add(1, Ordering::Relaxed);
     let (parts, _) = request.into_parts();
     let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-    let mut response = match site.shows_status && path.starts_with(status::STATUS_PATH) {
+    let asks_status = path.starts_with(status::STATUS_PATH);
+    let mut response = match asks_status && site.status.allows(open.peer.ip()) {
         true => status::respond(&site, &method, &path).await,
         false => from_files(&site, Request::from_parts(parts, ())).await,
     };

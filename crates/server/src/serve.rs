@@ -1,5 +1,6 @@
 //! Accepts connections, has each served, and ends them when it is time.
 
+use crate::access::StatusAccess;
 use crate::body::EndedResponse;
 use crate::files::Files;
 use crate::regard::Regard;
@@ -30,8 +31,8 @@ pub struct ServerOptions {
     pub scheme: Scheme,
     /// Weights by content; `None`: the scheme's own policy, or Ensemble-TCP's where it has none.
     pub weights: Option<Weights>,
-    /// Answer [`crate::STATUS_PATH`].
-    pub shows_status: bool,
+    /// Clients that get an answer at [`crate::STATUS_PATH`].
+    pub status: StatusAccess,
     /// How long a connection may wait for its next request.
     pub idle: Duration,
     /// Told of every response that is over.
@@ -55,13 +56,13 @@ impl HttpServer {
     /// # Errors
     /// If the folder cannot be read; it is named.
     pub fn new(endpoint: Endpoint, options: ServerOptions) -> io::Result<Self> {
-        let ServerOptions { root, scheme, weights, shows_status, idle, on_response } = options;
+        let ServerOptions { root, scheme, weights, status, idle, on_response } = options;
         Ok(Self(Arc::new(Site {
             files: Files::new(&root)?,
             endpoint,
             regard: Mutex::new(Regard::new(&scheme, weights)),
             scheme,
-            shows_status,
+            status,
             listener: Arc::from(on_response),
             begun: Instant::now(),
             requests: AtomicU64::new(0),
@@ -157,7 +158,7 @@ mod tests {
             root: env!("CARGO_MANIFEST_DIR").into(),
             scheme: scheme.clone(),
             weights: None,
-            shows_status: false,
+            status: StatusAccess::Nobody,
             idle: Duration::from_secs(60),
             on_response: Box::new(|_| ()),
         };

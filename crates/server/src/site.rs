@@ -1,5 +1,6 @@
 //! What all connections of a server share, and what it knows of each that is open.
 
+use crate::access::StatusAccess;
 use crate::body::OnResponse;
 use crate::files::Files;
 use crate::regard::Regard;
@@ -18,7 +19,7 @@ pub(crate) struct Site {
     pub(crate) files: Files,
     pub(crate) endpoint: Endpoint,
     pub(crate) scheme: Scheme,
-    pub(crate) shows_status: bool,
+    pub(crate) status: StatusAccess,
     pub(crate) listener: OnResponse,
     pub(crate) begun: Instant,
     pub(crate) requests: AtomicU64,

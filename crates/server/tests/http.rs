@@ -2,7 +2,7 @@
 
 use endpoint::{Device, Endpoint, EndpointConfig, Stream};
 use serde_json::Value;
-use server::{Ended, EndedResponse, HttpServer, ServerOptions};
+use server::{Ended, EndedResponse, HttpServer, ServerOptions, StatusAccess};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -48,11 +48,19 @@ fn folder(name: &str) -> PathBuf {
     std::os::unix::fs::symlink("..", root.join("up")).unwrap();
     std::os::unix::fs::symlink("../../secret.txt", root.join("sub/index.html")).unwrap();
     std::os::unix::fs::symlink("digits.txt", root.join("inside.txt")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(root.join("fifo")).status().unwrap();
+    assert!(fifo.success());
+    std::os::unix::fs::symlink("fifo", root.join("fifo-link")).unwrap();
+    std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     root
 }
 
 impl World {
     async fn new(name: &str, scheme: &str, grace: Duration) -> Self {
+        Self::with_status(name, scheme, grace, StatusAccess::Everybody).await
+    }
+
+    async fn with_status(name: &str, scheme: &str, grace: Duration, status: StatusAccess) -> Self {
         let (a, b) = Device::pair(1500).unwrap();
         let client = Endpoint::open(a, EndpointConfig::new(Some(CLIENT), None)).unwrap();
         let endpoint = Endpoint::open(b, EndpointConfig::new(Some(SERVER), None)).unwrap();
@@ -63,7 +71,7 @@ impl World {
             root: folder(name),
             scheme: scheme.clone(),
             weights: None,
-            shows_status: true,
+            status,
             idle: SOON,
             on_response: Box::new(move |response| log.lock().unwrap().push(response.clone())),
         };
@@ -165,6 +173,9 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
         "/sub/",
         "/%00",
         "/.headstart/nothing",
+        "/fifo",
+        "/fifo-link",
+        "/socket",
     ] {
         let answer = ask(stream, &format!("GET {elsewhere}"), "").await;
         assert_eq!(answer.status, 404, "{elsewhere}: {}", String::from_utf8_lossy(&answer.body));
@@ -174,6 +185,27 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
     let lines: Vec<_> = world.told.lock().unwrap().iter().map(EndedResponse::to_string).collect();
     assert!(lines[0].ends_with(" GET / 200 12 bytes html"), "{lines:?}");
     assert!(lines[1].ends_with(" HEAD /style.css 200 0 bytes css"), "{lines:?}");
+}
+
+/// To a client at another address than those allowed, the page is a file that does not exist.
+#[tokio::test]
+async fn the_status_page_is_shown_to_the_addresses_that_may_see_it() {
+    let shown = |addresses: &[Ipv4Addr]| {
+        StatusAccess::Only(addresses.iter().copied().map(Into::into).collect())
+    };
+    for (access, code) in [
+        (shown(&[SERVER, CLIENT]), 200),
+        (shown(&[SERVER]), 404),
+        (StatusAccess::Nobody, 404),
+        (StatusAccess::Everybody, 200),
+    ] {
+        let world = World::with_status("access", "linux", SOON, access.clone()).await;
+        let stream = &mut world.connect().await;
+        for path in ["/.headstart/", "/.headstart/status.json"] {
+            let answer = ask(stream, &format!("GET {path}"), "").await;
+            assert_eq!(answer.status, code, "{access:?}");
+        }
+    }
 }
 
 /// A client that names the file's entity tag gets 304 without the file (RFC 9110 §13.1.2).
@@ -297,7 +329,7 @@ fn a_folder_that_is_not_there_is_named() {
         root: root.into(),
         scheme: Scheme::parse("linux").unwrap(),
         weights: None,
-        shows_status: false,
+        status: StatusAccess::Nobody,
         idle: SOON,
         on_response: Box::new(|_| ()),
     };

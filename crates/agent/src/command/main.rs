@@ -9,11 +9,12 @@ mod transfer;
 
 use agent::config::{self, AgentConfig};
 use agent::daemon::AgentSignals;
+use agent::daemon::check;
 use agent::daemon::renew::{self, Renewed};
 use agent::doctor;
 use agent::interface::control_socket;
 use agent::interface::question::{AgentAnswer, Question};
-use agent::programs::{leftovers, mode};
+use agent::programs::leftovers;
 use args::{AgentArgs, Command};
 use clap::Parser;
 use std::io::{self, IsTerminal, Write};
@@ -45,11 +46,13 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
     match args.command {
         None => attend(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Check { json, .. }) => {
-            let findings = mode::findings(&config::load(&options)?);
-            let text = if json { to_json(&findings) } else { show::findings(&findings) };
+            let checked = check::check(&options)?;
+            let text = match json {
+                true => to_json(&checked.findings),
+                false => show::findings(&checked.findings),
+            };
             print(&text)?;
-            let can = findings.last().is_some_and(|finding| finding.is_there);
-            Ok(if can { ExitCode::SUCCESS } else { ExitCode::from(CANNOT) })
+            Ok(if checked.is_good() { ExitCode::SUCCESS } else { ExitCode::from(CANNOT) })
         }
         Some(Command::Status { watch: Some(every), .. }) => watch(&socket, every.get()),
         Some(Command::Status { json, .. }) => ask(&socket, &Question::Status, json),

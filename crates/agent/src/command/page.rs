@@ -5,8 +5,8 @@ use agent::doctor::{ConfigState, Examination, Machine, suspicions};
 
 pub(crate) fn page(of: &Examination) -> String {
     let machine = &of.machine;
-    let findings = match &of.findings {
-        Ok(findings) => show::findings(findings),
+    let findings = match &of.check {
+        Ok(check) => show::findings(&check.findings),
         Err(why) => why.clone(),
     };
     let status = match &of.status {

@@ -231,6 +231,21 @@ mod tests {
         assert!(load.settings.only_ports);
     }
 
+    /// 1 % of a million is 10,000.
+    #[test]
+    fn the_configuration_of_a_first_gateway_touches_few_connections_and_never_ssh() {
+        let folder = std::env::temp_dir().join(format!("headstart-first-{}", std::process::id()));
+        let (hosts, agent, observe) = (vec![], "agent".to_owned(), vec![]);
+        let first = gateway::config::init::FirstGateway { hosts, agent, observe, force: true };
+        let written = first.write(&folder, gateway::os::clock::system_time()).unwrap();
+        let load = load(&AgentOptions::read(&written.agent).unwrap()).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        let port = |number| PortKey { is_remote: false, number };
+        let ports = [(port(22), PortKey::EXCEPT), (port(80), 1), (port(443), 1)];
+        assert_eq!(load.ports, BTreeMap::from(ports));
+        assert_eq!((load.settings.canary, load.settings.only_ports), (10_000, true));
+    }
+
     #[test]
     fn cold_starts_are_wide_unless_the_operator_says_otherwise() {
         let of = |text: &str| {

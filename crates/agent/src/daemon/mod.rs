@@ -3,6 +3,7 @@
 //!
 //! This module connects all modules below; none of them may import it.
 
+pub mod check;
 mod main_loop;
 mod new_agent;
 pub mod renew;

@@ -1,7 +1,8 @@
-//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes no difference afterwards.
+//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes
+//! no difference afterwards.
 //!
-//! A new agent finds what is wrong while the running agent can still go on. From the running agent's end on, an agent without
-//! metrics or without a state file is better than none.
+//! A new agent finds what is wrong while the running agent can still go on. From the running
+//! agent's end on, an agent without metrics or without a state file is better than none.
 
 use super::running_agent::RunningAgent;
 use super::state::in_force;
@@ -14,6 +15,7 @@ use crate::interface::handover::PATIENCE;
 use crate::interface::metrics::{MetricsAddress, MetricsListener};
 use crate::memory::paths;
 use crate::memory::state_file::StateFile;
+use crate::os::clock::{monotonic_ns, since};
 use crate::os::log::{Level, say};
 use crate::programs::links::Attached;
 use crate::programs::load_options::{LoadOptions, Mode};
@@ -23,7 +25,14 @@ use crate::site::Site;
 use libbpf_rs::MapCore;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
+use std::thread;
 use std::time::Duration;
+
+/// Longest time from the last word of an agent to the end of its process. The new agent counts no
+/// connections meanwhile.
+const LAST_MOMENT_NS: u64 = 10_000_000_000;
+/// Time between two attempts to listen.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// What an agent has when it begins to attend.
 pub(super) struct StartedAgent {
@@ -59,13 +68,14 @@ pub(super) struct Inheritance {
 pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
     let control = Control::listen(&config.socket)?;
     let metrics = listen_for_metrics(config).map_err(no_metrics)?;
+    let state_file = open_state_file(config, Duration::ZERO)?;
     let loaded = load(config, &SharedMaps::default())?;
     Ok(StartedAgent {
         site: join(config, &loaded)?,
         loaded,
         inheritance: Inheritance::default(),
         endpoints: Endpoints { control, metrics },
-        state_file: open_state_file(config, Duration::ZERO)?,
+        state_file,
     })
 }
 
@@ -77,17 +87,20 @@ pub(super) fn follow(
     mut running_agent: RunningAgent,
     config: &mut AgentConfig,
 ) -> Result<StartedAgent, String> {
+    config.state.as_deref().map_or(Ok(()), StateFile::check)?;
     let mut loaded = load(config, running_agent.maps())?;
     let site = join(config, &loaded)?;
     let ahead = listen_ahead(config).map_err(no_metrics)?;
     let inheritance = inherit(&mut running_agent, config, &mut loaded)?;
     let control = Control::replace(&config.socket)?;
     say(Level::Notice, &running_agent.end());
-    let metrics = ahead
-        .map_or_else(|| listen_for_metrics(config).map_err(no_metrics), |ahead| Ok(Some(ahead)))
-        .unwrap_or_else(without);
-    // The running agent hands its file over as it ends, which takes a moment longer than its last word.
+    // The running agent lets go of its file and its address as its process ends, a moment after its
+    // last word.
     let state_file = open_state_file(config, PATIENCE).unwrap_or_else(without);
+    let metrics = match ahead {
+        None => listen_after(config).map_err(no_metrics).unwrap_or_else(without),
+        ahead => ahead,
+    };
     if state_file.is_none() {
         config.state = None;
     }
@@ -109,8 +122,8 @@ fn listen_for_metrics(config: &AgentConfig) -> io::Result<Option<MetricsListener
     config.metrics.as_ref().map(MetricsAddress::listen).transpose()
 }
 
-/// While the running agent lives, whose address may be the same; `None`: it is free later, or none is wanted. A socket in the file
-/// system would take that of the running agent away.
+/// While the running agent lives, whose address may be the same; `None`: it is free later, or none
+/// is wanted. A socket in the file system would take that of the running agent away.
 fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     if !matches!(config.metrics, Some(MetricsAddress::Tcp(_))) {
         return Ok(None);
@@ -118,6 +131,19 @@ fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     match listen_for_metrics(config) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => Ok(None),
         found => found,
+    }
+}
+
+/// As [`listen_for_metrics`], as soon as the process of the running agent has ended.
+fn listen_after(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
+    let begun = monotonic_ns();
+    loop {
+        let found = listen_for_metrics(config);
+        let is_taken = matches!(&found, Err(error) if error.kind() == ErrorKind::AddrInUse);
+        if !is_taken || since(begun, monotonic_ns()) > LAST_MOMENT_NS {
+            return found;
+        }
+        thread::sleep(RETRY);
     }
 }
 

@@ -11,11 +11,10 @@ pub use suspicion::{Suspicion, suspicions};
 
 use crate::config::options::AgentOptions;
 use crate::config::{self, AgentConfig};
+use crate::daemon::check::{StartCheck, check};
 use crate::interface::control_socket;
 use crate::interface::question::{AgentAnswer, AgentStatus, Question};
-use crate::programs::check::Finding;
 use crate::programs::load_options::Wanted;
-use crate::programs::mode;
 use std::path::Path;
 
 /// All that was seen.
@@ -24,7 +23,7 @@ pub struct Examination {
     /// The machine, apart from any agent.
     pub machine: Machine,
     /// What an agent with the options would find: as `check`.
-    pub findings: Result<Vec<Finding>, String>,
+    pub check: Result<StartCheck, String>,
     /// What is asked for.
     pub wanted: Wanted,
     /// What a running agent says; why none answers.
@@ -46,6 +45,6 @@ pub fn examine(config: &Path, said: AgentOptions) -> Examination {
     };
     let file = AgentConfig::new(&options).ok().and_then(|config| config.state);
     let machine = Machine::look(config, state, file, status.as_ref().ok());
-    let findings = config::load(&options).map(|load| mode::findings(&load));
-    Examination { machine, findings, wanted: options.mode.unwrap_or_default(), status }
+    let check = check(&options);
+    Examination { machine, check, wanted: options.mode.unwrap_or_default(), status }
 }

@@ -1,4 +1,5 @@
-//! What of an examination is not as it should be, with what to do about it. Each is one rule; none looks at anything itself.
+//! What of an examination is not as it should be, with what to do about it. Each is one rule; none
+//! looks at anything itself.
 
 use super::{ConfigState, Examination, Machine};
 use crate::contract::StartReason;
@@ -23,16 +24,16 @@ const SEGMENT: u64 = 1500;
 /// All that is suspicious, the worst first.
 pub fn suspicions(of: &Examination) -> Vec<Suspicion> {
     let mut all = machine(&of.machine);
-    match (&of.findings, &of.status) {
-        (Err(why), _) => all.insert(0, new(why.clone(), "correct the configuration")),
-        (Ok(findings), Err(_)) => {
-            let last = findings.last().filter(|finding| !finding.is_there);
-            all.extend(last.map(|finding| {
-                new(finding.remark.clone(), "`headstart agent check` has all that is needed")
-            }));
+    match &of.check {
+        Err(why) => all.insert(0, new(why.clone(), "correct the configuration")),
+        Ok(check) => {
+            // That an agent runs is enough: another one cannot be loaded beside it.
+            let refusal = check.refusal().filter(|_| of.status.is_err());
+            let faults = check.faults.iter().map(String::as_str).chain(refusal);
+            all.extend(
+                faults.map(|fault| new(fault, "`headstart agent check` shows all that is needed")),
+            );
         }
-        // Another one cannot be loaded beside it; that it runs is enough.
-        (Ok(_), Ok(_)) => {}
     }
     match &of.status {
         Ok(status) => all.extend(running(of.wanted, &of.machine, status)),
@@ -198,15 +199,32 @@ fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::check::StartCheck;
     use crate::doctor::RunningProgram;
     use crate::interface::question::StoppedPart;
     use crate::programs::check::Finding;
 
     fn examined(machine: Machine, status: Result<AgentStatus, String>) -> Vec<String> {
-        let finding = Finding { what: "programs", is_there: true, remark: String::new() };
-        let examination =
-            Examination { machine, findings: Ok(vec![finding]), wanted: Wanted::Auto, status };
+        let check = Ok(StartCheck::default());
+        let examination = Examination { machine, check, wanted: Wanted::Auto, status };
         suspicions(&examination).into_iter().map(|suspicion| suspicion.what).collect()
+    }
+
+    /// A fault of the configuration matters also to an agent that runs; a refusal of the kernel
+    /// does not.
+    #[test]
+    fn faults_of_a_check_are_suspicious() {
+        let refused = Finding { what: "programs", is_there: false, remark: "no".to_owned() };
+        let check = || {
+            Ok(StartCheck { findings: vec![refused.clone()], faults: vec!["no key".to_owned()] })
+        };
+        let seen = |status| {
+            let machine = Machine::sound();
+            let seen = Examination { machine, check: check(), wanted: Wanted::Auto, status };
+            suspicions(&seen).into_iter().map(|suspicion| suspicion.what).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(Ok(healthy())), ["no key"]);
+        assert_eq!(seen(Err("none answers".to_owned()))[..2], ["no key", "no"]);
     }
 
     fn healthy() -> AgentStatus {

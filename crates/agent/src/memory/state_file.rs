@@ -3,7 +3,7 @@
 //! refuses all others, so the file is opened anew.
 
 use super::format;
-use super::store::{AgentFact, Store};
+use super::store::{AgentFact, STATE, Store};
 use crate::canary::state::CanaryState;
 use crate::contract::PrefixKey;
 use crate::os::clock::{Moment, monotonic_ns, since};
@@ -70,6 +70,14 @@ impl Changed {
 }
 
 impl StateFile {
+    /// Refuses what no state file can be; the file may be in use.
+    ///
+    /// # Errors
+    /// The same errors as [`support::state::StateFormat::check`].
+    pub(crate) fn check(file: &Path) -> Result<(), String> {
+        STATE.check(file)
+    }
+
     /// Upon a file. `most`: paths that there can be. `patience`: for how long an agent that ends may have it still.
     ///
     /// # Errors

@@ -6,17 +6,10 @@ use super::paths::{self, own_namespace};
 use crate::contract::{LearntPath, PrefixKey};
 use crate::os::clock::{Moment, since};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use redb::backends::FileBackend;
-use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
-    TableDefinition,
-};
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 use std::path::Path as FilePath;
-use std::thread;
 use std::time::Duration;
+use support::state::{OpenState, StateFormat};
 
 pub(super) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.
@@ -33,14 +26,13 @@ pub(super) enum AgentFact {
     Canary,
 }
 
-/// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
-const CACHE: usize = 8 << 20;
-
-/// How often it is looked whether another agent has let go of it.
-const GLANCE: Duration = Duration::from_millis(20);
-
-/// For its owner alone.
-const PRIVATE: u32 = 0o600;
+/// State files of agents of every version.
+pub(super) const STATE: StateFormat = StateFormat {
+    service: "agent",
+    tables: &["paths-"],
+    // It is written a little at a time, and read once.
+    cache: 8 << 20,
+};
 
 /// The file, of the format of module `format`.
 #[derive(Debug)]
@@ -55,40 +47,17 @@ struct Row {
 }
 
 impl Store {
-    /// Opens the file, or makes one, for the user alone that the process runs as: it says with which networks the machine
-    /// has spoken. One that is damaged is put aside, with a word of that in `Ok`. `patience`: for how long another agent, which ends,
-    /// may have it still.
+    /// Opens the file, or makes one. In `Ok`, why a damaged file of the agent was put aside. `patience`: for how long another agent,
+    /// which ends, may have it still.
     ///
     /// # Errors
-    /// If another agent has it, or it can be neither opened nor made.
+    /// As [`StateFormat::open`].
     pub(super) fn open(
         file: &FilePath,
         patience: Duration,
     ) -> Result<(Self, Option<String>), String> {
-        let shown = file.display();
-        if let Some(directory) = file.parent() {
-            let mut builder = DirBuilder::new();
-            let made = builder.recursive(true).mode(0o700).create(directory);
-            made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
-        }
-        match create_within(file, patience) {
-            Ok(database) => Ok((Self(database), None)),
-            Err(error) if is_damaged(&error) => {
-                let aside = file.with_extension("damaged");
-                fs::rename(file, &aside)
-                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
-                let database = create(file).map_err(|error| format!("{shown}: {error}"))?;
-                let why = format!(
-                    "{shown} is damaged ({error}): now {}, and nothing is remembered",
-                    aside.display()
-                );
-                Ok((Self(database), Some(why)))
-            }
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                Err(format!("another agent has {shown} open"))
-            }
-            Err(error) => Err(format!("cannot open {shown}: {error}")),
-        }
+        let OpenState { database, put_aside } = STATE.open(file, patience)?;
+        Ok((Self(database), put_aside))
     }
 
     pub(super) const fn database(&self) -> &Database {
@@ -250,42 +219,6 @@ impl AgentFact {
             Self::Off => "off",
             Self::Canary => "canary-1",
         }
-    }
-}
-
-/// As [`create`], once another agent has let go of it.
-fn create_within(file: &FilePath, patience: Duration) -> Result<Database, DatabaseError> {
-    let mut left = patience;
-    loop {
-        match create(file) {
-            Err(DatabaseError::DatabaseAlreadyOpen) if !left.is_zero() => {
-                thread::sleep(GLANCE);
-                left = left.saturating_sub(GLANCE);
-            }
-            done => return done,
-        }
-    }
-}
-
-fn create(file: &FilePath) -> Result<Database, DatabaseError> {
-    let mut options = OpenOptions::new();
-    let opened = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
-    let opened = opened.open(file).and_then(|opened| {
-        // One that was made before, or by hand.
-        opened.set_permissions(Permissions::from_mode(PRIVATE))?;
-        Ok(opened)
-    });
-    let opened = opened.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?;
-    Database::builder().set_cache_size(CACHE).create_with_backend(FileBackend::new(opened)?)
-}
-
-fn is_damaged(error: &DatabaseError) -> bool {
-    match error {
-        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::RepairAborted => true,
-        DatabaseError::Storage(StorageError::Io(error)) => {
-            matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
-        }
-        _ => false,
     }
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::{env, fs, process};
 use test_support::calmly;
 
-fn temporary(name: &str) -> PathBuf {
+pub(crate) fn temporary(name: &str) -> PathBuf {
     let file = env::temp_dir().join(format!("headstart-{}-{name}", process::id()));
     let _ = fs::remove_file(&file);
     file

@@ -1,11 +1,14 @@
 //! A new agent goes on in the place of the old one, while connections run. Under many of them: `live`.
 
 use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, timeout_of, until};
+use crate::service::temporary;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use socket2::Domain;
 use std::env;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -176,6 +179,45 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
 }
 
 /// `EADDRNOTAVAIL`: found before the old one is told to end, which a port that is in use is not, since the old one has it.
+/// The address is free a moment after the old agent's last word, whenever its process ends.
+#[test]
+fn each_agent_serves_metrics_where_the_one_before_did() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut agent = bed.agent(&["--metrics", &free.to_string()]);
+        for _ in 0..7 {
+            agent.upgrade(&binary());
+            let mut stream =
+                TcpStream::connect(free).unwrap_or_else(|_| panic!("{}", agent.said()));
+            stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.contains("headstart_agent_build_info"), "{answer}");
+        }
+    });
+}
+
+/// The old agent has its file open still, by another name.
+#[test]
+fn an_upgrade_to_a_file_of_others_leaves_the_old_agent_at_work_and_the_file_as_it_is() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let file = temporary("notes");
+        let agent = bed.agent(&["--state", file.to_str().unwrap()]);
+        let moved = file.with_extension("redb");
+        fs::rename(&file, &moved).unwrap();
+        fs::write(&file, "notes").unwrap();
+        let why = agent.fail_to_upgrade(&[]);
+        assert!(why.contains("is not a state file of the agent"), "{why}");
+        assert_eq!(fs::read(&file).unwrap(), b"notes");
+        agent.status();
+        for file in [file, moved] {
+            fs::remove_file(file).unwrap();
+        }
+    });
+}
+
 #[test]
 fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
     calmly(|| {

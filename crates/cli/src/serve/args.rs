@@ -73,9 +73,13 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(super) grace: Duration,
 
-    /// Leave out the status page /.headstart/, which shows connections to every client
+    /// Leave out the status page /.headstart/, which shows all connections
     #[arg(long)]
     pub(super) no_status: bool,
+
+    /// Show the status page to every client, not only to programs on this machine
+    #[arg(long, conflicts_with = "no_status")]
+    pub(super) status_for_all: bool,
 
     /// Print addresses and responses as lines of JSON, or write them to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
@@ -118,7 +122,8 @@ pub(crate) fn appendix() -> Appendix {
                 "Resets clients that take less than 8 kB a second for ten seconds.",
             ),
         ],
-        notes: "http://10.77.0.1/.headstart/ shows connections, paths and memory, and status.json there the same for programs. \
+        notes: "http://10.77.0.1/.headstart/ shows connections, paths and memory to programs on this machine, or with \
+            --status-for-all to every client, and status.json there the same for programs. \
             Every response has a header `Server-Timing` with the state of the transport when the response began.\n\n\
             SIGINT and SIGTERM let transfers finish (--grace); a second signal ends the server at once. The device is gone \
             when the process is. A server with a COMMAND ends when the COMMAND does.\n\n\

@@ -18,6 +18,8 @@ pub(super) struct ServerDevice {
     pub(super) name: String,
     /// The server's.
     pub(super) addresses: Vec<IpAddr>,
+    /// This machine's, at its end of the device.
+    pub(super) peers: Vec<IpAddr>,
 }
 
 pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
@@ -42,7 +44,8 @@ pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
     let name = device.name().unwrap_or_default().to_owned();
     let endpoint = Endpoint::open(device, config).map_err(explain)?;
     let addresses = networks.iter().map(|network| network.address).collect();
-    Ok(ServerDevice { endpoint, name, addresses })
+    let peers = networks.iter().map(Network::peer).collect();
+    Ok(ServerDevice { endpoint, name, addresses, peers })
 }
 
 fn explain(error: io::Error) -> Failure {

@@ -17,7 +17,7 @@ use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;
 use network::url;
-use server::{HttpServer, ServerOptions};
+use server::{HttpServer, ServerOptions, StatusAccess};
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 }
 
 fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
-    let ServerDevice { endpoint, name, addresses } = device::open(args)?;
-    let server = server(args, endpoint.clone(), log)?;
+    let ServerDevice { endpoint, name, addresses, peers } = device::open(args)?;
+    let server = server(args, endpoint.clone(), StatusAccess::Only(peers), log)?;
     let runtime = runtime()?;
     let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
     runtime.block_on(async {
@@ -52,7 +52,8 @@ fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
 
 fn run_for_a_client(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
     let (line, endpoint) = Line::lay(&args.links, args.limits())?;
-    let server = server(args, endpoint.clone(), log)?;
+    // The command is the only client.
+    let server = server(args, endpoint.clone(), StatusAccess::Everybody, log)?;
     let runtime = runtime()?;
     let addresses = line.addresses();
     let code = std::thread::scope(|scope| {
@@ -87,13 +88,24 @@ fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread().enable_all().build().map_err(Failure::failed)
 }
 
-fn server(args: &ServeArgs, endpoint: Endpoint, log: &Arc<Log>) -> Result<HttpServer, Failure> {
+/// `status`: who may read the status page, unless the options say otherwise.
+fn server(
+    args: &ServeArgs,
+    endpoint: Endpoint,
+    status: StatusAccess,
+    log: &Arc<Log>,
+) -> Result<HttpServer, Failure> {
     let log = Arc::clone(log);
+    let status = match (args.no_status, args.status_for_all) {
+        (true, _) => StatusAccess::Nobody,
+        (_, true) => StatusAccess::Everybody,
+        _ => status,
+    };
     let options = ServerOptions {
         root: args.root.clone(),
         scheme: args.scheme.clone(),
         weights: args.weights.as_ref().map(|source| source.weights.clone()),
-        shows_status: !args.no_status,
+        status,
         idle: time(args.idle),
         on_response: Box::new(move |told| log.response(told)),
     };

@@ -24,6 +24,8 @@ pub const SHORTEST_V6: u8 = 32;
 pub const MAX_RETENTION: u32 = 61_200;
 /// Reports of a batch that an operator can allow.
 pub const MAX_BATCH: usize = 65_536;
+/// Seconds for which the list of revoked certificates may be unreadable, at most a day.
+const MAX_REVOKED_GRACE: u32 = 86_400;
 /// Seconds between two snapshots at most, a year.
 const MAX_SAVE_EVERY: u32 = 31_536_000;
 
@@ -38,6 +40,8 @@ pub struct DaemonConfig {
     pub tls: TlsFiles,
     /// The list of revoked certificates.
     pub revoked: PathBuf,
+    /// Longest time for which that list may be unreadable before no certificate is accepted.
+    pub revoked_grace: Duration,
     /// The snapshot; `None`: nowhere.
     pub state: Option<PathBuf>,
     /// How often it is written.
@@ -145,6 +149,7 @@ impl DaemonConfig {
                 certificate_ca: options.certificate_ca.as_ref().map(|named| folder.join(named)),
             },
             revoked: file(&options.revoked, "revoked.txt"),
+            revoked_grace: seconds("revoked-grace", options.revoked_grace, 60, MAX_REVOKED_GRACE)?,
             state,
             save_every: seconds("save-every", options.save_every, 30, MAX_SAVE_EVERY)?,
             redis: StoreConfig::new(options, folder)?,
@@ -166,6 +171,7 @@ impl DaemonConfig {
             ("listen", self.listen != new.listen),
             ("http", self.http != new.http),
             ("revoked", self.revoked != new.revoked),
+            ("revoked-grace", self.revoked_grace != new.revoked_grace),
             ("state", self.state != new.state),
             ("save-every", self.save_every != new.save_every),
             ("redis", self.redis != new.redis),
@@ -332,6 +338,7 @@ mod tests {
             "listen = \"127.0.0.1:1\"",
             "http = \"127.0.0.1:1\"",
             "revoked = \"r\"",
+            "revoked-grace = 61",
             "state = \"s\"",
             "save-every = 31",
             "max-networks = 5",

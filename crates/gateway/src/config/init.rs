@@ -207,6 +207,11 @@ fn agent_toml(folder: &Path, address: &str) -> String {
     format!(
         r#"# An agent that asks and tells the gateway of this folder: `headstart agent --config FILE`, as root.
 
+# Safe to begin with: connections of a web server alone, and of these one of a hundred. `headstart agent status` compares them.
+local-port = [80, 443]
+except-local-port = [22]        # ssh, also if the line above goes
+percent = 1                     # raise it here and by SIGHUP, or by `headstart agent ramp`
+
 gateway = ["{address}"]
 gateway-ca = {:?}
 gateway-certificate = {:?}

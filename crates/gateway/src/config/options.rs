@@ -1,5 +1,5 @@
-//! What an operator may say in `gateway.toml`: each field is a key. Unknown keys are refused with the line and the nearest name.
-//! What is not said has the default that [`crate::config`] gives it.
+//! What an operator may say in `gateway.toml`: each field is a key. Unknown keys are refused with
+//! the line and the nearest name. What is not said has the default that [`crate::config`] gives it.
 
 use crate::os::log::GatewayLogLevel;
 use ipnet::IpNet;
@@ -15,9 +15,11 @@ use support::errors::{Fault, FileError};
 pub struct GatewayOptions {
     /// Where agents are heard, by gRPC and mutual TLS [127.0.0.1:9466].
     pub listen: Option<SocketAddr>,
-    /// Where metrics, health, the JSON API and the dashboard are served, by plain HTTP [127.0.0.1:9465].
+    /// Where metrics, health, the JSON API and the dashboard are served, by plain HTTP
+    /// [127.0.0.1:9465].
     pub http: Option<SocketAddr>,
-    /// Serve HTTP also where other machines reach it: it names networks and asks for no password [default: false].
+    /// Serve HTTP also where other machines reach it: it names networks and asks for no password
+    /// [default: false].
     pub http_for_all: bool,
     /// Certificates of the authority that reporters' certificates are of, PEM [ca.pem].
     pub ca: Option<PathBuf>,
@@ -27,9 +29,14 @@ pub struct GatewayOptions {
     pub key: Option<PathBuf>,
     /// Certificates of the authority by which agents check `certificate`, if it is not `ca`, PEM.
     pub certificate_ca: Option<PathBuf>,
-    /// Fingerprints of certificates that are refused, one a line; read anew when the file changes [revoked.txt].
+    /// Fingerprints of certificates that are refused, one a line; read anew when the file changes
+    /// [revoked.txt].
     pub revoked: Option<PathBuf>,
-    /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's folder of state].
+    /// Seconds for which that list may be unreadable; then no certificate is accepted until it can
+    /// be read [default: 60].
+    pub revoked_grace: Option<u32>,
+    /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's
+    /// folder of state].
     pub state: Option<PathBuf>,
     /// Write it every so many seconds [default: 30].
     pub save_every: Option<u32>,
@@ -41,7 +48,8 @@ pub struct GatewayOptions {
     pub longest_v4: Option<u8>,
     /// The same of IPv6 [default: 64].
     pub longest_v6: Option<u8>,
-    /// Ways of collecting that count: "agent", "application", "option", "passive", "replay" [agent, application, passive].
+    /// Ways of collecting that count: "agent", "application", "option", "passive", "replay" [agent,
+    /// application, passive].
     pub collect: Option<Vec<CollectorName>>,
     /// Reports in a batch at most [default: 4096].
     pub max_batch: Option<usize>,

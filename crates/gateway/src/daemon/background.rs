@@ -117,9 +117,15 @@ pub(super) fn reread_revocations(site: &GatewaySite) {
             &format!("{} certificates are revoked", site.revocations.len()),
         ),
         Ok(false) => {}
-        Err(why) => say(
-            LogPriority::Error,
-            &format!("{why}; the list in force stays, with what could be read"),
-        ),
+        Err(why) => {
+            let then = match site.revocations.is_unknown() {
+                false => "the list in force stays, with what could be read".to_owned(),
+                true => format!(
+                    "the list could not be read for {} s (revoked-grace): no certificate is accepted until it can; an empty file revokes none",
+                    site.revocations.grace().as_secs()
+                ),
+            };
+            say(LogPriority::Error, &format!("{why}; {then}"));
+        }
     }
 }

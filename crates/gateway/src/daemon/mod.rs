@@ -1,5 +1,5 @@
-//! The daemon: listens, restores, tells its service manager, saves now and then, reads its configuration anew, warns before its
-//! certificate ends, drains.
+//! The daemon: listens, restores, tells its service manager, saves now and then, reads its
+//! configuration anew, warns before its certificate ends, drains.
 
 mod background;
 mod reload;
@@ -7,6 +7,7 @@ mod reload;
 use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
 use crate::os::clock::SiteClock;
+use crate::os::descriptors;
 use crate::os::log::{LogPriority, say, set_log_level};
 use crate::pki::{beginning, earliest_end, ending};
 use crate::rpc::http2;
@@ -18,7 +19,7 @@ use crate::storage::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
 use background::{chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_start};
 use gateway_proto::v1::gateway_server::GatewayServer;
-use reload::{reload, tls};
+use reload::{ReadTls, reload, tls};
 use rustls::ServerConfig;
 use sd_notify::NotifyState;
 use std::io;
@@ -26,6 +27,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use support::http::HTTP_LIMITS;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
@@ -53,7 +55,8 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
-/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command line.
+/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command
+/// line.
 #[derive(Debug)]
 pub struct DaemonHandle {
     end: watch::Sender<bool>,
@@ -69,11 +72,14 @@ impl Daemon {
     pub async fn open(file: &Path) -> Result<Self, String> {
         let config = DaemonConfig::read(file)?;
         set_log_level(config.log);
+        descriptors::raise_limit();
         let snapshot = config.state.as_deref().map(SnapshotFile::open).transpose()?.map(Arc::new);
         let origin = snapshot.as_ref().map(|snapshot| snapshot.origin()).transpose()?;
         let site =
             Arc::new(GatewaySite::new(&config, origin.unwrap_or_else(crate::os::draw::number))?);
-        let tls = Arc::new(ArcSwap::from_pointee(tls(&config, &site)?));
+        let ReadTls { config: tls, authority } = tls(&config, &site)?;
+        site.trust.set_authority(authority);
+        let tls = Arc::new(ArcSwap::from_pointee(tls));
         site.set_certificate_end(earliest_end(&config.tls.certificate)?);
         warn_of_start(&config);
         warn_of_end(&site);
@@ -137,7 +143,7 @@ impl Daemon {
             Arc::clone(&self.site),
             self.grpc,
             Arc::clone(&self.tls),
-            self.config.max_connections,
+            affordable_connections(self.config.max_connections, &self.site),
             ready,
         ));
         let service = GatewayServer::new(GatewayService::new(
@@ -204,7 +210,8 @@ impl Daemon {
         if let Some(shared) = &self.shared {
             shared.withdraw(&self.site).await;
         }
-        // Batches wait for a snapshot that is being written, and those that have begun belong into the last one.
+        // Batches wait for a snapshot that is being written, and those that have begun belong into
+        // the last one.
         let _ = saving.await;
         let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
         match &self.snapshot {
@@ -238,13 +245,15 @@ impl DaemonHandle {
     }
 }
 
-/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends soon, or is not valid yet.
+/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends
+/// soon, or is not valid yet.
 ///
 /// # Errors
 /// With the file, and the way out.
 pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     let site = Arc::new(GatewaySite::new(config, 0)?);
     tls(config, &site)?;
+    config.state.as_deref().map_or(Ok(()), SnapshotFile::check)?;
     let (file, now) = (&config.tls.certificate, SiteClock::wall_seconds());
     let end = earliest_end(file)?;
     let ends = ending(end, now).map(|said| format!("{}: {said}", file.display()));
@@ -253,6 +262,21 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
         (Some(why), true) => Err(why),
         (said, _) => Ok(said),
     }
+}
+
+/// Connections of reporters that are accepted at a time: fewer than `wanted` where file descriptors
+/// are few, and then the log says so.
+fn affordable_connections(wanted: usize, site: &GatewaySite) -> usize {
+    let others = site.unauthenticated.limits().all + HTTP_LIMITS.all;
+    let limit = descriptors::limit();
+    let most = descriptors::affordable(wanted, others, limit);
+    if most < wanted {
+        let what = format!(
+            "max-connections = {wanted}: of {limit} file descriptors {most} are left for connections; raise the limit (LimitNOFILE of the unit, ulimit -n)"
+        );
+        say(LogPriority::Warning, &what);
+    }
+    most
 }
 
 /// A signal, or one that never comes.

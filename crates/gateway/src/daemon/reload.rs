@@ -4,7 +4,7 @@ use super::background::{reread_revocations, warn_of_end, warn_of_loss, warn_of_s
 use super::notify;
 use crate::config::DaemonConfig;
 use crate::os::log::{LogPriority, say, set_log_level};
-use crate::pki::{Identity, earliest_end, server_config};
+use crate::pki::{ClientAuthority, Identity, KnowsTenant, earliest_end, server_config};
 use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
@@ -24,7 +24,7 @@ pub(super) fn reload(
         NotifyState::monotonic_usec_now().unwrap_or(NotifyState::Reloading),
     ]);
     match reloaded(file, site) {
-        Ok((new, tls, end)) => {
+        Ok((new, ReadTls { config: tls, authority }, end)) => {
             let fixed = config.fixed_differences(&new);
             if !fixed.is_empty() {
                 let keys = fixed.join(", ");
@@ -34,6 +34,7 @@ pub(super) fn reload(
                 );
             }
             tls_in_force.store(Arc::new(tls));
+            site.trust.set_authority(authority);
             site.set_certificate_end(end);
             site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_loss(gone));
             set_log_level(new.log);
@@ -48,19 +49,35 @@ pub(super) fn reload(
     notify(&[NotifyState::Ready]);
 }
 
+/// TLS by a configuration.
+pub(super) struct ReadTls {
+    pub(super) config: ServerConfig,
+    pub(super) authority: ClientAuthority,
+}
+
 /// The configuration, TLS by it, and when the certificate ends.
-fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ServerConfig, i64), String> {
+fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ReadTls, i64), String> {
     let config = DaemonConfig::read(file)?;
-    let revocations = Arc::clone(&site.revocations);
     let permissions = config.rules.permissions.clone();
     let knows = move |identity: &Identity| permissions.of(identity).is_some();
-    let tls = server_config(&config.tls, revocations, Arc::new(knows))?;
+    let tls = read_tls(&config, site, Arc::new(knows))?;
     let end = earliest_end(&config.tls.certificate)?;
     Ok((config, tls, end))
 }
 
-pub(super) fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ServerConfig, String> {
-    let (revocations, site) = (Arc::clone(&site.revocations), Arc::clone(site));
-    let knows = move |identity: &Identity| site.rules().permissions.of(identity).is_some();
-    server_config(&config.tls, revocations, Arc::new(knows))
+pub(super) fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ReadTls, String> {
+    let rules = Arc::clone(site);
+    let knows = move |identity: &Identity| rules.rules().permissions.of(identity).is_some();
+    read_tls(config, site, Arc::new(knows))
+}
+
+fn read_tls(
+    config: &DaemonConfig,
+    site: &GatewaySite,
+    knows: Arc<KnowsTenant>,
+) -> Result<ReadTls, String> {
+    let authority = ClientAuthority::read(&config.tls.ca)?;
+    let revocations = Arc::clone(&site.revocations);
+    let config = server_config(&config.tls, &authority, revocations, knows)?;
+    Ok(ReadTls { config, authority })
 }

@@ -18,7 +18,7 @@ use axum::routing::get;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -43,8 +43,7 @@ pub(crate) async fn serve(
 ) {
     let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let end = async move { drop(ended.wait_for(|ended| *ended).await) };
-    // Accepting does not fail for good.
-    let _ = axum::serve(listener, router(site, is_local)).with_graceful_shutdown(end).await;
+    support::http::serve(listener, router(site, is_local), SocketAddr::ip, end).await;
 }
 
 fn router(site: Arc<GatewaySite>, is_local: bool) -> Router {

@@ -15,4 +15,4 @@ pub use issue::{Authority, IssueError, Issued};
 pub use own::{beginning, earliest_end, ending, hosts_of_file};
 pub use pem::TlsError;
 pub use revocation::{Fingerprint, Revocations, add_revocation};
-pub use tls::{KnowsTenant, TlsFiles, fingerprint_of_file, server_config};
+pub use tls::{ClientAuthority, KnowsTenant, TlsFiles, fingerprint_of_file, server_config};

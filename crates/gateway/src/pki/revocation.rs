@@ -1,6 +1,8 @@
-//! Certificates that are refused though their time is not over: a file of fingerprints, one a line, read anew when it changes.
-//! [`add_revocation`] adds a line.
+//! Certificates that are refused though their time is not over: a file of fingerprints, one a line,
+//! read anew when it changes. [`add_revocation`] adds a line. A list that cannot be read for too
+//! long refuses every certificate: a stolen one may be in it.
 
+use crate::os::clock::SiteClock;
 use arc_swap::ArcSwap;
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
@@ -9,8 +11,9 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// SHA-256 of a certificate, as `openssl x509 -noout -fingerprint -sha256` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,10 +62,15 @@ pub struct Revocations {
     list: ArcSwap<FxHashSet<Fingerprint>>,
     /// Of the file when it was last read.
     read: Mutex<Option<FileVersion>>,
+    /// Longest time for which the file may be unreadable.
+    grace: Duration,
+    opened: SiteClock,
+    /// When the list was last known to be as the file has it, milliseconds after `opened`.
+    known_ms: AtomicU64,
 }
 
-/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's clock; then the length tells
-/// them apart.
+/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's
+/// clock; then the length tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileVersion {
     changed: SystemTime,
@@ -76,10 +84,12 @@ impl FileVersion {
     }
 }
 
-/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose certificate it is.
+/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose
+/// certificate it is.
 ///
-/// The line is written at once, so a gateway that reads the file meanwhile never finds a part of it. If the file does not end
-/// its last line, the new line begins behind an end of line: nothing is appended to a remark.
+/// The line is written at once, so a gateway that reads the file meanwhile never finds a part of
+/// it. If the file does not end its last line, the new line begins behind an end of line: nothing
+/// is appended to a remark.
 ///
 /// # Errors
 /// If the file cannot be read or written.
@@ -102,18 +112,44 @@ fn ends_its_line(file: &mut File) -> io::Result<bool> {
 }
 
 impl Revocations {
-    /// The list in `file`, where one is named. A file that is not there is an empty list.
+    /// The list in `file`, where one is named. A file that is not there is an empty list. `grace`:
+    /// how long the file may be unreadable before [`Self::is_unknown`].
     ///
     /// # Errors
     /// With the line, if something in it is no fingerprint.
-    pub fn open(file: Option<PathBuf>) -> Result<Self, String> {
-        let revocations = Self { file, list: ArcSwap::default(), read: Mutex::default() };
+    pub fn open(file: Option<PathBuf>, grace: Duration) -> Result<Self, String> {
+        let revocations = Self {
+            file,
+            list: ArcSwap::default(),
+            read: Mutex::default(),
+            grace,
+            opened: SiteClock::start(),
+            known_ms: AtomicU64::new(0),
+        };
         revocations.reread().map(|_| revocations)
     }
 
-    /// True if the certificate is refused.
+    /// True if the list has the certificate.
     pub fn contains(&self, certificate: Fingerprint) -> bool {
         self.list.load().contains(&certificate)
+    }
+
+    /// True if the file could not be read for so long that no certificate is accepted any more,
+    /// also without an attempt to read it.
+    pub fn is_unknown(&self) -> bool {
+        let known = Duration::from_millis(self.known_ms.load(Ordering::Acquire));
+        self.file.is_some() && self.opened.uptime().saturating_sub(known) > self.grace
+    }
+
+    /// Longest time for which the file may be unreadable.
+    pub const fn grace(&self) -> Duration {
+        self.grace
+    }
+
+    /// The list is as the file has it at this moment.
+    fn note_known(&self) {
+        let ms = u64::try_from(self.opened.uptime().as_millis()).unwrap_or(u64::MAX);
+        self.known_ms.store(ms, Ordering::Release);
     }
 
     /// Certificates in the list.
@@ -126,24 +162,30 @@ impl Revocations {
         self.len() == 0
     }
 
-    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give back what
-    /// the others take: they count, together with the list that was in force.
+    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give
+    /// back what the others take: they count, together with the list that was in force.
     ///
     /// # Errors
-    /// With the line, if something in it is no fingerprint, or with why it cannot be read.
+    /// With the line, if something in it is no fingerprint, or with why it cannot be read. A file
+    /// that was there and is gone cannot be read.
     pub fn reread(&self) -> Result<bool, String> {
         let Some(file) = &self.file else { return Ok(false) };
+        let named = |error| format!("{}: {error}", file.display());
+        let mut read = self.read.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let version = match fs::metadata(file).and_then(|data| FileVersion::of(&data)) {
             Ok(version) => version,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(format!("{}: {error}", file.display())),
+            Err(error) if error.kind() == ErrorKind::NotFound && read.is_none() => {
+                self.note_known();
+                return Ok(false);
+            }
+            Err(error) => return Err(named(error)),
         };
-        let mut read = self.read.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if *read == Some(version) {
+            self.note_known();
             return Ok(false);
         }
-        let text =
-            fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let text = fs::read_to_string(file).map_err(named)?;
+        self.note_known();
         *read = Some(version);
         let (mut list, faults) = parse(&text, file);
         if !faults.is_empty() {
@@ -200,6 +242,40 @@ mod tests {
         file
     }
 
+    fn open(file: &Path) -> Revocations {
+        Revocations::open(Some(file.to_owned()), Duration::from_secs(60)).unwrap()
+    }
+
+    /// A list that is no text, or gone, is known for as long as the grace lasts, here a tenth of a
+    /// second. The time also passes without attempts to read. A file that can be read again ends
+    /// that.
+    #[test]
+    fn a_list_that_cannot_be_read_is_unknown_after_the_grace() {
+        let grace = Duration::from_millis(100);
+        let file = list("grace", "");
+        let revocations = Revocations::open(Some(file.clone()), grace).unwrap();
+        let pass = || std::thread::sleep(Duration::from_millis(150));
+        for is_gone in [true, false] {
+            fs::write(&file, "# empty\n").unwrap();
+            assert!(revocations.reread().is_ok() && !revocations.is_unknown());
+            let spoilt = if is_gone { fs::remove_file(&file) } else { fs::write(&file, [0xff; 8]) };
+            spoilt.unwrap();
+            assert!(revocations.reread().is_err() && !revocations.is_unknown());
+            pass();
+            assert!(revocations.is_unknown());
+            assert!(revocations.reread().is_err() && revocations.is_unknown());
+        }
+        fs::write(&file, "# empty\n").unwrap();
+        assert!(revocations.reread().is_ok() && !revocations.is_unknown());
+        pass();
+        assert_eq!((revocations.reread(), revocations.is_unknown()), (Ok(false), false));
+        fs::remove_file(&file).unwrap();
+        // A list that never was there is an empty one.
+        let none = Revocations::open(Some(file), grace).unwrap();
+        pass();
+        assert_eq!((none.reread(), none.is_unknown()), (Ok(false), false));
+    }
+
     #[test]
     fn what_is_revoked_is_refused_also_behind_a_line_without_an_end() {
         let [laptop, phone, desk] = [b"l", b"p", b"d"].map(|der| Fingerprint::of_certificate(der));
@@ -210,7 +286,7 @@ mod tests {
         let expected =
             format!("# lost\n{laptop} # laptop\n{phone} # DIR/phone.pem\n{desk} # a b c\n");
         assert_eq!(fs::read_to_string(&file).unwrap(), expected);
-        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        let revocations = open(&file);
         assert!([laptop, phone, desk].map(|one| revocations.contains(one)) == [true; 3]);
         fs::remove_file(&file).unwrap();
         // A list that is not there begins with its first line.
@@ -223,7 +299,7 @@ mod tests {
     fn a_list_that_grows_within_a_tick_of_the_clock_is_read_anew() {
         let [first, second] = [b"1", b"2"].map(|der| Fingerprint::of_certificate(der));
         let file = list("tick", &format!("{first}\n"));
-        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        let revocations = open(&file);
         assert_eq!(revocations.reread(), Ok(false));
         let tick = fs::metadata(&file).unwrap().modified().unwrap();
         add_revocation(&file, second, "second").unwrap();
@@ -248,7 +324,7 @@ mod tests {
     fn only_a_list_without_a_fault_gives_a_certificate_back() {
         let [laptop, phone] = [b"l", b"p"].map(|der| Fingerprint::of_certificate(der));
         let file = list("fault", &format!("{laptop} # laptop\n"));
-        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        let revocations = open(&file);
         let refused = || [laptop, phone].map(|one| revocations.contains(one));
         assert_eq!(refused(), [true, false]);
         fs::write(&file, format!("{}\n{phone}\n", &laptop.to_string()[1..])).unwrap();
@@ -264,7 +340,7 @@ mod tests {
         assert_eq!(refused(), [false, true]);
         // A list that is gone, as while an editor replaces it, gives nobody back.
         fs::remove_file(&file).unwrap();
-        assert_eq!(revocations.reread(), Ok(false));
+        assert!(revocations.reread().unwrap_err().contains("No such file"));
         assert_eq!(refused(), [false, true]);
     }
 
@@ -273,7 +349,7 @@ mod tests {
     fn a_line_that_takes_the_place_of_another_is_read() {
         let [first, second] = [b"1", b"2"].map(|der| Fingerprint::of_certificate(der));
         let file = list("replaced", &format!("{first}\n"));
-        let revocations = Revocations::open(Some(file.clone())).unwrap();
+        let revocations = open(&file);
         fs::write(&file, format!("{second}\n")).unwrap();
         let written = fs::metadata(&file).unwrap().modified().unwrap();
         let later = written + std::time::Duration::from_secs(1);

@@ -16,6 +16,7 @@ use rustls::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 /// Files of TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,22 +34,47 @@ pub struct TlsFiles {
 /// Whether a tenant of this name is of this gateway.
 pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 
-/// The server's side: `certificate` (a chain) and `key` in PEM, and the authority `ca` whose certificates clients show. Those that
-/// `revocations` lists, and holders that `knows` does not know, are refused in the handshake, so that they are told why.
+/// The authority of the certificates that clients show.
+#[derive(Clone, Debug)]
+pub struct ClientAuthority(Arc<dyn ClientCertVerifier>);
+
+impl ClientAuthority {
+    /// Reads its certificates.
+    ///
+    /// # Errors
+    /// If `ca` cannot be read, or has no certificate of an authority.
+    pub fn read(ca: &Path) -> Result<Self, TlsError> {
+        let provider = Arc::new(ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(ca)?), provider);
+        verifier.build().map(Self).map_err(|error| named(ca, error))
+    }
+
+    /// True if the first certificate of `chain` is of this authority, and valid now.
+    pub fn verifies(&self, chain: &[CertificateDer<'_>]) -> bool {
+        let now = system_time().duration_since(UNIX_EPOCH).unwrap_or_default();
+        chain.split_first().is_some_and(|(own, others)| {
+            let now = UnixTime::since_unix_epoch(now);
+            self.0.verify_client_cert(own, others, now).is_ok()
+        })
+    }
+}
+
+/// The server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates of
+/// `authority`. Those that `revocations` lists, and holders that `knows` does not know, are refused
+/// in the handshake, so that they are told why.
 ///
 /// # Errors
-/// If a file cannot be read, if they do not belong together, or if agents would refuse the certificate.
+/// If a file cannot be read, if they do not belong together, or if agents would refuse the
+/// certificate.
 pub fn server_config(
     files: &TlsFiles,
+    authority: &ClientAuthority,
     revocations: Arc<Revocations>,
     knows: Arc<KnowsTenant>,
 ) -> Result<ServerConfig, TlsError> {
     let TlsFiles { ca, certificate, key, certificate_ca } = files;
-    let roots = roots(ca)?;
+    let inner = Arc::clone(&authority.0);
     let provider = Arc::new(ring::default_provider());
-    let verifier =
-        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-    let inner = verifier.build().map_err(|error| named(ca, error))?;
     let verifier = Arc::new(SiteVerifier { inner, revocations, knows });
     let key_of = PrivateKeyDer::from_pem_file(key).map_err(|error| named(key, error))?;
     let builder = ServerConfig::builder_with_provider(provider)
@@ -106,6 +132,9 @@ impl ClientCertVerifier for SiteVerifier {
             return Err(CertificateError::Revoked.into());
         }
         match Identity::of_certificate(end_entity) {
+            _ if self.revocations.is_unknown() => {
+                Err(CertificateError::UnknownRevocationStatus.into())
+            }
             Ok(identity) if (self.knows)(&identity) => Ok(verified),
             _ => Err(CertificateError::ApplicationVerificationFailure.into()),
         }

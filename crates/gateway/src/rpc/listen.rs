@@ -5,8 +5,9 @@ use super::peer::PeerIdentity;
 use crate::pki::Identity;
 use crate::site::GatewaySite;
 use crate::site::counters::RefusedConnection;
-use crate::site::unauthenticated::UnprovenPlace;
+use crate::site::trust::OpenChain;
 use arc_swap::ArcSwap;
+use memory::canonical_address;
 use rustls::server::Acceptor;
 use rustls::{CertificateError, ServerConfig};
 use std::io;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::available_parallelism;
 use std::time::Duration;
+use support::slots::PeerSlot;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -52,6 +54,7 @@ impl std::fmt::Debug for ReporterStream {
 struct Place {
     site: Arc<GatewaySite>,
     _permit: OwnedSemaphorePermit,
+    _chain: OpenChain,
 }
 
 impl Drop for Place {
@@ -99,7 +102,7 @@ pub(crate) async fn accept(
             entrance.refuse(RefusedConnection::TooMany);
             continue;
         }
-        let place = entrance.site.unauthenticated.enter(peer.ip());
+        let place = entrance.site.unauthenticated.enter(canonical_address(peer.ip()));
         let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
         tokio::spawn(async move {
             match entrance.admit(stream, peer.ip(), place).await {
@@ -121,18 +124,19 @@ impl Entrance {
         &self,
         stream: TcpStream,
         address: IpAddr,
-        mut waiting: UnprovenPlace,
+        mut waiting: PeerSlot,
     ) -> Result<ReporterStream, RefusedConnection> {
         let inner = tokio::select! {
             inner = self.shake(stream) => inner?,
             () = waiting.lost() => return Err(RefusedConnection::TooMany),
         };
         drop(waiting);
-        let certificate = inner.get_ref().1.peer_certificates().and_then(<[_]>::first);
-        let certificate = certificate.ok_or(RefusedConnection::NoCertificate)?;
+        let chain = inner.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
+        let certificate = chain.first().ok_or(RefusedConnection::NoCertificate)?;
         let identity = Identity::of_certificate(certificate);
         let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
-        let place = self.place().ok_or(RefusedConnection::TooMany)?;
+        let chain = self.site.trust.enter(chain).ok_or(RefusedConnection::OtherAuthority)?;
+        let place = self.place(chain).ok_or(RefusedConnection::TooMany)?;
         let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
         Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
     }
@@ -161,10 +165,10 @@ impl Entrance {
         answered.await.map_err(|error| cause(&error))
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self, chain: OpenChain) -> Option<Place> {
         let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
         self.site.counts.connections.add(1);
-        Some(Place { site: Arc::clone(&self.site), _permit: permit })
+        Some(Place { site: Arc::clone(&self.site), _permit: permit, _chain: chain })
     }
 }
 
@@ -186,7 +190,9 @@ fn cause(error: &io::Error) -> RefusedConnection {
     match tls {
         Some(rustls::Error::NoCertificatesPresented) => RefusedConnection::NoCertificate,
         Some(rustls::Error::InvalidCertificate(why)) => match why {
-            CertificateError::Revoked => RefusedConnection::Revoked,
+            CertificateError::Revoked | CertificateError::UnknownRevocationStatus => {
+                RefusedConnection::Revoked
+            }
             CertificateError::Expired
             | CertificateError::ExpiredContext { .. }
             | CertificateError::NotValidYet

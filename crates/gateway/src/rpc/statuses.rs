@@ -16,6 +16,8 @@ pub(super) fn too_large(status: Status) -> Status {
 pub(super) fn refusal(why: Silenced) -> Status {
     Status::permission_denied(match why {
         Silenced::Revoked => "the certificate is revoked",
+        Silenced::Unchecked => "the gateway cannot read its list of revoked certificates",
+        Silenced::OtherAuthority => "the certificate is not of the authority of this gateway",
         Silenced::Expired => "the certificate has expired",
         Silenced::NotAllowed => "the certificate's tenant is not of this gateway",
     })

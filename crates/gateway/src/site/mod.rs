@@ -7,12 +7,13 @@
 pub mod counters;
 pub(crate) mod presence;
 pub mod tenant;
-pub(crate) mod unauthenticated;
+pub(crate) mod trust;
 
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::config::{DaemonConfig, Rules};
 use crate::os::clock::SiteClock;
+use crate::os::descriptors::limit;
 use crate::pki::{Identity, Revocations};
 use arc_swap::ArcSwap;
 use counters::Counts;
@@ -22,13 +23,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time;
+use support::slots::{PeerSlots, SlotLimits};
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
-use unauthenticated::UnauthenticatedConnections;
+use trust::Trust;
 use units::Duration;
 
 /// Certificates end by the wall clock, which may be set: it is read so often at least.
 const LOOK_EVERY_S: i64 = 60;
+
+/// Connections that have shown no certificate yet, if there are enough file descriptors. Each may
+/// keep 64 KiB of a ClientHello that is not whole (rustls).
+const UNAUTHENTICATED: SlotLimits = SlotLimits { all: 1024, of_peer: 256 };
 
 /// What a gateway is.
 #[derive(Debug)]
@@ -46,8 +52,10 @@ pub struct GatewaySite {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
+    /// Chains of open connections, and the authority that they have to be of.
+    pub(crate) trust: Arc<Trust>,
     /// Connections that have shown no certificate yet.
-    pub(crate) unauthenticated: Arc<UnauthenticatedConnections>,
+    pub(crate) unauthenticated: Arc<PeerSlots>,
     /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
     judged_anew: watch::Sender<()>,
     /// Shared by each batch that is being taken in.
@@ -66,6 +74,10 @@ pub struct GatewaySite {
 pub enum Silenced {
     /// The certificate is in the list now.
     Revoked,
+    /// Whether it is in the list cannot be known: the list could not be read for too long.
+    Unchecked,
+    /// It is not of the authority that the gateway knows since a reload.
+    OtherAuthority,
     /// Its time is over.
     Expired,
     /// Its tenant is not of this gateway any more.
@@ -86,8 +98,12 @@ impl GatewaySite {
             gateways: Presences::new(origin, config.state.is_some()),
             counts: Counts::default(),
             clock: SiteClock::start(),
-            revocations: Arc::new(Revocations::open(Some(config.revoked.clone()))?),
-            unauthenticated: Arc::default(),
+            revocations: Arc::new(Revocations::open(
+                Some(config.revoked.clone()),
+                config.revoked_grace,
+            )?),
+            trust: Arc::default(),
+            unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
             is_shared: AtomicBool::new(false),
@@ -109,7 +125,8 @@ impl GatewaySite {
         self.rules.load().max_batch
     }
 
-    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant comes back; returns these tenants.
+    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant
+    /// comes back; returns these tenants.
     pub fn set_rules(&self, rules: Rules) -> Vec<Arc<Tenant>> {
         let gone = self.add_tenants(&rules);
         self.rules.store(Arc::new(rules));
@@ -137,6 +154,12 @@ impl GatewaySite {
     pub fn check_certificate(&self, identity: &Identity) -> Result<(), Silenced> {
         if self.revocations.contains(identity.fingerprint) {
             return Err(Silenced::Revoked);
+        }
+        if self.revocations.is_unknown() {
+            return Err(Silenced::Unchecked);
+        }
+        if self.trust.refuses(identity.fingerprint) {
+            return Err(Silenced::OtherAuthority);
         }
         if identity.not_after < SiteClock::wall_seconds() {
             return Err(Silenced::Expired);
@@ -240,12 +263,14 @@ impl GatewaySite {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// True once all is restored and heard, until it drains.
+    /// True once all is restored and heard, until it drains, and while it knows which certificates
+    /// are revoked.
     pub fn is_ready(&self) -> bool {
-        self.ready.load(Ordering::Acquire)
+        self.ready.load(Ordering::Acquire) && !self.revocations.is_unknown()
     }
 
-    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown any.
+    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown
+    /// any.
     pub fn certificate_end(&self) -> i64 {
         self.certificate_end.load(Ordering::Acquire)
     }
@@ -261,7 +286,8 @@ impl GatewaySite {
     }
 }
 
-/// Somebody whose certificate was good when the connection began, with the rules by which it was last judged.
+/// Somebody whose certificate was good when the connection began, with the rules by which it was
+/// last judged.
 #[derive(Clone, Debug)]
 pub struct ReporterSession {
     site: Arc<GatewaySite>,

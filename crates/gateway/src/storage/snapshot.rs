@@ -8,13 +8,12 @@ use crate::site::GatewaySite;
 use crate::site::tenant::Tenant;
 use memory::site::{SiteForget, SiteMemory};
 use redb::{
-    Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable, StorageError,
-    TableDefinition, WriteTransaction,
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
 };
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
+use support::state::StateFormat;
 
 /// Tenant and number of a block to its records (module `codec`).
 const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
@@ -26,8 +25,13 @@ const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 const ORIGIN: &str = "origin";
 /// Bytes of a block, about. With a record more and what redb adds it has to fit into a page, which is a power of two.
 const BLOCK: usize = (256 << 10) - 4096;
-/// Bytes of the file that are kept in memory: it is written whole and read once.
-const CACHE: usize = 4 << 20;
+/// State files of gateways of every version.
+pub(crate) const STATE: StateFormat = StateFormat {
+    service: "gateway",
+    tables: &["blocks-", "forgets-"],
+    // It is written whole and read once.
+    cache: 4 << 20,
+};
 
 /// The file.
 #[derive(Debug)]
@@ -39,35 +43,24 @@ pub struct SnapshotFile {
 }
 
 impl SnapshotFile {
-    /// Opens it, or makes one for the user alone that the process runs as. One that is damaged is put aside.
+    /// Opens it, or makes one. One that is damaged is put aside.
     ///
     /// # Errors
-    /// If another process has it, or it can be neither opened nor made.
+    /// The same errors as [`StateFormat::open`].
     pub fn open(file: &Path) -> Result<Self, String> {
-        let shown = file.display();
-        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let opened = STATE.open(file, Duration::ZERO).map_err(|why| format!("state: {why}"))?;
+        if let Some(why) = opened.put_aside {
+            say(LogPriority::Error, &why);
         }
-        let database = match create(file) {
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                return Err(format!("state: another gateway has {shown} open"));
-            }
-            Err(error) if is_damaged(&error) => {
-                let aside = file.with_extension("damaged");
-                fs::rename(file, &aside)
-                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
-                let why = format!(
-                    "{shown} is damaged ({error}): now {}, and nothing is known",
-                    aside.display()
-                );
-                say(LogPriority::Error, &why);
-                create(file)
-            }
-            other => other,
-        };
-        let database = database.map_err(|error| format!("state: {shown}: {error}"))?;
-        Ok(Self { database, file: file.to_owned(), saved: Mutex::default() })
+        Ok(Self { database: opened.database, file: file.to_owned(), saved: Mutex::default() })
+    }
+
+    /// Refuses what no snapshot can be; the file may be in use.
+    ///
+    /// # Errors
+    /// The same errors as [`StateFormat::check`].
+    pub fn check(file: &Path) -> Result<(), String> {
+        STATE.check(file).map_err(|why| format!("state: {why}"))
     }
 
     /// The number by which this gateway's records are told apart from others', drawn once.
@@ -80,6 +73,8 @@ impl SnapshotFile {
 
     fn read_origin(&self) -> Result<u32, redb::Error> {
         let writing = self.database.begin_write()?;
+        // The first transaction makes a table by which the file is known as a gateway's.
+        drop(writing.open_table(FORGETS)?);
         let known = writing.open_table(FACTS)?.get(ORIGIN)?.map(|kept| kept.value());
         let origin = match known {
             Some(known) => known as u32,
@@ -261,34 +256,4 @@ fn read_forgets(reading: &ReadTransaction, site: &GatewaySite) -> Result<(), red
         }
     }
     Ok(())
-}
-
-fn create(file: &Path) -> Result<Database, DatabaseError> {
-    // Made first, so that it is its owner's alone from the beginning.
-    let made = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(file);
-    drop(made.map_err(|error| DatabaseError::Storage(StorageError::Io(error)))?);
-    Database::builder().set_cache_size(CACHE).create(file)
-}
-
-/// True if another file may work where this one does not.
-fn is_damaged(error: &DatabaseError) -> bool {
-    match error {
-        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => {
-            true
-        }
-        DatabaseError::Storage(StorageError::Io(error)) => {
-            matches!(
-                error.kind(),
-                std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
-            )
-        }
-        DatabaseError::RepairAborted => true,
-        _ => false,
-    }
 }

@@ -38,11 +38,27 @@ async fn what_is_known_outlives_a_restart() {
 async fn a_damaged_snapshot_is_put_aside() {
     let bed = Bed::new("");
     learn(&bed).await;
-    fs::write(bed.file("gateway.redb"), [7; 5000]).unwrap();
+    // The header of redb (320 bytes) without its first 9, by which it is known as one.
+    let mut bytes = fs::read(bed.file("gateway.redb")).unwrap();
+    bytes[9..320].fill(0xff);
+    fs::write(bed.file("gateway.redb"), bytes).unwrap();
     let running = bed.run().await;
     assert!(bed.file("gateway.damaged").exists());
     bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
     running.handle.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_of_others_is_no_snapshot_and_stays() {
+    let bed = Bed::new("");
+    fs::write(bed.file("gateway.redb"), [7; 5000]).unwrap();
+    let why = gateway::daemon::Daemon::open(&bed.file("gateway.toml")).await.unwrap_err();
+    assert!(
+        why.starts_with("state: ") && why.contains("is not a state file of the gateway"),
+        "{why}"
+    );
+    assert_eq!(fs::read(bed.file("gateway.redb")).unwrap(), [7; 5000]);
+    assert!(!bed.file("gateway.damaged").exists());
 }
 
 #[tokio::test]

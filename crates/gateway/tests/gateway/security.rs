@@ -1,4 +1,5 @@
-//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one may not do.
+//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one
+//! may not do.
 
 use crate::bed::{Bed, batch, get, query, report, send};
 use gateway::config::DaemonConfig;
@@ -7,7 +8,8 @@ use gateway::daemon::{Daemon, check};
 use gateway::os::clock::{SiteClock, system_time};
 use gateway::pki::{Authority, HolderRole, Issued, fingerprint_of_file};
 use gateway::site::counters::RefusedConnection;
-use gateway_proto::v1::{ForgetRequest, NoEstimate, Refusal, answer};
+use gateway_client::{ClientConfig, GatewayState, check_gateways};
+use gateway_proto::v1::{Collector, ForgetRequest, NoEstimate, Refusal, answer};
 use std::fs;
 use std::time::Duration;
 use tonic::Code;
@@ -24,7 +26,7 @@ async fn refused(bed: &Bed, shown: Option<&Issued>, why: RefusedConnection) {
 }
 
 #[tokio::test]
-async fn without_a_certificate_nobody_is_heard() {
+async fn without_a_certificate_no_certificate_is_accepted() {
     refused(&Bed::new(""), None, RefusedConnection::NoCertificate).await;
 }
 
@@ -81,7 +83,118 @@ async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end(
     running.handle.end().await.unwrap();
 }
 
-/// The gateway's own certificate is renewed by `headstart gateway certificate --gateway` and a reload.
+/// Both authorities have the same name, so TLS itself says `BadSignature`. The gateway of the other
+/// folder runs nowhere.
+#[tokio::test]
+async fn a_wrong_authority_is_named_as_such_on_both_sides() {
+    let (bed, other) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    let good = ClientConfig {
+        gateways: vec![running.grpc.to_string()],
+        ca: bed.file("ca.pem"),
+        certificate: bed.file("agent.pem"),
+        key: bed.file("agent.key"),
+        collector: Collector::Agent,
+        version: String::new(),
+        addresses: Vec::new,
+    };
+    let check = async |config: &ClientConfig| {
+        let config = config.clone();
+        tokio::task::spawn_blocking(move || check_gateways(&config)).await.unwrap()
+    };
+    assert_eq!(check(&good).await, Ok(vec![GatewayState::Answers]));
+    let why = check(&ClientConfig { ca: other.file("ca.pem"), ..good.clone() }).await.unwrap_err();
+    let expected = format!("not of the authority in {}", other.file("ca.pem").display());
+    assert!(why.contains(&expected), "{why}");
+    let foreign = ClientConfig {
+        certificate: other.file("agent.pem"),
+        key: other.file("agent.key"),
+        ..good.clone()
+    };
+    let why = check(&foreign).await.unwrap_err();
+    let expected = format!("refuses {}", other.file("agent.pem").display());
+    assert!(why.contains(&expected) && why.contains("not of the authority"), "{why}");
+    let key = ClientConfig { key: other.file("agent.key"), ..good.clone() };
+    let why = check(&key).await.unwrap_err();
+    assert!(why.contains("agent.key (gateway-key) is not the key of"), "{why}");
+    let fingerprint = fingerprint_of_file(&bed.file("agent.pem")).unwrap();
+    fs::write(bed.file("revoked.txt"), format!("{fingerprint}\n")).unwrap();
+    running.site.reread_revocations().unwrap();
+    let why = check(&good).await.unwrap_err();
+    assert!(why.contains("it is revoked"), "{why}");
+    running.handle.end().await.unwrap();
+    let states = check(&good).await.unwrap();
+    assert!(
+        matches!(&states[0], GatewayState::Silent(why) if why.contains("refused")),
+        "{states:?}"
+    );
+}
+
+/// A thief of `ca.key` mints certificates. After `ca.pem` is replaced and the gateway reloaded, the
+/// open connections of these certificates end, and their calls are refused.
+#[tokio::test]
+async fn a_reload_ends_connections_of_an_authority_that_is_gone() {
+    let (bed, new) = (Bed::new(""), Bed::new(""));
+    let running = bed.run().await;
+    let stolen = bed.issue(HolderRole::Operator, "site", "thief");
+    let mut kept = bed.connect(running.grpc, Some(&stolen)).await.unwrap();
+    kept.ask(query("192.0.2.0/24")).await.unwrap();
+    for name in ["ca.pem", "server.pem", "server.key"] {
+        replace_private(&bed.file(name), &new.text(name)).unwrap();
+    }
+    running.handle.reload();
+    let mut patience = 100;
+    let status = loop {
+        match kept.ask(query("192.0.2.0/24")).await {
+            Err(status) => break status,
+            Ok(_) => patience -= 1,
+        }
+        assert!(patience > 0, "the stolen certificate is still accepted");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(status.code(), Code::PermissionDenied);
+    assert!(status.message().contains("not of the authority"), "{status}");
+    let mut patience = 100;
+    while running.site.counts.connections.get() > 0 {
+        assert!(patience > 0, "the connection is still open");
+        patience -= 1;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    new.ask(running.grpc, Some(&new.agent())).await.unwrap();
+    running.handle.end().await.unwrap();
+}
+
+/// A second after the list has become unreadable (`revoked-grace = 1`) an open
+/// connection ends, and a new one is refused. With a list again, agents are accepted again.
+#[tokio::test]
+async fn without_a_list_of_revoked_certificates_no_certificate_is_accepted() {
+    let bed = Bed::new("");
+    bed.add_key("revoked-grace = 1");
+    let running = bed.run().await;
+    let agent = bed.agent();
+    let mut kept = bed.connect(running.grpc, Some(&agent)).await.unwrap();
+    kept.ask(query("192.0.2.0/24")).await.unwrap();
+    fs::write(bed.file("revoked.txt"), [0xff; 8]).unwrap();
+    let mut patience = 50;
+    while kept.ask(query("192.0.2.0/24")).await.is_ok() && patience > 0 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        patience -= 1;
+    }
+    assert!(patience > 0 && !running.site.is_ready());
+    assert!(bed.ask(running.grpc, Some(&agent)).await.is_err());
+    fs::write(bed.file("revoked.txt"), "").unwrap();
+    let mut patience = 50;
+    while bed.ask(running.grpc, Some(&agent)).await.is_err() {
+        patience -= 1;
+        assert!(patience > 0, "the list can be read again");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(running.site.is_ready());
+    running.handle.end().await.unwrap();
+}
+
+/// The gateway's own certificate is renewed by `headstart gateway certificate --gateway` and a
+/// reload.
 #[tokio::test]
 async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_ends() {
     let bed = Bed::new("");
@@ -117,8 +230,9 @@ async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_en
     running.handle.end().await.unwrap();
 }
 
-/// The clock of this host is behind the one that made the certificate by almost a day. The gateway starts and says so; an agent whose
-/// clock is right would accept the certificate, and the agent of this test, whose clock is behind as well, refuses it itself.
+/// The clock of this host is behind the one that made the certificate by almost a day. The gateway
+/// starts and says so; an agent whose clock is right would accept the certificate, and the agent of
+/// this test, whose clock is behind as well, refuses it itself.
 #[tokio::test]
 async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     let bed = Bed::new("");
@@ -134,7 +248,8 @@ async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     running.handle.end().await.unwrap();
 }
 
-/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a reload.
+/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a
+/// reload.
 #[tokio::test]
 async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     let (bed, other) = (Bed::new(""), Bed::new(""));
@@ -179,7 +294,8 @@ async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     running.handle.end().await.unwrap();
 }
 
-/// How one authority takes another's place without an hour in which somebody is refused: for a while both are believed.
+/// How one authority takes another's place without an hour in which somebody is refused: for a
+/// while both are believed.
 #[tokio::test]
 async fn agents_of_two_authorities_are_heard_while_both_are_named() {
     let (bed, next) = (Bed::new(""), Bed::new(""));

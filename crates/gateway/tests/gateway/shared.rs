@@ -1,6 +1,6 @@
 //! Several gateways over one Redis server, a real one of this machine's package where there is one.
 
-use crate::bed::{Bed, Running, batch, query, report, send};
+use crate::bed::{Bed, Running, batch, network, query, report, send};
 use crate::store::{Redis, RedisCluster};
 use gateway::os::clock::SiteClock;
 use gateway::pki::HolderRole;
@@ -49,6 +49,50 @@ async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     }
 }
 
+/// The rights that docs/gateway/operate.md gives a gateway suffice for all that it does at a store.
+/// They give no right to other keys. The server notes each command that it denies (`ACL LOG`).
+#[tokio::test]
+async fn the_documented_rights_at_a_store_suffice() {
+    let first = Bed::new("");
+    let docs = include_str!("../../../../docs/gateway/operate.md");
+    let users = docs.lines().filter(|line| line.starts_with("user ")).collect::<Vec<_>>();
+    assert_eq!(users.len(), 2);
+    let acl = first.file("users.acl");
+    let admin = "user admin on >admin ~* &* +@all";
+    fs::write(&acl, format!("{}\n{admin}\n", users.join("\n"))).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let Some(redis) = Redis::start_at(port, &["--aclfile", acl.to_str().unwrap()]) else { return };
+    let connect = async |user: &str| {
+        let client = redis::Client::open(format!("redis://{user}@127.0.0.1:{}/0", redis.port));
+        client.unwrap().get_multiplexed_async_connection().await.unwrap()
+    };
+    let second = first.beside();
+    for bed in [&first, &second] {
+        let url = format!("redis://headstart:PASSWORD@127.0.0.1:{}/0", redis.port);
+        bed.add_key(&format!("redis = \"{url}\""));
+    }
+    let (a, b) = (first.run().await, second.run().await);
+    let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
+    send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
+    assert!(learns(&second, &b, "192.0.2.0/24").await);
+    let operator = first.issue(HolderRole::Operator, "site", "operator");
+    let mut forgets = first.connect(a.grpc, Some(&operator)).await.unwrap();
+    let network = Some(network("192.0.2.0/24"));
+    forgets.forget(ForgetRequest { network }).await.unwrap();
+    for running in [a, b] {
+        running.handle.end().await.unwrap();
+    }
+    let denied: Vec<redis::Value> =
+        redis::cmd("ACL").arg("LOG").query_async(&mut connect("admin:admin").await).await.unwrap();
+    assert!(denied.is_empty(), "{denied:?}");
+    let others = redis::cmd("HSET").arg("others").arg("field").arg(1).to_owned();
+    let mut gateway = connect("headstart:PASSWORD").await;
+    let refused = others.query_async::<()>(&mut gateway).await.unwrap_err();
+    assert_eq!(refused.code(), Some("NOPERM"));
+    let flush = redis::cmd("FLUSHALL").query_async::<()>(&mut gateway).await.unwrap_err();
+    assert_eq!(flush.code(), Some("NOPERM"));
+}
+
 /// Each shows both, itself first, also one that has nothing to share.
 #[tokio::test]
 async fn gateways_of_a_store_see_each_other() {
@@ -77,8 +121,9 @@ async fn gateways_of_a_store_see_each_other() {
     }
 }
 
-/// A gateway without a state draws a number at each start, so nobody ever writes under its old number again. It takes its row away when it
-/// ends. If it is killed, the next run on its host does that, once the row has been silent for a minute.
+/// A gateway without a state draws a number at each start, so nobody ever writes under its old
+/// number again. It takes its row away when it ends. If it is killed, the next run on its host does
+/// that, once the row has been silent for a minute.
 #[tokio::test]
 async fn a_gateway_without_a_state_leaves_no_row_behind() {
     let Some(redis) = Redis::start() else { return };
@@ -105,7 +150,8 @@ async fn a_gateway_without_a_state_leaves_no_row_behind() {
     sees(&b, [of_a, of_b]).await;
     a.handle.end().await.unwrap();
     sees(&b, [of_b, of_b]).await;
-    // A row as a killed run on this host left it, two minutes ago; the number is none that the other two have.
+    // A row as a killed run on this host left it, two minutes ago; the number is none that the
+    // other two have.
     let (dead, now) = (of_a ^ of_b ^ 1, SiteClock::wall_seconds());
     let member = format!("{dead} {}", b.site.gateways.own().name);
     redis.command(&["ZADD", "headstart:2:gateways", &(now - 120).to_string(), &member]);
@@ -207,7 +253,8 @@ async fn shares(running: &Running) {
     }
 }
 
-/// It has the snapshot of before it learnt anything, so the store alone has its ten reports. One more makes eleven.
+/// It has the snapshot of before it learnt anything, so the store alone has its ten reports. One
+/// more makes eleven.
 #[tokio::test]
 async fn a_gateway_that_was_killed_replaces_nothing_that_it_had_shared() {
     let Some(redis) = Redis::start() else { return };
@@ -273,7 +320,8 @@ async fn the_way_to_the_store_is_encrypted_where_the_operator_wants_it() {
     running.handle.end().await.unwrap();
 }
 
-/// Two gateways that know one node each of a cluster of three: whichever node has the tenant's keys, both find it.
+/// Two gateways that know one node each of a cluster of three: whichever node has the tenant's
+/// keys, both find it.
 #[tokio::test]
 async fn a_cluster_serves_as_one_store() {
     let Some(cluster) = RedisCluster::start() else { return };

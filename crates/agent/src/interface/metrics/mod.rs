@@ -21,14 +21,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use std::future::pending;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
+use support::http::serve;
 
 /// Where it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,12 +108,15 @@ impl MetricsListener {
     async fn answer(self, router: Router) -> io::Result<()> {
         match self {
             Self::Tcp(listener) => {
-                axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                serve(listener, router, SocketAddr::ip, pending()).await;
             }
             Self::Unix(listener) => {
-                axum::serve(tokio::net::UnixListener::from_std(listener)?, router).await
+                let listener = tokio::net::UnixListener::from_std(listener)?;
+                serve(listener, router, |_| Ipv4Addr::UNSPECIFIED.into(), pending()).await;
             }
         }
+        Ok(())
     }
 }
 

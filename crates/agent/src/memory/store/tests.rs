@@ -1,4 +1,7 @@
 use super::*;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
 
 const SAVED: Moment = Moment { monotonic_ns: 1000, wall_ns: 50_000, boot: 7 };
 
@@ -79,20 +82,35 @@ fn an_agent_that_ends_is_waited_for() {
     fs::remove_file(&file).unwrap();
 }
 
+/// A file of the gateway, or of any other program, is none of the agent's.
 #[test]
-fn what_is_no_database_is_put_aside() {
+fn what_is_no_memory_of_an_agent_is_refused() {
     let file = std::env::temp_dir().join(format!("headstart-store-{}.redb", std::process::id()));
     fs::write(&file, "no database, but more than a few bytes of something else").unwrap();
-    let (store, why) = Store::open(&file, Duration::ZERO).unwrap();
-    assert!(why.unwrap().contains("is damaged"));
-    assert_eq!(store.fact(AgentFact::Off), None);
-    store.set_fact(AgentFact::Off, Some("harm")).unwrap();
-    assert!(Store::open(&file, Duration::ZERO).unwrap_err().contains("another agent has"));
-    drop(store);
-    assert_eq!(
-        Store::open(&file, Duration::ZERO).unwrap().0.fact(AgentFact::Off),
-        Some("harm".to_owned())
+    let why = Store::open(&file, Duration::ZERO).unwrap_err();
+    assert!(why.contains("is not a state file of the agent"), "{why}");
+    fs::remove_file(&file).unwrap();
+    let database = Database::create(&file).unwrap();
+    let writing = database.begin_write().unwrap();
+    writing.open_table(TableDefinition::<&str, u32>::new("forgets-1")).unwrap();
+    writing.commit().unwrap();
+    drop(database);
+    assert!(
+        Store::open(&file, Duration::ZERO)
+            .unwrap_err()
+            .contains("is not a state file of the agent")
     );
     fs::remove_file(&file).unwrap();
-    fs::remove_file(file.with_extension("damaged")).unwrap();
+}
+
+#[test]
+fn facts_outlive_the_agent() {
+    let (file, store) = store("facts");
+    crate::memory::format::bring_up(store.database()).unwrap();
+    assert_eq!(store.fact(AgentFact::Off), None);
+    store.set_fact(AgentFact::Off, Some("harm")).unwrap();
+    drop(store);
+    let again = Store::open(&file, Duration::ZERO).unwrap().0;
+    assert_eq!(again.fact(AgentFact::Off), Some("harm".to_owned()));
+    fs::remove_file(&file).unwrap();
 }
