@@ -314,7 +314,8 @@ impl Path {
     #[inline]
     pub fn on_send_stopped(&mut self, limit: SendLimit) {
         if self.usage.validation != WindowValidation::Off {
-            self.usage.note(limit, self.bytes());
+            let is_full = self.in_flight + self.window.mss() > self.window.cwnd();
+            self.usage.note(limit, self.bytes(), is_full);
         }
     }
 
