@@ -83,9 +83,17 @@ impl RightSizing {
     #[inline]
     pub fn on_larger(&mut self, len: u64) {
         if self.is_on {
-            let share = len.min(ETHERNET_PAYLOAD_BYTES) * 256 / TRUE_SIZE_BYTES;
-            self.grow_to(self.buffer * share / 256);
+            self.grow_to(self.buffer * share_of_payload(len) / 256);
         }
+    }
+
+    /// True if there is room for `bytes` in segments of `len` bytes. The first buffer holds less than was offered
+    /// where segments carry less than half of their memory; it grows by what is read.
+    #[inline]
+    pub const fn can_hold(&self, bytes: u64, len: u64) -> bool {
+        // No segment tells the share before one is larger than the kernel takes for granted.
+        let is_known = self.is_on && self.space == 0 && len > MSS_DEFAULT;
+        !is_known || bytes <= self.buffer * share_of_payload(len) / 256
     }
 
     /// It can never be more than `max` bytes.
@@ -181,6 +189,12 @@ impl RightSizing {
     fn grow_to(&mut self, window: u64) {
         self.capacity = self.capacity.max(window.min(self.max));
     }
+}
+
+/// Payload in 256 bytes of the memory that segments of `len` bytes take.
+const fn share_of_payload(len: u64) -> u64 {
+    let len = if len < ETHERNET_PAYLOAD_BYTES { len } else { ETHERNET_PAYLOAD_BYTES };
+    len * 256 / TRUE_SIZE_BYTES
 }
 
 #[cfg(test)]

@@ -126,6 +126,14 @@ impl Connection {
         self.forget();
     }
 
+    /// Its listener is gone. A handshake that is not complete is forgotten, and what the peer sends
+    /// next meets no connection (Linux `tcp_v4_rcv`, `TCP_NEW_SYN_RECV`). Data in a SYN made it whole.
+    pub(crate) fn on_listener_closed(&mut self) {
+        if self.is_half_open() && !self.counts.data_in_syn {
+            self.forget();
+        }
+    }
+
     /// Over, with nothing more to say.
     pub(super) fn forget(&mut self) {
         self.state = State::Closed;
