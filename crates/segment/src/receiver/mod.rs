@@ -256,12 +256,15 @@ impl Receiver {
         self.sizing.on_in_order(now, self.rcv_nxt, offered);
     }
 
-    /// A window as large as the last ACK's can be offered beside what waits to be read.
+    /// A window as large as the last ACK's can be offered beside what waits to be read
+    /// (`__tcp_select_window` of `rcv_wnd`, which no field of 16 bits limits).
     #[inline]
     fn keeps_window(&self) -> bool {
-        let offered = self.window.edge().saturating_sub(self.last_ack_sent);
+        let Some(buffer) = self.sizing.first_buffer(self.largest) else { return true };
+        let edge = self.window.edge().max(1 + buffer.offered);
         let unread = self.rcv_nxt.saturating_sub(self.read);
-        self.sizing.can_hold(offered + unread, self.largest)
+        let room = buffer.holds.saturating_sub(unread);
+        room.next_multiple_of(1 << self.window.shift()) >= edge.saturating_sub(self.last_ack_sent)
     }
 
     fn on_any_segment(

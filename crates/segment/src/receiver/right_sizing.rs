@@ -29,6 +29,15 @@ pub struct Backlog {
     pub extent: u64,
 }
 
+/// The payload of a buffer that has not grown, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstBuffer {
+    /// Bytes expected before segments came: half of the memory.
+    pub offered: u64,
+    /// Bytes that the size of segments shows.
+    pub holds: u64,
+}
+
 /// The size of the receive buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct RightSizing {
@@ -87,13 +96,16 @@ impl RightSizing {
         }
     }
 
-    /// True if there is room for `bytes` in segments of `len` bytes. The first buffer holds less than was offered
-    /// where segments carry less than half of their memory; it grows by what is read.
+    /// Returns the payload that the first buffer offered and holds, in segments of `len` bytes. It
+    /// holds less where segments carry less than half of their memory. `None` once reading has let
+    /// it grow, and before a segment is larger than `TCP_MSS_DEFAULT`.
     #[inline]
-    pub const fn can_hold(&self, bytes: u64, len: u64) -> bool {
-        // No segment tells the share before one is larger than the kernel takes for granted.
-        let is_known = self.is_on && self.space == 0 && len > MSS_DEFAULT;
-        !is_known || bytes <= self.buffer * share_of_payload(len) / 256
+    pub const fn first_buffer(&self, len: u64) -> Option<FirstBuffer> {
+        if !self.is_on || self.space > 0 || len <= MSS_DEFAULT {
+            return None;
+        }
+        let holds = self.buffer * share_of_payload(len) / 256;
+        Some(FirstBuffer { offered: self.buffer / 2, holds })
     }
 
     /// It can never be more than `max` bytes.

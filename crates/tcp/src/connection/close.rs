@@ -126,8 +126,8 @@ impl Connection {
         self.forget();
     }
 
-    /// Its listener is gone. A handshake that is not complete is forgotten, and what the peer sends
-    /// next meets no connection (Linux `tcp_v4_rcv`, `TCP_NEW_SYN_RECV`). Data in a SYN made it whole.
+    /// Forgets a handshake that is not complete: its listener is gone. The peer's next segment
+    /// meets no connection (Linux `tcp_v4_rcv`, `TCP_NEW_SYN_RECV`). A SYN with data is complete.
     pub(crate) fn on_listener_closed(&mut self) {
         if self.is_half_open() && !self.counts.data_in_syn {
             self.forget();

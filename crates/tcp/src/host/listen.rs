@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use units::{Instant, SeqNum};
 
 impl Host {
-    /// Accepts no more connections to `port`. Those that are established go on; the peer of a
+    /// Accepts no more connections to `port`. Established connections go on; the peer of a
     /// half-open one meets a closed port.
     pub fn unlisten(&mut self, now: Instant, port: u16) {
         self.listeners.retain(|(p, _)| *p != port);
