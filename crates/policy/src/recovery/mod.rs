@@ -88,6 +88,9 @@ pub struct Report {
     pub cwnd: Option<u64>,
     /// The window may grow on this ACK (start-up or congestion control is asked).
     pub grow: bool,
+    /// Bytes that the ACK reports as delivered again, which count in this growth (Linux
+    /// `tcp_dsack_seen`).
+    pub duplicate_bytes: u64,
     /// What this does to the retransmission timer.
     pub timer: TimerAction,
     /// Send a tail-loss probe: one segment regardless of the window.
@@ -105,6 +108,7 @@ impl Report {
         ended: false,
         cwnd: None,
         grow: true,
+        duplicate_bytes: 0,
         timer: TimerAction::OnProgress,
         probe: false,
         stance: Stance::Idle,

@@ -15,7 +15,7 @@ use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
-pub use reassembly::{Arrival, Reassembly};
+pub use reassembly::{Arrival, MOST_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::{Gap, patience};
 use units::{Duration, Instant, SeqNum};
@@ -69,7 +69,10 @@ impl Receiver {
             rcv_nxt: 0,
             read: 1,
             fin: None,
-            reassembly: Reassembly::default(),
+            reassembly: match config.autotune {
+                true => Reassembly::with_reports(MOST_REPORTED_BY_LINUX),
+                false => Reassembly::default(),
+            },
             duplicate: None,
             leaves_last_out: false,
             sizing: RightSizing::new(config, OfferedWindow::max(config, scaling)),

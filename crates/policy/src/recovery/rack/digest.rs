@@ -65,6 +65,7 @@ impl RackTlp {
             report.timer = TimerAction::Restart;
         }
         let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
+        report.duplicate_bytes = twice;
         report.grow = progress && self.state != State::Recovery;
         report.ended = was_recovering && !self.recovering();
         report.stance = match self.state {
