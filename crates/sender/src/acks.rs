@@ -87,6 +87,10 @@ impl Sender {
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         sample.delivered += verdict.duplicate_bytes;
+        if !is_plain {
+            // Recovery may have set or restored the window (`tcp_fastretrans_alert` comes first).
+            sample.cwnd_limited = path.is_cwnd_limited();
+        }
         if path.is_metered() {
             self.meter(path, &mut sample, &info, losses, verdict.old);
         }

@@ -11,7 +11,7 @@ pub struct Reassembly {
     latest: Vec<(u64, u64)>,
     /// Bytes in all ranges.
     waiting: u64,
-    /// At most so many ranges are kept in `latest`.
+    /// Most ranges of `latest` that outlast a change.
     most_reported: usize,
 }
 
@@ -88,6 +88,7 @@ impl Reassembly {
             self.waiting -= first.1 - first.0;
             self.ranges.pop_front();
         }
+        self.latest.truncate(self.most_reported);
         // What is in order takes no place: however many gaps are filled, those that wait stay known.
         self.latest.retain(|range| range.0 > right);
         right
@@ -119,8 +120,10 @@ impl Reassembly {
 
     /// A range changed; those it has swallowed are no more.
     fn note_change(&mut self, left: u64, right: u64) {
+        // One more than are kept stays until the next change: an ACK that was held back does not
+        // report this one, and still reports that.
+        self.latest.truncate(self.most_reported);
         self.latest.retain(|r| r.0 < left || r.0 >= right);
-        self.latest.truncate(self.most_reported - 1);
         self.latest.insert(0, (left, right));
     }
 
