@@ -231,6 +231,9 @@ pub struct ConnectionConfig {
     pub nagle: bool,
     /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux `tcp_nagle_check`).
     pub minshall: bool,
+    /// A FIN on its own waits for room in the congestion window, as a segment (Linux
+    /// `tcp_cwnd_test`); otherwise it is control and leaves at once.
+    pub fin_takes_window: bool,
     /// End with PSH what segmentation offload would take as one, as Linux does.
     pub offload: bool,
     /// Of these, so many segments make one at least; zero: as the rate says (Linux `tcp_min_tso_segs`).
@@ -290,6 +293,7 @@ impl Default for ConnectionConfig {
             show_priority: true,
             nagle: true,
             minshall: false,
+            fin_takes_window: false,
             offload: false,
             least_batch: 0,
             idle: IdleRestart::SlowStart,

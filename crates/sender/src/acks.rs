@@ -75,12 +75,22 @@ impl Sender {
         let verdict = if is_plain && self.rests_on(path, &info, is_once, ack.may_send) {
             self.settle_in_flight(path);
             let echoed = self.on_ecn_echo(path, ack, None, &mut outcome);
-            AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
+            AckVerdict {
+                grow: !echoed,
+                old: false,
+                duplicate_bytes: 0,
+                timer: TimerAction::OnProgress,
+            }
         } else {
             let reading = AckReading { info: &info, sample: &sample, lowest };
             self.judge(path, ack, reading, &mut outcome)
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
+        sample.delivered += verdict.duplicate_bytes;
+        if !is_plain {
+            // Recovery may have set or restored the window (`tcp_fastretrans_alert` comes first).
+            sample.cwnd_limited = path.is_cwnd_limited();
+        }
         if path.is_metered() {
             self.meter(path, &mut sample, &info, losses, verdict.old);
         }

@@ -349,6 +349,11 @@ impl Sender {
         self.recovery_point().is_some()
     }
 
+    /// A timeout began the repair, as far as recovery has a state for that.
+    pub fn repairs_timeout(&self) -> bool {
+        self.recovery.state().repairs_timeout
+    }
+
     /// Returns the reordering that recovery has seen.
     pub fn reordering(&self) -> SeenReordering {
         self.recovery.state().reordering

@@ -28,6 +28,8 @@ pub(crate) struct AckVerdict {
     pub(crate) grow: bool,
     /// It is for data sent before the window of a shared path fell.
     pub(crate) old: bool,
+    /// Bytes delivered again, which count in this growth.
+    pub(crate) duplicate_bytes: u64,
     pub(crate) timer: TimerAction,
 }
 
@@ -57,7 +59,7 @@ impl Sender {
         let echoed = self.on_ecn_echo(path, ack, arrived, outcome);
         let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
         let grow = report.grow && !echoed && !old && !held;
-        AckVerdict { grow, old, timer: report.timer }
+        AckVerdict { grow, old, duplicate_bytes: report.duplicate_bytes, timer: report.timer }
     }
 
     /// True if recovery is at rest, and stays so by a plain ACK on a path of its own. Recovery is

@@ -146,11 +146,12 @@ pub(crate) struct RaceArgs {
 
     /// Web server that simulated servers write as: builtin or nginx
     ///
-    /// nginx writes headers by themselves, answers in the order of the requests, and changes `TCP_NODELAY` and `TCP_CORK` as it writes.
-    /// With `--server nginx` it is what simulation is compared with; nothing else chooses it. The model is of nginx in the clear; a
-    /// note says so if the page speaks TLS.
-    #[arg(long, value_name = "MODEL", default_value_t = ServerModel::Builtin)]
-    pub(super) server_model: ServerModel,
+    /// nginx writes headers by themselves, answers in the order of the requests, and changes
+    /// `TCP_NODELAY` and `TCP_CORK` as it writes. Without this option, simulated servers write as
+    /// the server in the world `kernel`, else as `builtin`. The model is of nginx in the clear. If
+    /// the worlds have different servers for that, a line above the table says so.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) server_model: Option<ServerModel>,
 
     /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl or chromium
     ///

@@ -30,7 +30,9 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
     let mut raced = Vec::new();
     for ((variant, races), notes) in variants().zip(notes) {
         let mut one = raced::as_far_as_possible(&variant.args, races)?;
-        one.result.notes = [notes, remarks::on_result(&one)].concat();
+        let servers: Vec<String> = one.other_servers.iter().cloned().collect();
+        servers.iter().for_each(|sentence| note(sentence));
+        one.result.notes = [notes, servers, remarks::on_result(&one)].concat();
         raced.push(one);
     }
     let comparison = comparison(command, races, &raced);

@@ -58,7 +58,8 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
     notes.extend(remarks::on_runs(args, &races[0]));
     notes.iter().for_each(|one| note(one));
     let mut raced = raced::as_far_as_possible(args, &races[0])?;
-    raced.result.notes = [notes, remarks::on_result(&raced)].concat();
+    let servers: Vec<String> = raced.other_servers.iter().cloned().collect();
+    raced.result.notes = [notes, servers, remarks::on_result(&raced)].concat();
     // A report that cannot be written is no reason to keep the results back.
     let written = files::write(args, &raced);
     match args.json {
@@ -82,6 +83,9 @@ fn announced(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Vec<String>, Failur
 
 /// The result in words, and its tables.
 fn print(raced: &Raced) -> Result<(), Failure> {
+    if let Some(sentence) = &raced.other_servers {
+        stdout::print(&format!("{sentence}\n\n"))?;
+    }
     for sentence in diagnosis::sentences(&raced.result) {
         stdout::print(&format!("{sentence}\n"))?;
     }

@@ -1,7 +1,7 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
-use super::races::RaceOfRun;
+use super::races::{RaceOfRun, speaks_tls};
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
 use cmdline::{Failure, note};
@@ -20,6 +20,8 @@ pub(super) struct Raced {
     pub(super) later: Vec<RaceOutcome>,
     /// Medians over the runs.
     pub(super) result: RaceResult,
+    /// Says which servers the worlds have, if these differ.
+    pub(super) other_servers: Option<String>,
 }
 
 impl Raced {
@@ -33,7 +35,7 @@ impl Raced {
 pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Raced, Failure> {
     let server = server(args, &races[0].race)?;
     let worlds = args.on.as_slice();
-    match raced(args, races, &server, worlds) {
+    match raced(args, &served_alike(args, races, &server), &server, worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
             note(&format!("simulated only: {error}"));
             raced(args, races, &server, &[World::Sim]).map_err(Failure::failed)
@@ -41,6 +43,43 @@ pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
         raced => raced.map_err(Failure::failed),
     }
+}
+
+/// The races, with simulated servers that write as the kernel's server if a model of it exists.
+/// Servers of the world `wire` are built in, so a race there keeps the model that it has.
+fn served_alike(args: &RaceArgs, races: &[RaceOfRun], server: &ServerProgram) -> Vec<RaceOfRun> {
+    let mut races = races.to_vec();
+    let may_follow = args.server_model.is_none() && !args.on.contains(&World::Wire);
+    let is_clear = races.iter().all(|run| !speaks_tls(&run.race));
+    if may_follow && is_clear {
+        races.iter_mut().for_each(|run| run.race.loader.server = model_of(server));
+    }
+    races
+}
+
+/// The model of a server in the kernel's world.
+const fn model_of(server: &ServerProgram) -> ServerModel {
+    match server {
+        ServerProgram::Builtin => ServerModel::Builtin,
+        ServerProgram::Nginx(_) => ServerModel::Nginx,
+    }
+}
+
+/// Says so if the simulated servers are not those of the kernel's world.
+fn other_servers(worlds: &[World], race: &Race, server: &ServerProgram) -> Option<String> {
+    let are_compared = worlds.contains(&World::Sim) && worlds.contains(&World::Kernel);
+    let simulated = race.loader.server;
+    (are_compared && simulated != model_of(server)).then(|| {
+        let why = match server {
+            ServerProgram::Nginx(_) if speaks_tls(race) => " nginx behind TLS is not modelled.",
+            _ => "",
+        };
+        format!(
+            "The worlds have different servers: kernel {}, sim a model of {simulated}.{why} Times differ for that too; \
+             --server builtin and --server-model builtin compare like with like.",
+            server.name(),
+        )
+    })
 }
 
 /// Races the runs one after another. Captures and figures are those of the first.
@@ -59,7 +98,8 @@ fn raced(
     let later = outcomes.split_off(1);
     let outcome = outcomes.remove(0);
     let race = races[0].race.clone();
-    Ok(Raced { race, outcome, later, result: RaceResult::over_runs(results) })
+    let other_servers = other_servers(worlds, &race, server);
+    Ok(Raced { race, outcome, later, result: RaceResult::over_runs(results), other_servers })
 }
 
 fn raced_run(
@@ -89,7 +129,7 @@ fn raced_run(
     let loaded = load(race, how, is_shown);
     progress.end();
     let (outcome, result) = loaded?;
-    let (server, client) = (args.server_model, args.client_model);
+    let (server, client) = (race.loader.server, args.client_model);
     let setting = Setting {
         sim_server: (server != ServerModel::default()).then(|| server.to_string()),
         client_model: (client != ClientModel::default()).then(|| client.to_string()),

@@ -12,7 +12,7 @@ use race::{
 use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{ClientTcp, Contender};
-use workload::{LoaderConfig, Page, PageMilestone, RecordedRun, TLS_SERVER_FLIGHT};
+use workload::{LoaderConfig, Page, PageMilestone, RecordedRun, TLS_SERVER_FLIGHT, Tls};
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
@@ -21,10 +21,16 @@ const DEFAULT_REPEATS: u32 = 7;
 const DEFAULT_PHASES: u32 = 25;
 
 /// The race of one run of the page.
+#[derive(Clone)]
 pub(super) struct RaceOfRun {
     /// The run's id in the recording.
     pub(super) id: Option<String>,
     pub(super) race: Race,
+}
+
+/// A host of the page speaks TLS in this race.
+pub(super) fn speaks_tls(race: &Race) -> bool {
+    race.page.hosts().iter().any(|host| race.loader.protocol(host).tls != Tls::None)
 }
 
 impl RaceArgs {
@@ -126,7 +132,7 @@ impl RaceArgs {
                 tls: self.tls,
                 tls_server_flight: self.tls_flight.unwrap_or(TLS_SERVER_FLIGHT),
                 connections: self.connections,
-                server: self.server_model,
+                server: self.server_model.unwrap_or_default(),
                 client: self.client_model,
                 ..LoaderConfig::default()
             },

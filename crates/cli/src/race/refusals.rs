@@ -28,7 +28,7 @@ fn refuse_of_http3(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
             "--http 3 has TLS 1.3 in it (RFC 9001): leave --tls out, or use 1.3 or 0rtt",
         ),
         (
-            is_asked && args.server_model != ServerModel::Builtin,
+            is_asked && args.server_model == Some(ServerModel::Nginx),
             "--server-model nginx writes to TCP: leave it out, or use --http 2",
         ),
         (

@@ -2,7 +2,7 @@
 //! was, and which loads did not complete.
 
 use super::raced::Raced;
-use super::races::RaceOfRun;
+use super::races::{RaceOfRun, speaks_tls};
 use super::{RaceArgs, page};
 use cmdline::{Failure, names};
 use link::path::TraceStart;
@@ -11,7 +11,7 @@ use race::{
 };
 use testbed::{Browser, Contender, runs_in};
 use units::counted;
-use workload::{ClientModel, Http, ServerModel, Tls};
+use workload::{ClientModel, Http, ServerModel};
 
 /// The notes on the runs of the page, each once.
 pub(super) fn of_pages(races: &[RaceOfRun]) -> Vec<String> {
@@ -87,9 +87,7 @@ fn no_quic(race: &Race) -> Option<&'static str> {
 
 /// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.
 fn clear_model(race: &Race) -> Option<&'static str> {
-    let speaks_tls = |host| race.loader.protocol(host).tls != Tls::None;
-    let is_guess =
-        race.loader.server == ServerModel::Nginx && race.page.hosts().iter().any(speaks_tls);
+    let is_guess = race.loader.server == ServerModel::Nginx && speaks_tls(race);
     is_guess.then_some(
         "--server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
          modelled. --tls none compares like with like",

@@ -31,7 +31,7 @@ impl Stack {
             Command::Connect(connect) => self.connect(now, *connect),
             Command::Listen(listen) => self.listen(listen),
             Command::Rescheme(port, scheme) => self.rescheme(port, &scheme),
-            Command::Unlisten(port) => self.unlisten(port),
+            Command::Unlisten(port) => self.unlisten(now, port),
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
@@ -42,7 +42,7 @@ impl Stack {
             Command::Close(reply) => {
                 self.closed.extend(reply);
                 let ports: Vec<_> = self.listeners.iter().map(|l| l.port).collect();
-                ports.into_iter().for_each(|port| self.unlisten(port));
+                ports.into_iter().for_each(|port| self.unlisten(now, port));
             }
         }
         self.digest_events(now);
@@ -127,9 +127,9 @@ impl Stack {
         }
     }
 
-    fn unlisten(&mut self, port: u16) {
+    fn unlisten(&mut self, now: Instant, port: u16) {
         self.listeners.retain(|listening| listening.port != port);
-        self.host.unlisten(port);
+        self.host.unlisten(now, port);
     }
 
     fn connect(&mut self, now: Instant, connect: Connect) {

@@ -322,7 +322,7 @@ impl Path {
     /// True if growing the window has a reason: by Linux's rule in slow start as long as half of it
     /// is used, else only while it is what limits sending.
     #[inline]
-    fn cwnd_limited(&self) -> bool {
+    pub fn is_cwnd_limited(&self) -> bool {
         let usage = &self.usage;
         let uses_half = || {
             let used = self.counted(usage.max_in_flight);
@@ -340,7 +340,7 @@ impl Path {
     pub fn observe(&mut self, sample: &mut AckSample) {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
-        sample.cwnd_limited = self.cwnd_limited();
+        sample.cwnd_limited = self.is_cwnd_limited();
         if self.capabilities.shows_acks {
             self.show_ack(sample);
         }

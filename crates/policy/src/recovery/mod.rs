@@ -88,6 +88,9 @@ pub struct Report {
     pub cwnd: Option<u64>,
     /// The window may grow on this ACK (start-up or congestion control is asked).
     pub grow: bool,
+    /// Bytes that the ACK reports as delivered again, which count in this growth (Linux
+    /// `tcp_dsack_seen`).
+    pub duplicate_bytes: u64,
     /// What this does to the retransmission timer.
     pub timer: TimerAction,
     /// Send a tail-loss probe: one segment regardless of the window.
@@ -105,6 +108,7 @@ impl Report {
         ended: false,
         cwnd: None,
         grow: true,
+        duplicate_bytes: 0,
         timer: TimerAction::OnProgress,
         probe: false,
         stance: Stance::Idle,
@@ -219,6 +223,9 @@ pub struct RecoveryState {
     /// The offset whose acknowledgement ends the recovery under way (RFC 6675 `RecoveryPoint`): in
     /// fast recovery, or after a timeout until all that was lost is repaired.
     pub recovery_point: Option<u64>,
+    /// A timeout began the repair, perhaps within a fast recovery (Linux `TCP_CA_Loss`). False for
+    /// recoveries without that state.
+    pub repairs_timeout: bool,
     /// When the recovery's own timer (reordering, tail-loss probe) runs out, if it runs.
     pub timeout: Option<Instant>,
     /// On a shared path: it repairs, or knows already, and needs no [`RecoveryEvent::LaterAcks`].
@@ -243,6 +250,7 @@ impl RecoveryState {
     pub const fn until(recovery_point: Option<u64>) -> Self {
         Self {
             recovery_point,
+            repairs_timeout: false,
             timeout: None,
             is_busy: recovery_point.is_some(),
             wants_new_data: false,

@@ -277,6 +277,7 @@ impl LossRecovery for RackTlp {
     fn state(&self) -> RecoveryState {
         let recovery_point = self.recovering().then_some(self.high);
         RecoveryState {
+            repairs_timeout: self.state == State::Loss,
             timeout: self.timeout(),
             wants_new_data: self.hold == Hold::ForNewData,
             may_be_needless: self.undo.has_sent_again(),

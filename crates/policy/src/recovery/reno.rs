@@ -90,6 +90,7 @@ pub(super) const ENTERED: Report = Report {
     ended: false,
     cwnd: None,
     grow: false,
+    duplicate_bytes: 0,
     timer: TimerAction::Restart,
     probe: false,
     stance: Stance::Ask,

@@ -253,7 +253,8 @@ impl Subject for Driver {
     }
 
     fn unlisten(&mut self) {
-        self.host.unlisten(LOCAL_PORT);
+        self.host.unlisten(self.now, LOCAL_PORT);
+        self.drain();
     }
 
     fn connect(&mut self, connection: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {

@@ -147,6 +147,7 @@ fn ca_state(connection: &Connection, path: &Path) -> u64 {
     let mut causes = path.window().changes().iter().rev().map(|change| change.cause);
     let began_by = causes.find(|cause| matches!(cause, Cause::Loss | Cause::Timeout));
     match (connection.recovering(), began_by) {
+        _ if connection.repairs_timeout() => LOSS,
         (true, Some(Cause::Timeout)) => LOSS,
         (true, _) => RECOVERY,
         (false, _) if connection.scoreboard().sacked() > 0 => DISORDER,

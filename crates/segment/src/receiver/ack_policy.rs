@@ -38,6 +38,8 @@ pub struct InOrder<'a> {
     pub ends: bool,
     /// It came with a SYN.
     pub with_syn: bool,
+    /// A window as large as the last one can be offered beside what waits to be read.
+    pub keeps_window: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +163,9 @@ impl AckTimer {
             Pending::Until(at) if at > self.expiry(now, ato) => self.pending = Pending::Nothing,
             _ => {}
         }
-        self.delay(self.expiry(now, ato), self.linux.full_segment() + 1);
+        // An ACK that would offer less waits for the reader (`__tcp_ack_snd_check`).
+        let enough = if data.keeps_window { self.linux.full_segment() + 1 } else { u64::MAX };
+        self.delay(self.expiry(now, ato), enough);
     }
 
     /// The peer's FIN is in order: it is answered at once, for nothing more comes to share the ACK with. A Linux receiver
@@ -217,10 +221,11 @@ impl AckTimer {
         self.demand();
     }
 
-    /// The application has read all that is in order.
+    /// The application has read; `all`: nothing in order is left (`__tcp_cleanup_rbuf`).
     #[inline]
-    pub fn on_all_read(&mut self) {
-        if self.linux.wants_ack_once_read() {
+    pub fn on_read(&mut self, all: bool) {
+        let is_enough = self.linux.is_ack_owed() && self.unacked > self.linux.full_segment();
+        if is_enough || all && self.linux.wants_ack_once_read() {
             self.demand();
         }
     }

@@ -181,6 +181,12 @@ impl LinuxAcks {
         }
     }
 
+    /// Data came since the last ACK (`inet_csk_ack_scheduled`).
+    #[inline]
+    pub(super) fn is_ack_owed(&self) -> bool {
+        self.owed != Owed::Nothing
+    }
+
     /// The application has read all there is: an ACK is worth sending if the peer may be waiting for it
     /// (`__tcp_cleanup_rbuf`).
     #[inline]

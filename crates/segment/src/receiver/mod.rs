@@ -15,7 +15,7 @@ use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
-pub use reassembly::{Arrival, Reassembly};
+pub use reassembly::{Arrival, MOST_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::{Gap, patience};
 use units::{Duration, Instant, SeqNum};
@@ -69,7 +69,10 @@ impl Receiver {
             rcv_nxt: 0,
             read: 1,
             fin: None,
-            reassembly: Reassembly::default(),
+            reassembly: match config.autotune {
+                true => Reassembly::with_reports(MOST_REPORTED_BY_LINUX),
+                false => Reassembly::default(),
+            },
             duplicate: None,
             leaves_last_out: false,
             sizing: RightSizing::new(config, OfferedWindow::max(config, scaling)),
@@ -242,6 +245,7 @@ impl Receiver {
                 opens,
                 ends: false,
                 with_syn: !self.is_open,
+                keeps_window: self.keeps_window(),
             },
             rtt,
         );
@@ -253,6 +257,17 @@ impl Receiver {
         self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
         let offered = self.window.edge().saturating_sub(self.last_ack_sent);
         self.sizing.on_in_order(now, self.rcv_nxt, offered);
+    }
+
+    /// A window as large as the last ACK's can be offered beside what waits to be read
+    /// (`__tcp_select_window` of `rcv_wnd`, which no field of 16 bits limits).
+    #[inline]
+    fn keeps_window(&self) -> bool {
+        let Some(buffer) = self.sizing.first_buffer(self.largest) else { return true };
+        let edge = self.window.edge().max(1 + buffer.offered);
+        let unread = self.rcv_nxt.saturating_sub(self.read);
+        let room = buffer.holds.saturating_sub(unread);
+        room.next_multiple_of(1 << self.window.shift()) >= edge.saturating_sub(self.last_ack_sent)
     }
 
     fn on_any_segment(
@@ -304,8 +319,16 @@ impl Receiver {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
                 let (ends, with_syn) = (self.fin_arrived(), !self.is_open);
-                let opens = opened;
-                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens, ends, with_syn };
+                let data = InOrder {
+                    segment,
+                    bytes: fresh,
+                    fills_gap,
+                    gap,
+                    opens: opened,
+                    ends,
+                    with_syn,
+                    keeps_window: self.keeps_window(),
+                };
                 self.on_in_order(now, data, rtt);
             }
             Arrival::Duplicate if right <= self.rcv_nxt => {
@@ -362,9 +385,16 @@ impl Receiver {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            let (fills_gap, gap, opens, ends) = (false, None, false, false);
-            let with_syn = !self.is_open;
-            let data = InOrder { segment, bytes: len, fills_gap, gap, opens, ends, with_syn };
+            let data = InOrder {
+                segment,
+                bytes: len,
+                fills_gap: false,
+                gap: None,
+                opens: false,
+                ends: false,
+                with_syn: !self.is_open,
+                keeps_window: true,
+            };
             self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());
@@ -399,9 +429,7 @@ impl Receiver {
             self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         }
         self.read = end;
-        if self.read == self.rcv_nxt {
-            self.ack.on_all_read();
-        }
+        self.ack.on_read(self.read == self.rcv_nxt);
         self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Out-of-order ranges above `rcv_nxt`, remembering which changed last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reassembly {
     /// Disjoint, not touching, ascending.
     ranges: VecDeque<(u64, u64)>,
@@ -11,11 +11,16 @@ pub struct Reassembly {
     latest: Vec<(u64, u64)>,
     /// Bytes in all ranges.
     waiting: u64,
+    /// Most ranges of `latest` that outlast a change.
+    most_reported: usize,
 }
 
 /// Ranges whose order of change is remembered: an ACK has room for four, and ranges that grow
 /// together or are filled leave their places to earlier ones.
-const LATEST: usize = 16;
+const MOST_REPORTED: usize = 16;
+/// Linux keeps no more than an ACK has room for (`TCP_NUM_SACKS`): a range that others have pushed
+/// out is not reported again unless it changes.
+pub const MOST_REPORTED_BY_LINUX: usize = 4;
 
 /// Ranges kept: a peer that sends every other byte could have millions in a window. What would be one
 /// more is forgotten, as if it had been lost.
@@ -34,7 +39,18 @@ pub enum Arrival {
     Duplicate,
 }
 
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self::with_reports(MOST_REPORTED)
+    }
+}
+
 impl Reassembly {
+    /// Nothing waits; `most_reported` ranges are remembered for SACK blocks.
+    pub const fn with_reports(most_reported: usize) -> Self {
+        Self { ranges: VecDeque::new(), latest: Vec::new(), waiting: 0, most_reported }
+    }
+
     /// Books `[left, right)`, not empty, and moves `rcv_nxt` over all that is now continuous.
     /// The second answer is a duplicate part, if some of it had arrived before.
     #[inline]
@@ -72,6 +88,7 @@ impl Reassembly {
             self.waiting -= first.1 - first.0;
             self.ranges.pop_front();
         }
+        self.latest.truncate(self.most_reported);
         // What is in order takes no place: however many gaps are filled, those that wait stay known.
         self.latest.retain(|range| range.0 > right);
         right
@@ -103,8 +120,10 @@ impl Reassembly {
 
     /// A range changed; those it has swallowed are no more.
     fn note_change(&mut self, left: u64, right: u64) {
+        // One more than are kept stays until the next change: an ACK that was held back does not
+        // report this one, and still reports that.
+        self.latest.truncate(self.most_reported);
         self.latest.retain(|r| r.0 < left || r.0 >= right);
-        self.latest.truncate(LATEST - 1);
         self.latest.insert(0, (left, right));
     }
 

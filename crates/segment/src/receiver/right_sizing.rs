@@ -29,6 +29,15 @@ pub struct Backlog {
     pub extent: u64,
 }
 
+/// The payload of a buffer that has not grown, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstBuffer {
+    /// Bytes expected before segments came: half of the memory.
+    pub offered: u64,
+    /// Bytes that the size of segments shows.
+    pub holds: u64,
+}
+
 /// The size of the receive buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct RightSizing {
@@ -83,9 +92,20 @@ impl RightSizing {
     #[inline]
     pub fn on_larger(&mut self, len: u64) {
         if self.is_on {
-            let share = len.min(ETHERNET_PAYLOAD_BYTES) * 256 / TRUE_SIZE_BYTES;
-            self.grow_to(self.buffer * share / 256);
+            self.grow_to(self.buffer * share_of_payload(len) / 256);
         }
+    }
+
+    /// Returns the payload that the first buffer offered and holds, in segments of `len` bytes. It
+    /// holds less where segments carry less than half of their memory. `None` once reading has let
+    /// it grow, and before a segment is larger than `TCP_MSS_DEFAULT`.
+    #[inline]
+    pub const fn first_buffer(&self, len: u64) -> Option<FirstBuffer> {
+        if !self.is_on || self.space > 0 || len <= MSS_DEFAULT {
+            return None;
+        }
+        let holds = self.buffer * share_of_payload(len) / 256;
+        Some(FirstBuffer { offered: self.buffer / 2, holds })
     }
 
     /// It can never be more than `max` bytes.
@@ -181,6 +201,12 @@ impl RightSizing {
     fn grow_to(&mut self, window: u64) {
         self.capacity = self.capacity.max(window.min(self.max));
     }
+}
+
+/// Payload in 256 bytes of the memory that segments of `len` bytes take.
+const fn share_of_payload(len: u64) -> u64 {
+    let len = if len < ETHERNET_PAYLOAD_BYTES { len } else { ETHERNET_PAYLOAD_BYTES };
+    len * 256 / TRUE_SIZE_BYTES
 }
 
 #[cfg(test)]

@@ -126,6 +126,14 @@ impl Connection {
         self.forget();
     }
 
+    /// Forgets a handshake that is not complete: its listener is gone. The peer's next segment
+    /// meets no connection (Linux `tcp_v4_rcv`, `TCP_NEW_SYN_RECV`). A SYN with data is complete.
+    pub(crate) fn on_listener_closed(&mut self) {
+        if self.is_half_open() && !self.counts.data_in_syn {
+            self.forget();
+        }
+    }
+
     /// Over, with nothing more to say.
     pub(super) fn forget(&mut self) {
         self.state = State::Closed;

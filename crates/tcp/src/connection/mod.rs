@@ -230,6 +230,10 @@ impl Connection {
     pub fn recovering(&self) -> bool {
         self.sender.recovering()
     }
+    /// A timeout began the repair, as far as recovery has a state for that (Linux `TCP_CA_Loss`).
+    pub fn repairs_timeout(&self) -> bool {
+        self.sender.repairs_timeout()
+    }
     /// Doublings of the retransmission timeout in force.
     pub const fn backoff(&self) -> u32 {
         self.sender.backoff()

@@ -282,8 +282,10 @@ impl Connection {
         if len == 0 || self.is_held_back(len) {
             return None;
         }
-        // A FIN is control: the window does not gate it.
         let data = len - u64::from(self.sender.nxt() + len > self.sender.written());
+        if data == 0 && self.config.fin_takes_window && allowance < self.sender.mss() {
+            return None;
+        }
         // A SYN-ACK takes no window from what answers data in a SYN: in Linux no connection has sent it.
         let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
         if data > allowance + u64::from(syn) {

@@ -7,6 +7,11 @@ use crate::segment::Unreachable;
 use units::SeqNum;
 
 impl Connection {
+    /// A SYN was answered, and the answer is not acknowledged.
+    pub(super) const fn is_half_open(&self) -> bool {
+        matches!(self.state, State::SynReceived) && self.sender.una() == 0
+    }
+
     /// A message that quotes sequence number `seq`.
     ///
     /// Once SYNs are exchanged every error is a soft one: the connection lives as long as its timers
@@ -17,8 +22,7 @@ impl Connection {
             guard.counters.icmp_out_of_window += 1;
             return;
         }
-        let passive = self.state == State::SynReceived && self.sender.una() == 0;
-        if passive && matches!(kind, Unreachable::Route | Unreachable::TimeExceeded) {
+        if self.is_half_open() && matches!(kind, Unreachable::Route | Unreachable::TimeExceeded) {
             // As in Linux, a SYN that cannot be answered is forgotten (`tcp_req_err`).
             guard.counters.hard_errors += 1;
             return self.end(ResetCause::Unreachable(kind));

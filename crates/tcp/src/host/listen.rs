@@ -11,6 +11,17 @@ use std::net::IpAddr;
 use units::{Instant, SeqNum};
 
 impl Host {
+    /// Accepts no more connections to `port`. Established connections go on; the peer of a
+    /// half-open one meets a closed port.
+    pub fn unlisten(&mut self, now: Instant, port: u16) {
+        self.listeners.retain(|(p, _)| *p != port);
+        let mut ids: Vec<ConnId> = self.by_tuple.at_port(port).collect();
+        ids.sort_unstable_by_key(|id| id.0);
+        for id in ids {
+            self.with(now, id, |conn, _| conn.on_listener_closed());
+        }
+    }
+
     /// Addresses of this host's own: a segment that claims to come from one of them is not listened to
     /// (land attack; RFC 1122 §4.2.3.10).
     pub fn set_addresses(&mut self, own: &[IpAddr]) {

@@ -35,6 +35,11 @@ impl Lookup {
         self.ids.get(tuple).copied()
     }
 
+    /// The connections to a local port, in no order.
+    pub(super) fn at_port(&self, port: u16) -> impl Iterator<Item = ConnId> + '_ {
+        self.ids.iter().filter(move |(tuple, _)| tuple.local_port == port).map(|(_, id)| *id)
+    }
+
     pub(super) fn insert(&mut self, tuple: FourTuple, id: ConnId) {
         self.ids.insert(tuple, id);
         self.recent = None;

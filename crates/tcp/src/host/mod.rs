@@ -198,11 +198,6 @@ impl Host {
         self.listeners.push((port, scheme));
     }
 
-    /// Accepts no more connections to `port`; those there are go on.
-    pub fn unlisten(&mut self, port: u16) {
-        self.listeners.retain(|(p, _)| *p != port);
-    }
-
     /// Opens a connection; the SYN is there to poll. What is written before it is polled rides in it
     /// where the scheme and, for Fast Open, a cookie allow ([`Connection::is_early_data_allowed`]).
     ///

@@ -116,6 +116,13 @@ const KNOWN: &[KnownDifference] = &[
         "Linux 6.18 refuses the data as the model does; the script needs receive offload that merges its segments",
     ),
     known(
+        "ioctl/ioctl-siocinq-fin.pkt",
+        28,
+        "the host sends nothing",
+        "nothing until 0.304000; the next timer is at 0.340000",
+        "Linux 6.18 delays this ACK of data with a FIN by 40 ms, as the model does; the script is of another kernel",
+    ),
+    known(
         "notsent_lowat/notsent-lowat-default.pkt",
         25,
         "the call returns something else",
@@ -142,6 +149,14 @@ const KNOWN: &[KnownDifference] = &[
         "the segment differs in flags",
         "0.070000 > . 18981:20441(1460) ack 1 win 256",
         ONE_BUFFER,
+    ),
+    known(
+        "shutdown/shutdown-rdwr-write-queue-close.pkt",
+        25,
+        "the host sends nothing",
+        "nothing until 0.034000; the next timer is at 0.042000",
+        "Linux 6.18 keeps this FIN until the window has room or the tail-loss probe takes it, as the model does; the \
+         script is of another kernel",
     ),
     known(
         "slow_start/slow-start-fq-ack-per-2pkt.pkt",

@@ -51,6 +51,9 @@ pub struct AckProgress {
     pub again: bool,
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
+    /// If the newest delivery is of a retransmission: the newest one of a segment sent once. RACK
+    /// takes it if the other may be of an original (`tcp_rack_advance`).
+    pub newest_original: Option<Newest>,
     /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
     /// cumulatively, or else the highest one SACKed (`tcp_rack_advance`).
     pub last: Option<Newest>,
@@ -96,7 +99,13 @@ impl AckProgress {
         self.last = Some(this);
         let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
         if self.newest.is_none_or(newer) {
+            if this.retransmitted {
+                self.newest_original =
+                    self.newest.filter(|n| !n.retransmitted).or(self.newest_original);
+            }
             self.newest = Some(this);
+        } else if !this.retransmitted && self.newest_original.is_none_or(newer) {
+            self.newest_original = Some(this);
         }
     }
 }

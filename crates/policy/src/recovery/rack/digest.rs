@@ -65,6 +65,7 @@ impl RackTlp {
             report.timer = TimerAction::Restart;
         }
         let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
+        report.duplicate_bytes = twice;
         report.grow = progress && self.state != State::Recovery;
         report.ended = was_recovering && !self.recovering();
         report.stance = match self.state {
@@ -90,6 +91,9 @@ impl RackTlp {
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
+        if let Some(original) = ack.progress.newest_original {
+            self.note_delivery(cx, ack, original);
+        }
         if let Some(newest) = ack.progress.newest {
             self.note_delivery(cx, ack, newest);
         }
