@@ -111,6 +111,6 @@ async fn serve(
     let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
     let metrics = async move || ([(CONTENT_TYPE, TYPE)], reporter.metrics());
     let router = Router::new().route("/metrics", get(metrics));
-    support::http::serve(listener, router, SocketAddr::ip, std::future::pending()).await;
+    service::http::serve(listener, router, SocketAddr::ip, std::future::pending()).await;
     Ok(())
 }

@@ -73,7 +73,7 @@ impl StateFile {
     /// Refuses what no state file can be; the file may be in use.
     ///
     /// # Errors
-    /// The same errors as [`support::state::StateFormat::check`].
+    /// The same errors as [`service::state::StateFormat::check`].
     pub(crate) fn check(file: &Path) -> Result<(), String> {
         STATE.check(file)
     }

@@ -43,7 +43,7 @@ pub(crate) async fn serve(
 ) {
     let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let end = async move { drop(ended.wait_for(|ended| *ended).await) };
-    support::http::serve(listener, router(site, is_local), SocketAddr::ip, end).await;
+    service::http::serve(listener, router(site, is_local), SocketAddr::ip, end).await;
 }
 
 fn router(site: Arc<GatewaySite>, is_local: bool) -> Router {

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time;
-use support::slots::{PeerSlots, SlotLimits};
+use service::slots::{PeerSlots, SlotLimits};
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
 use trust::Trust;

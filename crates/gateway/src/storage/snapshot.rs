@@ -13,7 +13,7 @@ use redb::{
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
-use support::state::StateFormat;
+use service::state::StateFormat;
 
 /// Tenant and number of a block to its records (module `codec`).
 const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");

@@ -30,7 +30,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
-use support::http::serve;
+use service::http::serve;
 
 /// Where it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
