@@ -7,9 +7,9 @@ use crate::contract::{LearntPath, PrefixKey};
 use crate::os::clock::{Moment, since};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use service::state::{OpenState, StateFormat};
 use std::path::Path as FilePath;
 use std::time::Duration;
-use service::state::{OpenState, StateFormat};
 
 pub(super) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// In place of a network namespace's number: of all.

@@ -10,10 +10,10 @@ use memory::site::{SiteForget, SiteMemory};
 use redb::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
 };
+use service::state::StateFormat;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
-use service::state::StateFormat;
 
 /// Tenant and number of a block to its records (module `codec`).
 const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");

@@ -21,6 +21,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use service::http::serve;
 use std::future::pending;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -30,7 +31,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
-use service::http::serve;
 
 /// Where it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
