@@ -147,6 +147,9 @@ pub fn socket(options: &AgentOptions) -> PathBuf {
 /// # Errors
 /// If more is said of prefixes or of ports than the maps hold.
 pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
+    let profile = options.profile.unwrap_or_default();
+    let cold = options.cold.unwrap_or(profile.cold());
+    let timer = options.handshake_timer.unwrap_or(profile.handshake_timer());
     let cap = options.cap.map_or(256, |cap| cap.get());
     let mut said = overrides::loopback().to_vec();
     said.extend(options.prefix.iter().map(|prefix| prefix.or_cap(cap)));
@@ -174,12 +177,12 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
         tells_starts: false,
         asks_gateway: !options.gateway.is_empty(),
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
-        knows_timers: options.handshake_timer.unwrap_or_default() == HandshakeTimer::Known,
-        rto_min_us: options.rto_min.map_or(0, |ms| ms.get() * 1000),
+        knows_timers: timer == HandshakeTimer::Known,
+        rto_min_us: options.rto_min.map_or(profile.rto_min_ms(), |ms| ms.get()) * 1000,
         only_ports: ports.values().any(|said| said & PortKey::ONLY != 0),
         is_superseded: false,
-        paces_cold: options.cold.unwrap_or_default() != ColdStart::Stock,
-        widens_cold: options.cold.unwrap_or_default() == ColdStart::Wide,
+        paces_cold: cold != ColdStart::Stock,
+        widens_cold: cold == ColdStart::Wide,
         ends_epochs: options.sized.unwrap_or_default() == SizedStart::Epoch,
         shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,
     };
@@ -255,6 +258,21 @@ mod tests {
         assert_eq!(of(""), (true, true));
         assert_eq!(of("cold = \"paced\""), (true, false));
         assert_eq!(of("cold = \"stock\""), (false, false));
+    }
+
+    #[test]
+    fn a_profile_sets_what_no_option_of_its_own_does() {
+        let of = |text: &str| {
+            let load = load(&AgentOptions::parse(text, "f").unwrap()).unwrap();
+            let ConnectionSettings { widens_cold, knows_timers, rto_min_us, .. } = load.settings;
+            (widens_cold, knows_timers, rto_min_us)
+        };
+        assert_eq!(of("profile = \"careful\""), (false, false, 0));
+        assert_eq!(of("profile = \"balanced\""), of(""));
+        assert_eq!(of("profile = \"fast\""), (true, true, 20_000));
+        let text = "profile = \"fast\"\nrto-min = 50\nhandshake-timer = \"kernel\"\ncold = \"stock\"";
+        assert_eq!(of(text), (false, false, 50_000));
+        assert_eq!(of("profile = \"careful\"\ncold = \"wide\""), (true, false, 0));
     }
 
     #[test]

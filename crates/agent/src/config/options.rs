@@ -5,7 +5,7 @@
 use super::overrides::{MAX_CAP, PrefixCap};
 use super::value::{
     ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage,
-    PortNumber, SizedStart, Within,
+    PortNumber, Profile, SizedStart, Within,
 };
 use crate::interface::metrics::MetricsAddress;
 use crate::kernel::congestion::ControlChoice;
@@ -59,6 +59,10 @@ pub struct AgentOptions {
     #[arg(long, value_enum, value_name = "CONTROL")]
     pub control: Option<ControlChoice>,
 
+    /// Defaults of --cold, --handshake-timer and --rto-min [default: balanced]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<Profile>,
+
     /// Largest first window, in segments [default: 256]
     #[arg(long, value_name = "SEGMENTS")]
     pub cap: Option<Within<1, MAX_CAP>>,
@@ -84,15 +88,15 @@ pub struct AgentOptions {
     #[arg(long, value_name = "BYTES")]
     pub receive_window: Option<Within<65_536, 1_073_741_823>>,
 
-    /// How long SYNs and SYN-ACKs wait before they go again [default: kernel]
+    /// How long SYNs and SYN-ACKs wait before they go again [default: by --profile]
     #[arg(long, value_enum, value_name = "WAIT")]
     pub handshake_timer: Option<HandshakeTimer>,
 
-    /// Send again what is not answered after the round trip and at least this, in milliseconds [default: as the kernel]
+    /// Send again what is not answered after the round trip and at least this, in milliseconds [default: by --profile]
     #[arg(long, value_name = "MS")]
     pub rto_min: Option<Within<10, 200>>,
 
-    /// How a connection starts if nothing is remembered of its path [default: wide]
+    /// How a connection starts if nothing is remembered of its path [default: by --profile]
     #[arg(long, value_enum, value_name = "START")]
     pub cold: Option<ColdStart>,
 
@@ -196,6 +200,7 @@ impl AgentOptions {
             namespaces,
             mode,
             control,
+            profile,
             cap,
             max_age,
             half_life,
@@ -233,6 +238,7 @@ impl AgentOptions {
             namespaces: namespaces.or(file.namespaces),
             mode: mode.or(file.mode),
             control: control.or(file.control),
+            profile: profile.or(file.profile),
             cap: cap.or(file.cap),
             max_age: max_age.or(file.max_age),
             half_life: half_life.or(file.half_life),

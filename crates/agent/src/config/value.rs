@@ -26,8 +26,47 @@ pub struct Percentage(f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor(f64);
 
-/// How connections begin of whose path nothing is known.
+/// Settings of the trade-off between gain and care. An option of its own wins over the profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Known paths alone start otherwise than stock: as --cold stock
+    Careful,
+    /// Unknown paths start wide, too: as --cold wide
+    #[default]
+    Balanced,
+    /// Timers of losses are shorter, too: as --cold wide --handshake-timer known --rto-min 20
+    Fast,
+}
+
+impl Profile {
+    /// The cold start of this profile.
+    pub const fn cold(self) -> ColdStart {
+        match self {
+            Self::Careful => ColdStart::Stock,
+            Self::Balanced | Self::Fast => ColdStart::Wide,
+        }
+    }
+
+    /// The timer of handshakes of this profile.
+    pub const fn handshake_timer(self) -> HandshakeTimer {
+        match self {
+            Self::Careful | Self::Balanced => HandshakeTimer::Kernel,
+            Self::Fast => HandshakeTimer::Known,
+        }
+    }
+
+    /// Milliseconds of the least retransmission timeout; 0: as the kernel.
+    pub const fn rto_min_ms(self) -> u32 {
+        match self {
+            Self::Careful | Self::Balanced => 0,
+            Self::Fast => 20,
+        }
+    }
+}
+
+/// How connections begin of whose path nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdStart {
     /// Stock slow start, until HyStart or a loss ends it
@@ -37,16 +76,14 @@ pub enum ColdStart {
     /// The same, with a wide first window on an unknown path. Behind a TLS handshake it is up to 64
     /// segments, as fast as the ACKs have shown the path. Otherwise it is up to 32: ten at once,
     /// the others at 10 Mbit/s
-    #[default]
     Wide,
 }
 
 /// How long SYNs and SYN-ACKs wait for their answers before they go again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandshakeTimer {
     /// A second, as the kernel has it
-    #[default]
     Kernel,
     /// Twice the round trip of their path where that is remembered, else three times that of its last handshake, 20 ms to a second
     Known,
