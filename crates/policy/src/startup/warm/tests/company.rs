@@ -41,16 +41,19 @@ fn round_trips_contradict_no_more_than_its_part_of_the_rate() {
 }
 
 /// Ten segments that arrive 0.1 ms apart are eight times as fast as its part of the rate. Others
-/// were silent then: the path stays the one remembered.
+/// were silent then: the path stays the one remembered, for the first and for the last one.
 #[test]
 fn a_burst_beside_others_is_not_judged() {
-    let host = two_come();
-    let (mut line, mut warm) = opened(&host);
-    line.start(&mut warm, 101);
-    line.arrive(&mut warm, 1080, 2);
-    for n in 1..=8 {
-        line.arrive_at(&mut warm, 1_080_000 + 100 * n, 1);
+    for (earlier, window, end) in [(0, 101, 151), (1, 102, 153)] {
+        let host = two_come();
+        (0..earlier).for_each(|_| drop(opened(&host)));
+        let (mut line, mut warm) = opened(&host);
+        line.start(&mut warm, window);
+        line.arrive(&mut warm, 1080, 2);
+        for n in 1..=8 {
+            line.arrive_at(&mut warm, 1_080_000 + 100 * n, 1);
+        }
+        assert_eq!(line.window.ssthresh(), end * MSS);
+        assert_eq!(host.borrow_mut().lender.path(PEER.into()).unwrap().rate, 2_500_000);
     }
-    assert_eq!(line.window.ssthresh(), 151 * MSS);
-    assert_eq!(host.borrow_mut().lender.path(PEER.into()).unwrap().rate, 2_500_000);
 }
