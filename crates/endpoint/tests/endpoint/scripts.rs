@@ -35,6 +35,8 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("linux/a-record-ends-its-segment.pkt", "writes with MSG_EOR, which a stream does not have"),
     ("linux/an-estimate-outlasts-timeouts.pkt", SMALLER),
     ("karn/acks-that-were-lost-tell-no-round-trip.pkt", SMALLER),
+    ("close/fin-is-acknowledged-once-read.pkt", "a stream reports larger reads alone"),
+    ("reset/a-half-open-listener.pkt", "closes a listener, which the player keeps"),
     ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
 ];
 
