@@ -74,7 +74,10 @@ pub const fn part_of_rate(rate: u64, taken: u32, first: u32, among: u32) -> u64 
 /// ```
 pub const fn part_of_full(full: u32, taken: u32, first: u32, among: u32) -> u32 {
     let all = all_of(taken, first, among);
-    let part = if all == 0 { 0 } else { full as u64 * first as u64 / all };
+    let part = match (full as u64 * first as u64).checked_div(all) {
+        Some(part) => part,
+        None => 0,
+    };
     let half_more = part + part / 2;
     let end = if half_more < full as u64 { half_more } else { full as u64 };
     if end > first as u64 { end as u32 } else { first }

@@ -270,7 +270,8 @@ mod tests {
         assert_eq!(of("profile = \"careful\""), (false, false, 0));
         assert_eq!(of("profile = \"balanced\""), of(""));
         assert_eq!(of("profile = \"fast\""), (true, true, 20_000));
-        let text = "profile = \"fast\"\nrto-min = 50\nhandshake-timer = \"kernel\"\ncold = \"stock\"";
+        let text =
+            "profile = \"fast\"\nrto-min = 50\nhandshake-timer = \"kernel\"\ncold = \"stock\"";
         assert_eq!(of(text), (false, false, 50_000));
         assert_eq!(of("profile = \"careful\"\ncold = \"wide\""), (true, false, 0));
     }
