@@ -213,14 +213,14 @@ static inline u32 part_beside(u32 window, u32 taken, u32 own, u32 among)
 	return window > beside ? (window - beside) / (among ? among : 1) : 0;
 }
 
-static inline u64 lent_with(u32 taken, u32 first, u32 among)
+static inline u64 all_of(u32 taken, u32 first, u32 among)
 {
 	return taken + (u64)first * (among ? among : 1);
 }
 
 static inline u64 part_of_rate(u64 rate, u32 taken, u32 first, u32 among)
 {
-	u64 all = lent_with(taken, first, among), kilo = rate / 1000;
+	u64 all = all_of(taken, first, among), kilo = rate / 1000;
 
 	if (!all)
 		return 0;
@@ -231,7 +231,7 @@ static inline u64 part_of_rate(u64 rate, u32 taken, u32 first, u32 among)
 
 static inline u32 part_of_full(u32 full, u32 taken, u32 first, u32 among)
 {
-	u64 all = lent_with(taken, first, among), part = all ? (u64)full * first / all : 0;
+	u64 all = all_of(taken, first, among), part = all ? (u64)full * first / all : 0;
 	u64 half_more = part + part / 2;
 	u32 end = half_more < full ? half_more : full;
 

@@ -24,8 +24,8 @@ impl StartCheck {
         self.faults.is_empty() && self.refusal().is_none()
     }
 
-    /// Returns why the kernel rejects the programs, if it does. While an agent runs, it takes none
-    /// beside that agent's.
+    /// Returns why the kernel rejects the programs, if it does. It rejects all of them while
+    /// another agent runs.
     pub fn refusal(&self) -> Option<&str> {
         let last = self.findings.last().filter(|last| !last.is_there);
         last.map(|last| last.remark.as_str())

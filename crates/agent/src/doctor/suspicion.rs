@@ -1,5 +1,5 @@
-//! What of an examination is not as it should be, with what to do about it. Each is one rule; none
-//! looks at anything itself.
+//! The faults that an examination shows, each with its remedy. Each is one rule, over facts that
+//! the examination has collected.
 
 use super::{ConfigState, Examination, Machine};
 use crate::contract::StartReason;

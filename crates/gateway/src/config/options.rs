@@ -1,5 +1,5 @@
-//! What an operator may say in `gateway.toml`: each field is a key. Unknown keys are refused with
-//! the line and the nearest name. What is not said has the default that [`crate::config`] gives it.
+//! The keys of `gateway.toml`, a field each. Unknown keys are refused with the line and the nearest
+//! name. [`crate::config`] has the defaults.
 
 use crate::os::log::GatewayLogLevel;
 use ipnet::IpNet;
@@ -15,8 +15,7 @@ use support::errors::{Fault, FileError};
 pub struct GatewayOptions {
     /// Where agents are heard, by gRPC and mutual TLS [127.0.0.1:9466].
     pub listen: Option<SocketAddr>,
-    /// Where metrics, health, the JSON API and the dashboard are served, by plain HTTP
-    /// [127.0.0.1:9465].
+    /// Address of metrics, health, the JSON API and the dashboard, by plain HTTP [127.0.0.1:9465].
     pub http: Option<SocketAddr>,
     /// Serve HTTP also where other machines reach it: it names networks and asks for no password
     /// [default: false].
@@ -29,7 +28,7 @@ pub struct GatewayOptions {
     pub key: Option<PathBuf>,
     /// Certificates of the authority by which agents check `certificate`, if it is not `ca`, PEM.
     pub certificate_ca: Option<PathBuf>,
-    /// Fingerprints of certificates that are refused, one a line; read anew when the file changes
+    /// Fingerprints of revoked certificates, one a line; the file is read again when it changes
     /// [revoked.txt].
     pub revoked: Option<PathBuf>,
     /// Seconds for which that list may be unreadable; then no certificate is accepted until it can

@@ -1,5 +1,5 @@
-//! The daemon: listens, restores, tells its service manager, saves now and then, reads its
-//! configuration anew, warns before its certificate ends, drains.
+//! The daemon: listens, restores the snapshot, notifies its service manager, saves periodically,
+//! reloads its configuration, warns before its certificate ends, and drains.
 
 mod background;
 mod reload;

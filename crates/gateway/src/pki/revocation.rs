@@ -1,6 +1,6 @@
-//! Certificates that are refused though their time is not over: a file of fingerprints, one a line,
-//! read anew when it changes. [`add_revocation`] adds a line. A list that cannot be read for too
-//! long refuses every certificate: a stolen one may be in it.
+//! Revoked certificates: a file of fingerprints, one a line, read again when it changes.
+//! [`add_revocation`] adds a line. If the list cannot be read for too long, every certificate is
+//! refused, since a stolen one may be in it.
 
 use crate::os::clock::SiteClock;
 use arc_swap::ArcSwap;

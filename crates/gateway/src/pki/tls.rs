@@ -61,7 +61,7 @@ impl ClientAuthority {
 
 /// The server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates of
 /// `authority`. Those that `revocations` lists, and holders that `knows` does not know, are refused
-/// in the handshake, so that they are told why.
+/// in the handshake, whose alert gives the reason.
 ///
 /// # Errors
 /// If a file cannot be read, if they do not belong together, or if agents would refuse the

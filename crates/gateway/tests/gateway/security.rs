@@ -248,8 +248,7 @@ async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     running.handle.end().await.unwrap();
 }
 
-/// What no agent would accept is no configuration: neither at a check, nor at the start, nor at a
-/// reload.
+/// A check, a start and a reload each refuse a certificate that no agent would accept.
 #[tokio::test]
 async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     let (bed, other) = (Bed::new(""), Bed::new(""));

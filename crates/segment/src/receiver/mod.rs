@@ -235,20 +235,22 @@ impl Receiver {
         self.leaves_last_out = false;
         let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
         let opens = may_open && self.window.on_arrival(self.largest, self.room());
-        self.on_in_order(
-            now,
-            InOrder {
-                segment,
-                bytes,
-                fills_gap: false,
-                gap: None,
-                opens,
-                ends: false,
-                with_syn: !self.is_open,
-                keeps_window: self.keeps_window(),
-            },
-            rtt,
-        );
+        self.on_in_order(now, InOrder { opens, ..self.in_order(segment, bytes) }, rtt);
+    }
+
+    /// `bytes` of a segment in order, beside no gap and no FIN.
+    #[inline]
+    fn in_order<'a>(&self, segment: &'a Segment, bytes: u64) -> InOrder<'a> {
+        InOrder {
+            segment,
+            bytes,
+            fills_gap: false,
+            gap: None,
+            opens: false,
+            ends: false,
+            with_syn: !self.is_open,
+            keeps_window: self.keeps_window(),
+        }
     }
 
     /// Data that extends what is in order has been booked.
@@ -318,17 +320,8 @@ impl Receiver {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
-                let (ends, with_syn) = (self.fin_arrived(), !self.is_open);
-                let data = InOrder {
-                    segment,
-                    bytes: fresh,
-                    fills_gap,
-                    gap,
-                    opens: opened,
-                    ends,
-                    with_syn,
-                    keeps_window: self.keeps_window(),
-                };
+                let (opens, ends) = (opened, self.fin_arrived());
+                let data = InOrder { fills_gap, gap, opens, ends, ..self.in_order(segment, fresh) };
                 self.on_in_order(now, data, rtt);
             }
             Arrival::Duplicate if right <= self.rcv_nxt => {
@@ -385,16 +378,7 @@ impl Receiver {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            let data = InOrder {
-                segment,
-                bytes: len,
-                fills_gap: false,
-                gap: None,
-                opens: false,
-                ends: false,
-                with_syn: !self.is_open,
-                keeps_window: true,
-            };
+            let data = InOrder { keeps_window: true, ..self.in_order(segment, len) };
             self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());
