@@ -2,7 +2,7 @@
 //! the limit, and against what `linux` does to others in its place.
 //!
 //! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `real` the board of
-//! real shapes, `set` which cells are run, `half` halves to tune and to check on. `scene` is a cell as it is run, `run`
+//! real shapes, `set` which cells are run, `use_shares` how often people use each path and visit, `half` halves to tune and to check on. `scene` is a cell as it is run, `run`
 //! one transfer in it, `standing` what happens to the background meanwhile, `causes` what the transfer lost time to.
 //! `cell_score` is what is said of a scheme in a cell, `score` over all cells, `ranking` whether two boards rank alike.
 //! The cells do not change: figures of different versions are of the same cells, with the same seeds.
@@ -20,6 +20,7 @@ mod set;
 mod standing;
 mod statistics;
 mod strata;
+mod use_shares;
 mod wander;
 
 pub use causes::CauseCounts;

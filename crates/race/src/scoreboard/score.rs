@@ -141,7 +141,7 @@ pub struct LevelScore {
 /// A scheme in the cells of one state of the sender's knowledge and one load of the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateScore {
-    /// The level of the factor that says what was there before: the memory, or the visit.
+    /// The level of the factor that says what was there before: the memory, or the visit. Of all visits, `by use`.
     pub before: &'static str,
     /// The level of the load.
     pub load: &'static str,
@@ -294,28 +294,44 @@ impl Score {
     }
 }
 
-/// A score for each state of the sender's knowledge under each load of the path.
+/// The name of the state that stands for all visits, each by its share of use.
+const BY_USE: &str = "by use";
+
+/// A score for each state of the sender's knowledge under each load of the path; then, of the board of real shapes, for
+/// all of them by their share of use.
 fn states(set: Set, all: &[Scored<'_>]) -> Vec<StateScore> {
     let factors = set.factors();
     let place = |name: &str| factors.iter().position(|factor| factor.name == name);
     let before = place("memory").or_else(|| place("visit")).expect("each board has one of both");
     let load = place("load").expect("each board has loads");
     let levels = |at: usize| factors[at].levels.iter().copied().enumerate();
-    let score = |(m, before_level): (usize, &'static str), (n, load_level): (usize, _)| {
-        let is_inside = |scored: &&Scored<'_>| {
-            let levels = scored.0.cell.levels();
-            (levels[before], levels[load]) == (m, n)
-        };
-        let inside: Vec<Scored<'_>> = all.iter().filter(is_inside).copied().collect();
-        StateScore {
-            before: before_level,
-            load: load_level,
-            over_linux: geometric_mean(&values(&inside, |s| Some(s.over_linux))),
-            share_of_perfect_start: None,
-            harm_p95: percentile(values(&inside, |s| s.harm), 95),
+    let mut states = Vec::new();
+    for (n, load_level) in levels(load) {
+        let is_loaded = |scored: &&Scored<'_>| scored.0.cell.levels()[load] == n;
+        let loaded: Vec<Scored<'_>> = all.iter().filter(is_loaded).copied().collect();
+        states.extend(levels(before).map(|(m, level)| {
+            let is_inside = |scored: &&Scored<'_>| scored.0.cell.levels()[before] == m;
+            let inside: Vec<Scored<'_>> = loaded.iter().filter(is_inside).copied().collect();
+            state(level, load_level, &inside)
+        }));
+        if set == Set::Real {
+            let weighed: Vec<WeighedCell> = loaded.iter().map(|(cell, _)| cell.by_use()).collect();
+            let scores = loaded.iter().map(|(_, score)| *score);
+            let by_use: Vec<Scored<'_>> = weighed.iter().zip(scores).collect();
+            states.push(state(BY_USE, load_level, &by_use));
         }
-    };
-    levels(load).flat_map(|n| levels(before).map(move |m| score(m, n))).collect()
+    }
+    states
+}
+
+fn state(before: &'static str, load: &'static str, inside: &[Scored<'_>]) -> StateScore {
+    StateScore {
+        before,
+        load,
+        over_linux: geometric_mean(&values(inside, |s| Some(s.over_linux))),
+        share_of_perfect_start: None,
+        harm_p95: percentile(values(inside, |s| s.harm), 95),
+    }
 }
 
 /// A score for each level of each factor.

@@ -65,6 +65,15 @@ pub(super) struct WeighedCell {
 }
 
 impl WeighedCell {
+    /// The same cell with its weight times the share of its path and visit in use; that of the matrix as it is.
+    pub(super) fn by_use(self) -> Self {
+        let share = match &self.cell {
+            BoardCell::Real(cell) => cell.share_of_use(),
+            BoardCell::Matrix(_) => 1.0,
+        };
+        Self { weight: self.weight * share, ..self }
+    }
+
     /// The cells of a set, in its order, or those of one half, which then stand for the whole stratum.
     pub(super) fn all(set: Set, half: Option<Half>) -> Vec<Self> {
         let strata = set.strata().into_iter().enumerate();

@@ -278,7 +278,8 @@ fn gains_are_parts_of_the_gain_of_perfect_start() {
     let parts = (1.0 - wide.time.over_linux) / (1.0 - perfect.time.over_linux);
     assert_eq!(wide.share_of_perfect_start, Some(parts));
     let states: Vec<_> = wide.states.iter().map(|state| (state.load, state.before)).collect();
-    let visits = RealCell::VISITS;
+    let [first, new, kept] = RealCell::VISITS;
+    let visits = [first, new, kept, "by use"];
     let expected = RealCell::LOADS.into_iter().flat_map(|load| visits.map(|visit| (load, visit)));
     assert_eq!(states, expected.collect::<Vec<_>>());
     for (state, best) in wide.states.iter().zip(&perfect.states) {
@@ -296,4 +297,15 @@ fn gains_are_parts_of_the_gain_of_perfect_start() {
     });
     let mean = (sum / weights).exp();
     assert!((wide.states[0].over_linux.unwrap() - mean).abs() < 1e-9, "{mean}");
+    // By use, idle: the mean of the same load, each cell by its weight times the share of its path and its visit.
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for ((cell, weight), score) in board.cells.iter().zip(&board.weights).zip(&wide.cells) {
+        let BoardCell::Real(cell) = cell else { unreachable!() };
+        if cell.load == BackgroundLoad::Idle {
+            sum += weight * cell.share_of_use() * score.over_linux.ln();
+            weights += weight * cell.share_of_use();
+        }
+    }
+    let mean = (sum / weights).exp();
+    assert!((wide.states[3].over_linux.unwrap() - mean).abs() < 1e-9, "{mean}");
 }
