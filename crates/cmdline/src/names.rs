@@ -21,8 +21,12 @@ pub fn schemes(list: &str) -> Result<SchemeList, String> {
     Ok(SchemeList(schemes))
 }
 
-/// A path as it is written; recordings are read from their files.
+/// A path as it is written, or one of `headstart paths` by its name; recordings are read from their
+/// files.
 pub fn path(text: &str) -> Result<PathSpec, String> {
+    if let Some(preset) = preset(text) {
+        return Ok(preset.spec());
+    }
     PathSpec::read(text, &recording).map_err(|error| error.to_string())
 }
 
@@ -57,4 +61,17 @@ pub fn path_preset(name: &str) -> Result<PathSpec, String> {
     found.ok_or_else(|| {
         support::errors::unknown("path", name, &names, "`headstart paths` lists them")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_written_out_or_named() {
+        assert_eq!(path("dsl"), path_preset("dsl"));
+        assert_eq!(path("16mbit,50ms,128kB,up=1mbit"), path("dsl"));
+        let why = path("5gg").unwrap_err();
+        assert!(why.starts_with("rtt: is missing"), "{why}");
+    }
 }

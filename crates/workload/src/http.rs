@@ -2,7 +2,7 @@
 //! round trips and bytes. Every constant of the wire is here, with its source.
 
 use crate::client::ClientModel;
-use crate::page::{Object, PageHost};
+use crate::page::{Object, Page, PageHost};
 use crate::versions::{Http, ServerModel, Tls};
 use segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use units::Duration;
@@ -107,6 +107,11 @@ impl Default for LoaderConfig {
 }
 
 impl LoaderConfig {
+    /// True if any host of the page is spoken to over TLS.
+    pub fn speaks_tls(&self, page: &Page) -> bool {
+        page.hosts().iter().any(|host| self.protocol(host).tls != Tls::None)
+    }
+
     /// What is spoken with `host` under this configuration.
     pub fn protocol(&self, host: &PageHost) -> Protocol {
         let http = match self.http.unwrap_or(host.http) {

@@ -1,7 +1,7 @@
 //! The race itself, in the worlds that were asked for, as far as this machine lets it.
 
 use super::RaceArgs;
-use super::races::{RaceOfRun, speaks_tls};
+use super::races::RaceOfRun;
 use cmdline::field::RaceField;
 use cmdline::progress::CountBar;
 use cmdline::{Failure, note};
@@ -50,7 +50,7 @@ pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result
 fn served_alike(args: &RaceArgs, races: &[RaceOfRun], server: &ServerProgram) -> Vec<RaceOfRun> {
     let mut races = races.to_vec();
     let may_follow = args.server_model.is_none() && !args.on.contains(&World::Wire);
-    let is_clear = races.iter().all(|run| !speaks_tls(&run.race));
+    let is_clear = races.iter().all(|run| !run.race.loader.speaks_tls(&run.race.page));
     if may_follow && is_clear {
         races.iter_mut().for_each(|run| run.race.loader.server = model_of(server));
     }
@@ -71,7 +71,7 @@ fn other_servers(worlds: &[World], race: &Race, server: &ServerProgram) -> Optio
     let simulated = race.loader.server;
     (are_compared && simulated != model_of(server)).then(|| {
         let why = match server {
-            ServerProgram::Nginx(_) if speaks_tls(race) => " nginx behind TLS is not modelled.",
+            ServerProgram::Nginx(_) if race.loader.speaks_tls(&race.page) => " nginx behind TLS is not modelled.",
             _ => "",
         };
         format!(

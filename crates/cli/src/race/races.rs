@@ -12,7 +12,7 @@ use race::{
 use std::sync::Arc;
 use tcp::Scheme;
 use testbed::{ClientTcp, Contender};
-use workload::{LoaderConfig, Page, PageMilestone, RecordedRun, TLS_SERVER_FLIGHT, Tls};
+use workload::{LoaderConfig, Page, PageMilestone, RecordedRun, TLS_SERVER_FLIGHT};
 
 /// Enough for an interval of the median, and few enough for real time.
 const DEFAULT_REPEATS: u32 = 7;
@@ -26,11 +26,6 @@ pub(super) struct RaceOfRun {
     /// The run's id in the recording.
     pub(super) id: Option<String>,
     pub(super) race: Race,
-}
-
-/// A host of the page speaks TLS in this race.
-pub(super) fn speaks_tls(race: &Race) -> bool {
-    race.page.hosts().iter().any(|host| race.loader.protocol(host).tls != Tls::None)
 }
 
 impl RaceArgs {

@@ -2,7 +2,7 @@
 //! was, and which loads did not complete.
 
 use super::raced::Raced;
-use super::races::{RaceOfRun, speaks_tls};
+use super::races::RaceOfRun;
 use super::{RaceArgs, page};
 use cmdline::{Failure, names};
 use link::path::TraceStart;
@@ -87,7 +87,7 @@ fn no_quic(race: &Race) -> Option<&'static str> {
 
 /// The model of nginx is one in the clear: how nginx writes behind TLS is not modelled.
 fn clear_model(race: &Race) -> Option<&'static str> {
-    let is_guess = race.loader.server == ServerModel::Nginx && speaks_tls(race);
+    let is_guess = race.loader.server == ServerModel::Nginx && race.loader.speaks_tls(&race.page);
     is_guess.then_some(
         "--server-model nginx writes as nginx does in the clear; behind TLS nginx writes in another way, which is not \
          modelled. --tls none compares like with like",

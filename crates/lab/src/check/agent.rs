@@ -7,15 +7,26 @@ use cmdline::progress::CountBar;
 use cmdline::{Appendix, Failure, note, remark, stdout};
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
-use testbed::gain::{GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains};
+use testbed::gain::{
+    GainCase, GainClaim, GainMeasure, GainPlan, GainTime, GainVerdict, Gains, SimulatedGain,
+};
 use testbed::{Browser, ServerChoice, ServerProgram, runs_in};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckAgentArgs {
-    /// Measure hs-cubic with single objects over 20 Mbit/s and 80 ms, and a page whose SYNs are lost, in about a minute
+    /// Measure hs-cubic with single objects over 20 Mbit/s and 80 ms, and a page whose SYNs are
+    /// lost, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Clients of each scheme in each case, each with two visits [default: 7; 3 with --quick]
+    /// Measure documents and pages over the paths that people have, beside simulation and a first
+    /// window of 32
+    ///
+    /// The paths are those of `headstart paths`: fibre, cable, DSL, LTE, 5G and Wi-Fi with losses.
+    /// Takes twenty minutes.
+    #[arg(long, conflicts_with = "quick")]
+    presets: bool,
+    /// Clients of each scheme in each case, each with two visits [default: 7; 3 with --quick, 5
+    /// with --presets]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
     /// Web server: builtin, nginx, auto, or the path of an nginx
@@ -36,6 +47,10 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             ("sudo headstart lab check agent --quick", "Measures a part, in about a minute."),
             ("sudo headstart lab check agent", "Measures everything, in about half an hour."),
+            (
+                "sudo headstart lab check agent --presets",
+                "Measures the gains over fibre, cable, DSL, LTE, 5G and Wi-Fi, and compares them with simulation.",
+            ),
             (
                 "sudo headstart lab check agent --client curl --server nginx",
                 "Uses client and server as they are installed.",
@@ -61,7 +76,9 @@ Targets, as medians:\n\
 \x20 first visits                           at most 1.03 of the time without an agent\n\
 \x20 first visits, wide cold start          at most 0.85 of linux's time, and no more packets dropped\n\
 \x20 the same over 1 Mbit/s                 at most 1.03 of linux's time, and no more packets dropped\n\
-\x20 page whose SYNs overflow a queue       at most 0.50 of linux's time, first and repeated visits\n\n\
+\x20 page whose SYNs overflow a queue       at most 0.50 of linux's time, first and repeated visits\n\
+\x20 --presets, no random losses            at most 1.03 of linux's time, first and repeated visits\n\
+\x20 --presets, nine of ten gains           time over linux's within 0.05 of simulation, 0.10 for pages\n\n\
 `linux` is the kernel's CUBIC, `linux-bbr` its BBR. If the limit itself misses a target, the target is `barred` and does not count \
 as missed.\n\n\
 It needs root, TUN devices and headstart-agent.";
@@ -92,7 +109,11 @@ pub(super) fn run(args: &CheckAgentArgs) -> Result<(), Failure> {
 }
 
 fn plan(args: &CheckAgentArgs) -> Result<GainPlan, Failure> {
-    let plan = if args.quick { GainPlan::quick() } else { GainPlan::full() };
+    let plan = match (args.quick, args.presets) {
+        (true, _) => GainPlan::quick(),
+        (_, true) => GainPlan::presets(),
+        _ => GainPlan::full(),
+    };
     let (plan, left_out) = plan.asked_by(&args.browser);
     for (case, why) in left_out {
         note(&format!("without {case}: {}: {why}", args.browser.name()));
@@ -108,6 +129,12 @@ fn print(gains: &Gains) -> Result<(), Failure> {
     stdout::print_table(&times(&gains.times))?;
     stdout::print("\n")?;
     stdout::print_table(&claims(&gains.claims))?;
+    if !gains.simulated.is_empty() {
+        stdout::print("\n")?;
+        stdout::print_table(&simulated(&gains.simulated))?;
+        let agree = gains.simulated.iter().filter(|gain| gain.agrees()).count();
+        stdout::print(&format!("\n{agree} of {} gains are as simulated\n", gains.simulated.len()))?;
+    }
     let are = |verdict| gains.claims.iter().filter(|claim| claim.verdict == verdict).count();
     stdout::print(&format!(
         "\n{} of {} hold, {} fail, {} are barred by the limit\n",
@@ -121,7 +148,8 @@ fn print(gains: &Gains) -> Result<(), Failure> {
 /// Whose visits, in which case.
 type Visits<'a> = [&'a str; 4];
 
-/// A table of what is told of schemes' visits: these are columns of their own, with a definition each.
+/// A table of what is told of schemes' visits: these are columns of their own, with a definition
+/// each.
 fn table<'a, const N: usize>(
     told: [Column; N],
     rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
@@ -201,6 +229,25 @@ fn claims(claims: &[GainClaim]) -> Table {
         (visits, row(claim))
     });
     table(told, rows)
+}
+
+fn simulated(gains: &[SimulatedGain]) -> Table {
+    let columns = [
+        Column::new("kernel", Quantity::Ratio, "Median time over linux's, in the kernel"),
+        Column::new("sim", Quantity::Ratio, "The same in simulation"),
+        Column::new("within", Quantity::Ratio, "How far the two may be apart"),
+        Column::new("verdict", Quantity::Text, "Whether they are as near"),
+    ];
+    let row = |gain: &SimulatedGain| {
+        let verdict = if gain.agrees() { "agrees" } else { "DIFFERS" };
+        let [measured, simulated] = [gain.measured, gain.simulated].map(number);
+        [measured, simulated, number(Some(gain.within)), Cell::Text(verdict.to_owned())]
+    };
+    let rows = gains.iter().map(|gain| {
+        let visits: Visits<'_> = [&gain.load, &gain.path, gain.visit, &gain.scheme];
+        (visits, row(gain))
+    });
+    table(columns, rows)
 }
 
 fn shown(measure: GainMeasure, value: f64) -> String {

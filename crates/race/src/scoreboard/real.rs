@@ -76,7 +76,7 @@ impl RealCell {
     }
 
     pub(super) fn scene(&self) -> Scene {
-        let page = self.page();
+        let page = Self::page_of(self.content).expect("a content");
         Scene {
             name: self.name(),
             bytes: page.response_bytes(),
@@ -100,8 +100,10 @@ impl RealCell {
         }
     }
 
-    fn page(&self) -> Arc<Page> {
-        Arc::clone(&loaded()[self.levels()[0]])
+    /// The page of one of [`RealCell::CONTENTS`]; `None` of another name.
+    pub fn page_of(content: &str) -> Option<Arc<Page>> {
+        let place = Self::CONTENTS.iter().position(|name| *name == content)?;
+        Some(Arc::clone(&loaded()[place]))
     }
 }
 

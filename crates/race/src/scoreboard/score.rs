@@ -1,4 +1,5 @@
-//! What is said of a scheme over all cells and over those of each level, and of the limits beside it.
+//! What is said of a scheme over all cells and over those of each level, and of the limits beside
+//! it.
 
 use super::causes::CauseCounts;
 use super::cell_score::{CellRuns, CellScore};
@@ -33,7 +34,8 @@ pub struct Board {
     pub is_exact: bool,
     /// The cells, in the order of [`Score::cells`].
     pub cells: Vec<BoardCell>,
-    /// The share of the board that each of these stands for, together 1: what means and percentiles weigh it by.
+    /// The share of the board that each of these stands for, together 1: what means and percentiles
+    /// weigh it by.
     pub weights: Vec<f64>,
     /// What no transport can beat: with handshakes, then without.
     pub limits: Vec<LimitScore>,
@@ -43,18 +45,20 @@ pub struct Board {
     pub schemes: Vec<Score>,
 }
 
-/// Times of one scheme or limit over all cells. A transfer that was not over counts as [`TIME_LIMIT`].
+/// Times of one scheme or limit over all cells. A transfer that was not over counts as
+/// [`TIME_LIMIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimeScore {
-    /// Geometric mean over cells of time over `linux`'s. A cell that takes twice as long and one that takes half as
-    /// long cancel, so that it does not matter which of two schemes is divided by which.
+    /// Geometric mean over cells of time over `linux`'s. A cell that takes twice as long and one
+    /// that takes half as long cancel, so that it does not matter which of two schemes is divided
+    /// by which.
     pub over_linux: f64,
     /// 95 % interval of that mean: where it would lie over other cells drawn like these.
     pub over_linux_interval: MeanBounds,
     /// Median over cells of the same.
     pub over_linux_median: f64,
-    /// Geometric mean over cells of time over the limit without handshakes: [`TimeScore::over_linux`] times `linux`'s
-    /// own.
+    /// Geometric mean over cells of time over the limit without handshakes:
+    /// [`TimeScore::over_linux`] times `linux`'s own.
     pub over_limit: f64,
     /// 95th percentile of time over that limit.
     pub over_limit_p95: f64,
@@ -85,7 +89,8 @@ pub struct HarmScore {
     pub harm_interval: Option<MeanBounds>,
     /// Its 95th percentile.
     pub harm_p95: Option<f64>,
-    /// Mean of the same time over what fair sharing would leave, less one; see [`CellScore::harm_over_fair`].
+    /// Mean of the same time over what fair sharing would leave, less one; see
+    /// [`CellScore::harm_over_fair`].
     pub harm_over_fair: Option<f64>,
     /// 95 % interval of that mean.
     pub harm_over_fair_interval: Option<MeanBounds>,
@@ -141,7 +146,8 @@ pub struct LevelScore {
 /// A scheme in the cells of one state of the sender's knowledge and one load of the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateScore {
-    /// The level of the factor that says what was there before: the memory, or the visit. Of all visits, `by use`.
+    /// The level of the factor that says what was there before (the memory, or the visit), or `by
+    /// use`.
     pub before: &'static str,
     /// The level of the load.
     pub load: &'static str,
@@ -297,8 +303,8 @@ impl Score {
 /// The name of the state that stands for all visits, each by its share of use.
 const BY_USE: &str = "by use";
 
-/// A score for each state of the sender's knowledge under each load of the path; then, of the board of real shapes, for
-/// all of them by their share of use.
+/// A score for each state of the sender's knowledge under each load of the path. The board of
+/// real shapes has one more for each load: of all paths and visits by their share of use.
 fn states(set: Set, all: &[Scored<'_>]) -> Vec<StateScore> {
     let factors = set.factors();
     let place = |name: &str| factors.iter().position(|factor| factor.name == name);

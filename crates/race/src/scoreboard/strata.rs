@@ -1,8 +1,9 @@
 //! What the cells of a set stand for: strata, each with its share of the matrix.
 //!
-//! What a cell costs to run is what its background sends, so its rate; without a background it costs next to nothing.
-//! The quick set takes many of the cheap cells and few of the costly ones, and every figure weighs a cell by the share of
-//! the matrix that it stands for. So it is as sure as the sample, which takes two and a half times as long.
+//! What a cell costs to run is what its background sends, so its rate; without a background it
+//! costs next to nothing. The quick set takes many of the cheap cells and few of the costly ones,
+//! and every figure weighs a cell by the share of the matrix that it stands for. So it is as sure
+//! as the sample, which takes two and a half times as long.
 
 use super::cells::{MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced, sample};
 use super::half::Half;
@@ -18,9 +19,10 @@ pub(super) struct Stratum {
     pub(super) share: f64,
 }
 
-/// Cells of the quick set without a background, and with one by rate, the slowest first. Neyman's allocation among
-/// strata of equal spread takes cells by size over the root of the cost: a background of four to seven times the rate
-/// costs as much more, so each stratum has half of the cells of the one before.
+/// Cells of the quick set without a background, and with one by rate, the slowest first. Neyman's
+/// allocation among strata of equal spread takes cells by size over the root of the cost: a
+/// background of four to seven times the rate costs as much more, so each stratum has half of the
+/// cells of the one before.
 pub(super) const QUICK_IDLE: usize = 200;
 /// See [`QUICK_IDLE`].
 pub(super) const QUICK_BUSY: [usize; 4] = [100, 50, 25, 12];
@@ -36,7 +38,8 @@ impl Set {
         }
     }
 
-    /// The share of the board that each cell stands for, in the order of [`Set::cells`]; together 1.
+    /// The share of the board that each cell stands for, in the order of [`Set::cells`]; together
+    /// 1.
     pub fn weights(self) -> Vec<f64> {
         WeighedCell::all(self, None).into_iter().map(|cell| cell.weight).collect()
     }
@@ -65,7 +68,8 @@ pub(super) struct WeighedCell {
 }
 
 impl WeighedCell {
-    /// The same cell with its weight times the share of its path and visit in use; that of the matrix as it is.
+    /// The same cell with its weight times the share of its path and visit in use; that of the
+    /// matrix as it is.
     pub(super) fn by_use(self) -> Self {
         let share = match &self.cell {
             BoardCell::Real(cell) => cell.share_of_use(),
@@ -74,7 +78,8 @@ impl WeighedCell {
         Self { weight: self.weight * share, ..self }
     }
 
-    /// The cells of a set, in its order, or those of one half, which then stand for the whole stratum.
+    /// The cells of a set, in its order, or those of one half, which then stand for the whole
+    /// stratum.
     pub(super) fn all(set: Set, half: Option<Half>) -> Vec<Self> {
         let strata = set.strata().into_iter().enumerate();
         let places = strata.flat_map(|(stratum, Stratum { cells, share })| {

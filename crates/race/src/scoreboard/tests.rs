@@ -46,8 +46,8 @@ fn every_two_levels_meet_in_the_sample() {
     }
 }
 
-/// Every level, every cell once, and each stratum for its share of the matrix: a third without a background, the rest
-/// by four rates.
+/// Every level, every cell once, and each stratum for its share of the matrix: a third without a
+/// background, the rest by four rates.
 #[test]
 fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
     let quick = matrix(Set::Quick);
@@ -67,7 +67,8 @@ fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
     for rate in link::matrix::RATES {
         near(share(&|cell| cell.load != BackgroundLoad::Idle && cell.rate_bps == rate), 1.0 / 6.0);
     }
-    // Other factors are balanced within strata, not exactly, but nearly: 0.2 of each size, 0.5 of each queue.
+    // Other factors are balanced within strata, not exactly, but nearly: 0.2 of each size, 0.5 of
+    // each queue.
     for (factor, most_off) in
         [(MatrixFactor::Size, 0.03), (MatrixFactor::Rtt, 0.03), (MatrixFactor::Queue, 0.03)]
     {
@@ -147,12 +148,13 @@ fn a_full_background_is_measured() {
     let time = outcome.background.unwrap();
     // 400 kB at 10 Mbit/s, less a round trip's worth under way at its beginning.
     assert!(time >= Duration::from_millis(320 - 41), "{time}");
-    // 276 segments of 1448 bytes; what was under way then, 66 at most, is offered at the end in its place.
+    // 276 segments of 1448 bytes; what was under way then, 66 at most, is offered at the end in its
+    // place.
     assert!((210..=342).contains(&outcome.background_packets), "{outcome:?}");
 }
 
-/// Half a load keeps 16 packets under way and no more, so that of itself it never fills a path of 33 packets and its
-/// queue of 33: what it loses, the transfer has cost it.
+/// Half a load keeps 16 packets under way and no more, so that of itself it never fills a path of
+/// 33 packets and its queue of 33: what it loses, the transfer has cost it.
 #[test]
 fn what_a_background_loses_is_the_transfers_doing() {
     let cell = MatrixCell {
@@ -166,9 +168,10 @@ fn what_a_background_loses_is_the_transfers_doing() {
         // Twelve packets more, one for each connection: 28 do not even fill the path.
         let (modest, bold) = (run("newreno+window=1"), run("linux"));
         assert_eq!(modest.background_drops, 0, "{modest:?}");
-        // Twelve connections begin with ten packets each and double: the queue is full from then on, for the second
-        // that 1 MB takes. There the background has 16 each 80 ms at most, elsewhere 16 each 40 ms and a little: of
-        // its 1.85 s it has lost 0.5 s, 1.27 times as long. 1.19 to 1.56 over twenty seeds.
+        // Twelve connections begin with ten packets each and double: the queue is full from then
+        // on, for the second that 1 MB takes. There the background has 16 each 80 ms at most,
+        // elsewhere 16 each 40 ms and a little: of its 1.85 s it has lost 0.5 s, 1.27 times as
+        // long. 1.19 to 1.56 over twenty seeds.
         let times = [bold, modest].map(|outcome| outcome.background.unwrap().as_secs_f64());
         assert!(times[0] / times[1] > 1.1, "{bold:?} {modest:?}");
         dropped += bold.background_drops;
@@ -185,8 +188,8 @@ fn half_a_load_takes_half_of_the_path() {
     assert!((0.14..0.24).contains(&time), "{time}");
 }
 
-/// Alone, half a load has 16 packets of 1448 bytes under way each round trip, of 40 ms and a packet's 1.2 ms: 100 kB in 4.3 of
-/// these, 178 ms, less or more by one of its bursts.
+/// Alone, half a load has 16 packets of 1448 bytes under way each round trip, of 40 ms and a
+/// packet's 1.2 ms: 100 kB in 4.3 of these, 178 ms, less or more by one of its bursts.
 #[test]
 fn a_background_alone_takes_what_its_window_says() {
     for memory in [Memory::Cold, Memory::Warm] {
@@ -218,8 +221,9 @@ fn causes_are_those_of_the_transfer() {
     assert!(causes.retransmitted >= causes.lost_syns, "{causes:?}");
 }
 
-/// Beside each scheme of a paper the default list has the paper's idea over `linux`: one choice, with the rest of `linux` as it
-/// is. `linux-session` and `linux-etcp` are `linux+share=session` and `linux+share=etcp`, as a test of `tcp` shows.
+/// Beside each scheme of a paper the default list has the paper's idea over `linux`: one choice,
+/// with the rest of `linux` as it is. `linux-session` and `linux-etcp` are `linux+share=session`
+/// and `linux+share=etcp`, as a test of `tcp` shows.
 #[test]
 fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
     let schemes: Vec<&str> = DEFAULT_SCHEMES.split(',').collect();
@@ -297,7 +301,8 @@ fn gains_are_parts_of_the_gain_of_perfect_start() {
     });
     let mean = (sum / weights).exp();
     assert!((wide.states[0].over_linux.unwrap() - mean).abs() < 1e-9, "{mean}");
-    // By use, idle: the mean of the same load, each cell by its weight times the share of its path and its visit.
+    // By use, idle: the mean of the same load, each cell by its weight times the share of its path
+    // and its visit.
     let (mut sum, mut weights) = (0.0, 0.0);
     for ((cell, weight), score) in board.cells.iter().zip(&board.weights).zip(&wide.cells) {
         let BoardCell::Real(cell) = cell else { unreachable!() };

@@ -1,4 +1,4 @@
-//! How often people use each kind of path and make each kind of visit, from published counts.
+//! Shares of each kind of path and of each kind of visit in use, from published counts.
 //!
 //! | count | source |
 //! |---|---|
@@ -9,15 +9,17 @@
 //! | 20 % of page views find no part of the page in the browser's cache | T. Theurer, *Performance Research, Part 2*, Yahoo, 2007 |
 //! | of new connections 60 % are of first visits or of visits after a long time, 40 % resume a session | Cloudflare, *Introducing Zero Round Trip Time Resumption*, 2017 |
 //!
-//! The other 29.6 % of fixed lines count as cable. No count of geostationary lines was found, so they have no share.
+//! The other 29.6 % of fixed lines count as cable. No count of geostationary lines was found, so
+//! they have no share.
 
 use super::real::{RealCell, RealVisit};
 
 /// Requests from mobile devices.
 const MOBILE: f64 = 0.413;
-/// Of these, over cellular networks.
+/// The part of these over cellular networks.
 const CELLULAR_OF_MOBILE: f64 = 0.15;
-/// Of these, over shared Wi-Fi: a quarter of the time is away from home, 80 % of it on Wi-Fi.
+/// The part of these over shared Wi-Fi: a quarter of the time is away from home, 80 % of it on
+/// Wi-Fi.
 const SHARED_WIFI_OF_MOBILE: f64 = 0.25 * 0.8;
 /// Kinds of fixed lines.
 const FIBRE: f64 = 0.446;
@@ -29,12 +31,12 @@ const FIFTH_GENERATION: f64 = 0.33;
 
 /// Visits that find nothing in the cache.
 const FIRST_VISITS: f64 = 0.20;
-/// New connections that belong to a recent visitor, for each one of a first visit.
+/// New connections of recent visitors, for each one of a first visit.
 const RESUMED_PER_FIRST: f64 = 0.40 / 0.60;
 
 impl RealCell {
-    /// The share of its path and its visit in all page views, of those that the board has: between 0 and 1. Over all
-    /// paths and visits they sum to 1. Contents and loads are not weighed here.
+    /// The share of its path and its visit in all page views, of those that the board has: between
+    /// 0 and 1. Over all paths and visits they sum to 1. Contents and loads are not weighed here.
     pub(super) fn share_of_use(&self) -> f64 {
         path_share(self.path) * visit_share(self.visit)
     }
@@ -56,7 +58,8 @@ fn path_share(path: &str) -> f64 {
     }
 }
 
-/// New connections of recent visitors follow from those of first visits. All other repeated visits use kept connections.
+/// New connections of recent visitors follow from those of first visits. All other repeated visits
+/// use kept connections.
 fn visit_share(visit: RealVisit) -> f64 {
     let new = FIRST_VISITS * RESUMED_PER_FIRST;
     match visit {
@@ -70,8 +73,9 @@ fn visit_share(visit: RealVisit) -> f64 {
 mod tests {
     use super::*;
 
-    /// By hand: cellular 0.413 · 0.15 = 0.06195, shared Wi-Fi 0.413 · 0.2 = 0.0826, so fixed lines 0.85545. Fibre has
-    /// 0.446 of those, 0.3815. Radio has 0.06195 + 0.85545 · 0.058 = 0.11157, of which LTE has two thirds, 0.0747.
+    /// By hand: cellular 0.413 · 0.15 = 0.06195, shared Wi-Fi 0.413 · 0.2 = 0.0826, so fixed lines
+    /// 0.85545. Fibre has 0.446 of those, 0.3815. Radio has 0.06195 + 0.85545 · 0.058 = 0.11157, of
+    /// which LTE has two thirds, 0.0747.
     #[test]
     fn shares_of_paths_by_hand() {
         for (path, share) in [("fiber", 0.3815), ("lte", 0.0747), ("wifi-cafe", 0.0826)] {
@@ -81,7 +85,8 @@ mod tests {
         assert!((sum - 1.0).abs() < 1e-12);
     }
 
-    /// A fifth of all views are first ones. 60 new connections in 100 are of those, so the other 40 stand for 0.2 · 2/3.
+    /// A fifth of all views are first ones. 60 new connections in 100 are of those, so the other 40
+    /// stand for 0.2 · 2/3.
     #[test]
     fn shares_of_visits_by_hand() {
         let near = |visit, share: f64| assert!((visit_share(visit) - share).abs() < 1e-12);

@@ -4,7 +4,7 @@ use crate::client::ClientTcp;
 use crate::contender::Contender;
 use crate::kernel::{ServerChoice, ServerProgram};
 use link::path::{PathSpec, QueueSize};
-use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING};
+use race::{Hosts, LIMIT, Race, VisitKind, Visits, WAKING_PROCESSING, World};
 use serde::Serialize;
 use std::sync::Arc;
 use units::{Duration, Rate};
@@ -15,7 +15,8 @@ const STOCK: [&str; 2] = ["linux", "linux-bbr"];
 const ALL: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
 /// Waits behind a queue of so many packets.
 const QUEUE: u32 = 100;
-/// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten segments.
+/// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten
+/// segments.
 pub(crate) const IDLE: Duration = Duration::from_secs(2);
 
 /// One race.
@@ -33,6 +34,11 @@ pub struct GainCase {
     pub(super) page: Arc<Page>,
     pub(super) loader: LoaderConfig,
     pub(super) visits: Visits,
+    /// Clients for each one that the plan has of other cases.
+    pub(super) more: u32,
+    /// Greatest distance between a scheme's ratio to `linux` in the kernel and the same in
+    /// simulation. `None`: the case is not simulated.
+    pub(super) simulated_within: Option<f64>,
 }
 
 /// What is asked of a scheme.
@@ -126,7 +132,8 @@ pub(super) fn quick() -> Vec<GainCase> {
 }
 
 impl GainCase {
-    /// Visits over new connections, beside Linux as it comes; first ones are to take no longer than there.
+    /// Visits over new connections, beside Linux as it comes; first ones are to take no longer than
+    /// there.
     fn new(name: String, page: Page, path: PathSpec, warm: &[&'static str]) -> Self {
         let names = STOCK.iter().chain(warm);
         let contenders = names.map(|name| Contender::parse(name).expect("a contender"));
@@ -141,7 +148,8 @@ impl GainCase {
         path: PathSpec,
         contenders: Vec<Contender>,
     ) -> Self {
-        // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
+        // What a connection taught is known when it has closed: a round trip and a half after the
+        // client wants that.
         let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
         Self {
             name,
@@ -152,6 +160,16 @@ impl GainCase {
             page: Arc::new(page),
             loader: LoaderConfig::default(),
             visits: Visits { count: 2, idle, site: 1, reconnects: true, other: None },
+            more: 1,
+            simulated_within: None,
+        }
+    }
+
+    /// Returns the worlds in which it is measured.
+    pub(super) fn worlds(&self) -> &'static [World] {
+        match self.simulated_within {
+            Some(_) => &[World::Sim, World::Kernel],
+            None => &[World::Kernel],
         }
     }
 
@@ -181,7 +199,7 @@ impl GainCase {
             processing: WAKING_PROCESSING,
             visits: self.visits,
             background: 0,
-            repeats,
+            repeats: repeats * self.more,
             seed: 1,
         }
     }

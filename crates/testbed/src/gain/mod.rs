@@ -1,16 +1,19 @@
 //! What Linux gains by an agent: first and repeated visits, beside Linux as it comes and the limit, and whether the
 //! gains are what is asked of them. All of it by the kernel, over emulated links.
 //!
-//! `cases` says what is loaded over which paths and what is asked, `cold` the same of options for paths that nobody knows. A
+//! `cases` says what is loaded over which paths and what is asked, `cold` the same of options for paths that nobody knows.
+//! `presets` compares the gains over the paths that people have with simulated ones. A
 //! case is one race, all contenders by turns. `claim` compares what was measured with what was asked for.
 
 mod cases;
 mod claim;
 mod cold;
+mod presets;
 
 pub use cases::{Beside, GainBound, GainCase, GainMeasure};
 pub(crate) use cases::{IDLE, page_of_twelve, paths};
 pub use claim::{GainClaim, GainVerdict};
+pub use presets::SimulatedGain;
 
 use crate::client::Browser;
 use crate::contender::Contender;
@@ -44,6 +47,11 @@ impl GainPlan {
         Self::new([cases::quick(), cold::quick()].concat(), 3)
     }
 
+    /// Documents and pages over the paths that people have, also simulated: twenty minutes.
+    pub fn presets() -> Self {
+        Self::new(presets::full(), 5)
+    }
+
     const fn new(cases: Vec<GainCase>, repeats: u32) -> Self {
         Self { cases, repeats, server: ServerProgram::Builtin, browser: Browser::Loader }
     }
@@ -62,9 +70,8 @@ impl GainPlan {
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        let of_case = |case: &GainCase| {
-            load_count(&case.race(self.repeats), &case.contenders, &[World::Kernel])
-        };
+        let of_case =
+            |case: &GainCase| load_count(&case.race(self.repeats), &case.contenders, case.worlds());
         self.cases.iter().map(of_case).sum()
     }
 
@@ -95,11 +102,11 @@ impl GainPlan {
     /// # Errors
     /// If the machine does not let it.
     pub fn run(&self, agent: &Agent, on_run: &(dyn Fn() + Sync)) -> io::Result<Gains> {
-        let mut gains = Gains { claims: Vec::new(), times: Vec::new() };
+        let mut gains = Gains { claims: Vec::new(), times: Vec::new(), simulated: Vec::new() };
         for case in &self.cases {
             let race = case.race(self.repeats);
             let how = ContestOptions {
-                worlds: &[World::Kernel],
+                worlds: case.worlds(),
                 contenders: &case.contenders,
                 client: case.client,
                 browser: &self.browser,
@@ -118,7 +125,9 @@ impl GainPlan {
             gains
                 .claims
                 .extend(case.bounds.iter().map(|bound| GainClaim::new(case, &result, bound)));
-            gains.times.extend(result.measured().map(|row| GainTime::new(case, &result, row)));
+            let of_kernel = result.measured().filter(|row| row.world == Some(World::Kernel));
+            gains.times.extend(of_kernel.map(|row| GainTime::new(case, &result, row)));
+            gains.simulated.extend(SimulatedGain::of(case, &result));
         }
         Ok(gains)
     }
@@ -131,12 +140,16 @@ pub struct Gains {
     pub claims: Vec<GainClaim>,
     /// What was measured.
     pub times: Vec<GainTime>,
+    /// Gains beside the simulated ones, of cases that are also simulated.
+    pub simulated: Vec<SimulatedGain>,
 }
 
 impl Gains {
-    /// All that can be had is there.
+    /// All that can be had is there, and nine of ten gains are as simulated.
     pub fn holds(&self) -> bool {
+        let agree = self.simulated.iter().filter(|gain| gain.agrees()).count();
         self.claims.iter().all(|claim| claim.verdict != GainVerdict::Fails)
+            && agree * 10 >= self.simulated.len() * 9
     }
 }
 

@@ -8,7 +8,7 @@ use workload::{LoaderConfig, Page};
 /// What was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ServerChoice {
-    /// nginx where it is installed and can have the page, else this process.
+    /// nginx where it is installed and writes as it would on the real site, else this process.
     #[default]
     Auto,
     /// nginx as it is installed.
@@ -39,6 +39,13 @@ impl ServerChoice {
         };
         match self {
             Self::Builtin => Ok((ServerProgram::Builtin, None)),
+            // TLS is imitated in the clear. There nginx holds the last part of a file back until a
+            // header before it has been acknowledged; behind TLS it does not.
+            Self::Auto if config.speaks_tls(page) => {
+                let why =
+                    "nginx would run in the clear, where it writes in another way than behind TLS";
+                Ok((ServerProgram::Builtin, Some(why.to_owned())))
+            }
             Self::Auto => Ok(match installed() {
                 Ok(server) => (server, None),
                 Err(why) => (ServerProgram::Builtin, Some(why)),
