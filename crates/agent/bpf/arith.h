@@ -229,9 +229,9 @@ static inline u64 part_of_rate(u64 rate, u32 taken, u32 first, u32 among)
 	return (kilo < ~0U ? kilo : ~0U) * first / all * 1000;
 }
 
-static inline u32 part_of_full(u32 full, u32 taken, u32 first, u32 among)
+static inline u32 part_of_full(u32 full, u32 first, u32 sharers)
 {
-	u64 all = all_of(taken, first, among), part = all ? (u64)full * first / all : 0;
+	u64 part = full / (sharers ? sharers : 1);
 	u64 half_more = part + part / 2;
 	u32 end = half_more < full ? half_more : full;
 

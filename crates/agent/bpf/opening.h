@@ -143,7 +143,14 @@ static inline enum start look_up_again(const struct tcp_sock *tp, struct connect
 static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
+	struct offer o = {
+		.cold = tp->snd_cwnd,
+		.cap = cap,
+		.among = among,
+		/* A start after idle is paced from its first segment on. In two round trips a
+		 * stock one sends its window and twice as much again. */
+		.least = tp->data_segs_out ? 2 * tp->snd_cwnd : 0,
+	};
 	bool has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
 
 	c->cold = o.cold;

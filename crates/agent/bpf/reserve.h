@@ -10,8 +10,13 @@
 #include "paths.h"
 #include "coming.h"
 
-/* Segments, and above 32 bits when they were given, milliseconds: read and written as one. */
+/* Segments in 24 bits, and the connections that began since all of it was last back in eight
+ * more. Above these are the milliseconds at which it was given. It is one word. */
 typedef u64 reservation;
+
+#define RESERVED_SEGMENTS 0xffffffU
+#define SHARERS_SHIFT 24
+#define MOST_SHARERS 255
 
 struct account {
 	reservation given;
@@ -33,7 +38,9 @@ struct offer {
 	u32 cap;
 	u32 among;  /* of how many it is one, itself included */
 	u32 window; /* segments; 0: none */
+	u32 least;  /* less is none, segments */
 	u32 taken;  /* segments of the path that others took within the round trip */
+	u32 sharers; /* those that begin within the round trip, itself included */
 	struct path *path;
 };
 
@@ -121,7 +128,15 @@ static inline u32 still_reserved(const struct path *path, reservation given, u64
 {
 	u32 since_ms = ms_of(now) - (u32)(given >> 32);
 
-	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
+	return still_lent(given & RESERVED_SEGMENTS, since_ms * 1000ULL, path->srtt_us);
+}
+
+static inline reservation reservation_of(u64 now, u32 sharers, u32 segments)
+{
+	if (sharers > MOST_SHARERS)
+		sharers = MOST_SHARERS;
+	return (reservation)ms_of(now) << 32 | sharers << SHARERS_SHIFT |
+	       (segments & RESERVED_SEGMENTS);
 }
 
 /* Segments for all that begin within a round trip: what one has proven, or what the path is
@@ -144,7 +159,7 @@ static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 be
 	u32 cap = o->cap < tp->snd_cwnd_clamp ? o->cap : tp->snd_cwnd_clamp;
 	u32 window = first_window(wider < believed ? wider : believed, o->cold, cap);
 
-	o->window = window > o->cold ? window : 0;
+	o->window = window > o->cold && window >= o->least ? window : 0;
 }
 
 /* Others begin with it, or began within the round trip. */
@@ -167,7 +182,7 @@ static inline u32 slow_start_end(const struct offer *o, u32 mss)
 	u32 full = bdp(path->rate, path->min_rtt_us, mss);
 
 	if (full)
-		return part_of_full(full, o->taken, o->window, o->among);
+		return part_of_full(full, o->window, o->sharers);
 	return path->ssthresh > o->window ? path->ssthresh : 0;
 }
 
@@ -179,7 +194,7 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 {
 	struct account *of;
 	reservation given, more;
-	u32 taken, believed;
+	u32 taken, believed, before;
 	u64 now;
 
 	o->path = find_path(key);
@@ -192,9 +207,11 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 		taken = still_reserved(o->path, given, now);
 		believed = estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache);
 		make_offer(tp, o, believed, taken);
+		before = taken ? (u32)given >> SHARERS_SHIFT : 0;
 		o->taken = taken;
+		o->sharers = before + (o->among ? o->among : 1);
 		takes = takes && o->window;
-		more = (reservation)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
+		more = reservation_of(now, before + 1, taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
 			return takes;
 	}
@@ -208,7 +225,7 @@ static inline void release_window(const struct path_key *key, u32 segments, u64 
 	struct path *path = find_path(key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 	reservation given = of ? of->given : 0;
-	u32 all = given;
+	u32 all = given & RESERVED_SEGMENTS;
 
 	if (!of)
 		return;

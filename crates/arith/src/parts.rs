@@ -58,26 +58,22 @@ pub const fn part_of_rate(rate: u64, taken: u32, first: u32, among: u32) -> u64 
     kilo * first as u64 / all * 1000
 }
 
-/// The window, in segments, at which slow start of that connection ends, on a path that `full`
-/// segments fill. It is half more than its part, since others may end sooner: all of the path at
-/// most. A connection keeps what it began with.
+/// The window, in segments, at which slow start ends for one of `sharers` connections that began
+/// with `first` segments, on a path that `full` segments fill. It is half more than an equal part,
+/// since others may end sooner: all of the path at most. A connection keeps what it began with.
 ///
 /// # Examples
 /// ```
 /// use arith::parts::part_of_full;
-/// assert_eq!(part_of_full(138, 0, 20, 1), 138);
-/// // The first of six that have 20 each, and the last one: a sixth is 23.
-/// assert_eq!(part_of_full(138, 0, 20, 6), 34);
-/// assert_eq!(part_of_full(138, 100, 20, 1), 34);
+/// assert_eq!(part_of_full(138, 20, 1), 138);
+/// // A sixth is 23, whatever the first window was.
+/// assert_eq!(part_of_full(138, 20, 6), 34);
+/// assert_eq!(part_of_full(138, 12, 6), 34);
 /// // A path that holds less than what it began with.
-/// assert_eq!(part_of_full(15, 0, 20, 1), 20);
+/// assert_eq!(part_of_full(15, 20, 1), 20);
 /// ```
-pub const fn part_of_full(full: u32, taken: u32, first: u32, among: u32) -> u32 {
-    let all = all_of(taken, first, among);
-    let part = match (full as u64 * first as u64).checked_div(all) {
-        Some(part) => part,
-        None => 0,
-    };
+pub const fn part_of_full(full: u32, first: u32, sharers: u32) -> u32 {
+    let part = full as u64 / if sharers == 0 { 1 } else { sharers as u64 };
     let half_more = part + part / 2;
     let end = if half_more < full as u64 { half_more } else { full as u64 };
     if end > first as u64 { end as u32 } else { first }
@@ -109,10 +105,10 @@ mod tests {
         /// fills the path.
         #[test]
         fn slow_start_ends_between_its_part_and_the_whole(
-            full in 1_u32..100_000, taken in 0_u32..1000, first in 1_u32..1000, among in 1_u32..50,
+            full in 1_u32..100_000, first in 1_u32..1000, sharers in 1_u32..50,
         ) {
-            let end = u64::from(part_of_full(full, taken, first, among));
-            let part = u64::from(full) * u64::from(first) / all_of(taken, first, among);
+            let end = u64::from(part_of_full(full, first, sharers));
+            let part = u64::from(full / sharers);
             prop_assert!(end >= part && end <= u64::from(full.max(first)), "{end}, {part}");
         }
     }

@@ -24,6 +24,8 @@ pub struct Loan {
     pub window: u32,
     /// Segments that others took within the round trip.
     pub taken: u32,
+    /// Connections that begin within the round trip, itself and earlier ones included.
+    pub sharers: u32,
     /// The path.
     pub path: ProvenPath,
 }
@@ -31,13 +33,16 @@ pub struct Loan {
 /// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
 const LEAST_SHARE: u32 = 4;
 
+/// The agent counts in eight bits.
+const MOST_SHARERS: u32 = 255;
+
 /// What first flights of a path were given, and who is on the way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     /// Segments, and when they were given.
     given: u32,
     given_ms: u32,
-    /// Connections that have begun with a share since all of it was last back.
+    /// Connections that began since all of it was last back, [`MOST_SHARERS`] at most.
     sharers: u32,
     /// Connections whose handshake has begun, and which have not ([`coming`]).
     coming: u64,
@@ -88,7 +93,8 @@ impl Account {
         let granted = offer.filter(|_| request.takes);
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
         self.given_ms = milliseconds(now);
-        granted.map(|window| Loan { window, taken, path: *path })
+        let sharers = self.count_sharers(taken, request.among);
+        granted.map(|window| Loan { window, taken, sharers, path: *path })
     }
 
     /// Something of what was given has not come back.
@@ -110,16 +116,23 @@ impl Account {
             .checked_div(request.mss.into())?;
         let room = (held.min(super::MAX_WINDOW.into()) as u32).max(believed);
         let taken = self.still_given(now, path);
-        self.sharers = if taken == 0 { 0 } else { self.sharers };
+        let sharers = self.count_sharers(taken, request.among);
         let among = request.among.max(1);
         let left = (room.saturating_sub(taken) / among).max(LEAST_SHARE);
         // More than a stock window only if one connection has proven it.
         let window = left.min(believed.max(request.cold)).min(terms.cap);
-        let ssthresh = (room / among.saturating_add(self.sharers)).max(left);
-        self.sharers = self.sharers.saturating_add(1);
+        let ssthresh = (room / sharers).max(left);
         self.given = taken.saturating_add(window);
         self.given_ms = milliseconds(now);
         Some(SharedStart { window, ssthresh })
+    }
+
+    /// Counts a connection that begins as one of `among`. Returns the number that began since
+    /// nothing was given or are about to begin, itself included.
+    fn count_sharers(&mut self, taken: u32, among: u32) -> u32 {
+        let before = if taken == 0 { 0 } else { self.sharers };
+        self.sharers = (before + 1).min(MOST_SHARERS);
+        before + among.max(1)
     }
 
     /// [`super::Lender::release`] (`release_window`).
@@ -134,5 +147,5 @@ fn offer(request: &LoanRequest, cap: u32, room: u32, believed: u32, taken: u32) 
     let cold = request.cold;
     let wider = u64::from(cold) + u64::from(part_beside(room, taken, cold, request.among));
     let window = first_window(wider.min(believed.into()), cold.into(), cap.into()) as u32;
-    (window > cold).then_some(window)
+    (window > cold && window >= request.least).then_some(window)
 }

@@ -5,6 +5,8 @@
 pub struct LoanRequest {
     /// What the connection begins with otherwise, and has in any case, segments.
     pub cold: u32,
+    /// The least first window that it takes, segments; less counts as none.
+    pub least: u32,
     /// Of how many that begin together it is one, itself included.
     pub among: u32,
     /// First round trip, microseconds; 0: not measured.

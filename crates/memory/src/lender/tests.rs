@@ -50,7 +50,7 @@ fn knowing(window: u32) -> Lender {
 }
 
 fn request(among: u32) -> LoanRequest {
-    LoanRequest { cold: 10, among, rtt_us: SRTT_US, mss: 1448, takes: true }
+    LoanRequest { cold: 10, least: 0, among, rtt_us: SRTT_US, mss: 1448, takes: true }
 }
 
 fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
@@ -71,6 +71,31 @@ fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
     assert_eq!(lent(&mut lender, 1040, request(1)), Some(69));
     // A round trip after that all is.
     assert_eq!(lent(&mut lender, 1120, request(1)), Some(138));
+}
+
+/// Half a round trip after the first one 69 segments are to be had, as above: too few for a
+/// connection that takes 70 or none. Its stock window counts as given all the same.
+#[test]
+fn less_than_the_least_window_is_none() {
+    let mut lender = knowing(138);
+    assert_eq!(lent(&mut lender, 1000, request(1)), Some(138));
+    assert_eq!(lent(&mut lender, 1040, LoanRequest { least: 70, ..request(1) }), None);
+    // 138 - 79 - 10 beside ten of its own.
+    assert_eq!(lent(&mut lender, 1040, LoanRequest { least: 59, ..request(1) }), Some(59));
+}
+
+/// Connections that begin within a round trip count together, also those that take no loan. With
+/// three handshakes under way the last one is one of five. A round trip later it is alone.
+#[test]
+fn those_that_began_within_the_round_trip_are_sharers() {
+    let mut lender = knowing(138);
+    let mut sharers = |ms, request: LoanRequest| {
+        lender.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.sharers)
+    };
+    assert_eq!(sharers(1000, request(1)), Some(1));
+    assert_eq!(sharers(1030, LoanRequest { takes: false, ..request(1) }), None);
+    assert_eq!(sharers(1040, request(3)), Some(5));
+    assert_eq!(sharers(1200, request(1)), Some(1));
 }
 
 #[test]
@@ -324,8 +349,8 @@ fn half_open_connections_push_out_no_rate() {
     assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
 }
 
-/// One that opens is alone if no other handshake has begun within a round trip and a quarter: 100 ms of 80. The networks that came
-/// last are known; of the first one nothing is, as if no other had begun there.
+/// One that opens is alone if no other handshake began within a round trip and a quarter: 100 ms of 80. The networks that came
+/// last are known; of the first one nothing is, as if there were no other.
 #[test]
 fn of_the_oldest_handshakes_nothing_is_kept() {
     let mut lender = Lender::default();

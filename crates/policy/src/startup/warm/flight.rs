@@ -59,14 +59,17 @@ impl Warm {
     /// What it asks the memory for, as one of `among` connections.
     pub(super) fn request(&self, window: &Window, at: &Situation<'_>, among: u32) -> LoanRequest {
         let mss = window.mss() as u32;
-        LoanRequest { cold: self.cold, among, rtt_us: at.srtt_us(), mss, takes: true }
+        // A start after idle is paced from its first segment on. In two round trips a stock one
+        // sends its window and twice as much again.
+        let least = if at.sent_total > 0 { 2 * self.cold } else { 0 };
+        LoanRequest { cold: self.cold, least, among, rtt_us: at.srtt_us(), mss, takes: true }
     }
 
     /// Opens with the remembered window, as one of `among` connections, if that is not slower than
     /// a cold start (`begin_warm`).
     fn begin_warm(&mut self, window: &mut Window, at: &Situation<'_>, loan: &Loan, among: u32) {
         let mss = window.mss();
-        let Loan { window: first, taken, ref path } = *loan;
+        let Loan { window: first, taken, sharers, ref path } = *loan;
         let carried = self.carried_together(at.now, path);
         let whole = path.reached_window(mss as u32).min(self.options.terms.cap);
         let flight = FlightShare { window: first, whole };
@@ -85,7 +88,7 @@ impl Warm {
         // Slow start ends near its part of a full path, or where it has ended by a queue. If neither is known, it goes on.
         let end = match carried.bdp(mss as u32) {
             0 => path.end_beyond(first),
-            full => part_of_full(full, taken, first, among),
+            full => part_of_full(full, first, sharers),
         };
         if end > 0 {
             window.set_ssthresh(u64::from(end) * mss, Cause::Seed);

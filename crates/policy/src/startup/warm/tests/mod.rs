@@ -417,6 +417,24 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     assert!(line.window.pacing_order().unwrap().is_on);
 }
 
+/// As above, but the window grew by eight alone: 19 segments are remembered. Paced, they are less
+/// in two round trips than the ten and twenty of a stock start, so it starts with ten.
+#[test]
+fn after_idle_less_than_twice_a_stock_window_is_not_taken() {
+    let host = SharedAttendant::default();
+    let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
+    line.open(&mut warm, &host);
+    line.start(&mut warm, 10);
+    line.window.grow(8 * MSS, Cause::SlowStart);
+    line.arrive(&mut warm, 80, 10);
+    line.now = at(2080);
+    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    assert_eq!(remembered(&host), Some(19));
+    line.window.set_cwnd(10 * MSS, Cause::Idle);
+    line.start(&mut warm, 30);
+    assert_eq!(line.segments(), 10);
+}
+
 #[test]
 fn first_data_that_comes_late_asks_the_memory_again() {
     let host = host(100, 0);
