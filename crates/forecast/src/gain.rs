@@ -15,7 +15,7 @@ use units::Duration;
 pub const MOST_ERROR: f64 = 4.0 / 3.0;
 
 /// Simulated transfers are within so much of the kernel's, all but one in fifty
-/// (docs/validation/worlds-history.md).
+/// (docs/validation/three-worlds.md).
 const SIMULATION_ERROR: f64 = 0.05;
 
 /// Times of transfers; `None` of those that did not end.
