@@ -231,7 +231,7 @@ static inline u64 part_of_rate(u64 rate, u32 taken, u32 first, u32 among)
 
 static inline u32 part_of_full(u32 full, u32 first, u32 sharers)
 {
-	u64 part = full / (sharers ? sharers : 1);
+	u64 part = full / sharers;
 	u64 half_more = part + part / 2;
 	u32 end = half_more < full ? half_more : full;
 

@@ -35,7 +35,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
-	proposed = begin_as_remembered(sk, c, to.cap, 1);
+	proposed = begin_as_remembered(sk, c, to.cap, 1, 0);
 	if (is_first)
 		c->proposed = proposed;
 	else if (in_first_flight(c))

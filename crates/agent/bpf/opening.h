@@ -140,17 +140,11 @@ static inline enum start look_up_again(const struct tcp_sock *tp, struct connect
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
  * alone: the window that it has now is what it begins with otherwise. The window by the memory;
  * 0: it says nothing. */
-static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
+static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among,
+				      u32 least)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct offer o = {
-		.cold = tp->snd_cwnd,
-		.cap = cap,
-		.among = among,
-		/* A start after idle is paced from its first segment on. In two round trips a
-		 * stock one sends its window and twice as much again. */
-		.least = tp->data_segs_out ? 2 * tp->snd_cwnd : 0,
-	};
+	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among, .least = least};
 	bool has_reserved = reserve_window(tp, &c->path, &o, is_chosen(c));
 
 	c->cold = o.cold;
@@ -201,7 +195,7 @@ static inline struct connection *begin(struct sock *sk)
 	among = finish_handshake(&c->path);
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
-		c->proposed = begin_as_remembered(sk, c, to.cap, among);
+		c->proposed = begin_as_remembered(sk, c, to.cap, among, 0);
 	c->began_with = tp->snd_cwnd;
 	if (c->first)
 		c->history |= HAS_BEGUN_WARM;

@@ -10,13 +10,12 @@
 #include "paths.h"
 #include "coming.h"
 
-/* Segments in 24 bits, and the connections that began since all of it was last back in eight
+/* Segments in 20 bits, and the connections that began since all of it was last back in twelve
  * more. Above these are the milliseconds at which it was given. It is one word. */
 typedef u64 reservation;
 
-#define RESERVED_SEGMENTS 0xffffffU
-#define SHARERS_SHIFT 24
-#define MOST_SHARERS 255
+#define RESERVED_SEGMENTS 0xfffffU
+#define SHARERS_SHIFT 20
 
 struct account {
 	reservation given;
@@ -133,8 +132,6 @@ static inline u32 still_reserved(const struct path *path, reservation given, u64
 
 static inline reservation reservation_of(u64 now, u32 sharers, u32 segments)
 {
-	if (sharers > MOST_SHARERS)
-		sharers = MOST_SHARERS;
 	return (reservation)ms_of(now) << 32 | sharers << SHARERS_SHIFT |
 	       (segments & RESERVED_SEGMENTS);
 }
@@ -150,12 +147,18 @@ static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 	return carried > believed ? carried : believed;
 }
 
+/* Not static: the verifier goes through it once, and not in each of the tries below. */
+__noinline u32 part_of_room(u32 room, u32 taken, u32 cold, u32 among)
+{
+	return part_beside(room, taken, cold, among);
+}
+
 /* What is to be had: for one no more than one has proven. Of the room `taken` is given away
  * already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
 	u32 room = room_of(o->path, believed, tp->mss_cache);
-	u64 wider = (u64)o->cold + part_beside(room, taken, o->cold, o->among);
+	u64 wider = (u64)o->cold + part_of_room(room, taken, o->cold, o->among);
 	u32 cap = o->cap < tp->snd_cwnd_clamp ? o->cap : tp->snd_cwnd_clamp;
 	u32 window = first_window(wider < believed ? wider : believed, o->cold, cap);
 
@@ -174,6 +177,12 @@ static inline u64 offered_rate(const struct offer *o)
 	return part_of_rate(o->path->rate, o->taken, o->window, o->among);
 }
 
+/* Not static: the verifier goes through it once. */
+__noinline u32 end_of_part(u32 full, u32 first, u32 sharers)
+{
+	return part_of_full(full, first, sharers);
+}
+
 /* The window at which slow start of this offer ends, segments of `mss` bytes: near its part of a
  * full path, or where a queue has ended a longer one. 0: not known. */
 static inline u32 slow_start_end(const struct offer *o, u32 mss)
@@ -182,7 +191,7 @@ static inline u32 slow_start_end(const struct offer *o, u32 mss)
 	u32 full = bdp(path->rate, path->min_rtt_us, mss);
 
 	if (full)
-		return part_of_full(full, o->window, o->sharers);
+		return end_of_part(full, o->window, o->sharers);
 	return path->ssthresh > o->window ? path->ssthresh : 0;
 }
 
@@ -207,9 +216,11 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 		taken = still_reserved(o->path, given, now);
 		believed = estimate_of(o->path, now, tp->srtt_us >> 3, tp->mss_cache);
 		make_offer(tp, o, believed, taken);
-		before = taken ? (u32)given >> SHARERS_SHIFT : 0;
+		/* A branch would have the verifier go through all that follows twice. */
+		before = (u32)given >> SHARERS_SHIFT;
+		before *= (0ULL - taken) >> 63;
 		o->taken = taken;
-		o->sharers = before + (o->among ? o->among : 1);
+		o->sharers = before + o->among;
 		takes = takes && o->window;
 		more = reservation_of(now, before + 1, taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)

@@ -46,7 +46,9 @@ static inline void restart(struct sock *sk, struct connection *c)
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
-	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
+	/* A start after idle is paced from its first segment on. In two round trips a stock one
+	 * sends its window and twice as much again. */
+	begin_as_remembered(sk, c, to.cap, count_restart(&c->path), 2 * tp->snd_cwnd);
 	c->restarts += in_first_flight(c) & was_idle;
 	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
 }
@@ -132,7 +134,7 @@ static inline void start_late(struct sock *sk, struct connection *c)
 		key_in_use(&to, &c->path);
 		why = look_up(tp, c, to.cap);
 		c->start = c->recalled ? START_SHARED : why;
-		begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
+		begin_as_remembered(sk, c, to.cap, count_restart(&c->path), 0);
 	}
 	c->began_with = tp->snd_cwnd;
 	if (in_first_flight(c))

@@ -62,6 +62,9 @@ pub const fn part_of_rate(rate: u64, taken: u32, first: u32, among: u32) -> u64 
 /// with `first` segments, on a path that `full` segments fill. It is half more than an equal part,
 /// since others may end sooner: all of the path at most. A connection keeps what it began with.
 ///
+/// # Panics
+/// If there are no sharers.
+///
 /// # Examples
 /// ```
 /// use arith::parts::part_of_full;
@@ -73,7 +76,7 @@ pub const fn part_of_rate(rate: u64, taken: u32, first: u32, among: u32) -> u64 
 /// assert_eq!(part_of_full(15, 20, 1), 20);
 /// ```
 pub const fn part_of_full(full: u32, first: u32, sharers: u32) -> u32 {
-    let part = full as u64 / if sharers == 0 { 1 } else { sharers as u64 };
+    let part = full as u64 / sharers as u64;
     let half_more = part + part / 2;
     let end = if half_more < full as u64 { half_more } else { full as u64 };
     if end > first as u64 { end as u32 } else { first }

@@ -22,7 +22,7 @@ int main(void)
 		       is_slower(a, b, c, d), carried_in_lowest(a, b, c), bdp(a, b, c),
 		       (uint64_t)rate_of(a, b, c), reach(a, b), without_queue(a, b, c, d),
 		       (uint64_t)probed_rate(a, b, c), probed_window(a, b, c, d),
-		       part_of_full(a, b, c), (uint64_t)part_of_rate(a, b, c, d));
+		       part_of_full(a, b, (uint32_t)c | 1), (uint64_t)part_of_rate(a, b, c, d));
 	return 0;
 }
 "#;
@@ -55,7 +55,7 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::without_queue(a32, b32, c32, d32),
         probe::rate(a32, b32, c32),
         probe::window(a, b32, c32, d32),
-        parts::part_of_full(a32, b32, c32),
+        parts::part_of_full(a32, b32, c32 | 1),
         parts::part_of_rate(a, b32, c32, d32),
     )
 }

@@ -33,8 +33,8 @@ pub struct Loan {
 /// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
 const LEAST_SHARE: u32 = 4;
 
-/// The agent counts in eight bits.
-const MOST_SHARERS: u32 = 255;
+/// The agent counts in twelve bits, and begins anew behind them.
+const COUNTED_SHARERS: u32 = 1 << 12;
 
 /// What first flights of a path were given, and who is on the way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct Account {
     /// Segments, and when they were given.
     given: u32,
     given_ms: u32,
-    /// Connections that began since all of it was last back, [`MOST_SHARERS`] at most.
+    /// Connections that began since all of it was last back.
     sharers: u32,
     /// Connections whose handshake has begun, and which have not ([`coming`]).
     coming: u64,
@@ -131,7 +131,7 @@ impl Account {
     /// nothing was given or are about to begin, itself included.
     fn count_sharers(&mut self, taken: u32, among: u32) -> u32 {
         let before = if taken == 0 { 0 } else { self.sharers };
-        self.sharers = (before + 1).min(MOST_SHARERS);
+        self.sharers = (before + 1) % COUNTED_SHARERS;
         before + among.max(1)
     }
 
