@@ -1,4 +1,5 @@
-//! One connection: its two directions, its handshake, and what a segment does to both of its senders.
+//! One connection: its two directions, its handshake, and what a segment does to both of its
+//! senders.
 //!
 //! Here are its life and its ACKs; `opening` has its handshake, `data` what data does, `ordinary`
 //! what most segments are, `predicted` the sender whose data is not captured.
@@ -131,7 +132,8 @@ impl TracedConnection {
             return;
         }
         if segment.at.saturating_since(self.last) > with.config.park_after {
-            // Whether others' packets have made the engine look for idle connections must not matter.
+            // Whether others' packets have made the engine look for idle connections must not
+            // matter.
             self.park(with);
         }
         self.last = segment.at;
@@ -259,8 +261,8 @@ impl TracedConnection {
         }
     }
 
-    /// The segment acknowledges what the one before did, to a side without a sender: most of those that carry a
-    /// response do.
+    /// The segment acknowledges what the one before did, to a side without a sender: most of those
+    /// that carry a response do.
     #[inline]
     fn repeats(&self, side: Side, segment: &Observed) -> bool {
         self.halves[side].says_the_same(segment)

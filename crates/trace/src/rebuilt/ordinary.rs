@@ -8,8 +8,8 @@ use sender::LeavingSegment;
 use units::Instant;
 
 impl RebuiltSender {
-    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if they
-    /// are not simply the next ones.
+    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if
+    /// they are not simply the next ones.
     #[inline]
     pub(crate) fn on_next_data(
         &mut self,

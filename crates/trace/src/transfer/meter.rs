@@ -56,7 +56,8 @@ impl TransferMeter {
         }
     }
 
-    /// The first transfer of a connection begins with the SYN; half-open ones are spared the memory.
+    /// The first transfer of a connection begins with the SYN; half-open ones are spared the
+    /// memory.
     #[inline(always)]
     fn begin_opening(&mut self) {
         if self.wait == Wait::Opening && self.open.is_none() {

@@ -1,8 +1,8 @@
 //! Transfers: a request and its response, and where the time went.
 //!
 //! The time of a transfer is cut at every packet, and each piece is given to one cause as a whole
-//! ([`meter`]). Afterwards what no sender could have spared is taken off the waiting ([`shares`]). So the
-//! shares add up to the duration, to the nanosecond.
+//! ([`meter`]). Afterwards what no sender could have spared is taken off the waiting ([`shares`]).
+//! So the shares add up to the duration, to the nanosecond.
 
 mod draft;
 mod ending;
@@ -102,7 +102,8 @@ pub struct TransferReport {
     pub timeouts: u32,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Congestion window that the response began with, bytes: what could be sent before its first ACK.
+    /// Congestion window that the response began with, bytes: what could be sent before its first
+    /// ACK.
     pub first_window: u64,
     /// Congestion window at the end, bytes.
     pub last_window: u64,
