@@ -1,5 +1,6 @@
-//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is due, and then looks what can be read. Questions of
-//! one connection that are due are written together. So the client takes little of the processors that it shares with the gateway.
+//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is
+//! due, and then looks what can be read. Questions of one connection that are due are written
+//! together. So the client takes little of the processors that it shares with the gateway.
 
 use super::ask::{ASKERS, Asked, Load, PATIENCE, SLEEP};
 use super::now;
@@ -51,8 +52,9 @@ impl Askers {
         }
     }
 
-    /// Sleeps until a question is due, no shorter than [`SLEEP`]: what has become due meanwhile is asked together. Answers are read then, too, so
-    /// they count as later than they came, and the processors are left to the gateway.
+    /// Sleeps until a question is due, no shorter than [`SLEEP`]: what has become due meanwhile is
+    /// asked together. Answers are read then, too, so they count as later than they came, and the
+    /// processors are left to the gateway.
     fn wait(&mut self, until: Instant) -> Result<(), Box<dyn Error>> {
         let left = until.saturating_duration_since(now());
         let sleep = if left.is_zero() { left } else { left.max(SLEEP) };

@@ -1,5 +1,5 @@
-//! Questions on kept streams, by the client that agents use. A thread of its own keeps the time, because the runtime's timer is exact to a
-//! millisecond only.
+//! Questions on kept streams, by the client that agents use. A thread of its own keeps the time,
+//! because the runtime's timer is exact to a millisecond only.
 
 use super::ask::{ASKERS, Asked, Load, SLEEP};
 use super::wire::Due;
