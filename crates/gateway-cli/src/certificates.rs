@@ -1,4 +1,5 @@
-//! Certificates for more agents and for gateways, new ones for those that end, and those that are refused.
+//! Certificates for more agents and for gateways, new ones for those that end, and those that are
+//! refused.
 
 use clap::Args;
 use cmdline::{Appendix, Failure, input, remark, stdout};
@@ -21,7 +22,8 @@ pub(crate) struct CertificateArgs {
     /// For a gateway, to be shown to agents
     #[arg(long, conflicts_with_all = ["observer", "operator", "tenant"])]
     gateway: bool,
-    /// Name or address by which agents reach the gateway; give it again for more [default: those of NAME.pem in DIR, or of server.pem]
+    /// Name or address by which agents reach the gateway; give it again for more [default: those of
+    /// NAME.pem in DIR, or of server.pem]
     #[arg(long, value_name = "HOST", requires = "gateway")]
     host: Vec<String>,
     /// Replace NAME.pem and NAME.key if they are there: before a certificate ends
