@@ -1,4 +1,5 @@
-//! Prefixes as messages. A prefix of IPv6 has 64 bits at most on the wire, so the address of a host cannot be sent.
+//! Prefixes as messages. A prefix of IPv6 has 64 bits at most on the wire, so the address of a host
+//! cannot be sent.
 
 use crate::v1::Network;
 use crate::v1::network::Address;
