@@ -1,6 +1,7 @@
 //! Link layers that captures name.
 
-/// A link layer, by the number that captures have for it (<https://www.tcpdump.org/linktypes.html>).
+/// A link layer, by the number that captures have for it
+/// (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// Ethernet (1).

@@ -183,7 +183,8 @@ fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result
     Err(NotASegment::Malformed)
 }
 
-/// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the lowest.
+/// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the
+/// lowest.
 fn note_fragment(rest: &mut Rest<'_>) -> Result<(), NotASegment> {
     let head: &[u8; 8] = rest.head()?;
     let field = u16::from_be_bytes([head[2], head[3]]);

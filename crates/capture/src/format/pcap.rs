@@ -16,7 +16,8 @@ pub(super) const RECORD: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pcap {
     pub(super) order: ByteOrder,
-    /// Nanoseconds of the unit in which fractions of seconds are, and how many of the units a second has.
+    /// Nanoseconds of the unit in which fractions of seconds are, and how many of the units a
+    /// second has.
     pub(super) unit: u32,
     pub(super) units: u32,
     pub(super) link: LinkType,
@@ -118,7 +119,8 @@ fn is_version(bytes: &[u8]) -> bool {
     bytes[4..].first_chunk().is_some_and(|version| VERSIONS.contains(version))
 }
 
-/// The byte order of a file that begins so, and its unit of time: nanoseconds of one, and how many a second has.
+/// The byte order of a file that begins so, and its unit of time: nanoseconds of one, and how many
+/// a second has.
 fn precision(bytes: &[u8]) -> Option<(ByteOrder, u32, u32)> {
     let magic = *bytes.first_chunk()?;
     let orders = [false, true].map(|is_big| ByteOrder { is_big });

@@ -1,7 +1,7 @@
 //! Bytes of an input: a file, a pipe or standard input, decompressed if it is compressed.
 //!
-//! [`open`] finds out by the first bytes whether it is compressed; [`ByteBuffer`] has the bytes that framing
-//! looks at. Bytes are handed on as they arrive: a program may still be writing.
+//! [`open`] finds out by the first bytes whether it is compressed; [`ByteBuffer`] has the bytes
+//! that framing looks at. Bytes are handed on as they arrive: a program may still be writing.
 
 mod buffer;
 mod compression;
@@ -34,8 +34,8 @@ pub(crate) fn open(path: &Path) -> io::Result<Input> {
     }
 }
 
-/// A file, pipe or standard input, decompressed if its contents are compressed by gzip or zstd: what a capture is read
-/// from, for text that comes the same ways.
+/// A file, pipe or standard input, decompressed if its contents are compressed by gzip or zstd:
+/// what a capture is read from, for text that comes the same ways.
 pub struct DecompressedInput(Input);
 
 impl DecompressedInput {
