@@ -285,8 +285,9 @@ mod tests {
     }
 
     /// A first round trip of 80 ms makes a timeout of 80 + 4 * 40 = 240 ms. Segments of 1448 bytes
-    /// at intervals of 10 ms take 10 ms for each sender. Eight of one sender are 80 ms, less than 240.
-    /// Eight of each of 30 senders are 2400 ms, added to the 80. Doublings apply, up to 60 s.
+    /// at intervals of 10 ms take 10 ms for each sender. Eight of one sender are 80 ms, less
+    /// than 240. Eight of each of 30 senders are 2400 ms, added to the 80. Doublings apply, up to
+    /// 60 s.
     #[test]
     fn a_timeout_waits_for_the_segments_of_all_senders() {
         let (mut path, host, peer) = warm_path();

@@ -42,7 +42,8 @@ mod tests {
         assert_eq!(bucket.next_release(4, gap), at(110));
         bucket.take(at(110), gap);
         assert_eq!(bucket.next_release(4, gap), at(120));
-        // Unused until 145 ms, the bucket has gained two tokens: three in all, and the next is at 150.
+        // Unused until 145 ms, the bucket has gained two tokens: three in all, and the next is
+        // at 150.
         for _ in 0..3 {
             assert!(bucket.next_release(4, gap) <= at(145));
             bucket.take(at(145), gap);

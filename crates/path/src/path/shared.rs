@@ -287,7 +287,7 @@ impl Path {
     /// Handles an ACK of any member, for the segment at position `arrived`, after its change of
     /// bytes in flight is booked. The window's gradual reduction continues, and ends when a segment
     /// sent after its start is acknowledged. Once a segment of a spaced first window is
-    /// acknowledged, ACKs clock sending again. `clean`: the cumulative acknowledgement moved.
+    /// acknowledged, ACKs clock sending as before. `clean`: the cumulative acknowledgement moved.
     pub fn on_member_ack(&mut self, sample: &AckSample, arrived: Option<u64>, clean: bool) {
         let fell_at = self.shared.as_ref().map_or(0, |shared| shared.reduced_at);
         let over = arrived.is_some_and(|order| order >= fell_at);
