@@ -6,7 +6,7 @@
 use capture::{CaptureFiles, SegmentSource};
 use trace::{EngineConfig, ProfileSurvey, SenderProfile, SurveyedHost};
 
-/// Segments that `headstart analyze` surveys.
+/// Number of segments that `headstart analyze` surveys.
 const SURVEYED: usize = 100_000;
 
 fn surveyed(file: &str) -> Result<Vec<SurveyedHost>, capture::CaptureError> {

@@ -18,7 +18,7 @@ const CLOCK_SET: Duration = Duration::from_secs(60);
 /// Counters of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineTally {
-    /// Segments taken.
+    /// Number of segments.
     pub segments: u64,
     /// Number of `segments` that were skipped because their server is not a named one.
     pub of_others: u64,
@@ -34,7 +34,7 @@ pub struct EngineTally {
 }
 
 impl EngineTally {
-    /// Adds the counts of another part of the capture.
+    /// Adds the counters of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
         let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
         self.segments += segments;
@@ -313,7 +313,7 @@ impl EnginePart {
 
     fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
         let mut over = self.table.over();
-        // The table is in the order of a hash: the connection with the oldest last packet goes
+        // The table is in the order of a hash; the connection with the oldest last packet must be
         // first.
         over.sort_by_key(|place| {
             self.table.at(*place).map(|connection| (connection.last, connection.number))

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use units::{Duration, Instant};
 
-/// One way to name servers.
+/// A pattern that names servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerPattern {
     /// Their addresses; `None`: any.
@@ -171,9 +171,9 @@ pub struct OnlyServers<S> {
     clients: NamedClients,
     /// The sink that receives the forwarded results.
     pub inner: S,
-    /// Connections whose server was not named.
+    /// Number of connections whose server was not named.
     pub left_out: u64,
-    /// Connections of named servers whose client was not named.
+    /// Number of connections of named servers whose client was not named.
     pub of_other_clients: u64,
 }
 

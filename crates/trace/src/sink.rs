@@ -17,14 +17,14 @@ pub struct TracedSender {
     pub client: TcpEnd,
     /// The server.
     pub server: TcpEnd,
-    /// The sender is the server's.
+    /// True if the sender is the server's.
     pub is_server: bool,
 }
 
-/// New payload that a server sent.
+/// New payload of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentData {
-    /// When the capture saw it, or when the rebuilt sender sent it.
+    /// Time at which the capture saw it, or the rebuilt sender sent it.
     pub at: Instant,
     /// One past its last byte, as an offset of the stream: 1 is the first byte of payload.
     pub end: u64,

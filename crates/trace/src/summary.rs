@@ -1,4 +1,4 @@
-//! The report of a connection when it is over.
+//! The report of a finished connection.
 
 use crate::fast_open::FastOpenOutcome;
 use crate::kinds::{RetransmissionKind, SparedBy};
@@ -45,9 +45,9 @@ impl TraceEnd {
 /// Counters of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderTally {
-    /// Packets captured, copies apart.
+    /// Captured packets, without copies.
     pub packets: u64,
-    /// Captured packets with payload, copies apart.
+    /// Captured packets with payload, without copies.
     pub data_packets: u64,
     /// Payload sent for the first time, bytes.
     pub bytes: u64,
@@ -112,7 +112,7 @@ pub struct ConnectionTrace {
     pub ended: Instant,
     /// The reason why it is no longer followed.
     pub end: TraceEnd,
-    /// The SYN, the SYN-ACK and the ACK of it were all seen.
+    /// True if the SYN, the SYN-ACK and the ACK of it were all captured.
     pub handshake_seen: bool,
     /// Handshake round trip between capture and client: from the SYN-ACK to its ACK.
     pub client_rtt: Option<Duration>,

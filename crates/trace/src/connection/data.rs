@@ -33,7 +33,7 @@ impl TracedConnection {
             return;
         }
         if self.halves[side].has_late() {
-            // Answers come a little sooner than the lag of the handshake.
+            // Answers are a little earlier than the lag of the handshake.
             self.deliver(side, segment.at + self.lag(side) / 8, with);
         }
         if segment.has(Flags::FIN) {
@@ -126,7 +126,7 @@ impl TracedConnection {
         self.halves[self.server()].push_late(late);
     }
 
-    /// The server has sent new data that ends at `end`.
+    /// Reports new data of the server that ends at `end`.
     fn tell_sent<S: TraceSink>(
         &self,
         at: Instant,

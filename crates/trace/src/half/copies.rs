@@ -30,13 +30,13 @@ const UNNUMBERED_LEAST: Duration = Duration::from_micros(3);
 /// second by RFC 6298 §2.1.
 const SYN_COPIED_WITHIN: Duration = Duration::from_millis(100);
 
-/// Whether more than the latest few packets are remembered.
+/// State of the ring, which remembers more than the latest few packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Watch {
     /// No packet was captured yet.
     #[default]
     Begins,
-    /// The connection has shown no copies that follow late.
+    /// The connection has shown no late copies.
     Off,
     /// The connection has shown late copies, or may show some: the ring remembers more packets.
     On,
@@ -94,8 +94,7 @@ impl Prints {
         true
     }
 
-    /// Notes a copy that followed after `gap` microseconds. Others may follow when more packets
-    /// have passed.
+    /// Notes a copy that followed after `gap` microseconds. More late copies may follow.
     fn note_gap(&mut self, gap: u32) {
         (self.watch, self.gap) = (Watch::On, gap);
         if let Some(ring) = &mut self.ring {

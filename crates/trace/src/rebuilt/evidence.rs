@@ -213,8 +213,8 @@ mod tests {
         }
     }
 
-    /// The episode of a timeout lasts until all is acknowledged that had been sent by then (RFC
-    /// 6582 §4.1, `recover`).
+    /// The episode of a timeout lasts until all data sent by then is acknowledged (RFC 6582 §4.1,
+    /// `recover`).
     #[test]
     fn a_timeout_is_repaired_once_all_of_before_is_acknowledged() {
         let mut evidence = Evidence::default();

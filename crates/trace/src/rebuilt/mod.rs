@@ -41,14 +41,14 @@ pub(crate) struct Terms {
     pub(crate) sack: bool,
     /// True if no SYN was captured: `sack` is a guess until an ACK confirms it.
     pub(crate) sack_is_guess: bool,
-    /// The scale of the windows that the peer offers is unknown.
+    /// True if the scale of the windows that the peer offers is unknown.
     pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
     /// Both ends echo congestion marks, and answer them like a loss (RFC 3168).
     pub(crate) ecn: bool,
 }
 
-/// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
+/// Maximum number of SYNs before the first answer: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
 
 /// The longest tick of a clock that can measure the round trips of most paths.
@@ -67,7 +67,7 @@ pub(crate) struct RebuiltSender {
     counts_segments: bool,
     /// The sender's clock is finer than its round trips.
     has_fine_clock: bool,
-    /// An ACK of its data was captured.
+    /// True if an ACK of its data was captured.
     is_answered: bool,
     /// The end of one of the next segments of an inferred sender.
     edge: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct RebuiltSender {
     fit: Fit,
 }
 
-/// The reason to hold a small segment back (RFC 9293 §3.7.4).
+/// The reason to hold back a small segment (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, Debug)]
 enum Nagle {
     Off,

@@ -30,13 +30,13 @@ pub(crate) struct SeenData {
 /// The classification of a segment with data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DataDigest {
-    /// New payload.
+    /// New payload, bytes.
     pub(crate) fresh: u64,
-    /// Payload before it that the capture has not shown.
+    /// Payload before it that the capture has not shown, bytes.
     pub(crate) unseen: u64,
     /// The retransmission, if the data was sent before.
     pub(crate) again: Option<Retransmission>,
-    /// A keep-alive or a probe of a shut window.
+    /// True for a keep-alive, and for a probe of a shut window.
     pub(crate) probe: bool,
     /// Other segments of the same sender had overtaken it before the capture.
     pub(crate) overtaken: bool,

@@ -12,23 +12,23 @@ use units::{Duration, Instant};
 /// One call of a [`TraceSink`] method.
 #[derive(Clone, Debug)]
 pub enum TraceEvent {
-    /// [`TraceSink::on_begin`].
+    /// A call of [`TraceSink::on_begin`].
     Begin(TracedSender, Instant),
-    /// [`TraceSink::on_over`].
+    /// A call of [`TraceSink::on_over`].
     Over(TracedSender, Instant),
-    /// [`TraceSink::on_request`].
+    /// A call of [`TraceSink::on_request`].
     Request(TracedSender, Instant, u64),
-    /// [`TraceSink::on_sent`].
+    /// A call of [`TraceSink::on_sent`].
     Sent(TracedSender, SentData),
-    /// [`TraceSink::on_connection`].
+    /// A call of [`TraceSink::on_connection`].
     Connection(Box<ConnectionTrace>),
-    /// [`TraceSink::on_retransmission`].
+    /// A call of [`TraceSink::on_retransmission`].
     Again(TracedSender, Box<Retransmission>),
-    /// [`TraceSink::on_round_trip`].
+    /// A call of [`TraceSink::on_round_trip`].
     RoundTrip(TracedSender, Instant, Duration),
-    /// [`TraceSink::on_transfer`].
+    /// A call of [`TraceSink::on_transfer`].
     Transfer(TracedSender, Box<TransferReport>),
-    /// [`TraceSink::on_window`].
+    /// A call of [`TraceSink::on_window`].
     Window(TracedSender, SenderSnapshot),
 }
 

@@ -88,7 +88,7 @@ impl<N> Default for Notes<N> {
 }
 
 impl<N> Notes<N> {
-    /// Notes something about a connection.
+    /// Adds a note about a connection.
     #[inline]
     pub fn push(&mut self, connection: u64, note: N) {
         self.kept.push(Noted { place: self.at, connection, entry: Entry::Note(note) });

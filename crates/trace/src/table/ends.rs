@@ -39,9 +39,9 @@ impl EndWords {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentEnds {
     pub(super) words: EndWords,
-    /// [`EndWords::hash`].
+    /// Has the value of [`EndWords::hash`].
     pub(crate) hash: u64,
-    /// The sender is the higher end, by words.
+    /// True if the sender is the higher end, by words.
     pub(super) swapped: bool,
     pub(super) is_v4: bool,
 }

@@ -1,4 +1,4 @@
-//! The connections under way, by their addresses, ports and networks, in the order of their last
+//! The open connections, by their addresses, ports and networks, in the order of their last
 //! packets.
 //!
 //! Packets of two VLANs or tunnels with the same addresses and ports are of two connections, unless

@@ -22,14 +22,14 @@ use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
 
-/// Bytes that make one segment.
+/// Number of bytes that encode one segment.
 const RECORD: usize = 16;
 
 /// Checks the results that it receives.
 #[derive(Default)]
 struct Checks {
     connections: u64,
-    /// Segments of the capture.
+    /// Number of segments of the capture.
     segments: u64,
 }
 

@@ -11,7 +11,7 @@ pub enum TimeShare {
     Tls,
     /// The client sent its request.
     Request,
-    /// The server had the request and sent nothing.
+    /// The server had the request and had sent nothing yet.
     Think,
     /// The window was below the threshold and full, and the path could have carried more.
     SlowStart,
@@ -32,9 +32,9 @@ pub enum TimeShare {
     Pacing,
     /// The window had room, and the server's application sent nothing.
     Application,
-    /// Propagation and transmission, which no sender can spare.
+    /// Propagation and transmission, which no sender can avoid.
     Path,
-    /// No evidence in the capture shows what the time was spent on.
+    /// No evidence in the capture shows the cause of the time.
     Unexplained,
 }
 

@@ -15,7 +15,7 @@ const WINDOWS: [TimeShare; 3] =
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct WaitTrail {
-    /// Bytes that were delivered while the window had room, for a cause that is not known yet.
+    /// Bytes delivered while the window had room, for a cause that is not known yet.
     in_room: u64,
     waits: Waits,
     arrived: [u64; TimeShare::COUNT],
@@ -173,7 +173,7 @@ mod tests {
         let claimed: Vec<_> = trail.claim(at(70), TimeShare::Recovery).collect();
         assert_eq!(claimed, [(TimeShare::SlowStart, Duration::from_millis(30))]);
         assert_eq!(trail.claim(at(70), TimeShare::Recovery).count(), 0);
-        // Data that arrives at 150 ms was carried at 50, before the loss, and at 180 at 80.
+        // Data delivered at 150 ms was carried at 50, before the loss, and at 180 at 80.
         trail.on_arrival(at(150), 1);
         trail.on_arrival(at(180), 2);
         assert_eq!(

@@ -24,7 +24,7 @@ pub(crate) enum SenderWait {
     /// The receiver's window, which is smaller than it has been: the receiver's buffer holds data
     /// that the application has not read.
     SlowReader,
-    /// The window has room: the application has no more, or has sent all.
+    /// The window has room: the application has no more data, or has sent all.
     Application,
 }
 
@@ -52,9 +52,10 @@ pub(crate) struct SenderState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) wait: SenderWait,
-    /// Its last segment looked like the end of what the application had: pushed, and not full.
+    /// True if its last segment looked like the end of the application's data: pushed, and not
+    /// full.
     pub(crate) has_ended: bool,
-    /// A segment that was not full is outstanding.
+    /// True if a segment that was not full is outstanding.
     pub(crate) has_small: bool,
     pub(crate) cwnd: u64,
     /// Bytes that congestion window and recovery release at once.
@@ -99,7 +100,7 @@ pub(super) enum Wait {
     Avoidance,
     ReceiverWindow,
     SlowReader,
-    /// The window has room: the application has no more, or has sent all.
+    /// The window has room: the application has no more data, or has sent all.
     Room,
     /// The window was full, and the next event contradicts that.
     Unknown,

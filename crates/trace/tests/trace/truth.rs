@@ -33,10 +33,10 @@ enum Captured {
     Both,
     AcksOnly,
     AtClient,
-    /// Both directions, and segmentation offload: the server's data is captured as it is handed to
+    /// Both directions, with segmentation offload: the server's data is captured as it is passed to
     /// the network card.
     Offloaded,
-    /// At the client, whose kernel joins data that arrives together (GRO).
+    /// At the client, whose kernel joins data that is received together (GRO).
     JoinedAtClient,
 }
 
