@@ -35,7 +35,7 @@ pub struct Written {
     pub agent: PathBuf,
     /// `observe/observe.toml`, if an observer was asked for.
     pub observer: Option<PathBuf>,
-    /// All of them.
+    /// All of these files.
     pub files: Vec<PathBuf>,
 }
 

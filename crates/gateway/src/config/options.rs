@@ -20,7 +20,7 @@ pub struct GatewayOptions {
     /// Serve HTTP also at an address that other machines can connect to: it names networks and asks
     /// for no password [default: false].
     pub http_for_all: bool,
-    /// Certificates of the authority that reporters' certificates are of, PEM [ca.pem].
+    /// Certificates of the authority that signs reporters' certificates, PEM [ca.pem].
     pub ca: Option<PathBuf>,
     /// The gateway's own certificate, PEM [server.pem].
     pub certificate: Option<PathBuf>,
@@ -31,8 +31,8 @@ pub struct GatewayOptions {
     /// Fingerprints of revoked certificates, one a line; the file is read again when it changes
     /// [revoked.txt].
     pub revoked: Option<PathBuf>,
-    /// Seconds for which that list may be unreadable; then no certificate is accepted until it can
-    /// be read [default: 60].
+    /// Seconds for which that list may be unreadable; after that no certificate is accepted until
+    /// it can be read [default: 60].
     pub revoked_grace: Option<u32>,
     /// The snapshot of the memory; "none": keep nothing [gateway.redb, or in the service's folder
     /// of state].

@@ -187,7 +187,7 @@ mod tests {
             ask = [\"10.1.0.0/16\", \"192.0.0.0/16\"]";
         let options = GatewayOptions::parse(text, "f").unwrap();
         let edge = Permissions::new(&options.tenant).unwrap().of(&who("site", "edge")).unwrap();
-        // Network, whether it may be reported, and whether it may be asked for.
+        // Each row has a network, whether it may be reported, and whether it may be asked for.
         for (network, report, ask) in [
             ("10.1.7.0/24", true, true),
             ("10.2.7.0/24", true, false),
