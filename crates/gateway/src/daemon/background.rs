@@ -96,7 +96,7 @@ pub(super) async fn save_now_and_then(
     save.tick().await;
     loop {
         tokio::select! {
-            // An error means that the sender has gone: the gateway has ended.
+            // An error means that the sender is gone: the gateway has ended.
             _ = ended.wait_for(|ended| *ended) => return,
             _ = save.tick() => {}
         }

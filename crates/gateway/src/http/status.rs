@@ -61,9 +61,9 @@ pub(super) struct GatewayStatus {
     pub name: String,
     /// The number of its records in the shared store.
     pub origin: u32,
-    /// Whether it is the one that answers.
+    /// True if it is the one that answers.
     pub this: bool,
-    /// Whether it has written within a minute, or is the one that answers.
+    /// True if it has written within a minute, or is the one that answers.
     pub alive: bool,
     /// Time since it last wrote to the shared store; none without a store.
     pub wrote_s: Option<f64>,

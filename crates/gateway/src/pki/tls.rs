@@ -1,5 +1,5 @@
-//! TLS towards reporters: both sides show certificates of the site's authority, TLS 1.3 alone,
-//! HTTP/2 alone.
+//! TLS towards reporters: both sides show certificates of the site's authority. Only TLS 1.3 and
+//! HTTP/2 are allowed.
 
 use super::identity::Identity;
 use super::own::usable;

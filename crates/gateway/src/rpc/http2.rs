@@ -267,7 +267,7 @@ mod tests {
         Arc::new(site)
     }
 
-    /// Counts how often it is woken.
+    /// Counts its wake-ups.
     #[derive(Default)]
     struct Woken(AtomicU32);
 

@@ -1,4 +1,4 @@
-//! Connections of reporters: accepted, bounded before and after their handshake, and then handed to
+//! Connections of reporters: accepted, bounded before and after their handshake, and then passed to
 //! the gRPC server with the holder that the certificate names. A connection ends when its
 //! certificate is revoked or expires.
 

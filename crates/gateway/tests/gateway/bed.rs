@@ -1,4 +1,4 @@
-//! A gateway in a folder of its own, and clients with certificates of any kind.
+//! A gateway in its own folder, and clients with certificates of any kind.
 
 use gateway::config::init::FirstGateway;
 use gateway::daemon::{Daemon, DaemonHandle};

@@ -1,4 +1,4 @@
-//! The dashboard in a real browser: it fills itself without an error, and nothing of it is wider
+//! The dashboard in a real browser: it loads its data without an error, and no element is wider
 //! than the window.
 
 use crate::bed::{Bed, Running, batch, get, report, send};

@@ -244,7 +244,7 @@ async fn reports_in_store(first: &Bed, redis: u16, network: &str) -> u32 {
     reports
 }
 
-/// Waits until a gateway has written something.
+/// Waits until a gateway has written an entry.
 async fn shares(running: &Running) {
     let mut patience = 100;
     while running.site.counts.shared.get() == 0 {

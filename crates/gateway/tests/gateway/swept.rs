@@ -65,7 +65,7 @@ pub(crate) fn tell_by_hand(redis: &Redis, records: &[SiteRecord]) {
     let _: String = redis.query(&command);
 }
 
-/// Waits until `is_so`.
+/// Waits until `is_so` returns true.
 async fn becomes(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..200 {
         if is_so() {

@@ -63,8 +63,8 @@ impl UnsharedChanges {
 }
 
 impl Tenant {
-    /// Notes changes for a shared store from now on. Networks that were forgotten before come
-    /// first: the store may lack them.
+    /// Collects changes for a shared store from now on. Forgotten networks go first: the store may
+    /// lack them.
     pub fn begin_sharing(&self) {
         let forgotten: Vec<_> = self.memory().forgotten().iter().collect();
         let mut known = self.known();
@@ -72,7 +72,7 @@ impl Tenant {
         forgotten.into_iter().for_each(|forget| unshared.forget(forget));
     }
 
-    /// Returns what the shared store lacks, of at most `most` networks.
+    /// Returns the changes that the shared store lacks, of at most `most` networks.
     pub fn take_unshared(&self, most: usize) -> Unshared {
         let taken = self.known().unshared.as_mut().map(|unshared| unshared.take(most));
         let mut shared = taken.unwrap_or_default();
@@ -90,7 +90,7 @@ impl Tenant {
         }
     }
 
-    /// Another gateway has dealt with batches up to `sequence`.
+    /// Notes that another gateway has processed batches up to `sequence`.
     pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
         self.known().reporters.hear(reporter, now).claim(epoch, sequence);
     }
