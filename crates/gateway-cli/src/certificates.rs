@@ -124,7 +124,7 @@ fn of_gateway(args: &CertificateArgs, authority: &Authority) -> Result<Issued, F
     Ok(issued)
 }
 
-/// The hosts that the operator names, or those of the certificate that is there.
+/// Returns the hosts that the operator names, or those of the existing certificate.
 fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
     if !args.host.is_empty() {
         return Ok(args.host.clone());
@@ -144,7 +144,7 @@ fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Writes both files, or neither of them if one is there and is to stay.
+/// Writes both files, or neither of them if one exists and may not be replaced.
 fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
     if args.name == "ca" {
         let why = "ca.pem and ca.key are the authority's; choose another name";
