@@ -52,7 +52,8 @@ pub enum GatewayState {
 /// Asks each gateway of the configuration a question; the results are in the configuration's order.
 ///
 /// # Errors
-/// If files or certificates are wrong, here or at one of the gateways: which, and the way out.
+///
+/// If files or certificates are wrong, here or at one of the gateways: which, and the solution.
 pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String> {
     check_files(config)?;
     let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };

@@ -75,7 +75,7 @@ impl<T: Send + 'static> SiteClient<T> {
         }
     }
 
-    /// Announces a visitor; does not wait. Anybody can send SYNs, so visitors take at most half of
+    /// Announces a visitor; does not wait. Anyone can send SYNs, so visitors take at most half of
     /// the room: reports always have the rest. [`Self::unannounced`] counts visitors without room.
     pub fn announce(&self, arrival: Arrival) {
         let is_for_reports = self.inbox.capacity() <= self.inbox.max_capacity() / 2;
@@ -84,7 +84,8 @@ impl<T: Send + 'static> SiteClient<T> {
         }
     }
 
-    /// Visitors who were not announced, because there was no room or no gateway.
+    /// Returns the number of visitors that were not announced, because there was no room or no
+    /// gateway.
     pub fn unannounced(&self) -> u64 {
         self.counts.unannounced.get()
     }
@@ -94,13 +95,12 @@ impl<T: Send + 'static> SiteClient<T> {
         self.counts.status()
     }
 
-    /// Reports that gateways have refused, by reason; reasons without one are left out.
+    /// Returns the reports that gateways have refused, by reason; reasons without one are left out.
     pub fn refusals(&self) -> Vec<(Refusal, u64)> {
         self.counts.refusals()
     }
 
-    /// Waits until all that was reported has been acknowledged; false if that takes longer than
-    /// `patience`.
+    /// Waits until all reports have been acknowledged; false if that takes longer than `patience`.
     pub fn flush(&self, patience: Duration) -> bool {
         let (done, is_done) = oneshot::channel();
         if self.inbox.blocking_send(Message::Flush(done)).is_err() {

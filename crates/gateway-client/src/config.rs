@@ -10,7 +10,7 @@ use support::errors::Fault;
 /// counts from the next one on.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// `HOST:PORT` of the gateways, the preferred one first. The others are asked when it does not
+    /// `HOST:PORT` of the gateways, the preferred one first. The others are asked if it does not
     /// answer.
     pub gateways: Vec<String>,
     /// The authority that signs the gateways' certificates, PEM.

@@ -16,7 +16,7 @@ pub struct ClientStatus {
     pub asked: u64,
     /// Number of questions answered before the handshake can have ended.
     pub in_time: u64,
-    /// Answered later: of use to the next connection.
+    /// Late answers: they serve the next connection.
     pub late: u64,
     /// Number of questions without an answer, or answered that nothing is known.
     pub none: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Counts {
 /// Number of refusals' kinds.
 const REFUSALS: usize = Refusal::TooMany as usize + 1;
 
-/// A number that only grows.
+/// A counter that only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

@@ -6,7 +6,7 @@ use units::counted;
 /// Counters of reports.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// Reports handed to the client.
+    /// Reports passed to the client.
     pub(super) told: u64,
     /// Reports that count at a gateway.
     pub(super) taken: u64,

@@ -1,4 +1,4 @@
-//! Questions that have been asked and not answered.
+//! Questions that are asked but not answered.
 
 use crate::message::SiteQuestion;
 use std::collections::VecDeque;
