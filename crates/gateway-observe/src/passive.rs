@@ -94,7 +94,7 @@ pub struct SeenTransfer {
     pub retransmissions: u32,
     /// Congestion window at the end, bytes.
     pub last_window: u64,
-    /// Bytes outstanding when it met its first loss.
+    /// Bytes outstanding at its first loss.
     pub lost_at: Option<u64>,
     /// Lowest round trip; zero if it was not measured.
     pub min_rtt: Duration,

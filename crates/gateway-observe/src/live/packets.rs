@@ -15,7 +15,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub(super) enum PacketSource {
     /// Interfaces.
     Live(Box<LiveCapture>),
-    /// A file or a pipe, or anything that ends.
+    /// A file or a pipe, or another source that ends.
     Other(Box<dyn SegmentSource + Send>),
 }
 
@@ -43,7 +43,7 @@ impl PacketSource {
     }
 }
 
-/// Interfaces that are gone, and failures to read.
+/// Interfaces that are missing, and failures to read.
 #[derive(Default)]
 pub(super) struct SourceHealth {
     gone: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The thread that reads packets: it rebuilds senders, reads options, and sees visitors.
+//! The thread that reads packets: it rebuilds senders, reads options, and detects visitors.
 
 use super::idle::IdleConnections;
 use super::packets::{PacketSource, SourceHealth};
