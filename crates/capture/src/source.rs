@@ -4,7 +4,7 @@ use crate::error::CaptureError;
 use crate::observed::Observed;
 use crate::tally::Tally;
 
-/// A source of segments, in the order of time as far as its captures are.
+/// A source of segments, in order of time if its captures are.
 pub trait SegmentSource {
     /// Replaces the contents of `batch` by the next segments. Returns `false` if there are none and
     /// never will be. After `true` the batch may be empty, for example while a live source waits.
