@@ -34,7 +34,7 @@ pub enum Reporting {
 pub struct LearningTerms {
     /// The checks that a remembered state must pass before it is used.
     pub gate: ReuseGate,
-    /// The way of reports to a gateway.
+    /// The kind of reports to a gateway.
     pub reporting: Reporting,
     /// The rule for shares in reports to a gateway.
     pub rule: ShareRule,

@@ -17,14 +17,14 @@ pub(super) struct PathBytes {
     pub(super) in_flight: u64,
 }
 
-/// The reason why a path sends nothing more for now.
+/// The reason why a path currently sends no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendLimit {
     /// Data waits, and the window has no room for it.
     Window,
-    /// Data waits for the time that the pacer gives it.
+    /// Data waits for its pacing time.
     Pacer,
-    /// No data waits, or another rule than window and pacer holds it back.
+    /// No data waits, or another rule than window and pacer prevents sending.
     Application,
 }
 
