@@ -1,7 +1,7 @@
 //! Reads captures, says what is in them and what it took: `read [--ahead] [--segments] FILE...`.
 //!
-//! `--ahead` reads on a second thread; `--segments` prints every segment. Times are of this process' CPU, so that
-//! what else runs on the machine counts little.
+//! `--ahead` reads on a second thread; `--segments` prints every segment. Times are of this
+//! process' CPU, so that what else runs on the machine counts little.
 
 use capture::{CaptureFiles, ReadAhead, SegmentSource};
 use std::fs;
@@ -41,7 +41,8 @@ fn main() {
     tally.reasons().for_each(|(why, count)| println!("{count} {why}"));
 }
 
-/// User and system time of this process: fields 14 and 15 of its line, in hundredths of a second (`man proc`).
+/// User and system time of this process: fields 14 and 15 of its line, in hundredths of a second
+/// (`man proc`).
 fn cpu_secs() -> f64 {
     let line = fs::read_to_string("/proc/self/stat").expect("Linux");
     let fields: Vec<&str> = line.rsplit(')').next().expect("fields").split_whitespace().collect();

@@ -12,18 +12,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Batches on their way: enough for both threads to work, few enough to stay in a cache.
+/// Number of batches in the channel: enough for both threads to work, few enough to stay in a
+/// cache.
 const CAPACITY: usize = 4;
-/// How long to wait for a batch before seeing whether to stop.
+/// Longest wait for a batch before the next look at the stop flag.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Reads a source ahead: its thread reads, decompresses and decodes while the user's works on the batches
-/// before. Batches, errors and their order are those of the source.
+/// Reads a source ahead: its thread reads, decompresses and decodes while the user's works on the
+/// batches before. Batches, errors and their order are those of the source.
 ///
-/// Dropped, it does not wait for a source that waits for packets; the thread ends with its next batch.
+/// Dropping it does not wait for a source that waits for packets; the thread ends with its next
+/// batch.
 pub struct ReadAhead {
     from: Receiver<Delivery>,
-    /// Batches that have been used, to be filled again.
+    /// Used batches, to be filled again.
     back: SyncSender<Vec<Observed>>,
     thread: Option<JoinHandle<()>>,
     /// Ends the source once it is set.
@@ -32,28 +34,28 @@ pub struct ReadAhead {
     progress: InputProgress,
 }
 
-/// Why there is nothing.
+/// The reason why there is no batch.
 enum NoMore {
     /// The thread has ended.
     Ended,
-    /// Somebody has stopped it.
+    /// The stop flag was set.
     Stopped,
-    /// The source waits for packets.
+    /// The source still waits for packets.
     Yet,
 }
 
 struct Delivery {
-    /// `None` at the end.
+    /// The batch; `None` at the end.
     batch: Result<Option<Vec<Observed>>, CaptureError>,
     tally: Tally,
     progress: InputProgress,
 }
 
 impl ReadAhead {
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// If there are no more threads.
+    /// If the system cannot start a thread.
     pub fn new(source: impl SegmentSource + Send + 'static) -> io::Result<Self> {
         let (to, from) = sync_channel(CAPACITY);
         let (back, used) = sync_channel(CAPACITY + 2);
@@ -63,14 +65,14 @@ impl ReadAhead {
         Ok(Self { from, back, thread: Some(thread), stop: None, tally, progress })
     }
 
-    /// The same that ends once `stop` is set, even while the source waits for packets. Its user
-    /// need not wait with it: a batch is empty after each tenth of a second without one.
+    /// Makes the source end once `stop` is set, even while it waits for packets. Its user need not
+    /// wait with it: a batch is empty after each tenth of a second without packets.
     #[must_use]
     pub fn until(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop: Some(stop), ..self }
     }
 
-    /// What the thread has read next.
+    /// Returns the next delivery of the thread.
     fn next_delivery(&self) -> Result<Delivery, NoMore> {
         let Some(stop) = &self.stop else { return self.from.recv().map_err(|_| NoMore::Ended) };
         self.from.recv_timeout(WAIT).map_err(|why| match why {
@@ -106,7 +108,7 @@ impl SegmentSource for ReadAhead {
                 batch.clear();
                 return Ok(true);
             }
-            // Behind the end, or by a panic, which is everybody's.
+            // The source has ended, or its thread has panicked; a panic propagates to the user.
             Err(NoMore::Ended) => {
                 batch.clear();
                 return match self.thread.take().map(JoinHandle::join) {
@@ -122,7 +124,7 @@ impl SegmentSource for ReadAhead {
             return Ok(false);
         };
         let old = std::mem::replace(batch, next);
-        // Full, if the source ends: then nobody needs it.
+        // The channel is full only if the source ends, and then the batch is not needed.
         let _ = self.back.try_send(old);
         Ok(true)
     }

@@ -1,20 +1,20 @@
-//! A batch that is being filled.
+//! Fills a batch of segments.
 
 use crate::observed::Observed;
 
-/// Segments written over those of the batch before: a segment is written in its place, and never moved.
+/// Overwrites the segments of the batch before: each segment is written in place, and never moved.
 pub(crate) struct BatchFiller<'a> {
     batch: &'a mut Vec<Observed>,
     filled: usize,
 }
 
 impl<'a> BatchFiller<'a> {
-    /// Begins a batch in the place of an old one.
+    /// Starts a batch in the memory of an old one.
     pub(crate) const fn new(batch: &'a mut Vec<Observed>) -> Self {
         Self { batch, filled: 0 }
     }
 
-    /// The place of the next segment, with whatever was there.
+    /// Returns the slot of the next segment, with its old contents.
     #[inline]
     pub(crate) fn slot(&mut self) -> &mut Observed {
         if self.filled == self.batch.len() {
@@ -23,13 +23,13 @@ impl<'a> BatchFiller<'a> {
         &mut self.batch[self.filled]
     }
 
-    /// Keeps what was written there.
+    /// Keeps the contents of the slot.
     #[inline]
     pub(crate) const fn keep(&mut self) {
         self.filled += 1;
     }
 
-    /// Segments so far.
+    /// Returns the number of segments so far.
     #[inline]
     pub(crate) const fn len(&self) -> usize {
         self.filled
@@ -37,7 +37,7 @@ impl<'a> BatchFiller<'a> {
 }
 
 impl Drop for BatchFiller<'_> {
-    /// Takes off what is left of the old batch.
+    /// Removes the rest of the old batch.
     fn drop(&mut self) {
         self.batch.truncate(self.filled);
     }

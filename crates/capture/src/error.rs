@@ -1,4 +1,4 @@
-//! What cannot be read, and where.
+//! Errors of reading: the fault, and its position.
 
 use std::fmt;
 use std::io;
@@ -7,22 +7,22 @@ use std::path::PathBuf;
 /// A file, pipe or interface that cannot be read any further.
 #[derive(Debug)]
 pub struct CaptureError {
-    /// Which input, as it was named; `-` is standard input, and of an interface it is its name.
+    /// The input, by its given name: a path, `-` for standard input, or the name of an interface.
     pub input: PathBuf,
-    /// Where: bytes from its beginning, after decompression.
+    /// Offset of the fault, bytes from the beginning, after decompression.
     pub offset: u64,
-    /// What is wrong.
+    /// The fault.
     pub trouble: CaptureTrouble,
 }
 
-/// What is wrong with an input.
+/// A fault of an input.
 #[derive(Debug)]
 pub enum CaptureTrouble {
     /// It cannot be opened or read.
     Io(io::Error),
-    /// It is not a capture: what it looks like, and what to do.
+    /// The input is not a capture: its likely kind, and the way out.
     NotACapture(String),
-    /// There is no such interface: what there is.
+    /// There is no such interface: the list of interfaces.
     NoInterface(String),
     /// The right to capture is missing.
     NotPermitted,

@@ -1,9 +1,9 @@
 //! Packet captures as TCP segments with times: from files, pipes and interfaces.
 //!
-//! A [`SegmentSource`] hands over batches of [`Observed`] segments in the order of time. It knows headers
-//! and file formats, and nothing of TCP's behaviour: connections, retransmissions and round trips are the
-//! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
-//! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
+//! A [`SegmentSource`] passes on batches of [`Observed`] segments in the order of time. It knows
+//! headers and file formats, but not TCP's behaviour: its user interprets connections,
+//! retransmissions and round trips. A [`Tally`] counts packets that are not TCP segments by kind. A
+//! [`CaptureError`] reports a fault with its file and byte; all packets before it are passed on.
 //!
 //! ```
 //! use capture::{CaptureFiles, SegmentSource};
@@ -17,8 +17,9 @@
 //! # Ok::<(), capture::CaptureError>(())
 //! ```
 //!
-//! Read in this order: [`SegmentSource`]; [`CaptureFiles`] (formats, merging) and [`LiveCapture`], whose packets one
-//! decoder reads; [`ReadAhead`], which puts any source on a thread of its own; [`CaptureWriter`] and [`Anonymizer`].
+//! Read in this order: [`SegmentSource`]; [`CaptureFiles`] (formats, merging) and [`LiveCapture`],
+//! whose packets one decoder reads; [`ReadAhead`], which puts any source on a thread of its own;
+//! [`CaptureWriter`] and [`Anonymizer`].
 
 mod ahead;
 mod anonymize;

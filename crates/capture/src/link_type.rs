@@ -1,6 +1,6 @@
-//! Link layers that captures name.
+//! Link layers of captures.
 
-/// A link layer, by the number that captures have for it (<https://www.tcpdump.org/linktypes.html>).
+/// A link layer, by its number in captures (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// Ethernet (1).
@@ -19,18 +19,18 @@ pub enum LinkType {
     Pppoe,
     /// Frames of wireless networks (105).
     Wireless,
-    /// The same behind a radiotap header (127).
+    /// The same after a radiotap header (127).
     Radiotap,
     /// Packets that Linux' netfilter has logged (239).
     Nflog,
     /// Packets of macOS with the name of a process (258).
     Pktap,
-    /// One that is not understood.
+    /// An unknown one.
     Unknown(u16),
 }
 
 impl LinkType {
-    /// The link type of a number.
+    /// Returns the link type of a number.
     pub const fn of(number: u16) -> Self {
         match number {
             1 => Self::Ethernet,

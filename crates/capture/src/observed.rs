@@ -7,26 +7,27 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use units::{Instant, SeqNum};
 
-/// One TCP segment as a capture shows it: the fields of its headers, and when it passed.
+/// One TCP segment of a capture: the fields of its headers, and its time.
 ///
-/// Segmentation offloads show through: one segment may have more payload than a packet carries.
+/// Segmentation offload is visible: one segment may have more payload than a packet carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// Which packet of all input it is, from 1; packets that are no segments count, too. For one file
-    /// this is Wireshark's frame number; for several it is that of the file that `mergecap` makes.
+    /// Number of the packet in all input, from 1; packets that are no segments count, too. For one
+    /// file this is Wireshark's frame number; for several it is that of the file that `mergecap`
+    /// makes.
     pub number: u64,
-    /// When it was captured: since 1970 in captures of real networks, since the start in simulated ones.
+    /// Capture time: since 1970 in captures of real networks, since the start in simulated ones.
     pub at: Instant,
-    /// Who sent it.
+    /// The sender.
     pub source: TcpEnd,
-    /// To whom.
+    /// The receiver.
     pub destination: TcpEnd,
     /// Sequence number of the first payload byte, or of SYN or FIN itself.
     pub seq: SeqNum,
     /// Next sequence number expected; meaningful with [`Flags::ACK`].
     pub ack: SeqNum,
-    /// Payload bytes by the length in the IP header. Where that is 0, as in super-segments of more than
-    /// 64 KiB (TSO, BIG TCP), by the length of the frame.
+    /// Payload, bytes, by the length in the IP header. If that is 0, as in super-segments of more
+    /// than 64 KiB (TSO, BIG TCP), by the length of the frame.
     pub payload: u32,
     /// The window field as on the wire, unscaled.
     pub window: u16,
@@ -34,28 +35,30 @@ pub struct Observed {
     pub flags: Flags,
     /// Time to live, or hop limit.
     pub ttl: u8,
-    /// IPv4 type of service, or IPv6 traffic class: DSCP in the upper six bits, ECN in the lower two.
+    /// IPv4 type of service, or IPv6 traffic class: DSCP in the upper six bits, ECN in the lower
+    /// two.
     pub traffic_class: u8,
-    /// IPv4 identification, or IPv6 flow label. Two packets alike but for this are a retransmission; two
-    /// alike in this, too, are probably one packet captured twice.
+    /// IPv4 identification, or IPv6 flow label. Two packets that differ only in it are a
+    /// retransmission; if it is equal as well, they are probably one packet captured twice.
     pub ip_id: u32,
-    /// Which way the packet went, where the capture says so.
+    /// Direction of the packet, if the capture has it.
     pub direction: PacketDirection,
-    /// The interface within the capture, where it has several (pcapng, `-i any`): the lower 16 bits of
+    /// The interface within the capture, if it has several (pcapng, `-i any`): the lower 16 bits of
     /// its number. Otherwise 0.
     pub interface: u16,
     /// Label of the VLAN or tunnel that carried it: the number of a single VLAN, or a hash of
-    /// several numbers. 0 outside of all. The two directions of one connection may have different
-    /// labels.
+    /// several numbers. 0 without a VLAN or tunnel. The two directions of one connection may have
+    /// different labels.
     pub label: u16,
-    /// Record of TLS that the payload begins with, as far as it is captured.
+    /// TLS record that the payload begins with, as far as it is captured.
     pub tls: TlsHead,
     /// TCP options.
     pub options: CapturedOptions,
 }
 
 impl Observed {
-    /// A segment of the core as a capture of the network would show it, from one end to the other.
+    /// Returns a segment of the core as a capture of the network would show it, from one end to the
+    /// other.
     pub fn of_segment(at: Instant, source: TcpEnd, destination: TcpEnd, segment: &Segment) -> Self {
         Self {
             at,
@@ -71,27 +74,27 @@ impl Observed {
         }
     }
 
-    /// True if all bits of `flags` are set.
+    /// Returns true if all bits of `flags` are set.
     pub const fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
 
-    /// The acknowledgement number of a segment that acknowledges.
+    /// Returns the acknowledgement number of a segment that acknowledges.
     pub const fn acknowledged(&self) -> Option<SeqNum> {
         if self.has(Flags::ACK) { Some(self.ack) } else { None }
     }
 
-    /// Sequence space taken: payload plus one each for SYN and FIN (RFC 9293 §3.4).
+    /// Returns the sequence space taken: payload plus one each for SYN and FIN (RFC 9293 §3.4).
     pub const fn sequence_len(&self) -> u32 {
         self.payload + self.has(Flags::SYN) as u32 + self.has(Flags::FIN) as u32
     }
 
-    /// True if a router has marked the packet: congestion experienced (RFC 3168 §5).
+    /// Returns true if a router has marked the packet: congestion experienced (RFC 3168 §5).
     pub const fn is_ce(&self) -> bool {
         self.traffic_class & 3 == 3
     }
 
-    /// True if the packet says that its transport understands ECN: ECT(0), ECT(1) or CE.
+    /// Returns true if the packet shows that its transport understands ECN: ECT(0), ECT(1) or CE.
     pub const fn is_ecn_capable(&self) -> bool {
         self.traffic_class & 3 != 0
     }
@@ -100,14 +103,14 @@ impl Observed {
 /// One end of a connection: an address and a port, in 20 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TcpEnd {
-    /// The address. IPv4 as such.
+    /// The address. IPv4 is not mapped to IPv6.
     pub ip: IpAddr,
     /// The port.
     pub port: u16,
 }
 
 impl Default for TcpEnd {
-    /// Nobody: 0.0.0.0, port 0.
+    /// Returns no real end: 0.0.0.0, port 0.
     fn default() -> Self {
         Self { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), port: 0 }
     }
@@ -126,19 +129,19 @@ impl From<SocketAddr> for TcpEnd {
 }
 
 impl fmt::Display for TcpEnd {
-    /// `192.0.2.1:80`, `[2001:db8::1]:80`.
+    /// Formats `192.0.2.1:80`, `[2001:db8::1]:80`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SocketAddr::from(*self).fmt(f)
     }
 }
 
-/// Which way a packet went at the place of the capture.
+/// The direction of a packet, seen from the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PacketDirection {
-    /// The capture does not say.
+    /// The capture does not record the direction.
     #[default]
     Unknown,
-    /// It arrived.
+    /// This machine received it.
     In,
     /// This machine sent it.
     Out,
@@ -148,7 +151,7 @@ pub enum PacketDirection {
 mod tests {
     use super::*;
 
-    /// Two cache lines: what a batch moves per packet.
+    /// A segment fits into two cache lines, the cost of a batch per packet.
     #[test]
     fn a_segment_is_at_most_128_bytes() {
         assert!(size_of::<Observed>() <= 128, "{}", size_of::<Observed>());
@@ -163,7 +166,8 @@ mod tests {
         }
     }
 
-    /// RFC 3168 §5: 00 Not-ECT, 01 ECT(1), 10 ECT(0), 11 CE; RFC 9293 §3.4: SYN and FIN take one each.
+    /// RFC 3168 §5: 00 Not-ECT, 01 ECT(1), 10 ECT(0), 11 CE; RFC 9293 §3.4: SYN and FIN take one
+    /// each.
     #[test]
     fn fields_that_others_are_read_from() {
         let of = |traffic_class| Observed { traffic_class, ..Observed::default() };

@@ -4,21 +4,22 @@ use segment::{RawOptions, SackBlocks, TcpOptions, Timestamps, option_kind as kin
 use std::fmt;
 use units::SeqNum;
 
-/// Bits of what is there.
+/// Bits of `present`.
 const HAS_MSS: u8 = 1;
 const HAS_SCALE: u8 = 2;
 const SACK_PERMITTED: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
-/// The upper three bits count the SACK blocks, of which there are four at most, or say that the
-/// words hold an experiment instead.
+/// The upper three bits count the SACK blocks, of which there are four at most. Another value means
+/// that the words hold an experiment instead.
 const ONE_BLOCK: u8 = 32;
 const BLOCKS: u8 = 7 * ONE_BLOCK;
 const HAS_EXPERIMENT: u8 = 5 * ONE_BLOCK;
 
-/// How the options of nearly every segment begin: two of no operation, and timestamps (RFC 7323 appendix A).
+/// The first options of nearly every segment: two no-operations, and timestamps (RFC 7323 appendix
+/// A).
 pub(crate) const STAMPED: [u8; 4] = [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10];
-/// Bytes of an experiment that is told: its identifier and what follows.
+/// Size of an experiment that is kept, bytes: its identifier and its data.
 const EXPERIMENT: usize = 14;
 /// Two sequence numbers: a SACK block, or two words of something else.
 type Pair = (SeqNum, SeqNum);
@@ -26,13 +27,13 @@ type Pair = (SeqNum, SeqNum);
 /// (RFC 2018 §3).
 const STAMPS_AT: usize = SackBlocks::MAX - 1;
 
-/// The options of one segment. What only a SYN may carry is told wherever it stands.
+/// The options of one segment. Options that only a SYN may carry are read from any segment.
 #[derive(Clone, Copy)]
 pub struct CapturedOptions {
-    /// SACK blocks, or an experiment in the first two, and behind them timestamps. Beyond what is
-    /// present, whatever was there before.
+    /// SACK blocks, or an experiment in the first two, and after them timestamps. The other pairs
+    /// hold stale values.
     pairs: [Pair; SackBlocks::MAX],
-    /// These two mean nothing without their bit of what is present.
+    /// These two are valid only with their bit in `present`.
     mss: u16,
     scale: u8,
     present: u8,
@@ -46,22 +47,23 @@ impl Default for CapturedOptions {
 }
 
 impl CapturedOptions {
-    /// Maximum segment size (RFC 9293 §3.7.1).
+    /// Returns the maximum segment size (RFC 9293 §3.7.1).
     pub const fn mss(&self) -> Option<u16> {
         if self.has(HAS_MSS) { Some(self.mss) } else { None }
     }
 
-    /// Shift of the windows to come, as on the wire; a shift above 14 means 14 (RFC 7323 §2.3).
+    /// Returns the shift of later windows, as on the wire; a shift above 14 means 14 (RFC 7323
+    /// §2.3).
     pub const fn window_scale(&self) -> Option<u8> {
         if self.has(HAS_SCALE) { Some(self.scale) } else { None }
     }
 
-    /// True if the sender accepts selective acknowledgements (RFC 2018 §2).
+    /// Returns true if the sender accepts selective acknowledgements (RFC 2018 §2).
     pub const fn sack_permitted(&self) -> bool {
         self.has(SACK_PERMITTED)
     }
 
-    /// Timestamps (RFC 7323 §3).
+    /// Returns the timestamps (RFC 7323 §3).
     pub const fn timestamps(&self) -> Option<Timestamps> {
         let (value, echo) = self.pairs[STAMPS_AT];
         if self.has(HAS_TIMESTAMPS) {
@@ -71,7 +73,8 @@ impl CapturedOptions {
         }
     }
 
-    /// Selective acknowledgements in the order of the wire, which has a D-SACK first (RFC 2883 §4).
+    /// Returns the selective acknowledgements in the order of the wire, which has a D-SACK first
+    /// (RFC 2883 §4).
     #[inline]
     pub fn sack(&self) -> &[(SeqNum, SeqNum)] {
         match self.present & BLOCKS {
@@ -80,8 +83,9 @@ impl CapturedOptions {
         }
     }
 
-    /// An experiment of kind 254 and 16 bytes (RFC 6994): its identifier, and the 12 bytes that follow. SACK blocks in the same
-    /// header are told in its place; of several experiments the first is.
+    /// Returns an experiment of kind 254 and 16 bytes (RFC 6994): its identifier, and the 12 bytes
+    /// after it. SACK blocks in the same header replace it; of several experiments the first is
+    /// returned.
     pub fn experiment(&self) -> Option<(u16, [u8; 12])> {
         if self.present & BLOCKS != HAS_EXPERIMENT {
             return None;
@@ -94,16 +98,16 @@ impl CapturedOptions {
         Some((u16::try_from(a.0).ok()?, value))
     }
 
-    /// True if not all options are here: the snap length has cut them, or one is not what options have to
-    /// be. Those that can be read are told.
+    /// Returns true if options are missing: the snap length has cut them, or one is invalid. The
+    /// readable ones are kept.
     pub const fn cut(&self) -> bool {
         self.has(CUT)
     }
 
-    /// Becomes the options of a header, of which `cut` says whether some are missing.
+    /// Reads the options of a header; `cut`: some are missing.
     #[inline]
     pub(crate) fn read(&mut self, bytes: &[u8], cut: bool) {
-        // What nearly every segment has (RFC 7323 appendix A).
+        // Nearly every segment has only these (RFC 7323 appendix A).
         if let Ok([head @ .., a, b, c, d, e, f, g, h]) = <&[u8; 12]>::try_from(bytes)
             && *head == STAMPED
         {
@@ -118,7 +122,7 @@ impl CapturedOptions {
         self.present |= if cut { CUT } else { 0 };
     }
 
-    /// Becomes timestamps alone.
+    /// Sets timestamps as the only option.
     #[inline]
     pub(crate) fn set_timestamps(&mut self, value: u32, echo: u32) {
         self.present = HAS_TIMESTAMPS;
@@ -130,7 +134,7 @@ impl CapturedOptions {
         self.pairs[STAMPS_AT] = (SeqNum(value), SeqNum(echo));
     }
 
-    // Out of line: most segments have what is read before this is called.
+    // This stays out of line: for most segments the caller has read everything.
     #[inline(never)]
     fn take_all(&mut self, bytes: &[u8]) {
         let mut all = RawOptions::new(bytes);
@@ -197,7 +201,7 @@ impl CapturedOptions {
         }
     }
 
-    /// What has another length is somebody else's.
+    /// An option of another length is another experiment's.
     fn take_experiment(&mut self, value: &[u8]) {
         if self.present & BLOCKS != 0 || value.len() != EXPERIMENT {
             return;
@@ -253,7 +257,7 @@ impl From<&TcpOptions> for CapturedOptions {
 }
 
 impl fmt::Debug for CapturedOptions {
-    /// Only what is there.
+    /// Formats only the options that are present.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         self.mss().map(|mss| map.entry(&"mss", &mss));
@@ -294,7 +298,7 @@ mod tests {
         assert_eq!(options.experiment(), Some((0x4853, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])));
         assert!(options.sack().is_empty());
         assert!(!options.cut());
-        // Of another kind, and a byte shorter.
+        // One option has another kind, and one is a byte shorter.
         let other = [&[253][..], &EXPERIMENT[1..]].concat();
         let short = [&[254, 15][..], &EXPERIMENT[2..15]].concat();
         for none in [other, short, vec![]] {
@@ -333,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Options that were not on any wire: the fourth block has no room beside timestamps.
+    /// These options cannot have been on a wire: the fourth block has no room beside timestamps.
     #[test]
     fn a_fourth_block_beside_timestamps_is_dropped() {
         let timestamps = Some(Timestamps { value: 7, echo: 8 });

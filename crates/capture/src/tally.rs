@@ -1,4 +1,4 @@
-//! Counts of what a capture holds beside TCP segments.
+//! Counters of a capture's packets other than TCP segments.
 
 mod udp_use;
 
@@ -8,7 +8,7 @@ pub(crate) use udp_use::UdpDatagram;
 pub use udp_use::UdpUse;
 use units::Instant;
 
-/// Why a packet is not handed over as a TCP segment.
+/// The reason why a packet is not passed on as a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NotASegment {
     /// Address resolution (ARP).
@@ -21,26 +21,26 @@ pub enum NotASegment {
     Icmp,
     /// Another protocol over IP.
     OtherTransport,
-    /// A later fragment of an IP packet: its ports are elsewhere.
+    /// A later fragment of an IP packet, which has no ports.
     LaterFragment,
-    /// A packet in a tunnel that is not looked into.
+    /// A packet in a tunnel that is not decoded.
     Tunnelled,
     /// Encrypted by IPsec (ESP).
     Encrypted,
     /// Encrypted by a wireless network.
     WirelessEncrypted,
-    /// The snap length has cut it before the end of the TCP header without its options.
+    /// The snap length has cut it before the end of the fixed part of the TCP header.
     Cut,
     /// Headers that contradict themselves.
     Malformed,
-    /// A link type that is not understood.
+    /// A link type that is not supported.
     UnknownLink,
-    /// A time that is none, as of more than a second's microseconds.
+    /// An invalid time, for example with more microseconds than a second has.
     ImpossibleTime,
 }
 
 impl NotASegment {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 13] = [
         Self::Arp,
         Self::NotIp,
@@ -78,20 +78,20 @@ impl fmt::Display for NotASegment {
     }
 }
 
-/// What has been read: every packet is a segment or one [`NotASegment`].
+/// Counters of the input: every packet is a segment or one [`NotASegment`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets in all.
+    /// Number of all packets.
     pub packets: u64,
-    /// TCP segments handed over.
+    /// TCP segments passed on.
     pub segments: u64,
-    /// Segments handed over of which only the first IP fragment is known.
+    /// Segments passed on of which only the first IP fragment is known.
     pub first_fragments: u64,
     /// Packets whose time is before that of the packet before them.
     pub backwards: u64,
-    /// Packets whose capture does not say when they passed; they have the time of the packet before them.
+    /// Packets without a time in the capture; they have the time of the packet before them.
     pub untimed: u64,
-    /// Packets that the capturing program says it has lost, where it does (pcapng, interfaces).
+    /// Packets that the capturing program reports as lost, if it does (pcapng, interfaces).
     pub lost: u64,
     /// Time of the first packet.
     pub first: Option<Instant>,
@@ -99,9 +99,9 @@ pub struct Tally {
     pub last: Instant,
     /// Bytes on the wire of all packets.
     pub wire_bytes: u64,
-    /// Bytes of them that the capture has.
+    /// Captured part of these bytes.
     pub captured_bytes: u64,
-    /// The first link type that is not understood.
+    /// The first link type that is not supported.
     pub unknown_link: Option<u16>,
     /// Number of the first packet with an impossible time; 0 if there is none.
     pub first_impossible: u64,
@@ -111,12 +111,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Packets that are no segments for this reason.
+    /// Returns the number of packets that are no segments for this reason.
     pub const fn of(&self, why: NotASegment) -> u64 {
         self.not_segments[why as usize]
     }
 
-    /// Packets that are no segments, and that use UDP for this.
+    /// Returns the number of packets that are no segments, and that use UDP for this.
     pub const fn of_udp(&self, used_for: UdpUse) -> u64 {
         self.udp[used_for as usize]
     }
@@ -145,7 +145,7 @@ impl Tally {
         self.not_segments[NotASegment::ImpossibleTime as usize] += 1;
     }
 
-    /// Counts why it is not a segment, and what it uses UDP for.
+    /// Counts the reason why a packet is not a segment, and its use of UDP.
     #[cold]
     pub(crate) const fn count_other(&mut self, why: NotASegment, link: LinkType, udp: UdpUse) {
         self.not_segments[why as usize] += 1;
@@ -155,7 +155,7 @@ impl Tally {
         }
     }
 
-    /// The reasons that any packet has, with their counts, in the order of [`NotASegment::ALL`].
+    /// Returns the reasons that occur, with their counts, in the order of [`NotASegment::ALL`].
     pub fn reasons(&self) -> impl Iterator<Item = (NotASegment, u64)> {
         NotASegment::ALL.into_iter().map(|why| (why, self.of(why))).filter(|(_, count)| *count > 0)
     }

@@ -1,12 +1,12 @@
-//! What the fuzz target does with bytes from outside.
+//! The body of the fuzz target for bytes from outside.
 
 use crate::{CaptureFiles, SegmentSource};
 use std::io::Cursor;
 
-/// Reads `bytes` to their end, whatever they are. Every packet counts once, numbers and batches agree with what
-/// is counted, and errors end.
+/// Reads any `bytes` to their end. It checks that every packet counts once, that numbers and
+/// batches agree with the counters, and that errors end.
 pub fn play(bytes: &[u8]) {
-    /// More than any input has: 8 a file, and one at its end.
+    /// More errors than any input has: 8 a file, and one at its end.
     const MOST_ERRORS: usize = 9;
     let reader = Box::new(Cursor::new(bytes.to_vec()));
     let Ok(mut source) = CaptureFiles::from_reader("fuzz", reader) else { return };

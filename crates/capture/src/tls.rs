@@ -1,7 +1,5 @@
-//! Records of TLS at the beginning of a segment's payload.
-//!
-//! Only headers and hello messages are looked at, as far as the capture has them. Nothing is
-//! claimed of bytes that the snap length has cut off.
+//! Records of TLS at the beginning of a segment's payload. Only headers and hello messages are
+//! read, if the capture has them. Bytes that the snap length has cut off lead to no result.
 
 mod read;
 
@@ -13,10 +11,9 @@ const CONTENT_TYPES: [u8; 2] = [20, 23];
 /// The first byte of the version in every record header (RFC 8446 §5.1).
 const MAJOR: u8 = 3;
 
-/// The first record of TLS in a segment's payload, and what the captured bytes say of the
-/// handshake, in 8 bytes.
-///
-/// A segment that begins within a record has none: its bytes do not say that they are TLS.
+/// The first record of TLS in a segment's payload, and the state of the handshake in the captured
+/// bytes, in 8 bytes. A segment that begins within a record has none: its bytes do not show that
+/// they are TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TlsHead {
     record: u16,
@@ -50,7 +47,7 @@ pub enum TlsContent {
     ServerHello,
     /// A server's request for another ClientHello, which costs a round trip (RFC 8446 §4.1.4).
     HelloRetryRequest,
-    /// Another handshake message; [`TlsHead::handshake_type`] says which, if it is visible.
+    /// Another handshake message; [`TlsHead::handshake_type`] has its type, if it is visible.
     Handshake,
     /// The change to encryption (TLS 1.2), or a placeholder of that (RFC 8446 appendix D.4).
     ChangeCipherSpec,
@@ -78,13 +75,13 @@ impl TlsHead {
         }
     }
 
-    /// Content of the first record.
+    /// Returns the content of the first record.
     #[inline]
     pub const fn content(&self) -> TlsContent {
         self.content
     }
 
-    /// Bytes of the first record behind its header of five bytes.
+    /// Returns the bytes of the first record after its header of five bytes.
     pub const fn record_len(&self) -> u16 {
         self.record
     }
@@ -102,9 +99,9 @@ impl TlsHead {
         (self.state & Self::VERSION).checked_sub(1)
     }
 
-    /// True if the server resumes a session. In TLS 1.3 its ServerHello then selects a pre-shared
-    /// key. Up to TLS 1.2 this segment then goes on with encryption or a session ticket, and
-    /// without a certificate. `None` unless the capture shows whether it does.
+    /// Returns true if the server resumes a session. In TLS 1.3 its ServerHello then selects a
+    /// pre-shared key. Up to TLS 1.2 this segment then continues with encryption or a session
+    /// ticket, and without a certificate. `None` unless the capture shows whether it does.
     pub const fn is_resumed(&self) -> Option<bool> {
         if self.state & Self::RESUMPTION_KNOWN == 0 {
             return None;
@@ -112,8 +109,8 @@ impl TlsHead {
         Some(self.state & Self::RESUMED != 0)
     }
 
-    /// Bytes of the Certificate message, its header of four bytes excluded, if its header is in
-    /// this segment. TLS 1.3 encrypts it.
+    /// Returns the bytes of the Certificate message, its header of four bytes excluded, if its
+    /// header is in this segment. TLS 1.3 encrypts it.
     pub const fn certificate_len(&self) -> Option<u32> {
         let [a, b, c] = self.certificate;
         match u32::from_be_bytes([0, a, b, c]) {

@@ -1,23 +1,23 @@
-//! The memory that the buffers of all streams of an endpoint take together, and what of it is each peer's.
+//! The memory limit for the buffers of all streams of an endpoint, and each peer's part of it.
 //!
-//! Half of the limit is for whoever comes. When that is taken, a peer gets no more than its equal share of the
-//! other half, so that a peer that holds much cannot keep others out (as `tcp::Limits::buffered` has it of
-//! connections). A peer is an IPv4 address, or the network of 64 bits of an IPv6 address, which one host has for
-//! itself.
+//! Half of the limit is available to any peer. When that is taken, a peer gets no more than its
+//! equal share of the other half. So a peer that holds much cannot keep others out (as
+//! `tcp::Limits::buffered` does for connections). A peer is an IPv4 address, or the network of 64
+//! bits of an IPv6 address, which one host has for itself.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Accounts of peers that have gone are looked for from this many on.
+/// Number of accounts from which on those of absent peers are removed.
 const FEW: usize = 64;
 
-/// Bytes taken, and how many may be.
+/// Bytes taken, and their limit.
 #[derive(Debug)]
 pub(crate) struct Budget {
     taken: AtomicUsize,
-    /// Peers that have an account.
+    /// Number of peers that have an account.
     peers: AtomicUsize,
     limit: usize,
 }
@@ -27,12 +27,12 @@ impl Budget {
         Self { taken: AtomicUsize::new(0), peers: AtomicUsize::new(0), limit }
     }
 
-    /// Bytes taken.
+    /// Returns the bytes taken.
     pub(crate) fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// A peer that holds `held` bytes should take nothing more.
+    /// Returns true if a peer that holds `held` bytes should take nothing more.
     fn is_spent(&self, held: usize) -> bool {
         let (taken, half) = (self.taken(), self.limit / 2);
         let share = || half / self.peers.load(Ordering::Relaxed).max(1);
@@ -48,7 +48,7 @@ fn change(bytes: &AtomicUsize, before: usize, after: usize) {
     }
 }
 
-/// What the streams of one peer take of a budget.
+/// The part of a budget that the streams of one peer take.
 #[derive(Debug)]
 pub(crate) struct Account {
     budget: Arc<Budget>,
@@ -61,12 +61,12 @@ impl Account {
         Self { budget, held: AtomicUsize::new(0) }
     }
 
-    /// Nothing more should be taken.
+    /// Returns true if nothing more should be taken.
     pub(crate) fn is_spent(&self) -> bool {
         self.budget.is_spent(self.held.load(Ordering::Relaxed))
     }
 
-    /// A stream that had `before` has `after` now.
+    /// Notes that a stream's buffers change from `before` to `after` bytes.
     pub(crate) fn change(&self, before: usize, after: usize) {
         change(&self.held, before, after);
         change(&self.budget.taken, before, after);
@@ -84,7 +84,7 @@ impl Drop for Account {
 pub(crate) struct Accounts {
     budget: Arc<Budget>,
     of: HashMap<IpAddr, Weak<Account>>,
-    /// At so many accounts those of peers that have gone are removed.
+    /// Number of accounts at which those of absent peers are removed.
     sweep_at: usize,
 }
 
@@ -93,12 +93,12 @@ impl Accounts {
         Self { budget: Arc::new(Budget::new(limit)), of: HashMap::new(), sweep_at: FEW }
     }
 
-    /// Bytes that all streams have taken.
+    /// Returns the bytes that all streams have taken.
     pub(crate) fn taken(&self) -> usize {
         self.budget.taken()
     }
 
-    /// The account of the peer at `address`.
+    /// Returns the account of the peer at `address`.
     pub(crate) fn of(&mut self, address: IpAddr) -> Arc<Account> {
         let peer = peer(address);
         if let Some(known) = self.of.get(&peer).and_then(Weak::upgrade) {
@@ -130,8 +130,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Of 1000 bytes one peer gets the half that is for whoever comes. Of the other half each of two gets 250, each
-    /// of three 166, and nobody anything once all are taken.
+    /// One peer gets the half of 1000 bytes that is available to any. Two peers get 250 each of the
+    /// other half, three 166 each, and none gets anything once all are taken.
     #[test]
     fn a_peer_that_holds_much_leaves_room_for_others() {
         let mut accounts = Accounts::new(1000);
@@ -170,7 +170,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&v4, &accounts.of(address("10.0.0.2"))));
     }
 
-    /// A thousand peers that come and go leave no more accounts than are looked through at once.
+    /// A thousand consecutive peers leave no more accounts than one sweep covers.
     #[test]
     fn accounts_of_peers_that_have_gone_are_removed() {
         let mut accounts = Accounts::new(1000);

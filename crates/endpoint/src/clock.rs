@@ -1,9 +1,9 @@
-//! Real time in the units of the core. The only place of this crate that reads a clock.
+//! Real time in the units of the core. No other module of this crate reads a clock.
 
 use std::time;
 use units::{Duration, Instant};
 
-/// Nanoseconds since the endpoint began.
+/// A clock of the nanoseconds since the endpoint started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock(time::Instant);
 

@@ -1,4 +1,4 @@
-//! How an endpoint is set up.
+//! The configuration of an endpoint.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,51 +6,56 @@ use tcp::{FastOpen, Host, Limits, MtuLimits};
 use units::Duration;
 use wire::Marking;
 
-/// How an endpoint is set up.
+/// The configuration of an endpoint.
 pub struct EndpointConfig {
-    /// Its IPv4 address; without one it takes no IPv4.
+    /// Its IPv4 address; without one it handles no IPv4.
     pub v4: Option<Ipv4Addr>,
-    /// Its IPv6 address; without one it takes no IPv6.
+    /// Its IPv6 address; without one it handles no IPv6.
     pub v6: Option<Ipv6Addr>,
-    /// Code points by drop precedence.
+    /// DSCPs by drop precedence.
     pub marking: Marking,
-    /// What peers may cost it, and how long what is left of them is kept. As in Linux, who answers and takes nothing is kept
-    /// for ever: servers of strangers set [`tcp::Lifetimes::user_timeout`] and `min_rate`.
+    /// Limits of peers' resources and of connection lifetimes. As in Linux, a peer that answers but
+    /// takes no data is kept for ever: servers of strangers set [`tcp::Lifetimes::user_timeout`]
+    /// and `min_rate`.
     pub limits: Limits,
-    /// Keys of Fast Open cookies, and how many may come in by one. `None`: keys of its own, drawn
-    /// when it begins and anew every [`EndpointConfig::FAST_OPEN_KEY_LIFE`]; servers behind one address share
-    /// theirs.
+    /// Keys of Fast Open cookies, and the number of pending connections that use them. `None`: keys
+    /// of its own, drawn at the start and again every [`EndpointConfig::FAST_OPEN_KEY_LIFE`];
+    /// servers behind one address share theirs.
     pub fast_open: Option<FastOpen>,
-    /// Small segments leave at once, though others are not acknowledged (`TCP_NODELAY`).
+    /// Sends small segments at once, though others are not acknowledged (`TCP_NODELAY`).
     pub nodelay: bool,
-    /// What a stream may have written and not acknowledged, at most, bytes. It begins with
-    /// [`EndpointConfig::FIRST_SEND_BUFFER`] and grows with the window, and with what is under way.
+    /// Maximum size of a stream's written and unacknowledged data, bytes. The buffer begins with
+    /// [`EndpointConfig::FIRST_SEND_BUFFER`] and grows with the window, and with the data in
+    /// flight.
     pub send_buffer: u64,
-    /// What the buffers of all streams may take before they stop growing and no connection is accepted, bytes. Half
-    /// of it is for whoever comes. When that is taken, a peer (an IPv4 address, or a network of 64 bits of IPv6) gets
-    /// its equal share of the other half, and further connections of a peer above its share are reset.
+    /// Size of all streams' buffers from which on they stop growing and no connection is accepted,
+    /// bytes.
+    ///
+    /// Half of it is available to any peer. When that is taken, a peer (an IPv4 address, or a
+    /// network of 64 bits of IPv6) gets its equal share of the other half. Further connections of a
+    /// peer above its share are reset.
     pub buffers: usize,
-    /// Connections that wait for [`crate::Listener::accept`], at most; others are reset.
+    /// Maximum number of connections that wait for [`crate::Listener::accept`]; others are reset.
     pub backlog: usize,
-    /// How long connections may take to end after the last stream, listener and [`crate::Endpoint`]
+    /// Longest time for connections to end after the last stream, listener and [`crate::Endpoint`]
     /// are gone.
     pub linger: Duration,
     /// Sets up the host before anything else happens: memories, gates, Fast Open.
     pub setup: Option<HostSetup>,
 }
 
-/// What [`EndpointConfig::setup`] does.
+/// The function of [`EndpointConfig::setup`].
 pub type HostSetup = Box<dyn FnOnce(&mut Host) + Send>;
 
 impl EndpointConfig {
-    /// What a stream may buffer before its window is known, bytes.
+    /// Initial send buffer of a stream, before its window is known, bytes.
     pub const FIRST_SEND_BUFFER: u64 = 256 << 10;
 
-    /// How long cookies are made with one key; they are taken as long again (RFC 7413 §4.1.2 has keys
-    /// change, and gives no time; Linux's change when somebody changes them).
+    /// Time for which cookies are made with one key; they are accepted for as long again. RFC 7413
+    /// §4.1.2 lets keys change, and gives no time; Linux changes them only on request.
     pub const FAST_OPEN_KEY_LIFE: Duration = Duration::from_secs(4 * 3600);
 
-    /// An endpoint with these addresses and defaults for the rest.
+    /// Creates a configuration with these addresses and defaults for the rest.
     pub fn new(v4: Option<Ipv4Addr>, v6: Option<Ipv6Addr>) -> Self {
         Self {
             v4,
@@ -99,7 +104,7 @@ impl Addresses {
         }
     }
 
-    /// The end of a connection to `remote`.
+    /// Returns the local end of a connection to `remote`.
     pub(crate) fn towards(&self, remote: IpAddr, port: u16) -> Option<SocketAddr> {
         let address = match remote {
             IpAddr::V4(_) => self.v4.map(IpAddr::V4),
@@ -108,7 +113,7 @@ impl Addresses {
         address.map(|address| SocketAddr::new(address, port))
     }
 
-    /// Where a listener says that it is.
+    /// Returns the address that a listener reports.
     pub(crate) fn any(&self, port: u16) -> SocketAddr {
         let first = self.v4.map(IpAddr::V4).or(self.v6.map(IpAddr::V6));
         SocketAddr::new(first.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), port)

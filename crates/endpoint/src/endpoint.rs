@@ -14,7 +14,8 @@ use std::sync::Arc;
 use tcp::Scheme;
 use tokio::sync::{mpsc, oneshot};
 
-/// A host of its own on a device: listens, connects, answers to ping. Clones are the same.
+/// A host of its own on a device: listens, connects, answers pings. All clones are the same
+/// endpoint.
 ///
 /// It lives as long as any of its clones, listeners, streams and handles does, and then until its
 /// connections have ended, [`EndpointConfig::linger`] at most.
@@ -26,10 +27,10 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Begins to serve `device`, on a thread of its own.
+    /// Starts to serve `device`, on a thread of its own.
     ///
     /// # Errors
-    /// If the system gives no thread, descriptor or random number.
+    /// If the system provides no thread, descriptor or random number.
     pub fn open(device: Device, config: EndpointConfig) -> io::Result<Self> {
         let remote = Arc::new(Remote { mailbox: Arc::new(Mailbox::new()?) });
         let addresses = Addresses { v4: config.v4, v6: config.v6 };
@@ -41,7 +42,7 @@ impl Endpoint {
     /// Listens at `port` under `scheme`.
     ///
     /// # Errors
-    /// If it is listened at already, or the endpoint is gone.
+    /// If the port is in use already, or the endpoint is gone.
     pub async fn listen(&self, port: u16, scheme: &Scheme) -> io::Result<Listener> {
         let (accepted, queue) = mpsc::channel(self.backlog);
         let (reply, answer) = oneshot::channel();
@@ -60,11 +61,12 @@ impl Endpoint {
         self.connect_with(to, scheme, Vec::new()).await
     }
 
-    /// As [`Endpoint::connect`], with the first bytes of the stream, which leave with the SYN where
-    /// scheme and peer allow it (TCP Fast Open, RFC 7413), else once the connection is open.
+    /// Opens a connection like [`Endpoint::connect`], with the first bytes of the stream. They are
+    /// sent with the SYN if scheme and peer permit it (TCP Fast Open, RFC 7413), otherwise once the
+    /// connection is open.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`].
+    /// The same errors as [`Endpoint::connect`].
     pub async fn connect_with(
         &self,
         to: SocketAddr,
@@ -77,7 +79,7 @@ impl Endpoint {
         answer.await.map_err(|_| gone())?
     }
 
-    /// Its connections, and what it has dropped.
+    /// Returns its connections, and its counters.
     ///
     /// # Errors
     /// If the endpoint is gone, with its device.
@@ -87,18 +89,18 @@ impl Endpoint {
         answer.await.map_err(|_| gone())
     }
 
-    /// Ends all its connections with resets, and takes no more.
+    /// Ends all its connections with resets, and accepts no more.
     pub async fn abort(self) {
         self.remote.mailbox.send(Command::Abort);
         self.close().await;
     }
 
-    /// Takes no more connections and waits until those there are have ended, [`EndpointConfig::linger`] at
-    /// most.
+    /// Accepts no more connections and waits until the open ones have ended,
+    /// [`EndpointConfig::linger`] at most.
     pub async fn close(self) {
         let (reply, answer) = oneshot::channel();
         self.remote.mailbox.send(Command::Close(Some(reply)));
-        // No answer means the same: it is over.
+        // A missing answer means the same: it is over.
         let _ = answer.await;
     }
 }

@@ -1,4 +1,4 @@
-//! What an application may say about a connection, and what it may ask.
+//! Settings of a connection, and questions about it, for an application.
 
 use crate::info::ConnectionInfo;
 use crate::requests::{Requests, SetScheme, Word};
@@ -11,7 +11,7 @@ use tcp::Scheme;
 use tcp::sharing::Content;
 use tokio::sync::oneshot;
 
-/// The other way to a connection, beside its stream. Clones are the same; it keeps no connection
+/// Access to a connection beside its stream. All clones are the same handle; it keeps no connection
 /// open.
 #[derive(Clone)]
 pub struct Handle {
@@ -28,34 +28,39 @@ impl Handle {
         self.driver.tell(Arc::clone(&self.shared), word);
     }
 
-    /// The application is about to write `bytes`. Start-ups that suit themselves to the transfer
-    /// need not wait until all of it is written.
+    /// Announces that the application is about to write `bytes`. Start-ups that depend on the size
+    /// of the transfer need not wait until all of it is written.
     pub fn set_size(&self, bytes: u64) {
         self.tell(Word::Size(bytes));
     }
 
-    /// Its weight among the connections that share its path, at least 1, from now on. Without effect
-    /// under schemes that share no path.
+    /// Sets its weight among the connections that share its path, at least 1, from now on. It has
+    /// no effect under schemes that share no path.
     pub fn set_weight(&self, weight: u32) {
         self.tell(Word::Weight(weight));
     }
 
-    /// What it carries, for schemes that let that decide who sends next.
+    /// Sets the kind of its content, for schemes that let that decide the order of senders.
     pub fn set_content(&self, content: Content) {
         self.tell(Word::Content(content));
     }
 
-    /// For whom behind the peer's address it is there, by any number; for schemes that count clients.
+    /// Sets the client behind the peer's address that it serves, by any number; for schemes that
+    /// count clients.
     pub fn set_client(&self, client: u64) {
         self.tell(Word::Client(client));
     }
 
-    /// From now on it sends by `scheme`: start-up, congestion control, recovery, memory, and whom it shares its path with.
-    /// What the handshake agreed on stays (SACK, timestamps, scaling, ECN), as does how it receives. A server that
-    /// has read a request chooses so what it answers by, before it writes.
+    /// Changes its `scheme` from now on: start-up, congestion control, recovery, memory, and
+    /// sharing of its path.
+    ///
+    /// The results of the handshake stay (SACK, timestamps, scaling, ECN), as do the rules of
+    /// receiving. A server that has read a request selects the scheme of its answer with this,
+    /// before it writes.
     ///
     /// # Errors
-    /// `InvalidInput` if it has sent data already, or if `scheme` opens without a handshake; `NotConnected` if it is over.
+    /// `InvalidInput` if it has sent data already, or if `scheme` opens without a handshake;
+    /// `NotConnected` if it is over.
     pub async fn set_scheme(&self, scheme: &Scheme) -> io::Result<()> {
         let (reply, answer) = oneshot::channel();
         let (shared, scheme) = (Arc::clone(&self.shared), scheme.clone());
@@ -63,13 +68,14 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ErrorKind::NotConnected.into()))
     }
 
-    /// Waits until fewer than `low` bytes are written and not yet sent, and says how many; `None` if it is
-    /// over. What was sent and waits for its ACK does not count (Linux `TCP_NOTSENT_LOWAT`).
+    /// Waits until fewer than `low` bytes are written and not yet sent, and returns their number;
+    /// `None` if it is over. Data that was sent and waits for its ACK does not count (Linux
+    /// `TCP_NOTSENT_LOWAT`).
     pub async fn unsent_below(&self, low: u64) -> Option<u64> {
         poll_fn(|cx| self.shared.poll_unsent_below(cx, low)).await
     }
 
-    /// How it stands; `None` if it is over.
+    /// Returns its state; `None` if it is over.
     pub async fn info(&self) -> Option<ConnectionInfo> {
         let (reply, answer) = oneshot::channel();
         self.driver.ask(Arc::clone(&self.shared), reply);

@@ -1,4 +1,4 @@
-//! What an application may ask about a connection, as Linux's `TCP_INFO` tells it.
+//! The state of a connection for applications, similar to Linux's `TCP_INFO`.
 
 use crate::counters::EndpointCounters;
 use std::net::SocketAddr;
@@ -8,9 +8,9 @@ use units::{Duration, Rate};
 /// A connection at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionInfo {
-    /// Its number: no other live connection of the endpoint has it.
+    /// Number of the connection: no other live connection of the endpoint has it.
     pub number: u32,
-    /// Our end.
+    /// Local end.
     pub local: SocketAddr,
     /// The peer's end.
     pub peer: SocketAddr,
@@ -28,51 +28,52 @@ pub struct ConnectionInfo {
     pub bytes_received: u64,
     /// Payload bytes written and not sent.
     pub bytes_unsent: u64,
-    /// The peer's window, bytes beyond what it acknowledged.
+    /// The peer's window, bytes above the acknowledged ones.
     pub snd_wnd: u64,
     /// Counters of segments, timeouts, retransmissions.
     pub stats: Stats,
-    /// Segments ever presumed lost; one lost twice counts twice, a loss forgiven still counts.
+    /// Segments ever presumed lost. One lost twice counts twice, and a loss found spurious still
+    /// counts.
     pub segments_lost: u64,
-    /// Bytes sent and presumed lost that are neither acknowledged nor given up as wrongly so.
+    /// Bytes sent and presumed lost that are neither acknowledged nor found spurious.
     pub bytes_lost: u64,
-    /// In fast recovery, or repairing after a timeout.
+    /// True in fast recovery, and during repairs after a timeout.
     pub recovering: bool,
-    /// Bytes acknowledged a second, over the last round trip that saw any.
+    /// Bytes acknowledged per second, over the last round trip with any.
     pub delivery_rate: Rate,
-    /// What it has to do with its path.
+    /// The state of its path.
     pub path: PathInfo,
 }
 
-/// A path, which may belong to several connections.
+/// A path, which several connections may share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathInfo {
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow-start threshold, bytes; `None`: unlimited.
     pub ssthresh: Option<u64>,
-    /// In flight of all members, bytes.
+    /// Bytes in flight of all members.
     pub bytes_in_flight: u64,
     /// Smoothed round trip; zero without a sample, like the next two.
     pub srtt: Duration,
-    /// Its mean deviation.
+    /// Mean deviation of the round trip.
     pub rttvar: Duration,
     /// Shortest round trip.
     pub min_rtt: Duration,
     /// Retransmission timeout without doublings.
     pub rto: Duration,
-    /// Rate at which sending is spread; `None`: as ACKs come.
+    /// Rate at which sending is spread; `None`: clocked by ACKs.
     pub pacing_rate: Option<Rate>,
-    /// The start-up owns the window.
+    /// True if the start-up owns the window.
     pub in_startup: bool,
-    /// Something was remembered of the peer when the path began.
+    /// True if the memory had an entry for the peer when the path began.
     pub remembered: bool,
-    /// How the first start-up went.
+    /// Report of the first start-up.
     pub startup: StartUpReport,
-    /// Its number: the lowest of the numbers of the connections on it. No other path of the endpoint has it at
-    /// this moment.
+    /// Number of the path: the lowest of the numbers of the connections on it. No other path of the
+    /// endpoint has it at this moment.
     pub number: u32,
-    /// How many connections share it; 0 if no connection shares it.
+    /// Number of connections that share it; 0 if no connection shares it.
     pub members: usize,
 }
 
@@ -81,12 +82,12 @@ pub struct PathInfo {
 pub struct EndpointStatus {
     /// Its connections, by number.
     pub connections: Vec<ConnectionInfo>,
-    /// What it has taken and dropped, and why.
+    /// Packets taken and dropped, with the reasons.
     pub counters: EndpointCounters,
-    /// What its TCP has refused or limited, and why.
+    /// Refusals and limits of its TCP, with the reasons.
     pub tcp: tcp::HostCounters,
-    /// What the buffers of all streams take, bytes.
+    /// Size of the buffers of all streams, bytes.
     pub buffers: usize,
-    /// Destinations that its memories keep something of, for schemes that remember.
+    /// Number of destinations in its memories, for schemes that remember.
     pub remembered: usize,
 }

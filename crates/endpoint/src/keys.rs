@@ -1,27 +1,30 @@
-//! What strangers must not foretell: drawn from the system, some of it anew from time to time.
+//! Secrets that strangers must not predict: drawn from the system, some of them again from time to
+//! time.
 
 use crate::config::EndpointConfig;
 use std::io;
 use tcp::FastOpen;
 use units::Instant;
 
-/// A key that nobody else knows.
+/// A secret key.
 pub(crate) type Key = [u8; 16];
 
-/// What a host begins with.
+/// The secrets of a new host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secrets {
-    /// Initial sequence numbers and cookies derive from it (RFC 6528).
+    /// Key from which initial sequence numbers and cookies derive (RFC 6528).
     pub(crate) key: Key,
-    /// For whatever is not worth a key.
+    /// Seed for uses that need no key.
     pub(crate) seed: u64,
-    /// Of Fast Open cookies.
+    /// Key of Fast Open cookies.
     pub(crate) fast_open: Key,
 }
 
 impl Secrets {
+    /// Draws the secrets.
+    ///
     /// # Errors
-    /// If the system gives no random numbers.
+    /// If the system provides no random numbers.
     pub(crate) fn draw() -> io::Result<Self> {
         let seed = getrandom::u64().map_err(explain)?;
         Ok(Self { key: draw_key()?, seed, fast_open: draw_key()? })
@@ -38,7 +41,7 @@ fn explain(error: getrandom::Error) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// The keys of Fast Open cookies, where nobody else sets them.
+/// The keys of Fast Open cookies, if the configuration has none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CookieKeys {
     keys: FastOpen,
@@ -54,8 +57,8 @@ impl CookieKeys {
         self.keys
     }
 
-    /// The keys that are to be used from now on, when their time has come. A system that gives no random
-    /// number now is asked again a life later.
+    /// Returns the keys to use from now on, if it is time for new ones. If the system provides no
+    /// random number now, the next attempt is one lifetime later.
     pub(crate) fn renew(&mut self, now: Instant) -> Option<FastOpen> {
         if now.saturating_since(self.since) < EndpointConfig::FAST_OPEN_KEY_LIFE {
             return None;

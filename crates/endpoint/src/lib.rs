@@ -2,9 +2,9 @@
 //!
 //! # Where to begin
 //!
-//! [`Device::tun`] makes a network device, [`Endpoint::open`] a host on it with an address that the kernel does not have.
-//! Then [`Endpoint::listen`] and [`Endpoint::connect`] give streams of bytes, as tokio's do. Devices need root or
-//! `CAP_NET_ADMIN`.
+//! [`Device::tun`] makes a network device, [`Endpoint::open`] a host on it with an address that the
+//! kernel does not have. Then [`Endpoint::listen`] and [`Endpoint::connect`] return streams of
+//! bytes, like tokio's. Devices need root or `CAP_NET_ADMIN`.
 //!
 //! ```no_run
 //! # async fn serve() -> std::io::Result<()> {
@@ -14,7 +14,8 @@
 //!
 //! let kernel = (Ipv4Addr::new(10, 7, 0, 1), 24);
 //! let device = Device::tun(&TunConfig { v4: Some(kernel), ..TunConfig::default() })?;
-//! let endpoint = Endpoint::open(device, EndpointConfig::new(Some(Ipv4Addr::new(10, 7, 0, 2)), None))?;
+//! let config = EndpointConfig::new(Some(Ipv4Addr::new(10, 7, 0, 2)), None);
+//! let endpoint = Endpoint::open(device, config)?;
 //! let scheme = tcp::Scheme::parse("linux").expect("a known scheme");
 //! let mut listener = endpoint.listen(80, &scheme).await?;
 //! let (mut stream, _) = listener.accept().await?;
@@ -25,16 +26,16 @@
 //!
 //! Feature `axum` serves an axum router by [`Listener`]. Crate `server` is an example of that.
 //!
-//! # What is where
+//! # Structure
 //!
-//! In the order of the data: a [`Device`] gives and takes packets; the driver, one thread, owns it
-//! together with the stack, which is [`tcp::Host`] with the bytes that the core does not
-//! carry; a [`Stream`] shares two buffers with the driver and wakes it only if it sleeps; a
-//! [`Handle`] is for what else there is to say and to ask. Nothing here decides anything about TCP.
-//! The clock is read in one place.
+//! The parts follow in the order of the data. A [`Device`] receives and sends packets. The driver,
+//! one thread, owns it together with the stack, which is [`tcp::Host`] with the bytes that the core
+//! does not carry. A [`Stream`] shares two buffers with the driver and wakes it only if it sleeps.
+//! A [`Handle`] is for all other settings and questions. This crate makes no decisions about TCP.
+//! Only one module reads the clock.
 //!
-//! Timers are as exact as the machine wakes a thread. Where it has more to do, a process that runs ahead
-//! of others (`chrt -f 40`) paces in time; its threads inherit that.
+//! Timers are as exact as the machine's wake-ups of a thread. On a busy machine, a process with a
+//! real-time priority (`chrt -f 40`) still paces in time; its threads inherit the priority.
 
 mod budget;
 mod clock;

@@ -1,4 +1,4 @@
-//! A port that is listened at.
+//! A listening port.
 
 use crate::mailbox::{Command, Remote};
 use crate::stream::Stream;
@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use tcp::Scheme;
 use tokio::sync::mpsc;
 
-/// A port that is listened at, on every address of the endpoint. Dropping it resets the connections
-/// that nobody has accepted.
+/// A listening port, on every address of the endpoint. Dropping it resets the connections that were
+/// not accepted.
 pub struct Listener {
     address: SocketAddr,
     accepted: mpsc::Receiver<Stream>,
@@ -28,7 +28,7 @@ impl Listener {
         Self { address, accepted, remote }
     }
 
-    /// The next connection and its peer.
+    /// Returns the next connection and its peer.
     ///
     /// # Errors
     /// If the endpoint is gone, with its device.
@@ -36,10 +36,10 @@ impl Listener {
         poll_fn(|cx| self.poll_accept(cx)).await
     }
 
-    /// As [`Listener::accept`].
+    /// Polls for the next connection, like [`Listener::accept`].
     ///
     /// # Errors
-    /// As [`Listener::accept`].
+    /// The same errors as [`Listener::accept`].
     pub fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, SocketAddr)>> {
         self.accepted.poll_recv(cx).map(|stream| {
             let stream = stream.ok_or(io::ErrorKind::NotConnected)?;
@@ -48,12 +48,12 @@ impl Listener {
         })
     }
 
-    /// The port, at the first address of the endpoint.
+    /// Returns the port, at the first address of the endpoint.
     pub const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Connections that begin from now on are under this scheme.
+    /// Sets the scheme of connections that start from now on.
     pub fn set_scheme(&self, scheme: &Scheme) {
         let port = self.address.port();
         self.remote.mailbox.send(Command::Rescheme(port, scheme.clone()));
@@ -80,7 +80,8 @@ impl axum::serve::Listener for Listener {
     async fn accept(&mut self) -> (Stream, SocketAddr) {
         match Self::accept(self).await {
             Ok(accepted) => accepted,
-            // The endpoint is gone: nobody will come, and the server is told otherwise to stop.
+            // The endpoint is gone, so no connection will arrive; the server is ordered to stop in
+            // another way.
             Err(_) => std::future::pending().await,
         }
     }

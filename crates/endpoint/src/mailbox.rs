@@ -1,5 +1,5 @@
-//! How applications reach the driver: a list of commands, and a bell that is rung only if the driver
-//! sleeps.
+//! The way from applications to the driver: a list of commands, and a bell that is rung only if the
+//! driver sleeps.
 
 use crate::info::{ConnectionInfo, EndpointStatus};
 use crate::requests::{Requests, SetScheme, Word};
@@ -14,38 +14,38 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tcp::Scheme;
 use tokio::sync::{mpsc, oneshot};
 
-/// What applications ask of the driver.
+/// Commands of applications for the driver.
 pub(crate) enum Command {
-    /// Something of a stream has changed on the application's side.
+    /// The application's side of a stream has changed.
     Touch(Arc<SharedStream>),
-    /// What an application says of a stream.
+    /// A setting of a stream.
     Tell(Arc<SharedStream>, Word),
-    /// It is to be sent by another scheme.
+    /// Changes the sender's scheme.
     SetScheme(Box<SetScheme>),
-    /// What it asks.
+    /// A question about a stream.
     Ask(Arc<SharedStream>, oneshot::Sender<ConnectionInfo>),
     Connect(Box<Connect>),
     Listen(Listen),
-    /// The scheme of connections to a port from now on.
+    /// Sets the scheme of connections to a port from now on.
     Rescheme(u16, Scheme),
     Unlisten(u16),
     Status(oneshot::Sender<EndpointStatus>),
-    /// All connections are to be reset.
+    /// Resets all connections.
     Abort,
-    /// No application is left. Told when all is over.
+    /// No application is left. The reply is sent when all is over.
     Close(Option<oneshot::Sender<()>>),
 }
 
-/// A connection to be opened.
+/// A request to open a connection.
 pub(crate) struct Connect {
     pub(crate) to: SocketAddr,
     pub(crate) scheme: Scheme,
-    /// Bytes that may leave with the SYN.
+    /// Bytes that may be sent with the SYN.
     pub(crate) early: Vec<u8>,
     pub(crate) reply: oneshot::Sender<io::Result<Stream>>,
 }
 
-/// A port to listen at.
+/// A request to listen at a port.
 pub(crate) struct Listen {
     pub(crate) port: u16,
     pub(crate) scheme: Scheme,
@@ -55,9 +55,9 @@ pub(crate) struct Listen {
 
 /// The way to the driver.
 pub(crate) struct Mailbox {
-    /// `None` once the driver is gone.
+    /// The commands; `None` once the driver is gone.
     commands: Mutex<Option<Vec<Command>>>,
-    /// The driver sleeps, or is about to.
+    /// True if the driver sleeps, or is about to.
     asleep: AtomicBool,
     bell: EventFd,
 }
@@ -73,8 +73,9 @@ impl Mailbox {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over a command and sees to it that the driver finds it. Once the driver is gone it is
-    /// dropped, and whoever waits for a reply learns that by its channel's closing.
+    /// Queues a command and makes sure that the driver finds it. Once the driver is gone the
+    /// command is dropped, and a caller that waits for a reply learns that by the end of its
+    /// channel.
     pub(crate) fn send(&self, command: Command) {
         match &mut *self.commands() {
             Some(commands) => commands.push(command),
@@ -86,21 +87,21 @@ impl Mailbox {
         }
     }
 
-    /// Takes all commands, in their order, in place of `taken`, which is empty.
+    /// Returns all commands in `taken`, in their order; `taken` must be empty.
     pub(crate) fn take(&self, taken: &mut Vec<Command>) {
         if let Some(commands) = &mut *self.commands() {
             std::mem::swap(commands, taken);
         }
     }
 
-    /// The driver is gone.
+    /// Closes the mailbox, because the driver is gone.
     pub(crate) fn close(&self) {
-        // Dropped outside of the lock: what is in it may have something to send.
+        // The list is dropped outside of the lock: its commands may send something when dropped.
         let rest = self.commands().take();
         drop(rest);
     }
 
-    /// The driver is about to sleep. False if there is something to do.
+    /// Notes that the driver is about to sleep. Returns false if there is a command.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         let nothing = self.commands().as_ref().is_none_or(Vec::is_empty);
@@ -110,7 +111,7 @@ impl Mailbox {
         nothing
     }
 
-    /// The driver is awake; `rung` if the bell is what woke it.
+    /// Notes that the driver is awake; `rung`: the bell woke it.
     pub(crate) fn wake_up(&self, rung: bool) {
         self.asleep.store(false, Ordering::SeqCst);
         if rung {
@@ -120,13 +121,14 @@ impl Mailbox {
 }
 
 impl AsFd for Mailbox {
-    /// Readable once the bell has rung.
+    /// Returns the descriptor, which is readable once the bell has rung.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
 }
 
-/// The applications' end of the mailbox: when the last of them has dropped it, the driver is told.
+/// The applications' end of the mailbox: when the last of them has dropped it, the driver is
+/// notified.
 pub(crate) struct Remote {
     pub(crate) mailbox: Arc<Mailbox>,
 }

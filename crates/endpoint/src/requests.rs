@@ -1,4 +1,4 @@
-//! What a stream and its handles ask of the driver, however they reach it.
+//! Requests of a stream and its handles to the driver, independent of the way there.
 
 use crate::info::ConnectionInfo;
 use crate::shared::{SharedStream, Touch};
@@ -8,28 +8,28 @@ use tcp::Scheme;
 use tcp::sharing::Content;
 use tokio::sync::oneshot;
 
-/// The way from one connection to the driver. Once the driver is gone, whoever waits for a reply learns that by
-/// its channel's closing.
+/// The way from one connection to the driver. Once the driver is gone, a caller that waits for a
+/// reply learns that by the end of its channel.
 pub(crate) trait Requests: Touch {
-    /// Says something of a stream.
+    /// Sends a setting of a stream.
     fn tell(&self, shared: Arc<SharedStream>, word: Word);
-    /// Asks for another scheme.
+    /// Requests another scheme.
     fn set_scheme(&self, request: SetScheme);
-    /// Asks how a connection stands.
+    /// Requests the state of a connection.
     fn ask(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>);
 }
 
-/// What an application says of a stream.
+/// A setting of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
-    /// So many bytes are about to be written.
+    /// Number of bytes about to be written.
     Size(u64),
     Weight(u32),
     Content(Content),
     Client(u64),
 }
 
-/// Another scheme for a stream.
+/// A request for another scheme of a stream.
 pub(crate) struct SetScheme {
     pub(crate) shared: Arc<SharedStream>,
     pub(crate) scheme: Scheme,

@@ -1,31 +1,32 @@
-//! Bytes of a stream by their offsets, in a ring that grows as it has to: what was written and is not
-//! acknowledged, or what has arrived, perhaps with gaps, and is not read.
+//! Bytes of a stream by their offsets, in a ring that grows on demand. It holds written and
+//! unacknowledged bytes, or delivered and unread ones, perhaps with gaps.
 
 /// Smallest ring, bytes.
 const LEAST: usize = 4096;
-/// A ring larger than this is given back when it is empty.
+/// Largest ring that is kept when it is empty, bytes.
 const KEPT: usize = 64 << 10;
 
 /// Bytes from offset `start` on.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
-    /// As many as a power of two, or none. The byte at an offset is at that offset modulo the length.
+    /// The memory: a power of two, or empty. The byte at an offset is at that offset modulo the
+    /// length.
     bytes: Vec<u8>,
     start: u64,
 }
 
 impl Ring {
-    /// First offset that is kept.
+    /// Returns the first offset that is kept.
     pub(crate) const fn start(&self) -> u64 {
         self.start
     }
 
-    /// Memory taken, bytes.
+    /// Returns the size of the memory, bytes.
     pub(crate) const fn capacity(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Puts `data` at `offset`, which is not below the start.
+    /// Stores `data` at `offset`, which is not below the start.
     pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
         let end = offset + data.len() as u64;
         self.reserve((end - self.start) as usize);
@@ -35,7 +36,7 @@ impl Ring {
         self.bytes[..data.len() - first].copy_from_slice(&data[first..]);
     }
 
-    /// The bytes of `[from, to)`, which have been put, in two pieces.
+    /// Returns the bytes of `[from, to)`, which have been stored, in two pieces.
     pub(crate) fn slices(&self, from: u64, to: u64) -> [&[u8]; 2] {
         let len = (to - from) as usize;
         if len == 0 {
@@ -46,7 +47,7 @@ impl Ring {
         [&self.bytes[at..at + first], &self.bytes[..len - first]]
     }
 
-    /// What is below `to` is not needed any more; `empty` if nothing else is there either.
+    /// Drops the bytes below `to`; `empty`: no other byte is stored either.
     pub(crate) fn release(&mut self, to: u64, empty: bool) {
         self.start = self.start.max(to);
         if empty && self.bytes.len() > KEPT {
@@ -82,8 +83,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain vector of the whole stream: pieces put anywhere above the start, and the
-        /// start moved up, leave every byte that was put and not released where it belongs.
+        /// A plain vector of the whole stream is the oracle. Pieces are stored anywhere above the
+        /// start, and the start moves up. Every byte that was stored and not released keeps its
+        /// position.
         #[test]
         fn keeps_every_byte(
             steps in prop::collection::vec((0..9000_u64, 1..3000_usize, 0..9000_u64), 1..15)

@@ -1,8 +1,8 @@
-//! What the two sides of a stream share: the application, which reads and writes bytes, and the
-//! driver, which sends and receives them.
+//! State that the two sides of a stream share: the application, which reads and writes bytes, and
+//! the driver, which sends and receives them.
 //!
-//! Neither waits for the other beyond the copying of bytes. What the application changes it tells by
-//! [`Touch`], once until the driver has looked.
+//! Neither waits for the other for longer than copying bytes takes. [`Touch`] notifies the driver
+//! of a change by the application, once until the driver has looked.
 
 use crate::budget::Account;
 use crate::low_water::LowWater;
@@ -15,9 +15,10 @@ use std::task::{Context, Poll, Waker};
 use tcp::ConnId;
 use tokio::io::ReadBuf;
 
-/// A stream that has room for less of this wakes no writer (Linux `sk_stream_wspace`: a third).
+/// Inverse of the share of the buffer that must be free before a writer is woken (Linux
+/// `sk_stream_wspace`: a third).
 const WORTH_WAKING: u64 = 3;
-/// What a stream may buffer even when the endpoint's budget is spent, bytes.
+/// Buffer that a stream may have even when the endpoint's budget is spent, bytes.
 const ALWAYS: usize = 16 << 10;
 
 /// One stream.
@@ -26,25 +27,25 @@ pub(crate) struct SharedStream {
     pub(crate) local: SocketAddr,
     pub(crate) peer: SocketAddr,
     account: Arc<Account>,
-    /// The driver has been told and has not looked yet.
+    /// True if the driver was notified and has not looked yet.
     touched: AtomicBool,
     inner: Mutex<Inner>,
 }
 
 /// The way to the driver, as far as a stream needs it.
 pub(crate) trait Touch: Send + Sync {
-    /// Something of the stream has changed on the application's side.
+    /// Notifies the driver that the application's side of the stream has changed.
     fn touch(&self, shared: &Arc<SharedStream>);
 }
 
-/// How large a stream's buffers may be.
+/// Sizes of a stream's buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Written and not acknowledged, at most, bytes, at first.
+    /// Initial limit of written and unacknowledged data, bytes.
     pub(crate) send: u64,
-    /// The same however much is under way.
+    /// Upper limit of written and unacknowledged data, however much is in flight, bytes.
     pub(crate) send_most: u64,
-    /// So much may have been read before the driver has to know.
+    /// Number of bytes read after which the driver must be notified.
     pub(crate) report_read: u64,
 }
 
@@ -52,14 +53,14 @@ pub(crate) struct Sizes {
 struct Inner {
     send: Ring,
     written: u64,
-    /// All below has been sent at least once.
+    /// End of the data that was sent at least once.
     sent: u64,
     send_limit: u64,
     send_most: u64,
     receive: Ring,
-    /// All below has arrived in order.
+    /// End of the data delivered in order.
     ready: u64,
-    /// Nothing from here on has arrived; below there may be gaps.
+    /// End of all delivered data; there may be gaps below.
     arrived_end: u64,
     reported_read: u64,
     report_read: u64,
@@ -71,20 +72,20 @@ struct Inner {
     reader: Option<Waker>,
     writer: Option<Waker>,
     low_water: LowWater,
-    /// What of the account is this stream's.
+    /// This stream's part of the account, bytes.
     accounted: usize,
 }
 
-/// How a connection ended.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Both sides had closed.
     Closed,
-    /// Otherwise.
+    /// The connection failed.
     Failed(ErrorKind),
 }
 
-/// What the driver finds when it looks.
+/// The application's requests for the driver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamRequests {
     pub(crate) written: u64,
@@ -92,7 +93,7 @@ pub(crate) struct StreamRequests {
     pub(crate) shutdown: bool,
     pub(crate) aborted: bool,
     pub(crate) dropped: bool,
-    /// Something has arrived that was not read.
+    /// True if delivered data was not read.
     pub(crate) unread: bool,
 }
 
@@ -114,12 +115,12 @@ impl SharedStream {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The buffers of all streams, or of those of its peer, take as much as they may.
+    /// Returns true if the buffers of all streams, or of its peer's streams, are at their limit.
     pub(crate) fn may_take_nothing(&self) -> bool {
         self.account.is_spent()
     }
 
-    /// Tells the driver to look.
+    /// Notifies the driver of a change.
     pub(crate) fn touch(self: &Arc<Self>, driver: &dyn Touch) {
         if !self.touched.swap(true, Ordering::AcqRel) {
             driver.touch(self);
@@ -181,7 +182,8 @@ impl SharedStream {
         Poll::Ready(Ok(taken as usize))
     }
 
-    /// Bytes written and not yet sent, once they are fewer than `low`; `None` once all is over.
+    /// Returns the bytes written and not yet sent, once they are fewer than `low`; `None` once all
+    /// is over.
     pub(crate) fn poll_unsent_below(&self, cx: &Context<'_>, low: u64) -> Poll<Option<u64>> {
         let mut inner = self.lock();
         if inner.end.is_some() {
@@ -195,7 +197,7 @@ impl SharedStream {
         Poll::Pending
     }
 
-    /// Bytes that go with the opening of the connection, before any stream is there.
+    /// Writes bytes for the opening of the connection, before there is a stream.
     pub(crate) fn write_early(&self, data: &[u8]) {
         let mut inner = self.lock();
         let at = inner.written;
@@ -220,7 +222,7 @@ impl SharedStream {
         self.touch(driver);
     }
 
-    /// The application has dropped the stream.
+    /// Notes that the application has dropped the stream.
     pub(crate) fn on_dropped(self: &Arc<Self>, driver: &dyn Touch) {
         let mut inner = self.lock();
         inner.dropped = true;
@@ -232,7 +234,7 @@ impl SharedStream {
 
 impl Inner {
     fn poll_nothing_to_read(&mut self, cx: &Context<'_>) -> Poll<io::Result<()>> {
-        // The peer has said that this was all: what happens later changes nothing about it.
+        // The peer has sent FIN, so later events change nothing.
         if self.peer_closed {
             return Poll::Ready(Ok(()));
         }
@@ -255,19 +257,19 @@ impl Inner {
         }
     }
 
-    /// What may be written now, bytes.
+    /// Returns the room for writing now, bytes.
     fn room(&self, account: &Account) -> u64 {
         let held = self.written - self.send.start();
         let room = self.send_limit.saturating_sub(held);
         if account.is_spent() {
-            // What it has already it may use; nothing grows.
+            // The stream may use its present buffer, but it does not grow.
             let kept = self.send.capacity().max(ALWAYS) as u64;
             return room.min(kept.saturating_sub(held));
         }
         room
     }
 
-    /// So much may be buffered from now on, and what there is room for may be worth telling the writer.
+    /// Raises the limit of buffered data, and wakes the writer if there is enough room.
     fn allow(&mut self, limit: u64, account: &Account, wake: &mut Vec<Waker>) {
         self.send_limit = self.send_limit.max(limit.min(self.send_most));
         if self.writer.is_some() && self.room(account) * WORTH_WAKING >= self.send_limit {
@@ -275,8 +277,8 @@ impl Inner {
         }
     }
 
-    /// All below `to` has been sent. There is room for as much again: while a loss is repaired nothing is given back, and recovery sends
-    /// what is new behind the gap.
+    /// Notes that all data below `to` has been sent. This makes room for as much again. While a
+    /// loss is repaired nothing is released, and recovery sends new data after the gap.
     fn on_sent(&mut self, to: u64, account: &Account, wake: &mut Vec<Waker>) {
         self.sent = self.sent.max(to);
         let under_way = self.sent - self.send.start();
@@ -296,9 +298,9 @@ impl Inner {
     }
 }
 
-/// The driver's side. What has to be woken is put into `wake`.
+/// The driver's side. Tasks to wake are added to `wake`.
 impl SharedStream {
-    /// Looks what the application wants.
+    /// Returns the application's requests.
     pub(crate) fn wishes(&self) -> StreamRequests {
         self.touched.store(false, Ordering::Release);
         let mut inner = self.lock();
@@ -313,7 +315,7 @@ impl SharedStream {
         }
     }
 
-    /// Bytes have arrived at `offset`, perhaps behind a gap.
+    /// Stores bytes delivered at `offset`, perhaps after a gap.
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
         let mut inner = self.lock();
         if offset >= inner.receive.start() {
@@ -323,14 +325,14 @@ impl SharedStream {
         }
     }
 
-    /// All below `total` has arrived.
+    /// Notes that all data below `total` was delivered.
     pub(crate) fn on_received(&self, total: u64, wake: &mut Vec<Waker>) {
         let mut inner = self.lock();
         inner.ready = inner.ready.max(total);
         wake.extend(inner.reader.take());
     }
 
-    /// All below `total` is acknowledged, and so much may be buffered from now on.
+    /// Notes that all data below `total` is acknowledged, and the new limit of buffered data.
     pub(crate) fn on_acked(&self, total: u64, send_limit: u64, wake: &mut Vec<Waker>) {
         let mut inner = self.lock();
         let empty = total >= inner.written;
@@ -348,7 +350,7 @@ impl SharedStream {
         wake.extend(inner.reader.take());
     }
 
-    /// The connection is over.
+    /// Notes that the connection is over.
     pub(crate) fn on_end(&self, end: End, wake: &mut Vec<Waker>) {
         let mut inner = self.lock();
         inner.end.get_or_insert(end);
@@ -360,8 +362,8 @@ impl SharedStream {
         inner.low_water.wake_all(wake);
     }
 
-    /// Appends `len` bytes of what was written, from `offset` on, which are sent now; false if they are
-    /// not there.
+    /// Appends `len` bytes of the written data, from `offset` on, which are sent now; returns false
+    /// if they are gone.
     pub(crate) fn copy_written(
         &self,
         offset: u64,
@@ -411,8 +413,8 @@ mod tests {
         out.filled().to_vec()
     }
 
-    /// All in order is read while something waits behind a gap, in a ring so large that it is given back
-    /// when it is empty.
+    /// All data in order is read while other data waits after a gap, in a ring so large that it is
+    /// freed when it is empty.
     #[test]
     fn what_waits_behind_a_gap_survives_the_reading_of_the_rest() {
         let (shared, mailbox) = stream();
@@ -426,8 +428,8 @@ mod tests {
         assert_eq!(read(&shared, &mailbox), [2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]);
     }
 
-    /// Who waits for fewer than 300 unsent of 1000 bytes is woken by the byte that leaves 299, once;
-    /// what is sent again changes nothing.
+    /// A task that waits for fewer than 300 unsent of 1000 bytes is woken once, by the byte that
+    /// leaves 299. Retransmissions change nothing.
     #[test]
     fn low_water_counts_what_was_never_sent() {
         let (shared, mailbox) = stream();
@@ -451,8 +453,9 @@ mod tests {
         assert_eq!(shared.poll_unsent_below(&cx, 200), Poll::Ready(None));
     }
 
-    /// Of 1000 bytes 600 are under way: 1200 may be, but a sixth of that is not worth waking for. Of all 1000: 2000 but for what is
-    /// the most, of which 600 are.
+    /// While 600 of 1000 bytes are in flight, 1200 may be buffered, but a sixth of that is not
+    /// worth a wake-up. With all 1000 in flight the limit would be 2000, but the upper limit is
+    /// lower; 600 of it are free.
     #[test]
     fn what_is_under_way_makes_room_for_as_much_again() {
         let (shared, mailbox) = stream();

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A connection: tokio's `AsyncRead` and `AsyncWrite`.
 ///
-/// Dropping it closes it as `close(2)` does: what was written is still sent, with FIN behind it; or, if
-/// something has arrived that was not read, the connection is reset (RFC 1122 §4.2.2.13). Shutting
-/// down the writing half sends FIN, and reading goes on.
+/// Dropping it closes it as `close(2)` does. Written data is still sent, with FIN after it. If
+/// delivered data was not read, the connection is reset (RFC 1122 §4.2.2.13). Shutting down the
+/// writing half sends FIN, and reading goes on.
 pub struct Stream {
     shared: Arc<SharedStream>,
     driver: Arc<dyn Requests>,
@@ -26,18 +26,18 @@ impl Stream {
         Self { shared, driver }
     }
 
-    /// Our end.
+    /// Returns the local end.
     pub fn local_addr(&self) -> SocketAddr {
         self.shared.local
     }
 
-    /// The peer's end.
+    /// Returns the peer's end.
     pub fn peer_addr(&self) -> SocketAddr {
         self.shared.peer
     }
 
-    /// What may be said and asked about the connection, also by others, and while it is read and
-    /// written.
+    /// Returns a handle for settings and questions, which other tasks may use while the connection
+    /// is read and written.
     pub fn handle(&self) -> Handle {
         Handle::new(Arc::clone(&self.shared), Arc::clone(&self.driver))
     }
@@ -75,7 +75,7 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // What was written is on its way.
+        // Written data is sent without a flush.
         Poll::Ready(Ok(()))
     }
 

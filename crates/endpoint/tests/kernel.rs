@@ -1,5 +1,5 @@
-//! Against the kernel's TCP, over a TUN device in a namespace of its own. Needs root and TUN devices; says
-//! so and passes without them.
+//! The endpoint and the kernel's TCP, over a TUN device in a namespace of its own. The tests need
+//! root and TUN devices; they report a skip and pass without them.
 #![expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 
 #[path = "endpoint/common/mod.rs"]
@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use test_support::Need;
 
-/// A page server: `/N` has N bytes.
+/// Serves pages: `/N` has N bytes.
 async fn serve_pages(endpoint: &Endpoint) {
     let listener = endpoint.listen(common::PORT, &linux()).await.unwrap();
     let page = |Path(len): Path<usize>| async move { bytes(len, 1) };
@@ -77,7 +77,7 @@ async fn axum_serves_unmodified_clients() {
         let status = world.endpoint.status().await.unwrap();
         assert_eq!(status.counters.accepted, 2 * 51 + 100);
         assert_eq!(status.counters.bytes_missing + status.counters.device_refused, 0);
-        // The kernel's own talk (multicast listeners) is all that is not taken.
+        // Only the kernel's own messages (multicast listeners) are refused.
         let bad: Vec<_> = status
             .counters
             .iter()
@@ -90,7 +90,7 @@ async fn axum_serves_unmodified_clients() {
     }
 }
 
-/// The programs that people try first, where they are installed.
+/// The programs are those that people try first, if they are installed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn curl_and_ping_are_answered() {
     let Some(world) = World::new(true, config()) else { return };
@@ -114,7 +114,7 @@ async fn curl_and_ping_are_answered() {
     talk.await.unwrap();
 }
 
-/// Uploads: what the kernel hands over in super-packets arrives as it was written.
+/// Uploads: data that the kernel sends in super-packets is delivered as written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn megabytes_go_both_ways_at_once() {
     for offload in [true, false] {
@@ -140,11 +140,11 @@ async fn megabytes_go_both_ways_at_once() {
     }
 }
 
-/// A client whose machine is gone: the connection ends by its timers, and others are not concerned.
+/// The machine of a client is gone: the connection ends by its timers, and others are not affected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_vanished_client_is_given_up() {
     let mut config = config();
-    // Doubling from 200 ms: 3 timeouts take at most some seconds.
+    // With doubling from 200 ms, 3 timeouts take at most some seconds.
     config.limits.lifetimes.data_retries = 3;
     let Some(world) = World::new(true, config) else { return };
     let mut listener = world.endpoint.listen(common::PORT, &linux()).await.unwrap();
@@ -152,7 +152,7 @@ async fn a_vanished_client_is_given_up() {
     let (mut stream, _) = listener.accept().await.unwrap();
     let other = world.connect(OURS.1.into());
     let echo = tokio::spawn(answer_all(listener.accept().await.unwrap().0));
-    // From now on the kernel drops whatever comes for that address.
+    // From now on the kernel drops all packets for that address.
     world.output(Command::new("ip").args(["address", "del", "198.18.9.1/24", "dev", "tun0"]));
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
@@ -176,14 +176,15 @@ async fn a_vanished_client_is_given_up() {
     drop(client);
 }
 
-/// Sends back what comes, until nothing does.
+/// Echoes all data, until there is no more.
 async fn answer_all(stream: Stream) {
     let (mut reader, mut writer) = tokio::io::split(stream);
     tokio::io::copy(&mut reader, &mut writer).await.unwrap();
     tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
 }
 
-/// Sends 50 kB and reads them back, again and again until told to stop; how often. None takes long.
+/// Sends 50 kB and reads them back, repeatedly until the stop flag; returns the number of rounds.
+/// None takes long.
 fn go_on(mut stream: TcpStream, stop: &AtomicBool) -> usize {
     for round in 1.. {
         let (sent, begun) = (bytes(50_000, round as u64), Instant::now());
@@ -191,7 +192,7 @@ fn go_on(mut stream: TcpStream, stop: &AtomicBool) -> usize {
         let mut back = vec![0; sent.len()];
         stream.read_exact(&mut back).unwrap();
         assert!(back == sent);
-        // A hundredth of that, and what a busy machine adds.
+        // The expected time is a hundredth of that; the rest is for a busy machine.
         assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
         if stop.load(Ordering::Relaxed) {
             return round;

@@ -1,8 +1,8 @@
-//! What finding costs: reads captures, rebuilds all senders and computes all findings, as
-//! `headstart analyze --sender PROFILE --jobs THREADS` does before it prints.
+//! Measures the cost of findings: reads captures, rebuilds all senders and computes all findings,
+//! as `headstart analyze --sender PROFILE --jobs THREADS` does before it prints.
 //!
-//! `findings_speed PROFILE THREADS FILE…`; count instructions with `valgrind --tool=callgrind`. It is built faster than
-//! the whole program.
+//! `findings_speed PROFILE THREADS FILE…`; count instructions with `valgrind --tool=callgrind`. It
+//! is built faster than the whole program.
 
 use capture::{CaptureFiles, SegmentSource};
 use findings::FindingsSink;

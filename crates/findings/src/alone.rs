@@ -1,7 +1,8 @@
-//! What is found of each connection by itself: losses, ACK compression, receive windows.
+//! Findings about each connection alone: losses, ACK compression, receive windows.
 //!
-//! It needs no other connection, so each shard of the engine has one of these, on its own thread. What matters to
-//! others goes on as a [`FindingsNote`]. The sums of several are added up at the end.
+//! They need no other connection, so each shard of the engine has a part of its own, on its own
+//! thread. A [`FindingsNote`] passes on facts that concern other connections. The sums of several
+//! parts are added up at the end.
 
 use crate::compression::{AckWatch, CompressionTally};
 use crate::losses::LossTally;
@@ -13,7 +14,7 @@ use trace::{
 };
 use units::Instant;
 
-/// Connections, each by itself.
+/// Findings of connections, each alone.
 #[derive(Default)]
 pub(crate) struct Alone {
     connections: Numbered<Watched>,
@@ -21,24 +22,24 @@ pub(crate) struct Alone {
     pub(crate) compression: CompressionTally,
 }
 
-/// A connection. What data looks at is at the beginning, ACKs look at all of it.
+/// A connection. Data reads the fields at the beginning, ACKs read all of them.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Watched {
     acks: Option<Box<AckWatch>>,
-    /// The client has asked, and nothing was sent since.
+    /// The client has asked, and the server has sent nothing since.
     asked: bool,
     over: bool,
-    /// The congestion window grew beyond the client's.
+    /// The congestion window grew above the client's window.
     window_limited: bool,
-    /// All below is acknowledged.
+    /// Lowest unacknowledged offset.
     una: u64,
     /// The largest window that the client offered.
     window: u64,
 }
 
 impl Watched {
-    /// The first data is sent.
+    /// Starts to watch ACKs at the first data.
     #[cold]
     fn watch_acks(&mut self, sent: &SentData) {
         self.acks.insert(Box::default()).on_sent(sent);
@@ -46,7 +47,7 @@ impl Watched {
 }
 
 impl Alone {
-    /// Adds what another one found. Connections that it still follows are left out.
+    /// Adds the results of another part. Connections that it still follows are left out.
     pub(crate) fn add(&mut self, other: &Self) {
         self.losses.add(&other.losses);
         self.compression.add(&other.compression);
@@ -95,7 +96,7 @@ impl Alone {
         }
     }
 
-    /// A server has sent new data. Written out where it is told of, as most packets are data.
+    /// Notes new data of a server. It is inlined into its caller, as most packets are data.
     #[inline(always)]
     pub(crate) fn on_sent(
         &mut self,
@@ -136,7 +137,8 @@ impl Alone {
         notes.take(of.connection, note);
     }
 
-    /// A server's sender has digested an ACK. Written out where it is told of, so that nobody works out what is not looked at.
+    /// Notes an ACK for a server's sender. It is inlined into its caller, so that unused values are
+    /// not computed.
     #[inline(always)]
     pub(crate) fn on_window(
         &mut self,

@@ -1,54 +1,55 @@
 //! ACK compression, and whether loss follows it (Balakrishnan et al. 1998 §3.1.3).
 //!
-//! *Method 1* (Mogul 1992): the ACK bandwidth from an ACK on is what was outstanding then, over the time until
-//! all of that was acknowledged; it is compared with the median of its connection. *Method 2*: the ACK
-//! bandwidth of a flight over its data bandwidth. A flight ends with the ACK of its start. [`AckWatch`] follows
-//! one connection, [`CompressionTally`] adds up.
+//! *Method 1* (Mogul 1992): the ACK bandwidth from an ACK on is the data outstanding then, over the
+//! time until all of it was acknowledged. It is compared with the median of its connection. *Method
+//! 2*: the ACK bandwidth of a flight over its data bandwidth. A flight ends with the ACK of its
+//! start. [`AckWatch`] follows one connection, [`CompressionTally`] adds up.
 
 use serde::Serialize;
 use trace::{Retransmission, SenderSnapshot, SentData};
 use units::{Duration, Instant};
 
-/// Windows of a connection that share a median; the next ones have their own.
+/// Maximum number of windows of a connection that share a median; the next ones have their own.
 const MOST_SAMPLES: usize = 1024;
-/// Flights of method 2 have more than that, as the paper's.
+/// Flights of method 2 are larger than this, bytes, as in the paper.
 const LEAST_BYTES: u64 = 5_000;
-/// Steps for each doubling of a ratio.
+/// Number of steps for each doubling of a ratio.
 const PER_DOUBLING: i32 = 2;
-/// Doublings either way from one.
+/// Number of doublings above one, and below.
 const DOUBLINGS: i32 = 12;
 const STEPS: usize = (2 * DOUBLINGS * PER_DOUBLING) as usize + 1;
 
-/// Windows with a ratio of about this.
+/// The number of windows with approximately this ratio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RatioStep {
     /// The ratio in the middle of the step; its bounds are 2^(1/4) times less and more.
     pub ratio: f64,
-    /// Windows.
+    /// Number of windows.
     pub windows: u64,
-    /// Of these, windows that another one followed, all of which was acknowledged.
+    /// Number of these windows with a next one that was completely acknowledged.
     pub followed: u64,
-    /// Of these, windows with a loss in the next one.
+    /// Number of those windows with a loss in the next one.
     pub lost_next: u64,
 }
 
 impl RatioStep {
-    /// The probability of a loss in the next window; `None` if none was followed.
+    /// Returns the probability of a loss in the next window; `None` if no window had a next one.
     pub fn loss(&self) -> Option<f64> {
         (self.followed > 0).then(|| self.lost_next as f64 / self.followed as f64)
     }
 }
 
-/// What was found of ACK compression.
+/// Results about ACK compression.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CompressionFindings {
-    /// Method 1: by ACK bandwidth over the connection's median (Figures 3 and 4). Steps without windows are left out.
+    /// Method 1: by ACK bandwidth over the connection's median (Figures 3 and 4). Steps without
+    /// windows are left out.
     pub by_median: Vec<RatioStep>,
     /// Method 2: by ACK bandwidth over data bandwidth of the same flight (Figure 5).
     pub by_flight: Vec<RatioStep>,
 }
 
-/// Counts by ratio.
+/// Counters by ratio.
 #[derive(Clone, Debug)]
 struct Ratios([RatioStep; STEPS]);
 
@@ -88,7 +89,7 @@ impl Ratios {
     }
 }
 
-/// Adds up.
+/// Adds up the results of connections.
 #[derive(Default)]
 pub(crate) struct CompressionTally {
     by_median: Ratios,
@@ -96,7 +97,7 @@ pub(crate) struct CompressionTally {
 }
 
 impl CompressionTally {
-    /// Adds what was found of other connections.
+    /// Adds the results of other connections.
     pub(crate) fn add(&mut self, other: &Self) {
         self.by_median.add_all(&other.by_median);
         self.by_flight.add_all(&other.by_flight);
@@ -121,13 +122,13 @@ impl CompressionTally {
 /// A window of method 1.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// Bytes per second.
+    /// ACK bandwidth, bytes per second.
     bandwidth: f32,
-    /// A loss in the next window, where that is known.
+    /// Whether the next window had a loss, if that is known.
     lost_next: Option<bool>,
 }
 
-/// The window of method 1 under way: what was outstanding at an ACK.
+/// The open window of method 1: the data outstanding at an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     at: Instant,
@@ -137,7 +138,7 @@ struct Outstanding {
     follows: bool,
 }
 
-/// A flight of method 2. What most packets look at is at the beginning.
+/// A flight of method 2. The fields that most packets read are at the beginning.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Flight {
@@ -149,19 +150,21 @@ struct Flight {
     bytes: u64,
     last_sent: Instant,
     first_sent: Instant,
-    /// The first ACK of it, once it is being acknowledged.
+    /// The first ACK of the flight, once it is being acknowledged.
     first_ack: Instant,
-    /// What that had acknowledged.
+    /// Bytes that this ACK had acknowledged.
     first_acked: u64,
 }
 
-/// Follows the ACKs of one connection's server. What most packets look at is at the beginning, in one line of the cache or two.
+/// Follows the ACKs of one connection's server. The fields that most packets read are at the
+/// beginning, in one or two cache lines.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct AckWatch {
-    /// All of the window is acknowledged from here on; what is sent beyond belongs to the next. Zero if there is none.
+    /// All of the window is acknowledged from this offset on; data after it is part of the next.
+    /// Zero if there is none.
     window_end: u64,
-    /// The same of the flight that is being acknowledged.
+    /// End of the flight that is being acknowledged, in the same way.
     acking_end: u64,
     sending: Option<Flight>,
     acking: Option<Flight>,
@@ -170,7 +173,7 @@ pub(crate) struct AckWatch {
 }
 
 impl AckWatch {
-    /// The server sent new data.
+    /// Notes new data of the server.
     #[inline(always)]
     pub(crate) fn on_sent(&mut self, sent: &SentData) {
         let start = sent.end.saturating_sub(sent.bytes);
@@ -181,7 +184,7 @@ impl AckWatch {
         flight.bytes += sent.bytes;
     }
 
-    /// It sent something again.
+    /// Notes a retransmission of the server.
     pub(crate) fn on_loss(&mut self, again: &Retransmission) {
         if let Some(window) = &mut self.window {
             window.lost |= again.start < self.window_end;
@@ -191,7 +194,7 @@ impl AckWatch {
         }
     }
 
-    /// It has digested an ACK; before, all below `una_before` was acknowledged.
+    /// Notes an ACK; before it, all data below `una_before` was acknowledged.
     #[inline(always)]
     pub(crate) fn on_ack(
         &mut self,
@@ -206,14 +209,14 @@ impl AckWatch {
             self.close_flight(point, tally);
         }
         if self.begin_acking(point, una_before) {
-            // One ACK may be for all of it.
+            // One ACK may acknowledge all of it.
             if point.una >= self.acking_end {
                 self.close_flight(point, tally);
             }
         }
     }
 
-    /// All of the window is acknowledged, if there is one: the next begins.
+    /// Closes the window, if there is one, once all of it is acknowledged: the next begins.
     #[inline(never)]
     fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
         let mut follows = false;
@@ -244,7 +247,7 @@ impl AckWatch {
         self.samples.push(sample);
     }
 
-    /// All of the flight that is being acknowledged is, if there is one.
+    /// Closes the flight that is being acknowledged, if there is one, once all of it is.
     #[inline(never)]
     fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
         self.acking_end = 0;
@@ -269,7 +272,7 @@ impl AckWatch {
         }
     }
 
-    /// The ACK of its start ends the flight that is being sent; true if there is one.
+    /// Ends the flight that is being sent, at the ACK of its start; returns true if there is one.
     #[inline]
     fn begin_acking(&mut self, point: &SenderSnapshot, una_before: u64) -> bool {
         let flight = self.sending.take_if(|flight| point.una > flight.start);
@@ -281,7 +284,7 @@ impl AckWatch {
         flight.is_some()
     }
 
-    /// Nothing more is to come.
+    /// Ends the connection: no more packets follow.
     pub(crate) fn finish(mut self, tally: &mut CompressionTally) {
         tally.add_windows(&mut self.samples);
         for flight in [self.sending, self.acking].into_iter().flatten() {
@@ -293,8 +296,8 @@ impl AckWatch {
 }
 
 impl Flight {
-    /// Its ACK bandwidth over its data bandwidth, now that all of it is acknowledged. None of flights that are
-    /// small, or were sent or acknowledged at one instant.
+    /// Returns its ACK bandwidth over its data bandwidth, now that all of it is acknowledged.
+    /// `None` for flights that are small, or were sent or acknowledged at one instant.
     fn factor(&self, point: &SenderSnapshot) -> Option<f64> {
         let sending = self.last_sent.saturating_since(self.first_sent);
         let acking = point.at.saturating_since(self.first_ack);
@@ -360,8 +363,9 @@ mod tests {
         steps.iter().map(|s| (s.ratio, s.windows, s.followed, s.lost_next)).collect()
     }
 
-    /// 10 kB outstanding at 0, 100 and 150 ms, acknowledged by 100, 150 and 250 ms: 100, 200 and 100 kB/s, a median of
-    /// 100. The second of them loses a segment, which follows the first; the third loses none; nothing follows that.
+    /// 10 kB outstanding at 0, 100 and 150 ms, acknowledged by 100, 150 and 250 ms: 100, 200 and
+    /// 100 kB/s, a median of 100. The second of them loses a segment, which follows the first; the
+    /// third loses none; nothing follows that.
     #[test]
     fn windows_are_compared_with_their_median() {
         let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
@@ -376,7 +380,8 @@ mod tests {
         assert_eq!(counts(&found.by_median), [(1.0, 2, 1, 1), (2.0, 1, 1, 0)]);
     }
 
-    /// Ten segments in 9 ms, acknowledged within 4.5 ms: a factor of two. Its ACKs let ten more go, of which one is lost.
+    /// Ten segments are sent in 9 ms, and acknowledged within 4.5 ms: a factor of two. Its ACKs
+    /// release ten more, of which one is lost.
     #[test]
     fn a_flight_is_compared_with_its_own_sending() {
         let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
@@ -393,7 +398,7 @@ mod tests {
         assert_eq!(counts(&tally.findings().by_flight), [(2.0, 1, 1, 1)]);
     }
 
-    /// Five segments are 5,000 bytes, and not more.
+    /// Five segments are 5,000 bytes, which is not more than the limit.
     #[test]
     fn small_flights_do_not_count() {
         let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());

@@ -1,11 +1,11 @@
-//! Distributions of what was counted, in memory that does not grow with the counts.
+//! Distributions of values, in memory that does not grow with their number.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Values are kept to two digits.
+/// Precision of values, significant digits.
 const DIGITS: u8 = 2;
-/// Steps of a distribution.
+/// Number of steps of a distribution.
 const STEPS: u32 = 200;
 
 /// A step of a cumulative distribution.
@@ -20,25 +20,26 @@ pub struct CumulativeStep {
 /// A cumulative distribution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CumulativeDistribution {
-    /// How many values were counted.
+    /// Number of values.
     pub count: u64,
-    /// At most 201 steps, values ascending; each value is true within one per cent, and never above the greatest that was counted.
+    /// At most 201 steps, values ascending. Each value is true within one per cent, and never above
+    /// the greatest one.
     pub steps: Vec<CumulativeStep>,
 }
 
 impl CumulativeDistribution {
-    /// The value that a share of the counts does not exceed; `None` of nothing.
+    /// Returns the value that a share of the counts does not exceed; `None` without values.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let at = self.steps.partition_point(|step| step.share < share);
         self.steps.get(at).or(self.steps.last()).map(|step| step.value)
     }
 }
 
-/// Counts whole numbers.
+/// A histogram of whole numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     histogram: Histogram<u64>,
-    /// The greatest value: the histogram knows what it rounds it up to.
+    /// The greatest value: the histogram only has the rounded one.
     greatest: u64,
 }
 
@@ -54,30 +55,31 @@ impl Counts {
     pub(crate) fn add(&mut self, value: u64) {
         let value = value.min(1 << 62);
         self.greatest = self.greatest.max(value);
-        // It grows as it must, and up to 2^62 it can.
+        // The histogram resizes itself, and supports values up to 2^62.
         self.histogram.record(value).unwrap_or_default();
     }
 
-    /// Counts all that others have counted.
+    /// Adds all values of others.
     pub(crate) fn add_all(&mut self, others: &Self) {
-        // It grows as it must.
+        // The histogram resizes itself.
         self.histogram.add(&others.histogram).unwrap_or_default();
         self.greatest = self.greatest.max(others.greatest);
     }
 
-    /// How many values no larger than this were counted, to two digits.
+    /// Returns the number of values that are no larger than this, to two digits.
     #[cfg(test)]
     pub(crate) fn up_to(&self, value: u64) -> u64 {
         self.histogram.count_between(0, value)
     }
 
-    /// The distribution, `unit` for one: 1e-9 turns nanoseconds into seconds.
+    /// Returns the distribution; `unit` is the value of one: 1e-9 turns nanoseconds into seconds.
     pub(crate) fn distribution(&self, unit: f64) -> CumulativeDistribution {
         let mut steps: Vec<CumulativeStep> = Vec::new();
         if self.histogram.is_empty() {
             return CumulativeDistribution::default();
         }
-        // All quantiles in one pass: `Histogram::value_at_quantile` makes one for each.
+        // The loop computes all quantiles in one pass: `Histogram::value_at_quantile` makes one for
+        // each.
         let (mut recorded, mut value, mut passed) = (self.histogram.iter_recorded(), 0, 0);
         for step in 0..=STEPS {
             let share = f64::from(step) / f64::from(STEPS);
@@ -114,7 +116,7 @@ mod tests {
         assert_eq!(CumulativeDistribution::default().quantile(0.5), None);
     }
 
-    /// 1001 is in a step of 1000 to 1007, of which the histogram knows the end alone.
+    /// 1001 is in a step of 1000 to 1007, of which the histogram only has the end.
     #[test]
     fn nothing_is_above_the_greatest_value() {
         let mut counts = Counts::default();

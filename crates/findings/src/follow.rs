@@ -1,7 +1,7 @@
-//! Connections while they are open, and the hosts and networks that they belong to.
+//! Open connections, with their hosts and networks.
 //!
-//! The engine tells each thing of one connection. What several have in common is put together here: which
-//! are open to a host at the same time, and what was known of a host when another one began.
+//! Each event of the engine concerns one connection. This module combines facts of several: which
+//! ones are open to a host at the same time, and what was known of a host when another one began.
 
 use crate::notes::{Acked, SentTo};
 use crate::numbered::Numbered;
@@ -13,29 +13,30 @@ use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use units::Instant;
 
-/// Hosts and networks without open connections that are remembered.
+/// Maximum number of hosts and networks without open connections that are remembered.
 const MOST_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
-/// A connection. With its number it fills a line of the cache; what most packets look at is at the beginning.
+/// A connection. With its number it fills a cache line; the fields that most packets read are at
+/// the beginning.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Followed {
-    /// All below was sent.
+    /// Next new offset.
     nxt: u64,
     mss: u64,
-    /// All below is acknowledged.
+    /// Lowest unacknowledged offset.
     una: u64,
     host: u32,
     network: u32,
-    /// Among the open connections of its host; nobody's once it is over.
+    /// Index among the open connections of its host; `None` once it is over.
     place: Option<u32>,
-    /// Among the members of its host's loss epoch, if it is one.
+    /// Index among the members of its host's loss epoch, if it is one.
     seat: u32,
-    /// Until a transfer is over that did not fit into its first window.
+    /// Knowledge at its start, until a transfer is over that did not fit into its first window.
     pub(crate) foreknown: Option<Box<Foreknown>>,
 }
 
-/// A client host. What ACKs look at lies together.
+/// A client host. The fields that ACKs read are adjacent.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct HostState {
@@ -51,7 +52,7 @@ struct NetworkState {
     last: Option<LastSeen>,
 }
 
-/// All of them.
+/// All connections, hosts and networks.
 pub(crate) struct Following {
     connections: Numbered<Followed>,
     hosts: Tiered<IpAddr, HostState>,
@@ -69,7 +70,7 @@ impl Default for Following {
 }
 
 impl Following {
-    /// A connection to `client` begins.
+    /// Adds a connection to `client`.
     pub(crate) fn begin(&mut self, connection: u64, client: IpAddr, at: Instant) {
         let host = self.hosts.enter(client);
         let network = self.networks.enter(PathKey::new(client, Scope::Network));
@@ -95,7 +96,8 @@ impl Following {
         self.connections.insert(connection, followed);
     }
 
-    /// A connection is not open any more. Answers a host that is forgotten for it, and the epoch that it ends.
+    /// Closes a connection. Returns the host that is forgotten because of that, and the epoch that
+    /// it ends.
     pub(crate) fn close(&mut self, connection: u64, now: Instant) -> Closing {
         let mut closing = Closing::default();
         let Some(followed) = self.connections.get_mut(connection) else { return closing };
@@ -115,7 +117,7 @@ impl Following {
         closing
     }
 
-    /// A connection is told of no more.
+    /// Removes a connection, which has no more events.
     pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
         self.connections.remove(connection)
     }
@@ -124,7 +126,7 @@ impl Following {
         self.connections.get_mut(connection)
     }
 
-    /// Its server sent new data.
+    /// Notes new data of its server.
     #[inline(always)]
     pub(crate) fn on_sent(&mut self, connection: u64, sent: &SentTo) {
         if let Some(followed) = self.connections.get_mut(connection) {
@@ -133,7 +135,7 @@ impl Following {
         }
     }
 
-    /// Its server has digested an ACK. Answers the epoch of its host that this ends.
+    /// Notes an ACK for its server. Returns the epoch of its host that this ends.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, connection: u64, ack: &Acked) -> Option<Box<Epoch>> {
         let followed = self.connections.get_mut(connection)?;
@@ -151,7 +153,7 @@ impl Following {
         host.on_ack(followed.seat, connection, ack.una)
     }
 
-    /// A loss on a connection: it begins an epoch of its host, or belongs to the one under way.
+    /// Notes a loss on a connection: it starts an epoch of its host, or is part of the current one.
     pub(crate) fn on_loss(&mut self, connection: u64, client: IpAddr, at: Instant, start: u64) {
         let Some(followed) = self.connections.get(connection) else { return };
         let Some(state) = self.hosts.at(followed.host).filter(|_| followed.place.is_some()) else {
@@ -173,14 +175,14 @@ impl Following {
         }
     }
 
-    /// What is left: connections that were never ended, and all hosts.
+    /// Returns all hosts, at the end of the capture.
     pub(crate) fn into_hosts(self) -> impl Iterator<Item = HostState> {
         self.hosts.into_values()
     }
 }
 
 impl Followed {
-    /// As a loss epoch that begins now knows it.
+    /// Returns the connection's state for a loss epoch that starts now.
     fn member(&self, connection: u64) -> Member {
         let Self { una, nxt, mss, .. } = *self;
         let outstanding = nxt.saturating_sub(una.max(1));
@@ -196,7 +198,7 @@ impl HostState {
     }
 }
 
-/// What the end of a connection ends with it.
+/// The consequences of a connection's end.
 #[derive(Debug, Default)]
 pub(crate) struct Closing {
     pub(crate) epoch: Option<Box<Epoch>>,

@@ -1,12 +1,15 @@
-//! What a capture says of a server's transfers, found and summed up from what the trace engine tells.
+//! Findings about a server's transfers in a capture, derived from the results of the trace engine.
 //!
-//! [`FindingsSink`] is a [`trace::TraceSink`]; after the last segment it gives [`TraceFindings`]: where the time of
-//! transfers went (`time`), what a warm start could gain (`warm`, `network`), and what Balakrishnan et al.
-//! (1998) asked of a busy server: losses (`losses`), ACK compression (`compression`) and parallel connections
-//! (`parallel`). `worst` ranks what lost most. `alone` follows each connection by itself,
-//! `together` and `follow`
-//! what they have in common. [`access_log`] reads the lines of access logs. No I/O, no clock;
-//! memory is bounded.
+//! [`FindingsSink`] is a [`trace::TraceSink`]. After the last segment it returns [`TraceFindings`]:
+//!
+//! - the use of the transfers' time (`time`)
+//! - the possible gain of a warm start (`warm`, `network`)
+//! - the questions of Balakrishnan et al. (1998) about a busy server: losses (`losses`), ACK
+//!   compression (`compression`) and parallel connections (`parallel`)
+//!
+//! `worst` ranks the groups that lost most time. `alone` follows each connection alone, `together`
+//! and `follow` the facts that they share. [`access_log`] reads the lines of access logs. The crate
+//! has no I/O and no clock; memory is bounded.
 
 pub mod access_log;
 mod alone;

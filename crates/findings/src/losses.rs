@@ -1,5 +1,5 @@
-//! Losses, retransmissions, timeouts and receiver windows of all connections: the paper's Table 3 and Figure 2
-//! (Balakrishnan et al. 1998 §3.1).
+//! Losses, retransmissions, timeouts and receiver windows of all connections: the paper's Table 3
+//! and Figure 2 (Balakrishnan et al. 1998 §3.1).
 
 use crate::distribution::{Counts, CumulativeDistribution};
 use serde::Serialize;
@@ -20,11 +20,11 @@ const PHASES: [SenderPhase; 5] = [
 /// Segments sent in a phase of their sender, and losses found in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PhaseRow {
-    /// `slow-start`, `avoidance`, `recovery`, or `loss` (repairing after a timeout).
+    /// `slow-start`, `avoidance`, `recovery`, or `loss` (repairs after a timeout).
     pub phase: &'static str,
-    /// Segments, retransmissions apart.
+    /// Segments, without retransmissions.
     pub segments: u64,
-    /// Retransmissions of what was found lost in it, tail-loss probes apart.
+    /// Retransmissions of losses found in this phase, without tail-loss probes.
     pub lost: u64,
 }
 
@@ -33,56 +33,58 @@ pub struct PhaseRow {
 pub struct KindRow {
     /// `fast`, `recovery`, `timeout`, `slow-start` or `tail-probe`.
     pub kind: &'static str,
-    /// How many.
+    /// Number of retransmissions.
     pub retransmissions: u64,
-    /// Of these, retransmissions that the rebuilt sender did not expect.
+    /// Number of these retransmissions that the rebuilt sender did not expect.
     pub unexpected: u64,
 }
 
-/// Timeouts that something would have spared.
+/// Timeouts by the mechanism that would have avoided them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SparedRow {
     /// `sack`, `right-edge`, `tail-probe` or `nothing`.
     pub spared_by: &'static str,
-    /// How many. A timeout is counted once, under the first that would have spared it.
+    /// Number of timeouts. A timeout counts once, under the first mechanism that would have avoided
+    /// it.
     pub timeouts: u64,
 }
 
-/// Table 3 and Figure 2, of what servers sent.
+/// Table 3 and Figure 2, for data of servers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LossFindings {
-    /// Connections.
+    /// Number of connections.
     pub connections: u64,
-    /// Of these, connections with packets that overtook each other before the capture.
+    /// Number of these connections with packets that overtook each other before the capture.
     pub reordered: u64,
-    /// Of these, connections whose congestion window grew beyond the window that their client offered.
+    /// Number of these connections whose congestion window grew above the window that their client
+    /// offered.
     pub window_limited: u64,
-    /// By phase.
+    /// Counters by phase.
     pub phases: Vec<PhaseRow>,
-    /// By kind, in the order of [`RetransmissionKind::ALL`].
+    /// Counters by kind, in the order of [`RetransmissionKind::ALL`].
     pub kinds: Vec<KindRow>,
-    /// Timeouts by what would have spared them, in the order of [`SparedBy::ALL`].
+    /// Timeouts by the mechanism that would have avoided them, in the order of [`SparedBy::ALL`].
     pub timeouts: Vec<SparedRow>,
-    /// Retransmissions of what had arrived (D-SACK).
+    /// Retransmissions of delivered data (D-SACK).
     pub spurious: u64,
     /// The largest window that the client of each connection offered, bytes (Figure 2).
     pub receive_window: CumulativeDistribution,
 }
 
 impl LossFindings {
-    /// Retransmissions of this kind.
+    /// Returns the number of retransmissions of this kind.
     pub fn of_kind(&self, kind: RetransmissionKind) -> u64 {
         let row = self.kinds.iter().find(|row| row.kind == kind.name());
         row.map_or(0, |row| row.retransmissions)
     }
 
-    /// Timeouts that this would have spared.
+    /// Returns the number of timeouts that this mechanism would have avoided.
     pub fn spared_by(&self, by: SparedBy) -> u64 {
         let row = self.timeouts.iter().find(|row| row.spared_by == by.name());
         row.map_or(0, |row| row.timeouts)
     }
 
-    /// Segments sent and losses found in these phases.
+    /// Returns the sums of segments sent and losses found in these phases.
     pub fn in_phases(&self, phases: &[SenderPhase]) -> PhaseSums {
         let rows = self.phases.iter().filter(|row| phases.iter().any(|p| p.name() == row.phase));
         rows.fold(PhaseSums::default(), |sums, row| PhaseSums {
@@ -95,13 +97,13 @@ impl LossFindings {
 /// Segments sent and losses found in some phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseSums {
-    /// Segments, retransmissions apart.
+    /// Segments, without retransmissions.
     pub segments: u64,
-    /// Losses.
+    /// Number of losses.
     pub lost: u64,
 }
 
-/// Adds up.
+/// Adds up the results of connections.
 #[derive(Default)]
 pub(crate) struct LossTally {
     connections: u64,
@@ -114,7 +116,7 @@ pub(crate) struct LossTally {
 }
 
 impl LossTally {
-    /// Adds what was found of other connections.
+    /// Adds the results of other connections.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self { connections, reordered, window_limited, segments, lost, server, receive_window } =
             other;
@@ -136,7 +138,7 @@ impl LossTally {
         self.lost[again.phase as usize] += 1;
     }
 
-    /// A connection is over; its client offered `window` bytes at most, if it is known.
+    /// Notes that a connection is over; its client offered `window` bytes at most, if it is known.
     pub(crate) fn on_connection(&mut self, summary: &ConnectionTrace, window: u64, limited: bool) {
         self.connections += 1;
         self.reordered += u64::from(summary.server_sent.reordered > 0);
@@ -179,7 +181,7 @@ impl LossTally {
 mod tests {
     use super::*;
 
-    /// Each row has the timeouts of its own name, of all connections of all tallies.
+    /// Each row has the timeouts of its own name, summed over all connections and parts.
     #[test]
     fn timeouts_are_counted_under_what_would_have_spared_them() {
         use SparedBy::{Nothing, RightEdge, Sack, TailProbe};

@@ -1,5 +1,5 @@
-//! How often the same networks ask again (Zhang, Qiu & Keshav 2000 §5.2.3, Figures 6 and 7): from the requests
-//! of a capture, or of a web server's log.
+//! The frequency of requests from the same networks (Zhang, Qiu & Keshav 2000 §5.2.3, Figures 6 and
+//! 7), in a capture or in a web server's log.
 
 use crate::distribution::{Counts, CumulativeDistribution};
 use crate::tiered::at_most;
@@ -11,15 +11,15 @@ use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
-/// How long a gateway remembers (§5.2.3: S, 5 minutes).
+/// Memory of a gateway (§5.2.3: S, 5 minutes).
 pub const GATEWAY_WINDOW: Duration = Duration::from_secs(300);
-/// A network's last request is noted anew when it is so much later, at most this often.
+/// Minimum time after which the last request of a network is noted again.
 const NOTED_EVERY: Duration = Duration::from_secs(1);
-/// Networks and hosts whose last request is remembered.
+/// Maximum number of networks and hosts whose last request is remembered.
 const MOST: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
 
-/// Times between requests up to which gaps are counted: 1 and 10 s, 1, 5 and 30 minutes, an hour, a day. Five minutes are the
-/// paper's.
+/// Limits for the number of gaps between requests: 1 and 10 s, 1, 5 and 30 minutes, an hour, a day.
+/// Five minutes are the paper's.
 pub const COUNTED_GAPS: [Duration; 7] = [
     Duration::from_secs(1),
     Duration::from_secs(10),
@@ -30,40 +30,43 @@ pub const COUNTED_GAPS: [Duration; 7] = [
     Duration::from_secs(86_400),
 ];
 
-/// How many gaps between requests are no longer than each of [`COUNTED_GAPS`].
+/// Number of gaps between requests that are no longer than each of [`COUNTED_GAPS`].
 pub type GapsWithin = [u64; COUNTED_GAPS.len()];
 
-/// How often hosts and networks ask again.
+/// The frequency of requests from the same hosts and networks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SharingFindings {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Requests within [`GATEWAY_WINDOW`] of the one before from the same network, /24 or /48.
+    /// Number of requests within [`GATEWAY_WINDOW`] of the one before from the same network, /24 or
+    /// /48.
     pub soon_after_network: u64,
-    /// The same of the same host.
+    /// Number of requests within [`GATEWAY_WINDOW`] of the one before from the same host.
     pub soon_after_host: u64,
-    /// Seconds since the request before from the same network, where there was one (Figure 6).
+    /// Seconds since the request before from the same network, if there was one (Figure 6).
     pub since_network: CumulativeDistribution,
     /// Seconds since the request before from the same host.
     pub since_host: CumulativeDistribution,
-    /// Gaps of networks, exactly; [`CumulativeDistribution`] rounds its values.
+    /// Exact gaps of networks; [`CumulativeDistribution`] rounds its values.
     #[serde(skip)]
     pub network_gaps_within: GapsWithin,
-    /// The same of hosts.
+    /// Exact gaps of hosts.
     #[serde(skip)]
     pub host_gaps_within: GapsWithin,
-    /// Networks that asked within [`GATEWAY_WINDOW`] before a request, its own among them (Figure 7).
+    /// Number of networks that asked within [`GATEWAY_WINDOW`] before a request, its own included
+    /// (Figure 7).
     pub networks_within: CumulativeDistribution,
 }
 
 impl SharingFindings {
-    /// The share of requests that follow another one of their network soon enough to be helped by it, in `0..=1`.
+    /// Returns the share of requests that another request of their network precedes closely enough
+    /// to help, in `0..=1`.
     pub fn helped(&self) -> f64 {
         self.soon_after_network as f64 / self.requests.max(1) as f64
     }
 }
 
-/// Watches requests in the order of their times.
+/// Collects requests in the order of their times.
 pub struct RequestWatch {
     found: SharingFindings,
     since_network: Counts,
@@ -71,9 +74,9 @@ pub struct RequestWatch {
     within: Counts,
     networks: LruCache<PathKey, LastRequest>,
     hosts: LruCache<PathKey, LastRequest>,
-    /// When networks were noted, in the order of time.
+    /// Networks with the times of their notes, in the order of time.
     noted: VecDeque<(Instant, PathKey)>,
-    /// Networks noted within the window.
+    /// Number of networks noted within the window.
     present: u64,
     now: Instant,
 }
@@ -81,7 +84,7 @@ pub struct RequestWatch {
 #[derive(Clone, Copy, Debug)]
 struct LastRequest {
     at: Instant,
-    /// When it was last noted, if it is present.
+    /// Time of its last note, if it is present.
     noted: Option<Instant>,
 }
 
@@ -102,7 +105,7 @@ impl Default for RequestWatch {
 }
 
 impl RequestWatch {
-    /// `client` asks for something at `at`. A time before the last one counts as the last one.
+    /// Notes a request of `client` at `at`. A time before the last one counts as the last one.
     pub fn on_request(&mut self, at: Instant, client: IpAddr) {
         self.now = self.now.max(at);
         let now = self.now;
@@ -121,7 +124,7 @@ impl RequestWatch {
         self.within.add(self.present);
     }
 
-    /// Forgets who has asked too long ago.
+    /// Forgets networks whose last request is too old.
     fn expire(&mut self, now: Instant) {
         while let Some(&(at, key)) = self.noted.front()
             && now.saturating_since(at) > GATEWAY_WINDOW
@@ -144,7 +147,7 @@ impl RequestWatch {
         self.noted.push_back((now, network));
     }
 
-    /// What was found.
+    /// Returns the results.
     pub fn findings(&self) -> SharingFindings {
         SharingFindings {
             since_network: self.since_network.distribution(1e-9),
@@ -155,7 +158,8 @@ impl RequestWatch {
     }
 }
 
-/// The time since the last request under this key, and what was dropped to remember this one.
+/// Returns the time since the last request under this key, and the entry that was dropped to
+/// remember this one.
 fn since_last(
     known: &mut LruCache<PathKey, LastRequest>,
     key: PathKey,
@@ -170,7 +174,7 @@ fn since_last(
     (None, dropped.map(|(_, last)| last))
 }
 
-/// Counts a gap where it is short enough.
+/// Counts a gap under each limit that it does not exceed.
 fn count_within(within: &mut GapsWithin, since: Option<Duration>) {
     let Some(since) = since else { return };
     for (count, limit) in within.iter_mut().zip(COUNTED_GAPS) {
@@ -178,7 +182,7 @@ fn count_within(within: &mut GapsWithin, since: Option<Duration>) {
     }
 }
 
-/// Counts a gap; true if it is within the window.
+/// Counts a gap; returns true if it is within the window.
 fn count(gaps: &mut Counts, since: Option<Duration>) -> bool {
     if let Some(since) = since {
         gaps.add(since.as_nanos());
@@ -199,8 +203,8 @@ mod tests {
         watch.findings()
     }
 
-    /// .1 asks at 0 and 100 s, its neighbour .2 at 200 and 700: gaps of 100 s of the host, of 100, 100 and 500 s of the
-    /// network; only the last is too long.
+    /// .1 asks at 0 and 100 s, its neighbour .2 at 200 and 700. The host has a gap of 100 s; the
+    /// network has gaps of 100, 100 and 500 s, of which only the last is too long.
     #[test]
     fn neighbours_follow_each_other() {
         let found =
@@ -212,7 +216,8 @@ mod tests {
         assert!((495.0..=505.0).contains(&longest), "{longest}");
     }
 
-    /// Gaps of exactly 1 s, 300 s and 301 s: each limit counts what is no longer than itself. The same host asks each time.
+    /// Gaps of exactly 1 s, 300 s and 301 s: each limit includes a gap of its own length. The same
+    /// host asks each time.
     #[test]
     fn gaps_are_counted_up_to_their_limits() {
         let found =
@@ -221,8 +226,9 @@ mod tests {
         assert_eq!(found.host_gaps_within, found.network_gaps_within);
     }
 
-    /// Three networks ask at 0, 100 and 200 s, the first again at 301 s: it has one, two, three, and then again
-    /// three networks in five minutes, because the first has just asked. At 450 s the second is gone.
+    /// Three networks ask at 0, 100 and 200 s, the first again at 301 s. It sees one, two, three,
+    /// and then again three networks in five minutes, because the first has just asked. At 450 s
+    /// the second is gone.
     #[test]
     fn networks_are_counted_while_they_are_within_the_window() {
         let requests = [
@@ -235,13 +241,13 @@ mod tests {
         let found = watch(&requests);
         let counts: Vec<_> = found.networks_within.steps.iter().map(|step| step.value).collect();
         assert_eq!(counts, [1.0, 2.0, 3.0]);
-        // Of five requests one saw one network, two saw two, and two saw three.
+        // Among five requests, one saw one network, two saw two, and two saw three.
         assert_eq!(found.networks_within.quantile(0.2), Some(1.0));
         assert_eq!(found.networks_within.quantile(0.6), Some(2.0));
         assert_eq!(found.networks_within.quantile(0.61), Some(3.0));
     }
 
-    /// A network that asks every half second is noted each second, and is one all the time.
+    /// A network that asks every half second is noted each second, and counts as one all the time.
     #[test]
     fn a_busy_network_is_one() {
         let mut watch = RequestWatch::default();

@@ -1,32 +1,32 @@
-//! What the part that follows connections by themselves tells of them to those who put hosts and networks together.
+//! Notes of the part that follows connections alone, for the part that combines hosts and networks.
 
 use crate::warm::LastSeen;
 use std::net::IpAddr;
 use trace::{Notes, SenderSnapshot, TransferReport};
 use units::Instant;
 
-/// Something that concerns more than its connection.
+/// A fact that concerns more than its connection.
 #[derive(Debug)]
 pub enum FindingsNote {
-    /// Its first packet.
+    /// The first packet of a connection.
     Begin(IpAddr, Instant),
-    /// It is over, or told of no more.
+    /// The connection is over, or has no more events.
     Over(Instant),
-    /// Nothing more is told of it.
+    /// The connection has no more events.
     End(Instant),
-    /// Its client asks for the first time since the server has sent.
+    /// The client asks for the first time since the server has sent.
     Request(IpAddr, Instant),
-    /// Its server has sent new data.
+    /// The server has sent new data.
     Sent(SentTo),
-    /// Its server has digested an ACK, and it is not over.
+    /// The server has received an ACK, and the connection is not over.
     Acked(Acked),
-    /// Its server has sent this offset again, which was lost.
+    /// The server has retransmitted this offset, which was lost.
     Loss(IpAddr, Instant, u64),
     /// A transfer is over.
     Transfer(IpAddr, Box<TransferReport>),
 }
 
-/// How far a server has sent.
+/// The progress of a server's data.
 #[derive(Clone, Copy, Debug)]
 pub struct SentTo {
     /// One past the last byte.
@@ -35,7 +35,7 @@ pub struct SentTo {
     pub(crate) payload: u64,
 }
 
-/// What an ACK showed, as far as it matters to others.
+/// The content of an ACK, as far as other connections need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
     pub(crate) una: u64,
@@ -49,19 +49,20 @@ impl Acked {
     }
 }
 
-/// Who takes notes.
+/// Takes notes.
 pub trait TakesNotes {
-    /// Takes one about a connection.
+    /// Takes a note about a connection.
     fn take(&mut self, connection: u64, note: FindingsNote);
 
-    /// [`FindingsNote::Sent`]: most packets have this or the next, so they have ways of their own.
+    /// Takes [`FindingsNote::Sent`]. Most packets cause this note or the next, so they have methods
+    /// of their own.
     fn take_sent(&mut self, connection: u64, sent: SentTo);
 
-    /// [`FindingsNote::Acked`].
+    /// Takes [`FindingsNote::Acked`].
     fn take_acked(&mut self, connection: u64, ack: Acked);
 }
 
-/// They are kept for another thread.
+/// Keeps notes for another thread.
 impl TakesNotes for Notes<FindingsNote> {
     fn take(&mut self, connection: u64, note: FindingsNote) {
         self.push(connection, note);

@@ -1,13 +1,14 @@
-//! Values by the number of their connection. Numbers are given one after the other, and every packet asks for one.
+//! Values by the number of their connection. Numbers are consecutive, and every packet looks one
+//! up.
 
-/// The golden ratio of 64 bits: multiples of successive numbers lie far apart (Knuth 6.4).
+/// The golden ratio of 64 bits: multiples of consecutive numbers are far apart (Knuth 6.4).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-/// No connection has this number.
+/// The number of a free slot; no connection has it.
 const FREE: u64 = u64::MAX;
-/// Places at first.
+/// Initial number of slots.
 const FIRST: usize = 8;
 
-/// A number, and beside it what is asked for first of its value.
+/// A slot: a number, and its value.
 #[derive(Debug)]
 #[repr(C)]
 struct Place<V> {
@@ -15,12 +16,12 @@ struct Place<V> {
     value: V,
 }
 
-/// Values by number: a table whose collisions take the next free place, at most three quarters full.
+/// Values by number: a table with linear probing, at most three quarters full.
 #[derive(Debug)]
 pub(crate) struct Numbered<V> {
-    /// A power of two, or none.
+    /// The slots: a power of two, or none.
     places: Vec<Place<V>>,
-    /// What shifts a product so that a place is left.
+    /// Shift that reduces a product to the index of a slot.
     shift: u32,
     len: usize,
 }
@@ -38,7 +39,7 @@ impl<V> Default for Numbered<V> {
 }
 
 impl<V: Default> Numbered<V> {
-    /// Where a number is at best.
+    /// Returns the preferred slot of a number.
     #[inline]
     const fn home(&self, number: u64) -> usize {
         (number.wrapping_mul(GOLDEN) >> self.shift) as usize
@@ -49,7 +50,7 @@ impl<V: Default> Numbered<V> {
         (place + 1) & (self.places.len() - 1)
     }
 
-    /// Where a number is.
+    /// Returns the slot of a number.
     #[inline(always)]
     fn place_of(&self, number: u64) -> Option<usize> {
         let home = self.home(number);
@@ -67,19 +68,19 @@ impl<V: Default> Numbered<V> {
         Some(place)
     }
 
-    /// The value of a number.
+    /// Returns the value of a number.
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut V> {
         let place = self.place_of(number)?;
         self.places.get_mut(place).map(|place| &mut place.value)
     }
 
-    /// The same, for who only looks.
+    /// Returns the value of a number, read-only.
     pub(crate) fn get(&self, number: u64) -> Option<&V> {
         self.place_of(number).map(|place| &self.places[place].value)
     }
 
-    /// Gives a number its value, in the place of the one that it had.
+    /// Sets the value of a number, and replaces an older one.
     pub(crate) fn insert(&mut self, number: u64, value: V) {
         if let Some(known) = self.get_mut(number) {
             *known = value;
@@ -111,12 +112,13 @@ impl<V: Default> Numbered<V> {
         }
     }
 
-    /// Takes a value out.
+    /// Removes a value.
     pub(crate) fn remove(&mut self, number: u64) -> Option<V> {
         let mut free = self.place_of(number)?;
         let Place { value, .. } = std::mem::replace(&mut self.places[free], Place::free());
         self.len -= 1;
-        // What a search would not find beyond the free place moves there (Knuth 6.4, algorithm R).
+        // Entries that a search would not find across the free slot are moved there (Knuth 6.4,
+        // algorithm R).
         let mut place = self.next(free);
         while self.places[place].number != FREE {
             let home = self.home(self.places[place].number);
@@ -138,14 +140,16 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Whatever is inserted and removed, of numbers that collide and others: a map of the standard library has the same.
+        /// For any sequence of insertions and removals, with colliding numbers, a map of the
+        /// standard library has the same contents.
         #[test]
         fn it_holds_what_a_map_holds(
             steps in proptest::collection::vec((any::<bool>(), 0_u64..40, 0_u64..3), 1..400),
         ) {
             let (mut table, mut map) = (Numbered::default(), BTreeMap::new());
             for (step, (keeps, low, high)) in steps.into_iter().enumerate() {
-                // Beyond 2^40 the product's upper bits are others, so homes of these are mixed among those of small numbers.
+                // Above 2^40 the product's upper bits differ, so preferred slots of these numbers
+                // are mixed among those of small ones.
                 let number = low | high << 40;
                 if keeps {
                     table.insert(number, step);
@@ -164,7 +168,8 @@ mod tests {
         }
     }
 
-    /// 7,500 connections one after the other, and each thousandth stays: the table is as large as those at one time need.
+    /// 7,500 connections follow each other, and each thousandth stays: the table is as large as the
+    /// simultaneous ones need.
     #[test]
     fn numbers_that_are_gone_take_no_room() {
         let mut table = Numbered::default();
@@ -174,7 +179,8 @@ mod tests {
                 table.remove(number);
             }
         }
-        // Eight stay, and one comes and goes: more than six eighths, less than twelve sixteenths.
+        // Eight stay, and one is added and removed: more than six eighths, less than twelve
+        // sixteenths.
         assert_eq!((table.len, table.places.len()), (8, 16));
     }
 }

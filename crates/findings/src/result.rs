@@ -1,4 +1,4 @@
-//! Everything that is found.
+//! All findings of a capture.
 
 use crate::compression::CompressionFindings;
 use crate::losses::LossFindings;
@@ -8,14 +8,14 @@ use crate::time::TimeFindings;
 use crate::warm::WarmFindings;
 use serde::Serialize;
 
-/// What a capture says of the transfers of its servers. Names of fields are keys of its JSON.
+/// Findings about the transfers of a capture's servers. Names of fields are keys of its JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TraceFindings {
-    /// Where the time went.
+    /// The use of the time.
     pub time: TimeFindings,
-    /// What a warm start could gain.
+    /// The possible gain of a warm start.
     pub warm: WarmFindings,
-    /// How often the same hosts and networks ask again.
+    /// The frequency of requests from the same hosts and networks.
     pub requests: SharingFindings,
     /// Losses, retransmissions, timeouts and receiver windows.
     pub losses: LossFindings,

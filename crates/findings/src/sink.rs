@@ -1,5 +1,5 @@
-//! Takes what the engine tells: each connection by itself is followed on whichever thread rebuilds it, and what
-//! connections have in common is put together on one.
+//! Takes the results of the engine. The thread that rebuilds a connection follows it alone; one
+//! thread combines the facts that connections share.
 
 use crate::alone::Alone;
 use crate::notes::{FindingsNote, TakesNotes};
@@ -12,39 +12,40 @@ use trace::{
 };
 use units::Instant;
 
-/// Finds and sums up. `T` takes what concerns more than one connection: at once ([`FindingsSink`]), or to be handed to
-/// another thread ([`FindingsPart`]).
+/// Computes findings. `T` takes the notes that concern more than one connection: at once
+/// ([`FindingsSink`]), or for another thread ([`FindingsPart`]).
 #[derive(Default)]
 pub struct NotedFindings<T> {
     alone: Alone,
     notes: T,
 }
 
-/// Finds and sums up everything. Its memory is bounded: by the connections that the engine follows, and by limits of
-/// its own for hosts, networks and requests of the last minutes.
+/// Computes all findings. Its memory is bounded: by the connections that the engine follows, and by
+/// limits of its own for hosts, networks and requests of the last minutes.
 pub type FindingsSink = NotedFindings<Together>;
 
 /// The part of a [`FindingsSink`] beside one shard of the engine.
 pub type FindingsPart = NotedFindings<Notes<FindingsNote>>;
 
 impl FindingsSink {
-    /// One that keeps each loss epoch until [`FindingsSink::take_epochs`].
+    /// Creates a sink that keeps each loss epoch until [`FindingsSink::take_epochs`].
     pub fn with_epochs() -> Self {
         Self { notes: Together::with_epochs(), ..Self::default() }
     }
 
-    /// True if [`FindingsSink::take_epochs`] has one to give.
+    /// Returns true if [`FindingsSink::take_epochs`] has an epoch to return.
     #[inline]
     pub fn has_epochs(&self) -> bool {
         self.notes.has_epochs()
     }
 
-    /// Loss epochs that have ended since the last call. Those under way at the end of a capture do not end.
+    /// Returns the loss epochs that have ended since the last call. Those open at the end of a
+    /// capture do not end.
     pub fn take_epochs(&mut self) -> impl Iterator<Item = LossEpoch> + '_ {
         self.notes.take_epochs()
     }
 
-    /// What was found so far.
+    /// Returns the findings so far.
     pub fn finish(mut self) -> TraceFindings {
         let parallel = self.notes.parallel();
         TraceFindings {

@@ -1,7 +1,7 @@
-//! What is known of hosts and networks: all that have open connections, and the latest of the others.
+//! Memory of hosts and networks: all with open connections, and the latest of the others.
 //!
-//! Open connections are as many as the engine follows. Of the others the least recently used one is dropped
-//! when there are too many, so memory has a bound.
+//! The engine limits the number of open connections. If there are too many others, the least
+//! recently used one is dropped, so memory is bounded.
 
 use lru::LruCache;
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use slab::Slab;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
 
-/// A cache with a limit that takes no memory before it holds something.
+/// Creates a cache with a limit that allocates nothing before it holds something.
 pub(crate) fn at_most<K: Hash + Eq, V>(limit: NonZeroUsize) -> LruCache<K, V> {
     let mut cache = LruCache::unbounded();
     cache.resize(limit);
@@ -30,12 +30,13 @@ pub(crate) struct Tiered<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
-    /// At most `idle` values are kept that nobody uses.
+    /// Creates a table that keeps at most `idle` unused values.
     pub(crate) fn new(idle: NonZeroUsize) -> Self {
         Self { in_use: Slab::new(), by_key: FxHashMap::default(), idle: at_most(idle) }
     }
 
-    /// One more uses the value of `key`, which is new if it is not known. Its place until nobody uses it.
+    /// Adds a user of the value of `key`, which is new if it is not known. Returns its slot, which
+    /// is valid until its last user leaves.
     pub(crate) fn enter(&mut self, key: K) -> u32 {
         if let Some(&place) = self.by_key.get(&key) {
             self.in_use[place as usize].users += 1;
@@ -48,7 +49,7 @@ impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
         place
     }
 
-    /// One less uses the value at `place`. Answers a value that is dropped for it.
+    /// Removes a user of the value at `place`. Returns a value that is dropped because of that.
     pub(crate) fn leave(&mut self, place: u32) -> Option<V> {
         let found = self.in_use.get_mut(place as usize)?;
         found.users -= 1;
@@ -60,13 +61,13 @@ impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
         self.idle.push(key, value).map(|(_, dropped)| dropped)
     }
 
-    /// The value at a place that is in use.
+    /// Returns the value in a slot that is in use.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> Option<&mut V> {
         self.in_use.get_mut(place as usize).map(|found| &mut found.value)
     }
 
-    /// All values.
+    /// Returns all values.
     pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
         let idle = self.idle.into_iter().map(|(_, value)| value);
         self.in_use.into_iter().map(|(_, found)| found.value).chain(idle)

@@ -1,5 +1,6 @@
-//! What connections have in common: where the time went by client and time of day, what a warm start could gain,
-//! which connections of a host are open and lose together. It is told in the order of the capture.
+//! Facts that connections share, in the order of the capture. They are the use of the time by
+//! client and time of day, the possible gain of a warm start, the open connections of a host, and
+//! their common losses.
 
 use crate::follow::{Closing, Following};
 use crate::network::RequestWatch;
@@ -11,8 +12,9 @@ use std::net::IpAddr;
 use trace::{TimeShare, TransferReport};
 use units::Instant;
 
-/// Hosts, networks, requests and transfers of all connections. Its memory is bounded: by the connections that the
-/// engine follows, and by limits of its own for hosts, networks and requests of the last minutes.
+/// Hosts, networks, requests and transfers of all connections. Its memory is bounded: by the
+/// connections that the engine follows, and by limits of its own for hosts, networks and requests
+/// of the last minutes.
 #[derive(Default)]
 pub struct Together {
     following: Following,
@@ -22,7 +24,7 @@ pub struct Together {
     epochs: EpochTally,
     pub(crate) requests: RequestWatch,
     now: Option<Instant>,
-    /// Loss epochs that are over, if somebody wants each.
+    /// Finished loss epochs, if a caller wants each.
     ended: Option<Vec<LossEpoch>>,
 }
 
@@ -41,7 +43,7 @@ impl Together {
         self.ended.iter_mut().flat_map(|ended| ended.drain(..))
     }
 
-    /// Adds up the hosts that are left.
+    /// Adds up the hosts that are left, and returns the results.
     pub(crate) fn parallel(&mut self) -> ParallelFindings {
         for host in std::mem::take(&mut self.following).into_hosts() {
             self.throughput.add(&host.period);
@@ -72,7 +74,8 @@ impl Together {
         self.time.add(client, report);
         let Some(followed) = self.following.at(connection) else { return };
         if report.index == 0 && report.shares.of(TimeShare::Handshake).is_zero() {
-            // Met in its midst: its window is that of transfers before.
+            // The capture begins in the middle of the connection: its window comes from earlier
+            // transfers.
             followed.foreknown = None;
         }
         if report.fits_first_window() {

@@ -1,5 +1,6 @@
-//! What a warm start could gain: how long ago the same host or network was last sent to, how the window and the
-//! round trip have changed since, and how much of slow start a remembered window would spare.
+//! The possible gain of a warm start. The module measures the time since the same host or network
+//! was last sent to, and the change of the window and the round trip since. It also computes the
+//! part of slow start that a remembered window would save.
 
 use crate::distribution::{Counts, CumulativeDistribution};
 use crate::network::GATEWAY_WINDOW;
@@ -7,52 +8,56 @@ use serde::Serialize;
 use trace::{SenderSnapshot, TimeShare, TransferReport};
 use units::{Duration, Instant};
 
-/// Since the last ACK of the same host or network, seconds: the upper ends of classes. The last has no end.
+/// Upper ends of classes of the time since the last ACK of the same host or network, seconds. The
+/// last class has no end.
 const GAPS: [u64; 5] = [1, 10, 60, 300, 3_600];
-/// Ratios are counted in thousandths.
+/// Unit in which ratios are kept.
 const THOUSANDTH: f64 = 1e-3;
 
-/// Connections whose client, or its network, was last sent to this long before.
+/// Connections by the time since their client, or its network, was last sent to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GapRow {
     /// `host` or `network`.
     pub scope: &'static str,
-    /// Seconds since its last ACK, at most; `None` of those beyond the last class.
+    /// Maximum seconds since its last ACK; `None` for the last class.
     pub up_to_s: Option<u64>,
-    /// Connections.
+    /// Number of connections.
     pub connections: u64,
-    /// Of these, connections that ended within half and twice the window that was known.
+    /// Number of these connections that ended within half and twice the known window.
     pub window_within_2: u64,
-    /// Of these, connections that ended within a quarter of the round trip that was known.
+    /// Number of these connections that ended within a quarter of the known round trip.
     pub rtt_within_quarter: u64,
-    /// Congestion window at the end of the transfer over the one that was known.
+    /// Ratio of the congestion window at the end of the transfer to the known one.
     pub window_ratio: CumulativeDistribution,
-    /// Smoothed round trip at the end of the transfer over the one that was known.
+    /// Ratio of the smoothed round trip at the end of the transfer to the known one.
     pub rtt_ratio: CumulativeDistribution,
 }
 
-/// What a warm start could gain. Of each connection one transfer counts: the first that does not fit into its first window, or else
-/// the first of all. Later ones have its window. With TLS the handshake's bytes are the first of all.
+/// The possible gain of a warm start. One transfer of each connection counts: the first that does
+/// not fit into its first window, or else the first of all. Later ones have its window. With TLS
+/// the handshake's bytes are the first of all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WarmFindings {
-    /// Transfers that count: connections that were seen to begin, and were answered.
+    /// Number of transfers that count: connections whose start was captured, and that were
+    /// answered.
     pub first_transfers: u64,
-    /// Seconds that they took together.
+    /// Their total time, seconds.
     pub seconds: f64,
-    /// Of these, transfers that fit into their first window: no transfer of the connection could gain.
+    /// Number of these transfers that fit into their first window: no transfer of the connection
+    /// could gain.
     pub fit_first_window: u64,
-    /// Of the others, transfers whose host had a larger window within [`GATEWAY_WINDOW`] before.
+    /// Number of the others whose host had a larger window within [`GATEWAY_WINDOW`] before.
     pub host_knew_more: u64,
-    /// Of the rest, transfers whose network had.
+    /// Number of the rest whose network had one.
     pub network_knew_more: u64,
-    /// Seconds of slow start that these windows would have spared, at most: whole round trips, and no more than the time
-    /// that the transfers spent in slow start.
+    /// Upper limit of the slow start that these windows would have saved, seconds: whole round
+    /// trips, and no more than the time that the transfers spent in slow start.
     pub sparable_s: f64,
-    /// By the time since host and network were last sent to.
+    /// Rows by the time since host and network were last sent to.
     pub by_gap: Vec<GapRow>,
 }
 
-/// What the last ACK of a host or network showed.
+/// State of a host or network at its last ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastSeen {
     pub(crate) at: Instant,
@@ -66,17 +71,17 @@ impl LastSeen {
     }
 }
 
-/// What was known when a connection began.
+/// Knowledge at the start of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Foreknown {
     pub(crate) began: Instant,
     pub(crate) host: Option<LastSeen>,
     pub(crate) network: Option<LastSeen>,
-    /// The first transfer, which fits into its first window.
+    /// The first transfer, if it fits into its first window.
     pub(crate) small: Option<SmallTransfer>,
 }
 
-/// What counts of a transfer that fits into its first window.
+/// The values needed of a transfer that fits into its first window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallTransfer {
     cwnd: u64,
@@ -95,7 +100,8 @@ impl Foreknown {
         self.began.saturating_since(last.at)
     }
 
-    /// The window of a gateway that remembers the host, or else its network; with which of them it is.
+    /// Returns the window of a gateway that remembers the host, or else its network; and whether it
+    /// is the host's.
     fn window(&self) -> Option<(u64, bool)> {
         let fresh = |last: &LastSeen| self.gap(last) <= GATEWAY_WINDOW;
         let host = self.host.filter(fresh).map(|last| (last.cwnd, true));
@@ -127,7 +133,7 @@ impl GapTally {
     }
 }
 
-/// Adds up.
+/// Adds up connections.
 #[derive(Default)]
 pub(crate) struct WarmTally {
     found: WarmFindings,
@@ -136,7 +142,7 @@ pub(crate) struct WarmTally {
 }
 
 impl WarmTally {
-    /// A connection is over, and no transfer of it left its first window.
+    /// Adds a finished connection whose transfers all fit into the first window.
     pub(crate) fn add_small(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
         self.found.fit_first_window += 1;
         self.count(known, transfer);
@@ -154,7 +160,7 @@ impl WarmTally {
         }
     }
 
-    /// The first transfer of a connection that left its first window is over.
+    /// Adds the first transfer of a connection that exceeded its first window.
     pub(crate) fn add(&mut self, known: &Foreknown, report: &TransferReport) {
         self.count(known, &SmallTransfer::of(report));
         if let Some((window, of_host)) =
@@ -185,17 +191,18 @@ impl WarmTally {
     }
 }
 
-/// What a first window of `window` bytes would have spared a transfer of slow start.
+/// Returns the slow start that a first window of `window` bytes would have saved a transfer.
 fn sparable(report: &TransferReport, window: u64) -> Duration {
     let [cold, warm] = [report.first_window, window].map(|window| rounds(report.bytes, window));
     let spared = report.min_rtt.saturating_mul(u64::from(cold.saturating_sub(warm)));
     spared.min(report.shares.of(TimeShare::SlowStart))
 }
 
-/// Round trips in which windows that double send `bytes`, the first of them `window` large.
+/// Returns the number of round trips in which doubling windows send `bytes`, starting with
+/// `window`.
 fn rounds(bytes: u64, window: u64) -> u32 {
     let windows = bytes.div_ceil(window.max(1));
-    // So many windows are sent in r rounds: 2^r - 1.
+    // The number of windows sent in r rounds is 2^r - 1.
     u64::BITS - windows.leading_zeros()
 }
 
@@ -231,7 +238,8 @@ mod tests {
         Foreknown { began: Instant::from_nanos(1_000_000_000_000), host, network, small: None }
     }
 
-    /// 70 kB by windows of 10, 20, 40 kB take three rounds; its host had 40 kB 100 s before, its network 80 kB 5 s before.
+    /// 70 kB in windows of 10, 20, 40 kB take three rounds. The host had 40 kB 100 s before, its
+    /// network 80 kB 5 s before.
     #[test]
     fn the_host_is_asked_before_its_network() {
         let mut tally = WarmTally::default();
@@ -240,18 +248,18 @@ mod tests {
         tally.add_small(&known(None, None), &SmallTransfer::of(&report(10_000)));
         let found = tally.findings();
         assert_eq!((found.first_transfers, found.fit_first_window), (3, 1));
-        // 400 s are too long ago for the host's window to be used; then its network's is.
+        // 400 s are too long ago for the host's window; then its network's is used.
         assert_eq!((found.host_knew_more, found.network_knew_more), (1, 1));
         let row = |scope, up_to_s| {
             let row = found.by_gap.iter().find(|r| r.scope == scope && r.up_to_s == up_to_s);
             row.map(|r| (r.connections, r.window_within_2, r.rtt_within_quarter))
         };
-        // Windows of 80 kB after 40: twice. Round trips of 50 ms after 40: a quarter more.
+        // 80 kB after 40 kB are twice the window. 50 ms after 40 ms are a quarter more.
         assert_eq!(row("host", Some(300)), Some((1, 1, 1)));
         assert_eq!(row("host", Some(3_600)), Some((1, 1, 1)));
         assert_eq!(row("network", Some(10)), Some((2, 2, 2)));
         assert_eq!(row("network", None), None);
-        // Nothing was spent in slow start, so nothing can be spared.
+        // No time was spent in slow start, so none can be saved.
         assert_eq!(found.sparable_s, 0.0);
     }
 }

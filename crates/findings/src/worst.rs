@@ -1,4 +1,4 @@
-//! Ranks transfers and connections by the time that they lost to what a sender can change.
+//! Ranks transfers and connections by the time that they lost to causes that a sender can change.
 
 use crate::time::TimeSums;
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ struct LostRank {
     transfer: u64,
 }
 
-/// Something that may be among the worst.
+/// A candidate for the worst.
 #[derive(Clone, Copy, Debug)]
 pub struct WorstCandidate<'a> {
     /// Number of the connection.
@@ -31,7 +31,7 @@ pub struct WorstList<T> {
 }
 
 impl<T> WorstList<T> {
-    /// A list of `most` at most.
+    /// Creates a list of at most `most`.
     pub const fn up_to(most: usize) -> Self {
         Self { most, kept: Vec::new() }
     }
@@ -48,12 +48,12 @@ impl<T> WorstList<T> {
         }
     }
 
-    /// The worst first.
+    /// Returns the worst first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.kept.iter().map(|(_, kept)| kept)
     }
 
-    /// The same, the list given up.
+    /// Returns the same and consumes the list.
     pub fn into_sorted(self) -> Vec<T> {
         self.kept.into_iter().map(|(_, kept)| kept).collect()
     }

@@ -1,62 +1,63 @@
-//! A client's path, as its evidence tells: the link that stands for it in simulation.
+//! A client's path, from its evidence: the link that represents it in simulation.
 
 use crate::captured::PathEvidence;
 use link::{LinkConfig, LinkError, QueueLimit};
 use netsim::Duplex;
 use units::{Duration, Rate};
 
-/// The rate of paths where no client of the capture has shown one.
+/// Rate of paths if no client of the capture has shown one.
 pub const DEFAULT_RATE: Rate = Rate::from_mbps(100);
 
-/// The least that a queue holds: an initial window of ten full segments.
+/// Minimum size of a queue, bytes: an initial window of ten full segments.
 const LEAST_QUEUE: u64 = 15_000;
 
-/// A packet of a full segment.
+/// Size of a packet with a full segment, bytes.
 const FULL_SEGMENT: u64 = 1_500;
 
-/// The round trip of paths that have shown none.
+/// Round trip of paths that have shown none.
 const DEFAULT_RTT: Duration = Duration::from_millis(50);
 
-/// What is taken where a client's packets tell nothing.
+/// Defaults for properties that a client's packets do not show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualPath {
-    /// Rate.
+    /// Rate of the path.
     pub(crate) rate: Rate,
-    /// How long a queue makes packets wait whose end no loss has shown; `None`: one round trip, or the longest wait seen.
+    /// Wait in a full queue whose end no loss has shown; `None`: one round trip, or the longest
+    /// wait seen.
     pub(crate) wait: Option<Duration>,
 }
 
-/// What is taken for a client's path.
+/// The estimated properties of a client's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessEstimate {
     /// Rate towards the client, and away from it.
     pub rate: Rate,
-    /// The client's own bursts have shown the rate.
+    /// True if the client's own bursts have shown the rate.
     pub is_rate_known: bool,
     /// Round trip of small packets through an empty queue, with the client's own delay.
     pub rtt: Duration,
-    /// Bytes that the queue towards the client holds.
+    /// Size of the queue towards the client, bytes.
     pub queue: u64,
-    /// Losses have shown how much the queue holds.
+    /// True if losses have shown the size of the queue.
     pub is_queue_known: bool,
-    /// The longest wait in the queue that was seen, but for a hundredth of the waits.
+    /// The longest wait seen in the queue, without a hundredth of the waits.
     pub seen_wait: Duration,
-    /// Share of packets towards the client that are lost whatever the queue.
+    /// Share of packets towards the client that are lost independently of the queue.
     pub loss: f64,
 }
 
 impl AccessEstimate {
-    /// What the evidence tells; `usual` is for what it does not.
+    /// Estimates the path from the evidence; `usual` has the defaults.
     pub(crate) fn of(evidence: &PathEvidence, usual: UsualPath) -> Self {
         let known = evidence.rate();
         let rate = known.unwrap_or(usual.rate);
         let rtt = evidence.least().unwrap_or(DEFAULT_RTT);
         let full = evidence.full_wait().filter(|_| known.is_some());
-        // Without losses the queue has held what was seen. How much more it would hold nothing tells: one bandwidth-delay
-        // product is what queues are built for (RFC 7567 §2).
+        // Without losses the queue has held the data that was seen. Its further room is unknown.
+        // One bandwidth-delay product is the usual design size of queues (RFC 7567 §2).
         let seen_wait = evidence.seen_wait();
         let wait = full.or(usual.wait).unwrap_or_else(|| rtt.max(seen_wait));
-        // The packet with that wait was one that the full queue still took.
+        // The packet with that wait was one that the full queue still accepted.
         let queue = rate.bytes_in(wait) + full.map_or(0, |_| FULL_SEGMENT);
         Self {
             rate,
@@ -69,7 +70,7 @@ impl AccessEstimate {
         }
     }
 
-    /// Returns it with a queue of more packets, if losses have shown its end.
+    /// Returns the path with a queue of more packets, if losses have shown its end.
     pub(crate) fn with_queue_by(self, packets: i64) -> Self {
         let bytes = packets * FULL_SEGMENT as i64;
         let queue =
@@ -77,28 +78,29 @@ impl AccessEstimate {
         Self { queue: queue.max(LEAST_QUEUE), ..self }
     }
 
-    /// Returns it with the shortest queue that makes packets wait as long as they were seen to, if
-    /// no loss has shown its end.
+    /// Returns the path with the shortest queue that causes the longest wait seen, if no loss has
+    /// shown its end.
     pub(crate) fn with_short_queue(self) -> Self {
         let seen = self.rate.bytes_in(self.seen_wait) + LEAST_QUEUE;
         let queue = if self.is_queue_known { self.queue } else { self.queue.min(seen) };
         Self { queue, ..self }
     }
 
-    /// A queue that made packets wait so long has held more than the capture shows that it does: ten full segments more than were
-    /// seen, and no loss told its end.
+    /// Returns true if a queue with this wait has held more than the capture shows. The margin is
+    /// ten full segments above the longest wait seen, and no loss has shown the end of the queue.
     pub(crate) fn is_beyond_seen(&self, longest_wait: Duration) -> bool {
         let margin = self.rate.transmit_time(LEAST_QUEUE);
         !self.is_queue_known && longest_wait > self.seen_wait + margin
     }
 
-    /// From when a client, which takes `own_delay` over a packet, wants to send until the server has it.
+    /// Returns the time from a client's decision to send until the server has the data; the client
+    /// takes `own_delay` over a packet.
     pub(crate) fn half_trip(&self, own_delay: Duration) -> Duration {
         own_delay + self.rtt.saturating_sub(own_delay) / 2
     }
 
-    /// The links towards the client and away from it. The client itself takes `own_delay` of the round trip. The way back loses nothing: what
-    /// carries ACKs seldom decides.
+    /// Returns the links towards the client and away from it. The client itself takes `own_delay`
+    /// of the round trip. The way back loses nothing, because losses of ACKs rarely matter.
     pub(crate) fn links(&self, own_delay: Duration) -> Result<Duplex<LinkConfig>, LinkError> {
         let both = self.rtt.saturating_sub(own_delay);
         let forward = both / 2;
@@ -117,7 +119,8 @@ mod tests {
         UsualPath { rate: Rate::from_mbps(mbps), wait: None }
     }
 
-    /// Nothing known: the usual rate, 50 ms, a queue of their product: 20 Mbit/s · 50 ms = 125,000 bytes.
+    /// Without evidence the defaults apply: the usual rate, 50 ms, a queue of their product: 20
+    /// Mbit/s · 50 ms = 125,000 bytes.
     #[test]
     fn without_evidence_the_usual_is_taken() {
         let access = AccessEstimate::of(&PathEvidence::default(), usual(20));
@@ -125,8 +128,9 @@ mod tests {
         assert!(!access.is_rate_known && !access.is_queue_known);
     }
 
-    /// 8 Mbit/s, 20 ms, twice 60 ms waited: the queue has held 60,000 bytes, unless somebody says another length. Three losses at 100 ms of
-    /// waiting say 100,000 and a packet, whatever somebody says.
+    /// 8 Mbit/s, 20 ms, and two waits of 60 ms: the queue has held 60,000 bytes, unless an option
+    /// sets its wait. Three losses at 100 ms of waiting show 100,000 bytes and a packet, whatever
+    /// the option.
     #[test]
     fn the_queue_holds_what_was_seen_or_what_losses_say() {
         let mut evidence = PathEvidence::default();
@@ -149,7 +153,8 @@ mod tests {
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));
     }
 
-    /// 20 ms, of which the client takes 0.1 ms: links of 9.95 ms each way. Of a round trip of 0.06 ms nothing is left.
+    /// The client takes 0.1 ms of 20 ms: links of 9.95 ms each way. Nothing is left of a round trip
+    /// of 0.06 ms.
     #[test]
     fn the_clients_own_delay_is_within_the_round_trip() {
         let own_delay = Duration::from_micros(100);
@@ -163,9 +168,9 @@ mod tests {
         assert_eq!(delays(60), (Duration::ZERO, Duration::ZERO));
     }
 
-    /// 8 Mbit/s, 20 ms, 10 ms waited: the end is not known, so a round trip is taken, 20,000
-    /// bytes, and no packet more or less. At the shortest it holds the 10,000 bytes that were seen
-    /// and the 15,000 that a replay may need more. Losses show it to a packet.
+    /// 8 Mbit/s, 20 ms, and a wait of 10 ms: the end is not known, so the queue has a round trip,
+    /// 20,000 bytes, and no packet more or less. The shortest one has the 10,000 bytes that were
+    /// seen and 15,000 more that a replay may need. Losses show its size to a packet.
     #[test]
     fn queues_differ_as_far_as_evidence_leaves_open() {
         let mut evidence = PathEvidence::default();

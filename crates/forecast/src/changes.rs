@@ -1,4 +1,4 @@
-//! A rate that changes as the capture shows, as a link follows it: opportunities to send a packet.
+//! A link with the changing rate of the capture: opportunities to send a packet.
 
 use crate::captured::RateStep;
 use link::RateTrace;
@@ -7,26 +7,27 @@ use std::fmt::Write;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 
-/// A full packet: what an opportunity moves.
+/// A full packet: the data of an opportunity.
 const PACKET_BITS: u64 = 1_500 * 8;
-/// Opportunities of a trace, at most: four bytes each. A path with more has its usual rate.
+/// Maximum number of opportunities of a trace, four bytes each. A path with more has its usual
+/// rate.
 const MOST_OPPORTUNITIES: u64 = 1 << 20;
 const MS: u64 = 1_000_000;
 
-/// The rate beside a window that was seen is much the same for so long.
+/// Time around a captured window in which the rate is about the same.
 const LASTS: Duration = Duration::from_millis(200);
-/// A rate that is drawn lasts for so long.
+/// Duration of a drawn rate.
 const DRAWN_FOR: Duration = Duration::from_millis(400);
 /// Rates by time, of which there is at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingRate {
     /// Steps in the order of time.
     pub(crate) steps: Vec<RateStep>,
-    /// ACKs of what left the link came back so much later.
+    /// Delay from the link to the captured ACKs of its packets.
     pub(crate) later: Duration,
 }
 
-/// The rate that is drawn for a span of time.
+/// The rate drawn for a span of time.
 struct Drawn {
     block: u64,
     rate: Rate,
@@ -64,13 +65,13 @@ impl ChangingRate {
         RateTrace::parse("capture", &text).ok().map(Arc::new)
     }
 
-    /// One of the rates that were seen; `None` if there is none.
+    /// Returns one of the captured rates; `None` if there is none.
     fn draw(&self, seed: u64, block: u64) -> Option<Rate> {
         let number = derive_seed(seed, &format!("rate/{block}")) % self.steps.len().max(1) as u64;
         self.steps.get(number as usize).map(|step| step.rate)
     }
 
-    /// The rate of the step nearest in time, if one is close.
+    /// Returns the rate of the step nearest in time, if one is close.
     fn close_to(&self, at: Instant) -> Option<Rate> {
         let behind = self.steps.partition_point(|step| step.from <= at);
         let before = behind.checked_sub(1).and_then(|place| self.steps.get(place));

@@ -1,4 +1,4 @@
-//! Why there is no forecast.
+//! The reason why there is no forecast.
 
 use netsim::SimulationError;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct ForecastError {
     /// Name of the scheme of the replay.
     pub(crate) scheme: String,
-    /// What happened in the simulation.
+    /// The error of the simulation.
     pub(crate) why: SimulationError,
 }
 

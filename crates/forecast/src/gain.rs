@@ -14,7 +14,7 @@ use units::Duration;
 /// predicted.
 pub const MOST_ERROR: f64 = 4.0 / 3.0;
 
-/// Simulated transfers are within so much of the kernel's, all but one in fifty
+/// Error of the simulation: transfer times are within this of the kernel's, all but one in fifty
 /// (docs/validation/three-worlds.md).
 const SIMULATION_ERROR: f64 = 0.05;
 

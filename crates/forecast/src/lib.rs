@@ -1,13 +1,15 @@
 //! Forecasts: the transfers of a capture once more, in simulation, under any scheme.
 //!
-//! `captured` takes from a trace what does not depend on the server's TCP: who asked when, how much was answered, how long
-//! the server thought, and how fast, far and lossy each client's path is (`access`). `replay` has simulated hosts
-//! do the same, network by network (`network`), in the same order (`opening`), and `gain` holds the
-//! times of each scheme against those of the first one, which the servers seem to run (`outcome`,
-//! by groups of transfers, `group`). That one's replay beside the capture says how good the model
-//! is.
+//! - `captured` takes from a trace everything that does not depend on the server's TCP. That is the
+//!   times of requests, the sizes of answers, the server's think times, and the delay, rate and
+//!   loss of each client's path (`access`).
+//! - `replay` lets simulated hosts do the same, network by network (`network`), in the same order
+//!   (`opening`).
+//! - `gain` compares the times of each scheme with those of the first one, which the servers seem
+//!   to run (`outcome`, by groups of transfers, `group`). The replay of the first scheme, compared
+//!   with the capture, shows the quality of the model.
 //!
-//! Read `captured/mod.rs`, then `replay/mod.rs`. What is assumed stands in ADR 31.
+//! Read `captured/mod.rs`, then `replay/mod.rs`. ADR 31 has the assumptions.
 
 mod access;
 mod captured;

@@ -1,6 +1,7 @@
-//! A network of clients and the servers that they visit, as a topology: each client behind a link of its own.
+//! A network of clients and their servers, as a topology: each client has a link of its own.
 //!
-//! Clients of a network get addresses of one network, so a memory by networks takes them together as it would in the field.
+//! Clients of a network get addresses of one network, so a memory by networks pools them as it
+//! would in the field.
 
 use crate::access::{AccessEstimate, UsualPath};
 use crate::captured::{CapturedClient, CapturedConnection};
@@ -19,30 +20,30 @@ use std::net::IpAddr;
 use tcp::Scheme;
 use units::{Duration, Instant};
 
-/// Clients of one simulation. The addresses of so many have their first 24 bits in common.
+/// Maximum number of clients in one simulation. Their addresses have the first 24 bits in common.
 const MOST_CLIENTS: usize = 250;
 
-/// A window that began with 64 kB may have grown so far by the first ACK.
+/// Largest window by the first ACK of a window that began with 64 kB, bytes.
 const GROWN: u32 = 131_072;
 
-/// A smaller window is none of Linux, which begins with 64 kB: it stays.
+/// Smaller windows are not those of Linux, which begins with 64 kB: they stay constant, bytes.
 const SMALL: u32 = 32_768;
 
-/// The smallest window that a scheme takes.
+/// The smallest window that a scheme accepts, bytes.
 const LEAST_WINDOW: u32 = 64;
 
-/// A connection may take so long beyond the last packet of its network.
+/// Longest time that a connection may last after the last packet of its network.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Clients that share a network, or as many of them as one simulation takes.
+/// Clients that share a network, or as many of them as fit into one simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientNetwork {
-    /// Which network: parts of a large one have one number, and follow each other.
+    /// Number of the network: parts of a large one have one number, and follow each other.
     pub(crate) number: usize,
     pub(crate) clients: Vec<PlacedClient>,
 }
 
-/// A client, and what its path is taken for.
+/// A client, and the estimate of its path.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedClient {
     pub(crate) client: CapturedClient,
@@ -62,7 +63,7 @@ impl PlacedClient {
 }
 
 impl ClientNetwork {
-    /// Clients by network; `usual` is for what a path has not shown.
+    /// Groups clients by network; `usual` has the defaults for their paths.
     pub(crate) fn all(clients: Vec<CapturedClient>, usual: UsualPath) -> Vec<Self> {
         let mut networks: BTreeMap<PathKey, Vec<PlacedClient>> = BTreeMap::new();
         for client in clients {
@@ -76,15 +77,15 @@ impl ClientNetwork {
         parts.collect()
     }
 
-    /// Its connections in the order of clients, then of time.
+    /// Returns its connections in the order of clients, then of time.
     pub(crate) fn connections(&self) -> impl Iterator<Item = (usize, &CapturedConnection)> {
         self.clients.iter().enumerate().flat_map(|(index, placed)| {
             placed.client.connections.iter().map(move |connection| (index, connection))
         })
     }
 
-    /// When each connection opens, in the order of [`ClientNetwork::connections`], on a clock that begins at `first`, and by
-    /// numbers of the whole network.
+    /// Returns when each connection opens, in the order of [`ClientNetwork::connections`], on a
+    /// clock that begins at `first`, with numbers of the whole network.
     fn openings(&self, first: Instant) -> Vec<OpeningTime> {
         let mut openings = Vec::new();
         for PlacedClient { client, .. } in &self.clients {
@@ -103,7 +104,7 @@ impl ClientNetwork {
         openings
     }
 
-    /// Replays it by a sender: what became of each connection, in the order of
+    /// Replays it with a sender; returns the result of each connection, in the order of
     /// [`ClientNetwork::connections`].
     ///
     /// # Errors
@@ -136,7 +137,7 @@ impl ClientNetwork {
         let mut simulation = Simulation::new(seated.topology, config);
         let app = simulation.add(Instant::ZERO, replay);
         let span = span.last.saturating_since(span.first);
-        // What does not end in this time has no time.
+        // A transfer that does not end by then has no time.
         let outcome = simulation.run(Instant::ZERO + span + PATIENCE);
         if let Err(error @ SimulationError::OutOfPorts { .. }) = outcome {
             return Err(ForecastError { scheme: sender.name().to_owned(), why: error });
@@ -161,14 +162,15 @@ impl ClientNetwork {
 /// The hosts of a network.
 struct Seated {
     topology: Topology,
-    /// The link towards each client.
+    /// Links towards the clients.
     downs: Vec<LinkId>,
     clients: Vec<HostId>,
     servers: BTreeMap<IpAddr, HostId>,
 }
 
 impl Seated {
-    /// The clients' links have their own queues, or lose nothing and have an order.
+    /// Builds the hosts. The clients' links have their own queues, or lose nothing and keep the
+    /// order.
     fn of(
         network: &ClientNetwork,
         span: ReplaySpan,
@@ -209,13 +211,14 @@ impl Seated {
     }
 }
 
-/// How long a client works on a packet, the mean. The lowest round trip has it in it; the server works before its capture sees a packet.
+/// Returns the mean time that a client takes over a packet. The lowest round trip includes it. The
+/// server's own time is before its capture sees a packet.
 fn client_delay() -> Duration {
     (REAL_PROCESSING.least + REAL_PROCESSING.most) / 2
 }
 
-/// A client whose first ACK of an answer offered such a window: fixed, or as Linux comes, which begins with 64 kB and offers
-/// more as it is used.
+/// Returns the scheme of a client, by the window that its first ACK of an answer offered. It is
+/// fixed, or stock Linux, which begins with 64 kB and offers more as it is used.
 fn client_scheme(window: u64) -> Scheme {
     let text = match u32::try_from(window) {
         Ok(window) if window > GROWN || (LEAST_WINDOW..SMALL).contains(&window) => {
@@ -232,13 +235,15 @@ mod tests {
     use crate::captured::{CapturedTransfer, PathEvidence};
     use units::Rate;
 
-    /// What each transfer of a client with one connection takes, in milliseconds, over a path of 50 ms and 100 Mbit/s, since it has shown none.
+    /// Returns the time of each transfer of a client with one connection, in milliseconds. The path
+    /// has no evidence, so it has 50 ms and 100 Mbit/s.
     fn took(transfers: Vec<CapturedTransfer>) -> Vec<u64> {
         let replayed = replayed(PathEvidence::default(), transfers);
         replayed.into_iter().map(Duration::as_millis).collect()
     }
 
-    /// The same with evidence of the path; zero for what does not end.
+    /// Replays transfers with evidence of the path; returns their times, zero for transfers that do
+    /// not end.
     fn replayed(evidence: PathEvidence, transfers: Vec<CapturedTransfer>) -> Vec<Duration> {
         let connection = CapturedConnection {
             server: [192, 0, 2, 1].into(),
@@ -261,7 +266,7 @@ mod tests {
         replayed[0].took.iter().map(|took| took.unwrap_or_default()).collect()
     }
 
-    /// Simulated hosts take ports from 10,000 to 65,535: 55,536 of them.
+    /// Simulated hosts use the ports from 10,000 to 65,535: 55,536 of them.
     #[test]
     fn more_connections_at_once_than_ports_are_an_error_that_names_the_scheme() {
         let connection = CapturedConnection {
@@ -289,10 +294,10 @@ mod tests {
         CapturedClient { address, connections, evidence: PathEvidence::default() }
     }
 
-    /// A request, what the server says by itself 300 ms later, and another request: all end. The round trip is the 50 ms that are
-    /// taken where nothing is known. The first takes the handshake's and its own, and the others one each. By its second request
-    /// the client is taken for one that talks by turns. So it holds the ACK of what it then gets back for 40 ms (Linux
-    /// `TCP_DELACK_MIN`).
+    /// A request, unrequested data of the server 300 ms later, and another request: all end. The
+    /// round trip is the default of 50 ms. The first takes the handshake's and its own, and the
+    /// others one each. By its second request the client counts as interactive. So it delays the
+    /// ACK of the answer for 40 ms (Linux `TCP_DELACK_MIN`).
     #[test]
     fn what_nobody_asked_for_is_said_in_its_turn() {
         let ms = Duration::from_millis;
@@ -306,8 +311,10 @@ mod tests {
         assert_eq!(took(transfers), [100, 50, 90]);
     }
 
-    /// Thirty segments need the round trips of the handshake, of a flight of ten, and of one of twenty. A pause of 40 ms passes within one of these if
-    /// more than a segment is sent before it. In 500 ms the window does not grow, since one segment does not fill it. A pause within a segment counts, too.
+    /// Thirty segments need the round trips of the handshake, of a flight of ten, and of one of
+    /// twenty. A pause of 40 ms overlaps with one of these if more than a segment is sent before
+    /// it. In 500 ms the window does not grow, since one segment does not fill it. A pause within a
+    /// segment counts, too.
     #[test]
     fn a_pause_adds_all_of_its_time() {
         let with_pause = |bytes, pause| {
@@ -325,8 +332,9 @@ mod tests {
         }
     }
 
-    /// A request of 30 kB takes 200 ms to arrive, and the server thinks for 10 ms: with the handshake's round trip and the answer's 310 ms.
-    /// Over this path it would take the client two flights, 50 ms. Where it took no time in the capture, these count.
+    /// A request of 30 kB takes 200 ms to arrive, and the server thinks for 10 ms: with the
+    /// handshake's round trip and the answer's 310 ms. Over this path it would take the client two
+    /// flights, 50 ms. If it took no time in the capture, these count.
     #[test]
     fn the_answer_waits_for_a_slow_request() {
         let with_upload = |request, upload| {
@@ -340,8 +348,9 @@ mod tests {
         assert_eq!(with_upload(300, 0), 110);
     }
 
-    /// The lowest round trip is 1 ms, so a transfer of a segment takes that, and 0.09 ms of the server's processing in the mean, which its capture
-    /// sees no round trip of. 1,052 bytes take 0.084 ms at 100 Mbit/s. The last ACK is held back.
+    /// The lowest round trip is 1 ms, so a transfer of a segment takes that, and 0.09 ms for the
+    /// server's mean processing time. The capture's round trips do not include the latter. 1,052
+    /// bytes take 0.084 ms at 100 Mbit/s. The last ACK is delayed.
     #[test]
     fn the_clients_processing_is_not_added_to_its_round_trip() {
         let mut evidence = PathEvidence::default();

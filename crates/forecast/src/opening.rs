@@ -1,33 +1,40 @@
-//! When the connections of a client open: after what came before, or when they did.
+//! The times at which a client's connections open: after an earlier event, or at their captured
+//! time.
 //!
-//! A browser opens connections for what an answer has named, and a program that loads one file after another opens the next
-//! connection when the one before has done its work. Both come sooner if the answer does. A person reads first.
+//! A browser opens connections for objects that an answer has named. A program that loads one file
+//! after another opens the next connection when the one before is done. Both happen sooner if the
+//! answer is sooner. A person reads first.
 //!
-//! A program that loads several files side by side, each over a connection of its own, opens the next connection when any of them is done. Which
-//! one that is, another TCP may change: such openings take places, in the order of the capture.
+//! A program that loads several files side by side, each over a connection of its own, opens the
+//! next connection when any of them is done. Another TCP may change which one is first, so these
+//! openings use free slots, in the order of the capture.
 
 use crate::captured::CapturedConnection;
 use units::{Duration, Instant};
 
-/// What opens so soon after an answer follows from it. People take longer, programs seldom do.
+/// Longest gap after an answer at which an opening follows from it. People take longer, programs
+/// rarely do.
 const SOON: Duration = Duration::from_millis(100);
 
-/// Ends before an opening that are looked at.
+/// Maximum number of ends before an opening that are examined.
 const MOST_LOOKED_AT: usize = 256;
 
-/// When a connection opens.
+/// The time at which a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpeningTime {
-    /// At an instant of the capture.
+    /// The connection opens at an instant of the capture.
     At(Instant),
-    /// So long after the end of a transfer: the connection's number within its client, and the transfer's within that.
+    /// The connection opens `gap` after the end of a transfer: the connection's number within its
+    /// client, and the transfer's within that.
     After { connection: usize, transfer: usize, gap: Duration },
-    /// So long after a place has become free. In the capture it was that of this connection, which ended with this transfer.
+    /// The connection opens `gap` after a slot has become free. In the capture it was the slot of
+    /// this connection, which ended with this transfer.
     Place { connection: usize, transfer: usize, gap: Duration },
 }
 
 impl OpeningTime {
-    /// Of each connection of a client; they are in the order in which they began.
+    /// Returns the opening time of each connection of a client; they are in the order of their
+    /// starts.
     pub(crate) fn of_client(connections: &[CapturedConnection]) -> Vec<Self> {
         let mut ends: Vec<(Instant, usize, usize)> = Vec::new();
         for (number, connection) in connections.iter().enumerate() {
@@ -44,7 +51,7 @@ impl OpeningTime {
             };
             let mut before = (0..behind).rev().take(MOST_LOOKED_AT).filter(is_before);
             let latest = before.clone().next();
-            // Several programs side by side each go on by themselves.
+            // Several parallel programs each follow their own ends.
             let Some(end) = before.find(|end| !is_followed[*end]).or(latest) else {
                 return Self::At(of.began);
             };
@@ -52,7 +59,7 @@ impl OpeningTime {
             let (ended, connection, transfer) = ends[end];
             let gap = of.began.saturating_since(ended);
             let before = &connections[connection];
-            // A connection that stays open frees no place.
+            // A connection that stays open frees no slot.
             let is_over = transfer + 1 == before.transfers.len() && before.rest <= SOON;
             if is_first && is_over {
                 Self::Place { connection, transfer, gap }
@@ -92,8 +99,8 @@ mod tests {
         OpeningTime::Place { connection, transfer: 0, gap: Duration::from_millis(gap) }
     }
 
-    /// Two programs load one file after another: each opens behind an end that no other has followed. What two open behind one
-    /// end follows that one: the first in its place.
+    /// Two programs load one file after another: each opens after an end that no other has
+    /// followed. If two open after one end, both follow it, the first in its slot.
     #[test]
     fn each_end_is_followed_once_if_there_are_enough() {
         let ends = [
@@ -111,8 +118,9 @@ mod tests {
         assert_eq!(OpeningTime::of_client(&kept), [begins, after(0, 10), after(0, 11)]);
     }
 
-    /// The second opens 30 ms after the first transfer of the first, the third 400 ms after the second one's end: later than
-    /// any program. The fourth opens 10 ms after the third one's, though the first has a transfer that ends later.
+    /// The second opens 30 ms after the first transfer of the first, the third 400 ms after the
+    /// second one's end: later than any program. The fourth opens 10 ms after the third one's,
+    /// though the first has a transfer that ends later.
     #[test]
     fn what_opens_soon_follows_the_latest_end() {
         let client = [

@@ -1,5 +1,5 @@
-//! What a forecast says: the times of each scheme against those of the first one, by groups of transfers, and how well the
-//! first one explains what was captured.
+//! The results of a forecast. They are the times of each scheme compared with those of the first
+//! one, by groups of transfers, and the fit of the first one to the capture.
 
 use crate::gain::{GainBasis, GainKind, GroupGain, MOST_ERROR, SchemeTimes, Times};
 use crate::group::{ForecastGroup, Subject};
@@ -12,70 +12,73 @@ use units::Duration;
 /// Times under a scheme, or in the capture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ForecastRow {
-    /// The scheme's text.
+    /// Text of the scheme.
     pub scheme: String,
-    /// Median of the times of transfers that ended, seconds; `None` if none did, as of the next two.
+    /// Median of the times of finished transfers, seconds; this and the next two are `None` if none
+    /// finished.
     pub median_s: Option<f64>,
-    /// Their mean.
+    /// Mean of these times, seconds.
     pub mean_s: Option<f64>,
-    /// Their 95th percentile by nearest rank.
+    /// 95th percentile of these times by nearest rank, seconds.
     pub p95_s: Option<f64>,
-    /// Transfers that did not end.
+    /// Number of transfers that did not end.
     pub unfinished: u64,
-    /// Segments that servers sent again.
+    /// Number of segments that servers retransmitted.
     pub retransmissions: u64,
-    /// Expiries of servers' retransmission timers. Of the capture: those that sent something again.
+    /// Expiries of servers' retransmission timers; for the capture, those that retransmitted a
+    /// segment.
     pub timeouts: u64,
-    /// Share of transfers whose client's queue held more than the capture has shown that it does. If it does not, they lose packets, and
-    /// take longer.
+    /// Share of transfers whose client's queue held more than the capture has shown. If the real
+    /// queue is shorter, they lose packets, and take longer.
     pub beyond: f64,
-    /// The gain over the first scheme in parts of that of perfect start; `None` of the capture, and
-    /// where perfect start gains too little to divide by.
+    /// The gain over the first scheme divided by that of perfect start; `None` for the capture, and
+    /// if perfect start gains too little to divide by.
     pub share_of_perfect_start: Option<f64>,
-    /// Gains by groups that have transfers; none of the capture.
+    /// Gains by groups that have transfers; none for the capture.
     pub gains: Vec<GroupGain>,
-    /// The time of each transfer, in the same order in all rows; `None` of those that did not end.
+    /// The time of each transfer, in the same order in all rows; `None` for those that did not end.
     #[serde(skip)]
     pub took: Vec<Option<Duration>>,
 }
 
-/// How well the first scheme, simulated, explains what was captured.
+/// The fit of the first scheme's simulation to the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ModelFit {
-    /// Transfers.
+    /// Number of transfers.
     pub transfers: u64,
-    /// Quartiles of simulated over captured time; `None` of no transfers.
+    /// Quartiles of simulated over captured time; `None` without transfers.
     pub quartiles: Option<[f64; 3]>,
-    /// Share of transfers whose simulated time is within a quarter of the captured one; `None` of no transfers.
+    /// Share of transfers whose simulated time is within a quarter of the captured one; `None`
+    /// without transfers.
     pub within_quarter: Option<f64>,
 }
 
-/// What a forecast says.
+/// The results of a forecast.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ForecastResult {
-    /// How well the first scheme explains the capture.
+    /// The fit of the first scheme to the capture.
     pub fit: ModelFit,
     /// The capture's own times.
     pub captured: ForecastRow,
-    /// A row for each scheme; the first alone if nothing is predicted.
+    /// A row for each scheme; only the first if the forecast is refused.
     pub rows: Vec<ForecastRow>,
-    /// Replays under each scheme that ratios are means of.
+    /// Number of replays under each scheme over which ratios are averaged.
     pub draws: u64,
-    /// Transfers whose client's rate changes, as the capture shows.
+    /// Number of transfers whose client's rate changes in the capture.
     pub changing: u64,
-    /// Nothing is predicted, because the first scheme's replay is off by so much: the geometric
-    /// mean of its times over those captured.
+    /// Set if the forecast is refused, because the first scheme's replay is too far off: the
+    /// geometric mean of its times over the captured ones.
     pub refused: Option<f64>,
 }
 
-/// All that was replayed.
+/// The times of all replays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllTimes {
-    /// By scheme.
+    /// Times by scheme.
     pub(crate) schemes: Vec<SchemeTimes>,
-    /// The first scheme with rates that do not change, if any does.
+    /// The first scheme's times with constant rates, if any rate changes.
     pub(crate) steady: Option<Vec<Option<Duration>>>,
-    /// By scheme, in the first draw.
+    /// Results by scheme, in the first draw.
     pub(crate) nominal: Vec<Vec<Replayed>>,
 }
 
@@ -112,7 +115,7 @@ impl ForecastResult {
     }
 }
 
-/// Gives each row its part of the gain of perfect start.
+/// Computes each row's share of the gain of perfect start.
 fn divide_by_perfect_start(rows: &mut [ForecastRow]) {
     let gain = |row: &ForecastRow| Some(1.0 - row.gain(ForecastGroup::All)?.ratio?);
     let whole = rows.iter().find(|row| row.scheme == PERFECT_START).and_then(gain);
@@ -155,7 +158,7 @@ impl ForecastRow {
         }
     }
 
-    /// The gain of a group, if it has transfers.
+    /// Returns the gain of a group, if it has transfers.
     pub fn gain(&self, group: ForecastGroup) -> Option<&GroupGain> {
         self.gains.iter().find(|gain| gain.group == group)
     }
@@ -179,7 +182,7 @@ impl ModelFit {
     }
 }
 
-/// Share of transfers over connections whose client's queue held more than was seen.
+/// Returns the share of transfers on connections whose client's queue held more than was seen.
 fn share_beyond(replayed: &[Replayed]) -> f64 {
     let transfers = |of: &Replayed| of.took.len();
     let beyond: usize = replayed.iter().filter(|of| of.is_beyond).map(transfers).sum();
@@ -187,13 +190,13 @@ fn share_beyond(replayed: &[Replayed]) -> f64 {
     beyond as f64 / all.max(1) as f64
 }
 
-/// By nearest rank; `None` of none.
+/// Returns a quantile by nearest rank; `None` without values.
 fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
 }
 
-/// A sum over their number; `None` of none.
+/// Returns the mean; `None` without values.
 fn of_some(count: usize, sum: f64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
@@ -211,7 +214,7 @@ mod tests {
         Subject { network: 0, bytes: 1_000, is_first: true, captured, again: 1, timeouts: 0 }
     }
 
-    /// No transfer ended under a scheme: it is not the fastest, its times are not known.
+    /// No transfer ended under a scheme: it is not the fastest, its times are unknown.
     #[test]
     fn times_of_no_transfer_are_undefined() {
         let row = ForecastRow::timed("x", &[None]);
@@ -222,7 +225,8 @@ mod tests {
         assert_eq!((row.median_s, row.mean_s, row.p95_s), (Some(3.0), Some(3.0), Some(3.0)));
     }
 
-    /// What did not end counts as unfinished, and in no mean. Captured 2 s each: ratios 1/2 and 1.
+    /// A transfer that does not end counts as unfinished, and in no mean. Each took 2 s in the
+    /// capture: ratios 1/2 and 1.
     #[test]
     fn what_does_not_end_has_no_time() {
         let subjects = [subject(), subject(), subject()];
@@ -239,8 +243,8 @@ mod tests {
         assert_eq!(fit.within_quarter, Some(0.5));
     }
 
-    /// Captured 2 s. The first scheme's replay takes 1.4 s, which is less than three quarters of
-    /// it: nothing else is shown. With 1.6 s both schemes are.
+    /// The captured time is 2 s. The first scheme's replay takes 1.4 s, less than three quarters of
+    /// it: no other scheme is shown. With 1.6 s both schemes are.
     #[test]
     fn a_replay_that_is_far_off_predicts_nothing() {
         let result = |first: f64| {

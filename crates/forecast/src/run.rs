@@ -15,17 +15,17 @@ use rayon::prelude::*;
 use tcp::Scheme;
 use units::{Duration, Rate};
 
-/// Replays with other chance, at most.
+/// Maximum number of replays with different random numbers.
 const MOST_DRAWS: u64 = 8;
-/// Transfers that are replayed under a scheme, where more than one replay would be more.
+/// Maximum number of transfers replayed under a scheme, if there is more than one replay.
 const MOST_REPLAYED: u64 = 200_000;
 
-/// How a forecast is run.
+/// Options of a run.
 #[derive(Clone, Copy)]
 pub struct ForecastOptions<'a> {
-    /// Seed of what is random: losses beside full queues.
+    /// Seed of random events: losses other than those of full queues.
     pub seed: u64,
-    /// Threads; 0: one per core. Results do not depend on it.
+    /// Number of threads; 0: one per core. Results do not depend on it.
     pub threads: usize,
     /// Called when a network, or a part of a large one, has been replayed under a scheme.
     pub on_replay: &'a (dyn Fn() + Sync),
@@ -34,52 +34,53 @@ pub struct ForecastOptions<'a> {
 /// The visitors of a capture, ready to be replayed.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    /// Networks, large ones in parts.
+    /// Networks; large ones are split into parts.
     networks: Vec<ClientNetwork>,
-    /// The rate of paths that have shown none.
+    /// Rate of paths that have shown none.
     usual: Rate,
 }
 
 impl Forecast {
-    /// Of these visitors. A client whose rate is not known has the median of those that are. A queue whose end no loss has shown makes packets
-    /// wait for `queue`; by default for a round trip, or as long as they were seen to wait if that is longer.
+    /// Creates a forecast of these visitors. A client whose rate is not known has the median of the
+    /// known ones. A queue whose end no loss has shown makes packets wait for `queue`. By default
+    /// that is a round trip, or the longest wait seen if that is longer.
     pub fn of(visitors: CapturedVisitors, queue: Option<Duration>) -> Self {
         let usual = usual_rate(&visitors.clients);
         let path = UsualPath { rate: usual, wait: queue };
         Self { networks: ClientNetwork::all(visitors.clients, path), usual }
     }
 
-    /// Networks of clients.
+    /// Returns the number of networks of clients.
     pub fn networks(&self) -> usize {
         self.networks.last().map_or(0, |last| last.number + 1)
     }
 
-    /// Replays of this number of schemes and of perfect start: several for each network, or for
-    /// each 250 clients of a large one.
+    /// Returns the number of replays for this number of schemes and perfect start: several for each
+    /// network, or for each 250 clients of a large one.
     pub fn replays(&self, schemes: usize) -> usize {
         self.planned(schemes + 1).len() * self.networks.len()
     }
 
-    /// The rate that is taken where a client has shown none.
+    /// Returns the rate of paths that have shown none.
     pub const fn usual_rate(&self) -> Rate {
         self.usual
     }
 
-    /// Clients with what is taken for their paths, network by network.
+    /// Returns clients with the estimates of their paths, network by network.
     pub fn paths(&self) -> impl Iterator<Item = (&CapturedClient, &crate::AccessEstimate)> {
         self.networks.iter().flat_map(|network| {
             network.clients.iter().map(|placed| (&placed.client, &placed.access))
         })
     }
 
-    /// Clients whose rate changes, as the capture shows.
+    /// Returns the clients whose rate changes in the capture.
     pub fn changing(&self) -> impl Iterator<Item = &CapturedClient> {
         let placed = self.networks.iter().flat_map(|network| &network.clients);
         placed.filter(|placed| placed.changing.is_some()).map(|placed| &placed.client)
     }
 
-    /// Replays all under each scheme, and by perfect start; others are compared with the first
-    /// scheme.
+    /// Replays all under each scheme, and with perfect start; the other schemes are compared with
+    /// the first one.
     ///
     /// # Errors
     /// If a client has more connections to a server open at once than there are ports: 55,536.
@@ -92,7 +93,7 @@ impl Forecast {
         let senders = &ReplaySender::all(schemes);
         let times = match pool {
             Ok(pool) => pool.install(|| self.replay_all(senders, options)),
-            // Without threads of its own it runs on this one.
+            // If the thread pool cannot be created, the replays run on this thread.
             Err(_) => self.replay_all(senders, options),
         }?;
         let names: Vec<&str> = senders.iter().map(ReplaySender::name).collect();
@@ -102,7 +103,7 @@ impl Forecast {
         Ok(ForecastResult { changing, ..ForecastResult::of(&names, &subjects, &times) })
     }
 
-    /// The replays that a forecast of this number of schemes needs.
+    /// Returns the replays that a forecast of this number of schemes needs.
     fn planned(&self, schemes: usize) -> Vec<PlannedReplay> {
         let of_all = |variant| (0..schemes).map(move |scheme| PlannedReplay { scheme, variant });
         let mut planned: Vec<PlannedReplay> =
@@ -116,14 +117,15 @@ impl Forecast {
         planned
     }
 
-    /// Replays with other chance: fewer of many transfers, among which chance evens out.
+    /// Returns the number of draws: fewer if there are many transfers, among which chance evens
+    /// out.
     fn draws(&self) -> u64 {
         let connections = self.paths().flat_map(|(client, _)| &client.connections);
         let transfers: u64 = connections.map(|of| of.transfers.len() as u64).sum();
         (MOST_REPLAYED / transfers.max(1)).clamp(1, MOST_DRAWS)
     }
 
-    /// Replays all connections by each sender.
+    /// Replays all connections with each sender.
     fn replay_all(
         &self,
         senders: &[ReplaySender],
@@ -171,7 +173,8 @@ struct PlannedReplay {
 }
 
 impl PlannedReplay {
-    /// Schemes meet the same losses, as long as they draw equally often.
+    /// Returns the seed of a network. Schemes meet the same losses, as long as they draw equally
+    /// often.
     fn seed(&self, seed: u64, network: usize) -> u64 {
         match self.variant {
             ReplayVariant::Draw(draw @ 1..) => {
@@ -182,7 +185,7 @@ impl PlannedReplay {
     }
 }
 
-/// The median rate of the clients that have shown one.
+/// Returns the median rate of the clients that have shown one.
 fn usual_rate(clients: &[CapturedClient]) -> Rate {
     let rate = |client: &CapturedClient| PathEvidence::rate(&client.evidence);
     let mut rates: Vec<Rate> = clients.iter().filter_map(rate).collect();
@@ -194,8 +197,8 @@ fn usual_rate(clients: &[CapturedClient]) -> Rate {
 mod tests {
     use super::*;
 
-    /// All schemes of a draw meet the same chance, and each draw and network other chance. The
-    /// replays that are no draws have that of the first.
+    /// All schemes of a draw have the same random numbers, and each draw and network has others.
+    /// Replays that are no draws have those of the first.
     #[test]
     fn draws_have_seeds_of_their_own() {
         let seed = |scheme, variant, network| PlannedReplay { scheme, variant }.seed(1, network);

@@ -5,22 +5,22 @@ use race::perfect::{self, LinkOrder};
 use std::borrow::Cow;
 use tcp::Scheme;
 
-/// A way in which the servers of a replay send.
+/// A kind of sender for the servers of a replay.
 #[derive(Clone, Debug)]
 pub(crate) enum ReplaySender {
-    /// The way of a scheme.
+    /// A sender with a scheme.
     Scheme(Scheme),
     /// The way of servers that know each client's path, and each transfer's share of it.
     Perfect,
 }
 
 impl ReplaySender {
-    /// The schemes, and perfect start behind them.
+    /// Returns the schemes, then perfect start.
     pub(crate) fn all(schemes: &[Scheme]) -> Vec<Self> {
         schemes.iter().cloned().map(Self::Scheme).chain([Self::Perfect]).collect()
     }
 
-    /// The name of its row.
+    /// Returns the name of its row.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Scheme(scheme) => scheme.name(),
@@ -45,7 +45,7 @@ impl ReplaySender {
         }
     }
 
-    /// True if its times depend on how much queues hold.
+    /// Returns true if its times depend on the size of queues.
     pub(crate) const fn needs_queue(&self) -> bool {
         matches!(self, Self::Scheme(_))
     }

@@ -1,4 +1,5 @@
-//! What people ask a gateway that runs, and tell it: an estimate, and what to forget.
+//! Single questions and orders to a running gateway, for people: an estimate, and networks to
+//! forget.
 
 use crate::client_config;
 use clap::Args;
@@ -14,7 +15,8 @@ use units::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Gateways and certificates as an agent's configuration names them: the agent.toml of `headstart gateway init`
+    /// Gateways and certificates as an agent's configuration names them: the agent.toml of
+    /// `headstart gateway init`
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
     /// The visitor's address or a prefix; only 24 bits of IPv4 or 48 of IPv6 leave this host
@@ -48,7 +50,7 @@ pub(crate) fn ask_appendix() -> Appendix {
     Appendix {
         examples: &[(
             "headstart gateway ask --config DIR/agent.toml 192.0.2.7",
-            "Shows what an agent would be told of this visitor.",
+            "Shows the answer that an agent would get for this visitor.",
         )],
         exit: &[
             ("0", "answered, also that nothing is known"),
@@ -98,7 +100,7 @@ pub(crate) fn forget(args: &ForgetArgs) -> Result<(), Failure> {
     (config.certificate, config.key) = (args.certificate.clone(), args.key.clone());
     let count = forget_once(&config, args.network).map_err(Failure::failed)?;
     let networks = counted(count, "network");
-    stdout::print(&format!("{networks} forgotten; other gateways and all agents are told\n"))
+    stdout::print(&format!("{networks} forgotten; other gateways and all agents are notified\n"))
 }
 
 fn name_of(estimate: &Estimate) -> String {

@@ -1,4 +1,5 @@
-//! Certificates for more agents and for gateways, new ones for those that end, and those that are refused.
+//! Certificates for more agents and for gateways, new ones for those that end, and those that are
+//! refused.
 
 use clap::Args;
 use cmdline::{Appendix, Failure, input, remark, stdout};
@@ -21,7 +22,8 @@ pub(crate) struct CertificateArgs {
     /// For a gateway, to be shown to agents
     #[arg(long, conflicts_with_all = ["observer", "operator", "tenant"])]
     gateway: bool,
-    /// Name or address by which agents reach the gateway; give it again for more [default: those of NAME.pem in DIR, or of server.pem]
+    /// Name or address by which agents reach the gateway; give it again for more [default: those of
+    /// NAME.pem in DIR, or of server.pem]
     #[arg(long, value_name = "HOST", requires = "gateway")]
     host: Vec<String>,
     /// Replace NAME.pem and NAME.key if they are there: before a certificate ends
@@ -122,7 +124,7 @@ fn of_gateway(args: &CertificateArgs, authority: &Authority) -> Result<Issued, F
     Ok(issued)
 }
 
-/// The hosts that the operator names, or those of the certificate that is there.
+/// Returns the hosts that the operator names, or those of the existing certificate.
 fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
     if !args.host.is_empty() {
         return Ok(args.host.clone());
@@ -142,7 +144,7 @@ fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Writes both files, or neither of them if one is there and is to stay.
+/// Writes both files, or neither of them if one exists and may not be replaced.
 fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
     if args.name == "ca" {
         let why = "ca.pem and ca.key are the authority's; choose another name";

@@ -1,5 +1,5 @@
-//! `headstart-gateway`, which `headstart gateway` runs: what all servers of a site know of paths,
-//! as a service; its certificates; what it answers.
+//! `headstart-gateway`, which `headstart gateway` runs: the shared memory of a site's servers about
+//! paths, as a service, with its certificates and its answers.
 
 mod calls;
 mod certificates;
@@ -117,10 +117,10 @@ pub(crate) fn appendix() -> Appendix {
             ),
             (
                 "sudo headstart agent --config DIR/agent.toml",
-                "Runs an agent that asks and tells it.",
+                "Runs an agent that asks the gateway and reports to it.",
             ),
         ],
-        notes: "SIGHUP reads the configuration and the certificates anew. SIGTERM has it finish what is under way, save and end."
+        notes: "SIGHUP reloads the configuration and the certificates. SIGTERM makes it finish open work, save and end."
             .into(),
         exit: &[
             ("0", "ended by a signal, all saved"),
@@ -145,7 +145,7 @@ pub(crate) fn init_appendix() -> Appendix {
                 "Also for an observer of eth0; DIR/observe has its files, and may move away.",
             ),
         ],
-        notes: "ca.key signs certificates: who has it may report anything. Move it to a safe place after you have made \
+        notes: "ca.key signs certificates: its holder can report anything. Move it to safe storage after you have made \
             certificates for all agents."
             .into(),
         exit: cmdline::EXIT,
@@ -183,7 +183,7 @@ fn run(args: &GatewayCli) -> Result<(), Failure> {
     }
 }
 
-/// The gateways that an agent's configuration names.
+/// Returns the gateways that an agent's configuration names.
 fn client_config(file: &Path, collector: Collector) -> Result<ClientConfig, Failure> {
     ClientConfig::of_agent(file, &input::read(file)?, collector).map_err(Failure::input)
 }

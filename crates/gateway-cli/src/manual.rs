@@ -3,7 +3,7 @@
 use crate::{appendix, calls, certificates, init_appendix, observe, replay, status};
 use cmdline::man::Told;
 
-/// The appendix of a command, by its name behind `headstart gateway`.
+/// Returns the appendix of a command, by its name after `headstart gateway`.
 pub(crate) fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),

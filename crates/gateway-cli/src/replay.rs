@@ -1,4 +1,5 @@
-//! `headstart gateway replay`: what a gateway would have answered, by an access log, a capture, or tables of an analysis; and what it is told of them.
+//! `headstart gateway replay`: the answers that a gateway would have given, for an access log, a
+//! capture, or tables of an analysis. It can also report them to a running gateway.
 
 use crate::client_config;
 use crate::tables;
@@ -24,12 +25,14 @@ use std::path::{Path, PathBuf};
 use trace::EngineConfig;
 use units::{Duration, Instant, counted};
 
-/// Transfers whose beginnings wait to be put in order: they are heard of as they end.
+/// Maximum number of transfer starts that wait to be put in order: a transfer is reported when it
+/// ends.
 const WAITING: usize = 1 << 16;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Access log (common, combined, JSON lines; - is standard input), a packet capture, or the folder that analyze --out has written
+    /// Access log (common, combined, JSON lines; - is standard input), a packet capture, or the
+    /// folder that analyze --out has written
     #[arg(value_name = "LOG")]
     log: PathBuf,
     /// Also report it to the gateways that this agent's configuration names, as old as it is
@@ -42,15 +45,15 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// How much of it
+    /// Duration of the log
     #[arg(long = "for", value_name = "TIME", default_value = "5min")]
     span: Duration,
-    /// So many times the paper's requests and networks
+    /// Factor of the paper's requests and networks
     #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
     times: f64,
-    /// When it begins, like 1999-08-03T14:00:00Z (default: so long ago that it ends now)
+    /// Start, like 1999-08-03T14:00:00Z (default: the load ends now)
     ///
-    /// A gateway that runs refuses what is older than its key retention, an hour unless said otherwise.
+    /// A running gateway refuses reports older than its key retention, by default an hour.
     #[arg(long, value_name = "TIME")]
     begin: Option<Timestamp>,
     /// Another seed, other visitors
@@ -68,7 +71,7 @@ pub(crate) fn replay_appendix() -> Appendix {
             ),
             (
                 "headstart analyze capture.pcap --out tables && headstart gateway replay tables",
-                "The same from tables, which may be kept longer than captures.",
+                "Reads the tables of an analysis, which may be kept longer than captures.",
             ),
         ],
         notes: "An access log says who asked when, and nothing of paths: its reports are lower bounds of one initial window. A capture, or the \
@@ -93,7 +96,7 @@ pub(crate) fn load_appendix() -> Appendix {
             ),
             (
                 "headstart gateway load | headstart gateway replay - --to DIR/agent.toml",
-                "Reports the last five minutes of such a site to a gateway that runs.",
+                "Reports the last five minutes of a simulated site to a running gateway.",
             ),
         ],
         exit: cmdline::EXIT,
@@ -102,7 +105,7 @@ pub(crate) fn load_appendix() -> Appendix {
     }
 }
 
-/// What was replayed says, and what a gateway would have answered.
+/// The results of a replay, and the answers that a gateway would have given.
 #[derive(Serialize)]
 struct Replayed {
     /// Figures 6 and 7 of the paper.
@@ -112,7 +115,7 @@ struct Replayed {
     answers: ReplayFindings,
 }
 
-/// How often networks and, where they are known, hosts ask again: [`SharingFindings`].
+/// The share of networks and, if they are known, hosts that ask again: [`SharingFindings`].
 #[derive(Serialize)]
 struct ReplaySharing {
     requests: u64,
@@ -124,7 +127,7 @@ struct ReplaySharing {
 }
 
 impl ReplaySharing {
-    /// Tables keep networks and no hosts: not `has_hosts`.
+    /// Creates the shares. Tables keep networks and no hosts: not `has_hosts`.
     fn new(found: SharingFindings, has_hosts: bool) -> Self {
         Self {
             requests: found.requests,
@@ -136,7 +139,8 @@ impl ReplaySharing {
         }
     }
 
-    /// The share of requests that follow another one of their network soon enough to be helped by it, in `0..=1`.
+    /// Returns the share of requests that another request of their network precedes closely enough
+    /// to help, in `0..=1`.
     fn helped(&self) -> f64 {
         self.soon_after_network as f64 / self.requests.max(1) as f64
     }
@@ -166,7 +170,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     verdict
 }
 
-/// A gateway that runs, and is told.
+/// A running gateway that gets the reports.
 struct LiveGateway {
     reporter: SiteReporter,
     clock: SiteClock,
@@ -201,7 +205,7 @@ fn of_log(
     Ok((Replayed { sharing, domains: Some(domains), answers: replay.findings() }, verdict))
 }
 
-/// What was replayed, and whether all of the capture could be read.
+/// Replays a capture; returns the results, and an error if a part of it could not be read.
 fn of_capture(
     file: &Path,
     live: &mut Option<LiveGateway>,
@@ -221,13 +225,14 @@ fn of_tables(folder: &Path, live: &mut Option<LiveGateway>) -> Result<Replayed, 
     hearer.replayed(false)
 }
 
-/// Hears of transfers.
+/// Receives transfers.
 struct Hearer<'a> {
     replay: Replay,
     watch: RequestWatch,
-    /// When transfers began, and whose they are: the earliest goes to `watch` once there are more than [`WAITING`].
+    /// Starts of transfers and their clients: the earliest goes to `watch` once there are more than
+    /// [`WAITING`].
     requests: BinaryHeap<Reverse<(Instant, IpAddr)>>,
-    /// A gateway that runs; it is told until it cannot be.
+    /// A running gateway; it gets reports until it fails.
     live: Option<&'a mut LiveGateway>,
     told: Result<(), Failure>,
 }
@@ -301,7 +306,7 @@ fn words(replayed: &Replayed) -> String {
     text += &line("the site's other paths", answers.by_prior);
     text += &line("nothing", answers.unanswered);
     text + &format!(
-        "It was told {} times, {} of these with a loss, and knows {} prefixes.\n",
+        "It got {} reports, {} of these with a loss, and knows {} prefixes.\n",
         answers.reported, answers.with_loss, answers.prefixes
     )
 }
@@ -332,7 +337,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// In whole seconds, as logs have the time.
+/// Returns the start in whole seconds, since logs have no finer times.
 fn begin(args: &LoadArgs) -> Result<Instant, Failure> {
     let ended = SiteClock::wall_seconds().cast_unsigned();
     let lasted = args.span.as_nanos().div_ceil(1_000_000_000);
@@ -342,7 +347,7 @@ fn begin(args: &LoadArgs) -> Result<Instant, Failure> {
     Ok(Instant::ZERO + Duration::from_secs(begin))
 }
 
-/// As logs have the time.
+/// Returns a time in the format of logs.
 fn shown(second: u64) -> Result<String, Failure> {
     let at = Timestamp::from_second(second.cast_signed()).map_err(Failure::failed)?;
     strtime::format("%d/%b/%Y:%H:%M:%S +0000", at).map_err(Failure::failed)

@@ -1,4 +1,5 @@
-//! `headstart gateway status`: how a gateway that runs is doing, from its own HTTP interface, for people or as it comes.
+//! `headstart gateway status`: the status of a running gateway, from its own HTTP interface, for
+//! people or as JSON.
 
 use clap::Args;
 use cmdline::{Appendix, Failure, stdout};
@@ -18,9 +19,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use units::counted;
 
-/// A gateway that hangs is no answer.
+/// Longest wait for a gateway's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of an answer at most: two hundred hosts of each of a hundred tenants.
+/// Maximum size of an answer, bytes: two hundred hosts of each of a hundred tenants.
 const MOST: usize = 8 << 20;
 const PATH: &str = "/api/v1/status";
 
@@ -46,12 +47,12 @@ pub(crate) fn status_appendix() -> Appendix {
             ),
             (
                 "headstart gateway status --http 127.0.0.1:9465 --json",
-                "The same for a program, without the configuration.",
+                "Prints JSON for a program, without the configuration.",
             ),
         ],
         exit: &[
             ("0", "it takes reports and answers"),
-            ("1", "it does not, or nobody answers there"),
+            ("1", "it does not, or no gateway answers there"),
             ("2", "the input is wrong"),
         ],
         more: &["docs/gateway/operate.md"],
@@ -101,17 +102,17 @@ async fn get(address: SocketAddr) -> Result<Bytes, Box<dyn Error>> {
     }
 }
 
-/// A count; zero where an older gateway does not tell it.
+/// Returns a count; zero if an older gateway does not report it.
 fn count(of: &Value) -> u64 {
     of.as_u64().unwrap_or(0)
 }
 
-/// The sum of counts.
+/// Returns the sum of counts.
 fn total(counts: &Value) -> u64 {
     counts.as_object().map_or(0, |counts| counts.values().filter_map(Value::as_u64).sum())
 }
 
-/// What the counts are made of, the largest first; nothing of those that are zero.
+/// Returns the parts of a sum, the largest first, without zeros.
 fn parts(counts: &Value) -> String {
     let counts = counts.as_object().into_iter().flatten();
     let mut counts: Vec<_> =
@@ -146,7 +147,7 @@ fn words(status: &Value) -> String {
     text
 }
 
-/// A table of the gateways of the site; nothing where an older gateway does not tell them.
+/// Returns a table of the site's gateways; an empty text if an older gateway does not list them.
 fn gateways(status: &Value) -> String {
     let all = status["gateways"].as_array().map(Vec::as_slice).unwrap_or_default();
     let row = |one: &Value| {
@@ -165,7 +166,8 @@ fn gateways(status: &Value) -> String {
     }
 }
 
-/// Rows under a head, behind an empty line. The last column is ragged, all others are as wide as their longest cell.
+/// Returns rows under a head, after an empty line. The last column is ragged, all others are as
+/// wide as their longest cell.
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let rows: Vec<_> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
@@ -207,8 +209,8 @@ fn of_tenant(tenant: &Value) -> String {
     text
 }
 
-/// A host's name, behind its role if that is not an agent's: `observer eye-1`. An older gateway
-/// has no roles.
+/// Returns a host's name, after its role unless that is an agent's: `observer eye-1`. An older
+/// gateway has no roles.
 fn named(host: &Value) -> String {
     let name = host["name"].as_str().unwrap_or_default();
     match host["role"].as_str() {
@@ -217,7 +219,7 @@ fn named(host: &Value) -> String {
     }
 }
 
-/// A time that is read, not compared: two units at most.
+/// Returns a time for people: two units at most.
 fn span(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
@@ -233,7 +235,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Written by hand, as the schema says it: two ways of collecting, one of which has brought nothing.
+    /// The answer is written by hand, as the schema describes it: two ways of collecting, one of
+    /// which has no reports.
     #[test]
     fn people_read_sums_parts_and_hosts() {
         let text = words(&json!({
@@ -277,7 +280,7 @@ observer eye-1  alive  3.0 s ago  7              0        1.0
         assert_eq!(text, expected);
     }
 
-    /// A gateway without a store writes nowhere; an older one does not tell of gateways.
+    /// A gateway without a store writes nowhere; an older one does not list gateways.
     #[test]
     fn a_gateway_alone_is_in_the_table_and_an_older_one_has_none() {
         let alone =

@@ -1,4 +1,5 @@
-//! Tables of an analysis (`headstart analyze --out DIR`) as reports: each transfer of a server, with the loss that it met first.
+//! Tables of an analysis (`headstart analyze --out DIR`) as reports: each transfer of a server,
+//! with its first loss.
 
 use cmdline::Failure;
 use gateway_observe::passive::{PassiveReport, SeenTransfer};
@@ -34,7 +35,7 @@ const RETRANSMISSIONS: &[WantedColumn] = &[
     ("outstanding", ColumnKind::Integer),
 ];
 
-/// A loss of a server: when it was sent again, and bytes outstanding before.
+/// A loss of a server: time of the retransmission, and bytes outstanding before it.
 struct Loss {
     at: Instant,
     outstanding: u64,
@@ -43,7 +44,8 @@ struct Loss {
 /// Losses of each connection.
 type Losses = BTreeMap<u64, Vec<Loss>>;
 
-/// The folder of tables that `path` names: itself, or the one in which a table lies. `None` if it names something else.
+/// Returns the folder of tables that `path` names: itself, or the folder of a table. `None` if it
+/// names something else.
 pub(super) fn folder(path: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path.to_owned());
@@ -52,7 +54,7 @@ pub(super) fn folder(path: &Path) -> Option<PathBuf> {
     is_table.then(|| path.parent().map_or_else(PathBuf::new, Path::to_owned))
 }
 
-/// Hands each transfer of the tables in `folder` to `take`, in the order of the table.
+/// Passes each transfer of the tables in `folder` to `take`, in the order of the table.
 pub(super) fn read_each(folder: &Path, mut take: impl FnMut(PassiveReport)) -> Result<(), Failure> {
     let losses = losses(&folder.join("retransmissions.parquet"))?;
     let file = folder.join("transfers.parquet");
@@ -77,7 +79,7 @@ fn open(file: &Path, wanted: &[WantedColumn]) -> Result<TableReader, Failure> {
         .map_err(|error| Failure::input(format!("{name} is no such table: {error}")))
 }
 
-/// `None` if there is no such table.
+/// Reads the losses; `None` if there is no such table.
 fn losses(file: &Path) -> Result<Option<Losses>, Failure> {
     if !file.exists() {
         return Ok(None);
@@ -86,7 +88,7 @@ fn losses(file: &Path) -> Result<Option<Losses>, Failure> {
     for row in open(file, RETRANSMISSIONS)? {
         let row = row.map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
         let [connection, sender, at, len, kind, outstanding] = &row[..] else { continue };
-        // A probe of the tail is no loss.
+        // A tail-loss probe is no loss.
         let is_loss = text(sender) == "server" && number(len) > 0 && text(kind) != "tail-probe";
         if is_loss {
             let loss = Loss { at: time(at), outstanding: number(outstanding) };
@@ -96,7 +98,8 @@ fn losses(file: &Path) -> Result<Option<Losses>, Failure> {
     Ok(Some(losses))
 }
 
-/// A row of transfers; `None` if nothing was sent in it. An error says what is wrong with it.
+/// Reads a row of transfers; `None` if the transfer sent nothing. The error names the fault of the
+/// row.
 fn seen(
     row: &[TableValue],
     losses: Option<&Losses>,
@@ -134,7 +137,7 @@ fn seen(
     Ok(Some(PassiveReport { at: ended, client: network.addr(), report: seen.report(network) }))
 }
 
-/// 0 where there is none.
+/// Returns the number, or 0 if there is none.
 fn number(value: &TableValue) -> u64 {
     match value {
         TableValue::Integer(number) => u64::try_from(*number).unwrap_or(0),

@@ -2,8 +2,8 @@
 
 use cmdline::complete::{Asked, Completion, FilesOffered};
 
-/// The values of an option or argument; `None` where clap knows them, or where any number or text
-/// will do.
+/// Returns the values of an option or argument; `None` if clap has them, or if any number or text
+/// is valid.
 pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         (_, "config") | ("replay", "to") => Completion::ending(&[".toml"]),

@@ -1,5 +1,5 @@
-//! Single calls, for people who have a question or an order now and then. Each goes over a
-//! connection of its own to the first gateway that can be reached, and is waited for.
+//! Single calls, for people with an occasional question or order. Each uses a connection of its own
+//! to the first gateway that accepts one, and waits for the answer.
 
 use crate::config::ClientConfig;
 use crate::transport::{GatewayFault, check_files, connect};
@@ -13,28 +13,28 @@ use tonic::transport::Channel;
 
 /// A network of no visitor (RFC 5737).
 const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
-/// Attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a certificate after
-/// the client's handshake is over, and in half of all cases the break is seen before the alert that
-/// says why.
+/// Number of attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a
+/// certificate after the client's handshake is over. In half of all cases the client sees the break
+/// before the alert with the reason.
 const ATTEMPTS: usize = 8;
-/// No call takes longer, all attempts together.
+/// Longest time of a call, all attempts together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a gateway answers of `network` for a transfer of `size` bytes; 0: of any.
+/// Returns a gateway's answer for `network` and a transfer of `size` bytes; 0: of any size.
 ///
 /// # Errors
-/// Which certificate cannot be used, why no gateway can be reached, or why the one that was did not
-/// answer.
+/// If a certificate cannot be used, if no gateway accepts a connection, or if the connected one did
+/// not answer: the reason.
 pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answer, String> {
     let query = Query { id: 1, network: Some(Network::of(network)), size };
     call(config, async |client| Ok(client.ask(query).await?.into_inner()))
 }
 
-/// Has a gateway, and all others and all agents through it, forget what is known of `network` and
-/// of all within. How many networks that gateway knew.
+/// Makes a gateway, and all others and all agents through it, forget `network` and all networks
+/// within. Returns the number of networks that this gateway knew.
 ///
 /// # Errors
-/// As [`ask_once`], and if the certificate is not an operator's.
+/// The same errors as [`ask_once`], and if the certificate is not an operator's.
 pub fn forget_once(config: &ClientConfig, network: IpNet) -> Result<u64, String> {
     let request = ForgetRequest { network: Some(Network::of(network)) };
     call(config, async |client| Ok(client.forget(request).await?.into_inner().forgotten))
@@ -52,7 +52,8 @@ pub enum GatewayState {
 /// Asks each gateway of the configuration a question; the results are in the configuration's order.
 ///
 /// # Errors
-/// If files or certificates are wrong, here or at one of the gateways: which, and the way out.
+///
+/// If files or certificates are wrong, here or at one of the gateways: which, and the solution.
 pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String> {
     check_files(config)?;
     let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
@@ -87,7 +88,7 @@ fn run<T>(task: impl Future<Output = T>) -> Result<T, String> {
     Ok(runtime.block_on(task))
 }
 
-/// Asks over `channel`, and over others if a connection breaks: calls may be repeated.
+/// Calls over `channel`, and over new ones if a connection breaks: calls may be repeated.
 async fn ask_at<T>(
     config: &ClientConfig,
     gateway: &str,
@@ -111,7 +112,7 @@ async fn ask_at<T>(
     answered.unwrap_or_else(|_| Err(GatewayFault::Silent(silent())))
 }
 
-/// The first gateway that can be reached.
+/// Connects to the first gateway that accepts a connection.
 async fn reach(config: &ClientConfig) -> Result<(&str, Channel), String> {
     let mut whys = Vec::new();
     for gateway in &config.gateways {

@@ -1,6 +1,6 @@
-//! Explains to an operator why TLS refuses certificates: which file, and whose authority. TLS
-//! says `BadSignature` where two authorities have the same name, as all that `headstart gateway
-//! init` makes have.
+//! Explains to an operator why TLS refuses certificates: which file, and whose authority. If two
+//! authorities have the same name, as all from `headstart gateway init` do, TLS only reports
+//! `BadSignature`.
 
 use crate::config::ClientConfig;
 use rustls::{CertificateError, Error as TlsError};
@@ -31,8 +31,8 @@ pub(crate) fn certificate_fault(
     }
 }
 
-/// The name of the alert that a gateway has sent. On an open connection, `h2` keeps only the text
-/// of the error.
+/// Returns the name of the alert that a gateway has sent. On an open connection, `h2` keeps only
+/// the text of the error.
 fn alert(error: &(dyn Error + 'static)) -> Option<String> {
     let text = causes(error);
     let (_, name) = text.split_once("received fatal alert: ")?;
@@ -40,7 +40,7 @@ fn alert(error: &(dyn Error + 'static)) -> Option<String> {
 }
 
 /// Returns why a gateway refuses a certificate, by the alert that it sends (RFC 8446 §6.2); `None`
-/// for an alert that says nothing of certificates.
+/// for an alert that does not concern certificates.
 fn refusal(alert: &str) -> Option<&'static str> {
     Some(match alert {
         // RFC 8446 §6.2: `decrypt_error` is for a signature that does not verify, also one under a
@@ -63,7 +63,7 @@ fn refusal(alert: &str) -> Option<&'static str> {
     })
 }
 
-/// The error of TLS in a chain of causes. An [`io::Error`] hides the one that it is made of.
+/// Returns the error of TLS in a chain of causes. An [`io::Error`] hides the one that it wraps.
 fn tls_error<'a>(mut error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
     loop {
         if let Some(found) = error.downcast_ref() {
@@ -77,7 +77,7 @@ fn tls_error<'a>(mut error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
     }
 }
 
-/// An error with what caused it: the outer one alone says "transport error".
+/// Returns an error with its causes: the outer one is only "transport error".
 pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use rustls::AlertDescription;
 
-    /// The text is rustls's own.
+    /// The text is from rustls.
     #[test]
     fn alerts_are_known_by_name() {
         let said = |alert| {

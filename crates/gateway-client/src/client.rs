@@ -13,7 +13,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, Sender};
 use tokio::sync::oneshot;
 
-/// What waits to be taken up by the thread, at most. It takes up everything at once, also while it connects.
+/// Maximum number of messages that wait for the thread. It takes all of them at once, also while it
+/// connects.
 const INBOX: usize = 8192;
 
 /// Asks and reports. Ends when it is dropped.
@@ -24,11 +25,12 @@ pub struct SiteClient<T> {
 }
 
 impl<T: Send + 'static> SiteClient<T> {
-    /// Begins on a thread of its own. `hear` is called there; a value of true for an answer says that it came in time.
+    /// Starts on a thread of its own, which calls `hear` for each event. `hear` returns true if an
+    /// answer was in time.
     ///
     /// # Errors
-    /// If certificates cannot be read, or there is no thread to be had. That no gateway answers is no error: they are tried, and
-    /// tried again.
+    /// If certificates cannot be read, or the system cannot start a thread. If no gateway answers,
+    /// that is no error: the client keeps trying.
     pub fn start(
         config: ClientConfig,
         hear: impl FnMut(SiteEvent<T>) -> bool + Send + 'static,
@@ -58,7 +60,7 @@ impl<T: Send + 'static> SiteClient<T> {
         Ok(Self { inbox, counts })
     }
 
-    /// Asks; does not wait. What there is no room for is counted as not answered.
+    /// Asks; does not wait. A question without room counts as not answered.
     pub fn ask(&self, question: SiteQuestion<T>) {
         self.counts.asked.add(1);
         if self.inbox.try_send(Message::Ask(question)).is_err() {
@@ -66,14 +68,14 @@ impl<T: Send + 'static> SiteClient<T> {
         }
     }
 
-    /// Reports; does not wait. What there is no room for is counted.
+    /// Reports; does not wait. A report without room counts as dropped.
     pub fn report(&self, report: Report) {
         if self.inbox.try_send(Message::Report(report)).is_err() {
             self.counts.reports_dropped.add(1);
         }
     }
 
-    /// Announces a visitor; does not wait. Anybody can send SYNs, so visitors take at most half of
+    /// Announces a visitor; does not wait. Anyone can send SYNs, so visitors take at most half of
     /// the room: reports always have the rest. [`Self::unannounced`] counts visitors without room.
     pub fn announce(&self, arrival: Arrival) {
         let is_for_reports = self.inbox.capacity() <= self.inbox.max_capacity() / 2;
@@ -82,22 +84,23 @@ impl<T: Send + 'static> SiteClient<T> {
         }
     }
 
-    /// Visitors who were not announced, because there was no room or no gateway.
+    /// Returns the number of visitors that were not announced, because there was no room or no
+    /// gateway.
     pub fn unannounced(&self) -> u64 {
         self.counts.unannounced.get()
     }
 
-    /// How it goes.
+    /// Returns the state of the connection, and the counters.
     pub fn status(&self) -> ClientStatus {
         self.counts.status()
     }
 
-    /// Reports that gateways have refused, by reason; reasons without one are left out.
+    /// Returns the reports that gateways have refused, by reason; reasons without one are left out.
     pub fn refusals(&self) -> Vec<(Refusal, u64)> {
         self.counts.refusals()
     }
 
-    /// Waits until all that was reported has been acknowledged; false if that takes longer than `patience`.
+    /// Waits until all reports have been acknowledged; false if that takes longer than `patience`.
     pub fn flush(&self, patience: Duration) -> bool {
         let (done, is_done) = oneshot::channel();
         if self.inbox.blocking_send(Message::Flush(done)).is_err() {
@@ -111,8 +114,8 @@ impl<T: Send + 'static> SiteClient<T> {
 }
 
 impl SiteClient<()> {
-    /// Begins as an observer, by an observer's certificate: it reports and announces visitors, asks
-    /// nothing and receives no estimates.
+    /// Starts as an observer, with an observer's certificate: it reports and announces visitors,
+    /// asks nothing and receives no estimates.
     ///
     /// # Errors
     /// The same errors as [`Self::start`].

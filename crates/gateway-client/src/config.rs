@@ -1,4 +1,4 @@
-//! Which gateways there are, and who we are to them.
+//! The configuration of a client: its gateways, and its own certificate.
 
 use gateway_proto::v1::Collector;
 use serde::Deserialize;
@@ -6,10 +6,12 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use support::errors::Fault;
 
-/// What a client has to know. Files are read anew at each connection: a renewed certificate counts from the next one on.
+/// The configuration of a client. Files are read again at each connection, so a renewed certificate
+/// counts from the next one on.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// `HOST:PORT` of the gateways, the preferred one first. The others are asked when it does not answer.
+    /// `HOST:PORT` of the gateways, the preferred one first. The others are asked if it does not
+    /// answer.
     pub gateways: Vec<String>,
     /// The authority that signs the gateways' certificates, PEM.
     pub ca: PathBuf,
@@ -17,12 +19,12 @@ pub struct ClientConfig {
     pub certificate: PathBuf,
     /// Its private key, PEM.
     pub key: PathBuf,
-    /// How what we report was collected.
+    /// The way in which our reports were collected.
     pub collector: Collector,
-    /// Of the program that reports.
+    /// Version of the program that reports.
     pub version: String,
-    /// Lists the addresses at which this host serves; called as each session opens. Gateways that see packets tell the host of
-    /// visitors who come to these addresses.
+    /// Lists the addresses at which this host serves; called as each session opens. Gateways that
+    /// see packets notify the host of visitors to these addresses.
     pub addresses: fn() -> Vec<IpAddr>,
 }
 
@@ -37,7 +39,7 @@ struct AgentFile {
     gateway_key: Option<PathBuf>,
 }
 
-/// Two configurations are equal if they say the same. How addresses are listed is no configuration.
+/// Compares all keys except the function that lists addresses, which is no configuration.
 impl PartialEq for ClientConfig {
     fn eq(&self, other: &Self) -> bool {
         let Self { gateways, ca, certificate, key, collector, version, addresses: _ } = self;
@@ -49,7 +51,7 @@ impl PartialEq for ClientConfig {
 impl Eq for ClientConfig {}
 
 impl ClientConfig {
-    /// The configuration that `file` of an agent holds in these bytes, for reports that `collector`
+    /// Reads the configuration from these bytes of an agent's `file`, for reports that `collector`
     /// collects.
     ///
     /// # Errors
@@ -79,10 +81,10 @@ impl ClientConfig {
         })
     }
 
-    /// Whether an entry of [`Self::gateways`] can be one.
+    /// Checks that an entry of [`Self::gateways`] is valid.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is not: the fault.
     pub fn check_address(text: &str) -> Result<(), String> {
         let host_and_port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
         let port = host_and_port.and_then(|(_, port)| port.parse::<u16>().ok());

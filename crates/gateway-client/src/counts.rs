@@ -1,37 +1,37 @@
-//! What a client counts: written by its thread and by those who ask, read by whoever shows it.
+//! The counters of a client: its thread and its callers write them, status displays read them.
 
 use gateway_proto::v1::{Refusal, RefusedReports};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How it goes with the gateways. Counts are since the start.
+/// The state of the connection with the gateways, and counters since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientStatus {
-    /// The gateway that answers now; `None`: none does.
+    /// The connected gateway; `None` if there is none.
     pub gateway: Option<String>,
-    /// Why the last one was lost, or could not be reached.
+    /// The reason why the last gateway was lost, or could not be connected.
     pub trouble: Option<String>,
     /// Questions asked.
     pub asked: u64,
-    /// Of these, answered before the handshake can have ended.
+    /// Number of questions answered before the handshake can have ended.
     pub in_time: u64,
-    /// Answered later: of use to the next connection.
+    /// Late answers: they serve the next connection.
     pub late: u64,
-    /// Not answered, or answered that nothing is known.
+    /// Number of questions without an answer, or answered that nothing is known.
     pub none: u64,
-    /// Visitors of whom a gateway has told unasked, as their SYNs came, or their requests after a silence.
+    /// Visitors that a gateway has announced, at their SYNs, or at their requests after a silence.
     #[serde(default)]
     pub arrivals: u64,
-    /// Reports that a gateway has taken.
+    /// Reports that gateways have accepted.
     pub reports_taken: u64,
     /// Reports that a gateway has refused.
     pub reports_refused: u64,
-    /// Reports that there was no room for.
+    /// Reports dropped because the queue was full.
     pub reports_dropped: u64,
 }
 
-/// The same as it is counted.
+/// The counters behind [`ClientStatus`].
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) asked: Count,
@@ -40,53 +40,53 @@ pub(crate) struct Counts {
     pub(crate) none: Count,
     pub(crate) arrivals: Count,
     pub(crate) reports_taken: Count,
-    /// By [`Refusal`]; one that this version does not know counts as unspecified.
+    /// Refused reports by [`Refusal`]; one that this version does not know counts as unspecified.
     reports_refused: [Count; REFUSALS],
     pub(crate) reports_dropped: Count,
-    /// Visitors of an observer that no gateway was sent.
+    /// Visitors of an observer whose announcement was not sent to a gateway.
     pub(crate) unannounced: Count,
     gateway: Mutex<(Option<String>, Option<String>)>,
 }
 
-/// Kinds of refusals, by their numbers.
+/// Number of refusals' kinds.
 const REFUSALS: usize = Refusal::TooMany as usize + 1;
 
-/// A number that only grows.
+/// A counter that only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 
 impl Count {
-    /// So many more.
+    /// Adds `more`.
     pub(crate) fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// Now.
+    /// Returns the value.
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Counts {
-    /// This gateway answers from now on.
+    /// Notes that this gateway is connected from now on.
     pub(crate) fn connected(&self, gateway: &str) {
         let mut held = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         *held = (Some(gateway.to_owned()), None);
     }
 
-    /// None does.
+    /// Notes that no gateway is connected.
     pub(crate) fn lost(&self, why: &str) {
         let mut held = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         *held = (None, Some(why.to_owned()));
     }
 
-    /// A gateway has refused these.
+    /// Counts reports that a gateway has refused.
     pub(crate) fn refused(&self, refused: RefusedReports) {
         let why = usize::try_from(refused.why).ok().filter(|why| *why < REFUSALS);
         self.reports_refused[why.unwrap_or(0)].add(refused.count.into());
     }
 
-    /// Reports refused so far, by reason.
+    /// Returns the number of refused reports so far, by reason.
     pub(crate) fn refusals(&self) -> Vec<(Refusal, u64)> {
         let counts = self.reports_refused.iter().zip(0..);
         let named = counts.map(|(count, why)| {
@@ -95,7 +95,7 @@ impl Counts {
         named.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// All of it.
+    /// Returns the state and all counters.
     pub(crate) fn status(&self) -> ClientStatus {
         let held = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         let (gateway, trouble) = held.clone();
@@ -125,7 +125,7 @@ mod tests {
         refuse(Refusal::TooLong.into(), 2);
         refuse(Refusal::Collector.into(), 5);
         refuse(Refusal::TooLong.into(), 1);
-        // Of a later version.
+        // This number is from a later version.
         refuse(99, 4);
         refuse(-1, 1);
         let expected = [(Refusal::Unspecified, 5), (Refusal::TooLong, 3), (Refusal::Collector, 5)];

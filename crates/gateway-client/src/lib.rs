@@ -1,10 +1,10 @@
-//! A server's side of the performance gateway: one connection to whichever gateway of the site is
-//! alive, on a thread of its own. Nobody waits for it. What is asked and reported goes into bounded
-//! queues; what they have no room for is counted.
+//! A server's client of the performance gateway: one connection to any live gateway of the site, on
+//! a thread of its own. No caller waits for it. Questions and reports go into bounded queues, which
+//! count the ones that they drop.
 //!
-//! [`SiteClient`] is what others hold: an agent's ([`SiteClient::start`]) or an observer's
+//! [`SiteClient`] is the handle: an agent's ([`SiteClient::start`]) or an observer's
 //! ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they
-//! are acknowledged, `pending` knows which questions are open, `transport` reads certificates and
+//! are acknowledged, and `pending` has the open questions. `transport` reads certificates and
 //! connects, and `certificates` explains why TLS refuses them.
 
 mod calls;

@@ -1,20 +1,20 @@
-//! What is asked and told, between whoever holds a client and its thread.
+//! Messages between the holder of a client and its thread.
 
 use gateway_proto::v1::{Arrival, Estimate, Network, Report};
 use tokio::sync::oneshot;
 
-/// Who asks, of which network. `T` is the asker's own: it comes back with the answer.
+/// A question for a network. `T` is the asker's own data, which is returned with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteQuestion<T> {
-    /// The visitor's.
+    /// The visitor's network.
     pub network: ipnet::IpNet,
-    /// Bytes that are to be sent; 0: not known.
+    /// Number of bytes to send; 0: not known.
     pub size: u64,
-    /// What the asker wants to have back.
+    /// The asker's own data.
     pub of: T,
 }
 
-/// What a gateway says.
+/// An event from a gateway.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SiteEvent<T> {
     /// The answer to a question.
@@ -23,11 +23,11 @@ pub enum SiteEvent<T> {
     Told(Estimate),
     /// A visitor of this network opens a connection to this host.
     Arriving(Estimate),
-    /// Nothing that was learnt of this network may be used any more.
+    /// No sample of this network may be used any more.
     Forget(Network),
-    /// A gateway answers from now on.
+    /// This gateway is connected from now on.
     Connected(String),
-    /// None does; why.
+    /// No gateway is connected, for this reason.
     Lost(String),
 }
 
@@ -35,6 +35,6 @@ pub(crate) enum Message<T> {
     Ask(SiteQuestion<T>),
     Report(Report),
     Announce(Arrival),
-    /// Tells when all has been acknowledged.
+    /// Requests a signal once all is acknowledged.
     Flush(oneshot::Sender<()>),
 }

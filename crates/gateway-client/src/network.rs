@@ -1,19 +1,19 @@
-//! Networks of visitors, as far as they leave a host.
+//! Networks of visitors, as they leave a host.
 
 use ipnet::IpNet;
 use memory::canonical_network;
 use std::net::IpAddr;
 
-/// Bits of an address that leave a host at most, of IPv4 and of IPv6.
+/// Maximum number of bits of an address that leave a host, of IPv4 and of IPv6.
 const V4_BITS: u8 = 24;
 const V6_BITS: u8 = 48;
 
-/// The network of an address, as it leaves this host.
+/// Returns the network of an address, as it leaves this host.
 pub fn network_of(address: IpAddr) -> IpNet {
     leaving(address.into())
 }
 
-/// An address of a server as messages have it: 4 or 16 bytes.
+/// Returns an address of a server as in messages: 4 or 16 bytes.
 pub fn bytes_of(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -21,8 +21,8 @@ pub fn bytes_of(address: IpAddr) -> Vec<u8> {
     }
 }
 
-/// A network as it leaves this host: cut to 24 bits of IPv4 and to 48 bits of IPv6. An IPv4
-/// network that is written as one of IPv6 counts as IPv4.
+/// Returns a network as it leaves this host: cut to 24 bits of IPv4 and to 48 bits of IPv6. An IPv4
+/// network written as IPv6 counts as IPv4.
 pub fn leaving(network: IpNet) -> IpNet {
     let network = canonical_network(network);
     let bits = if network.addr().is_ipv4() { V4_BITS } else { V6_BITS };

@@ -1,13 +1,13 @@
-//! Reports on their way: gathered into batches, kept until a gateway has acknowledged them, sent again, with the same numbers,
-//! to the next one. So each counts once.
+//! Unacknowledged reports: they are gathered into batches, kept until a gateway has acknowledged
+//! them, and repeated, with the same numbers, to the next one. So each counts once.
 
 use gateway_proto::v1::{Collector, HostStatus, Report, ReportBatch};
 use std::collections::VecDeque;
 use tokio::time::Instant;
 
-/// Reports of a batch at most; a gateway takes 4096.
+/// Maximum number of reports in a batch; a gateway takes 4096.
 const BATCH: usize = 1024;
-/// Batches that wait to be acknowledged at most.
+/// Maximum number of batches that wait for an acknowledgement.
 const UNACKNOWLEDGED: usize = 16;
 
 /// Reports that have not been acknowledged.
@@ -17,19 +17,19 @@ pub(crate) struct Outbox {
     next: u64,
     collector: Collector,
     gathered: Vec<(Instant, Report)>,
-    /// By their numbers, each with the time at which it was gathered.
+    /// Batches by their numbers, each with the time at which it was gathered.
     batches: VecDeque<(Instant, ReportBatch)>,
-    /// Batches at the front that this gateway has been sent.
+    /// Number of batches at the front that this gateway has been sent.
     sent: usize,
 }
 
 impl Outbox {
-    /// `epoch`: drawn anew by each process, not 0.
+    /// Creates an empty outbox; `epoch` is random for each process, not 0.
     pub(crate) fn new(epoch: u64, collector: Collector) -> Self {
         Self { epoch, next: 1, collector, gathered: Vec::new(), batches: VecDeque::new(), sent: 0 }
     }
 
-    /// One more; false if there is no room.
+    /// Adds a report; returns false if there is no room.
     pub(crate) fn put(&mut self, now: Instant, report: Report) -> bool {
         if self.gathered.len() == BATCH {
             return false;
@@ -38,12 +38,12 @@ impl Outbox {
         true
     }
 
-    /// Whether a batch need not wait for more.
+    /// Returns true if a batch need not wait for more reports.
     pub(crate) fn is_full(&self) -> bool {
         self.gathered.len() == BATCH
     }
 
-    /// What has been gathered becomes a batch, if there is room for one more.
+    /// Makes the gathered reports a batch, if there is room for one more.
     pub(crate) fn close(&mut self, now: Instant, status: HostStatus) {
         if self.gathered.is_empty() || self.batches.len() == UNACKNOWLEDGED {
             return;
@@ -61,7 +61,7 @@ impl Outbox {
         self.batches.push_back((now, batch));
     }
 
-    /// The next batch that this gateway has not been sent, as old as it is by now.
+    /// Returns the next batch that this gateway has not been sent, with its age at `now`.
     pub(crate) fn next_to_send(&mut self, now: Instant) -> Option<ReportBatch> {
         let (then, batch) = self.batches.get(self.sent)?;
         self.sent += 1;
@@ -72,12 +72,12 @@ impl Outbox {
         Some(batch)
     }
 
-    /// It could not be sent after all.
+    /// Marks the last batch as not sent, after a failure.
     pub(crate) fn unsend(&mut self) {
         self.sent = self.sent.saturating_sub(1);
     }
 
-    /// This batch and all before it are dealt with.
+    /// Removes this batch and all before it, which are finished.
     pub(crate) fn acknowledge(&mut self, epoch: u64, sequence: u64) {
         if epoch != self.epoch {
             return;
@@ -88,12 +88,12 @@ impl Outbox {
         }
     }
 
-    /// Another gateway has been sent nothing yet.
+    /// Marks all batches as not sent, for another gateway.
     pub(crate) fn start_over(&mut self) {
         self.sent = 0;
     }
 
-    /// Nothing is under way, and nothing waits.
+    /// Returns true if no report waits or is unacknowledged.
     pub(crate) fn is_empty(&self) -> bool {
         self.gathered.is_empty() && self.batches.is_empty()
     }
@@ -123,7 +123,7 @@ mod tests {
         }
         assert_eq!(numbers(&mut outbox, now), [1, 2, 3]);
         outbox.acknowledge(7, 1);
-        // Of another process's numbers nothing is said.
+        // An acknowledgement of another process's numbers has no effect.
         outbox.acknowledge(8, 3);
         assert_eq!(numbers(&mut outbox, now), [0_u64; 0]);
         outbox.start_over();

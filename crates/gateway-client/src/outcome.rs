@@ -1,23 +1,23 @@
-//! What has become of reports that a gateway was told: taken, refused and why, or lost.
+//! The outcome of reports to a gateway: accepted, refused with the reason, or lost.
 
 use gateway_proto::v1::Refusal;
 use units::counted;
 
-/// Counts of reports.
+/// Counters of reports.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// Reports handed to the client.
+    /// Reports passed to the client.
     pub(super) told: u64,
     /// Reports that count at a gateway.
     pub(super) taken: u64,
-    /// Reports that there was no room for.
+    /// Reports dropped because the queue was full.
     pub(super) dropped: u64,
     /// Refused reports, by reason.
     pub(super) refused: Vec<(Refusal, u64)>,
 }
 
 impl Outcome {
-    /// What to print on standard output once all is acknowledged.
+    /// Returns the text for standard output once all is acknowledged.
     ///
     /// # Errors
     /// If reports were lost, or all were refused: with the reasons.
@@ -28,11 +28,11 @@ impl Outcome {
             return Err(format!("{} of {all} found no room and are lost", self.dropped));
         }
         if refused == 0 {
-            // The acknowledgement of a batch that is sent again has no counts.
+            // The acknowledgement of a repeated batch has no counts.
             return Ok(format!("{all} acknowledged"));
         }
         let reasons = self.reasons();
-        // An acknowledgement that came twice may have lost the count of some.
+        // A repeated acknowledgement may have lost the count of some reports.
         match refused >= self.told || self.taken == 0 {
             true => Err(format!("the gateway took none of {all}: {reasons}")),
             false => Ok(format!("{} of {all} taken, {refused} refused: {reasons}", self.taken)),
@@ -45,7 +45,7 @@ impl Outcome {
     }
 }
 
-/// Why, by the name that the gateway's metrics have, and what an operator can do.
+/// Returns the reason under the name of the gateway's metrics, and the operator's way out.
 const fn reason(why: Refusal) -> &'static str {
     match why {
         Refusal::Unspecified => "for a reason that this version does not know",

@@ -1,11 +1,11 @@
-//! Questions that have been asked and not answered.
+//! Questions that are asked but not answered.
 
 use crate::message::SiteQuestion;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Questions at most that are open at a time.
+/// Maximum number of open questions.
 const MOST: usize = 4096;
 
 /// Questions in the order in which they were asked.
@@ -19,7 +19,7 @@ pub(crate) struct Pending<T> {
 struct Asked<T> {
     id: u64,
     at: Instant,
-    /// `None`: answered.
+    /// The question; `None` if it is answered.
     question: Option<SiteQuestion<T>>,
 }
 
@@ -30,7 +30,7 @@ impl<T> Default for Pending<T> {
 }
 
 impl<T> Pending<T> {
-    /// The number that the question goes by; the question if too many are open.
+    /// Adds a question and returns its number; returns the question if too many are open.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl<T> Pending<T> {
         Ok(self.next)
     }
 
-    /// Answered: the question, unless it was given up or answered before.
+    /// Removes and returns the answered question; `None` if it was given up or answered before.
     pub(crate) fn answer(&mut self, id: u64) -> Option<SiteQuestion<T>> {
         let at = self.open.binary_search_by_key(&id, |asked| asked.id).ok()?;
         let question = self.open[at].question.take();
@@ -54,7 +54,7 @@ impl<T> Pending<T> {
         question
     }
 
-    /// Gives up what was asked more than `patience` ago; how many those are.
+    /// Gives up questions that have waited for longer than `patience`; returns their number.
     pub(crate) fn give_up(&mut self, now: Instant, patience: Duration) -> u64 {
         let mut given_up = 0;
         while self.open.front().is_some_and(|asked| now - asked.at > patience) {
@@ -64,7 +64,7 @@ impl<T> Pending<T> {
         given_up
     }
 
-    /// How long the oldest has waited.
+    /// Returns the waiting time of the oldest question.
     pub(crate) fn oldest(&self, now: Instant) -> Duration {
         self.open.front().map_or(Duration::ZERO, |asked| now - asked.at)
     }

@@ -1,4 +1,4 @@
-//! Reports of a program that ends: it waits until the gateways have acknowledged all of them.
+//! Reports of a program that ends. It waits until the gateways have acknowledged all of them.
 
 use crate::client::SiteClient;
 use crate::config::ClientConfig;
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 /// Longest wait for a gateway.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Reports that are sent before it is waited for them.
+/// Number of reports between two waits for acknowledgements.
 const AT_ONCE: u64 = 4096;
 
-/// Reports to the gateways of a site, and waits for them.
+/// Sends reports to the gateways of a site, and waits for them.
 #[derive(Debug)]
 pub struct SiteReporter {
     client: SiteClient<()>,
@@ -40,9 +40,10 @@ impl SiteReporter {
         Ok(Self { client, trouble, reported: 0 })
     }
 
-    /// Sends a report, and waits now and then.
+    /// Sends a report, and waits from time to time.
     ///
     /// # Errors
+    ///
     /// If no gateway acknowledges the reports in time: why.
     pub fn report(&mut self, report: Report) -> Result<(), String> {
         self.reported += 1;
@@ -63,10 +64,11 @@ impl SiteReporter {
         Err(format!("no gateway has taken all reports: {why}"))
     }
 
-    /// Waits until all is acknowledged, and returns in words what became of the reports.
+    /// Waits until all is acknowledged, and returns a sentence about the outcome of the reports.
     ///
     /// # Errors
-    /// If reports were lost or none was taken: why.
+    ///
+    /// If reports were lost or none was accepted: why.
     pub fn finish(&self) -> Result<String, String> {
         self.flush()?;
         let status = self.client.status();

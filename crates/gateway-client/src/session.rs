@@ -1,4 +1,5 @@
-//! Speaks with one gateway after the other: asks, reports and hears, for as long as that one answers.
+//! The conversation with one gateway after the other: asks, reports and receives, for as long as
+//! that one answers.
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
@@ -15,16 +16,18 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-/// How often reports leave that have not filled a batch.
+/// Time after which reports are sent although they do not fill a batch.
 const TICK: Duration = Duration::from_millis(250);
-/// After so long a question is given up.
+/// Time after which a question is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A gateway that lets a question wait so long is slow: the next one is tried, if there is one.
+/// Waiting time of a question after which a gateway counts as slow: the next one is tried, if there
+/// is one.
 const SLOW: Duration = Duration::from_millis(750);
-/// After all gateways have been tried: so long at first, twice as long each time, and no longer than the second.
+/// Pause after all gateways have been tried: the first value at first, doubled each time, up to the
+/// second.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
-/// Whom answers are told.
+/// The receiver of events; it returns true if an answer was in time.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
 
 pub(crate) struct Speaker<T> {
@@ -35,15 +38,15 @@ pub(crate) struct Speaker<T> {
     hear: Hearer<T>,
     pending: Pending<T>,
     outbox: Outbox,
-    /// Those who wait until the outbox is empty.
+    /// Callers that wait until the outbox is empty.
     flushes: Vec<oneshot::Sender<()>>,
 }
 
-/// Why no more is said to a gateway.
+/// The reason why the conversation with a gateway ends.
 enum End {
-    /// Nobody holds the client any more.
+    /// The client was dropped.
     Dropped,
-    /// Why it is no good.
+    /// The connection failed, for this reason.
     Lost(String),
 }
 
@@ -69,7 +72,7 @@ impl<T> Speaker<T> {
         }
     }
 
-    /// Until nobody holds the client any more.
+    /// Runs until the client is dropped.
     pub(crate) async fn run(mut self) {
         let (mut turn, mut failures) = (0, 0);
         loop {
@@ -94,7 +97,7 @@ impl<T> Speaker<T> {
         }
     }
 
-    /// Whether it could be reached, and why it is spoken with no more.
+    /// Returns whether the gateway accepted a connection, and why the conversation ended.
     async fn speak_with(&mut self, gateway: &str) -> (bool, End) {
         let mut streams = match self.reach(gateway).await {
             Ok(streams) => streams,
@@ -245,7 +248,7 @@ impl<T> Speaker<T> {
         is_slow.then_some(()).map_or(Ok(()), |()| Err("it is slow to answer".to_owned()))
     }
 
-    /// Sends what is a batch already.
+    /// Sends the complete batches.
     fn send_batches(&mut self, streams: &Streams) {
         let now = Instant::now();
         while let Some(batch) = self.outbox.next_to_send(now) {
@@ -268,12 +271,12 @@ impl<T> Speaker<T> {
 
     fn tell_flushed(&mut self) {
         if self.outbox.is_empty() {
-            // Who has given up does not want to know.
+            // A caller that has given up does not need the signal.
             self.flushes.drain(..).for_each(|done| _ = done.send(()));
         }
     }
 
-    /// Waits; true if nobody holds the client any more.
+    /// Waits; returns true if the client was dropped.
     async fn pause(&mut self, pause: Duration) -> bool {
         let end = Instant::now() + pause;
         loop {
@@ -288,7 +291,8 @@ impl<T> Speaker<T> {
     }
 }
 
-/// Half of it to one and a half, by chance: agents that have lost one gateway do not come back all at once.
+/// Returns a random time between half and one and a half of the pause, so that agents that have
+/// lost one gateway do not all return at once.
 fn pause_after(rounds: usize) -> Duration {
     let doubled = 1_u32.checked_shl(u32::try_from(rounds).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
     let longest = PAUSE.0.saturating_mul(doubled).min(PAUSE.1);

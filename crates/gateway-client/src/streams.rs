@@ -11,9 +11,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::Channel;
 
-/// Questions and batches that a gateway has not read yet.
+/// Maximum number of questions and batches that a gateway has not read yet.
 const UNREAD: usize = 256;
-/// Addresses that a gateway lets a subscriber name.
+/// Maximum number of addresses that a gateway lets a subscriber name.
 const MOST_ADDRESSES: usize = 256;
 
 /// The role of the client's certificate.
@@ -54,7 +54,7 @@ pub(crate) enum Received {
 }
 
 impl OtherStreams {
-    /// The next message; an error if a stream has ended.
+    /// Returns the next message; an error if a stream has ended.
     pub(crate) async fn next(&mut self) -> Result<Received, String> {
         match self {
             Self::Agent(streams) => tokio::select! {
@@ -101,7 +101,7 @@ async fn open_as_agent(
     Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates })))
 }
 
-/// The message of a stream; an error if the stream has ended.
+/// Returns the message of a stream; an error if the stream has ended.
 pub(crate) fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
     match message {
         Ok(Some(message)) => Ok(message),

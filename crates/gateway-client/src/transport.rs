@@ -1,4 +1,4 @@
-//! Connects to a gateway: mutual TLS, and signs of life, so that one that is gone is known to be gone within a second.
+//! Connects to a gateway: mutual TLS, and keep-alives that detect a lost gateway within a second.
 
 use crate::certificates::{causes, certificate_fault};
 use crate::config::ClientConfig;
@@ -10,15 +10,15 @@ use std::{fs, io};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Status};
 
-/// A gateway that takes longer is taken for gone: a site's own answers within a millisecond.
+/// Longest time to connect: a site's own gateway answers within a millisecond.
 const CONNECT: Duration = Duration::from_millis(700);
-/// How often a silent gateway is asked for a sign of life, and how long that may take.
+/// Interval of keep-alives to a silent gateway, and the time within which it must answer one.
 const ALIVE: Duration = Duration::from_millis(400);
 
 /// The reason for which a gateway cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayFault {
-    /// Files are wrong, here or there. Waiting mends nothing.
+    /// Files are wrong, here or there, so trying again does not help.
     Certificates(String),
     /// It does not answer now.
     Silent(String),
@@ -44,10 +44,10 @@ impl GatewayFault {
     }
 }
 
-/// A channel to a gateway that is alive.
+/// Connects to a live gateway.
 ///
 /// # Errors
-/// Which file cannot be read, or why it cannot be reached.
+/// If a file cannot be read, or the gateway cannot be connected: the reason.
 pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Channel, GatewayFault> {
     let endpoint = endpoint(config, gateway).map_err(GatewayFault::Certificates)?;
     let reached = tokio::time::timeout(CONNECT * 2, endpoint.connect()).await;
@@ -79,10 +79,10 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
         .keep_alive_while_idle(true))
 }
 
-/// Whether the files can be read, and whether the key is the certificate's.
+/// Checks that the files can be read, and that the key is the certificate's.
 ///
 /// # Errors
-/// The file, and what is wrong with it.
+/// If not: the file, and its fault.
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
     config.gateways.iter().try_for_each(|gateway| endpoint(config, gateway).map(drop))
 }
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }
 
-/// What a gateway has said, or how the connection to it has ended.
+/// Returns the gateway's message, or how the connection to it has ended.
 pub(crate) fn told(status: &Status) -> String {
     if let Some(error) = io_error(status) {
         return match error.kind() {
@@ -117,7 +117,8 @@ fn io_error(error: &dyn Error) -> Option<&io::Error> {
 mod tests {
     use super::*;
 
-    /// A connection that ends without TLS' farewell has a text with the address of a manual.
+    /// The error of a connection that ends without TLS' close_notify has the address of a manual in
+    /// its text.
     #[test]
     fn a_status_says_what_a_person_can_use() {
         let cut = io::Error::new(io::ErrorKind::UnexpectedEof, "see https://docs.rs/rustls");
@@ -125,7 +126,7 @@ mod tests {
         let reset = io::Error::from(io::ErrorKind::ConnectionReset);
         assert_eq!(told(&Status::from_error(Box::new(reset))), "connection reset");
         assert_eq!(told(&Status::unavailable("the gateway ends")), "the gateway ends");
-        // Without a word there is its kind at least.
+        // If there is no message, the text has at least the kind of error.
         assert!(told(&Status::internal("")).contains("Internal error"));
     }
 }

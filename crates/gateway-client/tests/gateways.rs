@@ -1,5 +1,5 @@
-//! A client and its gateways: one that answers, one that is silent, one that ends. The gateways here are as small as the
-//! protocol allows; the real one is in crate `gateway`.
+//! A client and its gateways: one that answers, one that is silent, one that ends. The gateways of
+//! these tests are as small as the protocol permits; the real one is in crate `gateway`.
 
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
@@ -20,16 +20,16 @@ use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status, Streaming};
 
-/// How a gateway behaves.
+/// The behaviour of a gateway.
 #[derive(Clone, Default)]
 struct Fake {
-    /// Of each answer.
+    /// Window of each answer.
     window: u64,
-    /// Takes questions and answers none.
+    /// True if it takes questions and answers none.
     is_silent: bool,
-    /// Takes batches and acknowledges none.
+    /// True if it takes batches and acknowledges none.
     never_acks: bool,
-    /// Refuses questions and subscriptions, as the gateway does to an observer.
+    /// True if it refuses questions and subscriptions, as the gateway does to an observer.
     is_for_observers: bool,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
@@ -37,7 +37,7 @@ struct Fake {
 
 type Stream<T> = ReceiverStream<Result<T, Status>>;
 
-/// What `map` makes of each message that comes in.
+/// Answers each received message with the result of `map`.
 fn each<I: Send + 'static, O: Send + 'static>(
     mut messages: Streaming<I>,
     mut map: impl FnMut(I) -> Option<O> + Send + 'static,
@@ -127,7 +127,7 @@ impl Gateway for Fake {
     }
 }
 
-/// Certificates in a folder that goes with it.
+/// Certificates in a folder that is removed with it.
 struct Site {
     folder: PathBuf,
     ca: String,
@@ -166,7 +166,7 @@ impl Site {
         }
     }
 
-    /// A gateway until what is returned is dropped, and where it is.
+    /// Runs a gateway until the returned sender is dropped; returns its address.
     fn serve(&self, fake: Fake) -> (String, oneshot::Sender<()>) {
         let tls = ServerTlsConfig::new()
             .identity(Identity::from_pem(&self.gateway.0, &self.gateway.1))
@@ -183,7 +183,7 @@ impl Site {
                     .unwrap()
                     .add_service(GatewayServer::new(fake))
                     .serve_with_incoming(TcpListenerStream::new(listener));
-                // Dropped with its connections, as a process that is killed.
+                // It is dropped with its connections, like a killed process.
                 tokio::select! { _ = serves => {}, _ = stopped => {} }
             });
         });
@@ -211,7 +211,7 @@ fn client(config: ClientConfig) -> (SiteClient<()>, mpsc::Receiver<SiteEvent<()>
     (SiteClient::start(config, hear).unwrap(), events)
 }
 
-/// The first event that `wanted` makes something of.
+/// Returns the first event for which `wanted` returns a value.
 fn first<T>(
     events: &mpsc::Receiver<SiteEvent<()>>,
     mut wanted: impl FnMut(SiteEvent<()>) -> Option<T>,
@@ -259,7 +259,7 @@ fn a_gateway_answers_and_takes_reports() {
     assert_eq!((status.reports_taken, status.reports_dropped), (3, 0));
 }
 
-/// More than one batch, told while the client still connects.
+/// More than one batch is reported while the client still connects.
 #[test]
 fn what_is_told_before_a_gateway_answers_waits_for_it() {
     let site = Site::new("before");
@@ -298,7 +298,7 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
         let batches = fake.batches.lock().unwrap();
         batches.iter().map(|batch| (batch.epoch, batch.sequence)).collect::<Vec<_>>()
     };
-    // The same number: whoever has both counts it once.
+    // The numbers are the same, so a gateway that has both counts the batch once.
     assert_eq!(numbers(&first_fake), numbers(&second_fake));
 }
 
@@ -312,7 +312,7 @@ fn a_gateway_that_answers_nothing_is_left_within_seconds() {
     let asked = Instant::now();
     client.ask(question());
     assert_eq!(first(&events, connected), two);
-    // Three quarters of a second and a tick are what it is given; a busy machine has more.
+    // The client gives it three quarters of a second and a tick; a busy machine needs more.
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     assert_eq!(client.status().none, 1);
 }
@@ -320,7 +320,7 @@ fn a_gateway_that_answers_nothing_is_left_within_seconds() {
 #[test]
 fn without_a_gateway_nobody_waits_and_all_is_counted() {
     let site = Site::new("without");
-    // Nothing listens at a port that was free a moment ago.
+    // No process listens at a port that was free a moment ago.
     let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (client, events) = client(site.config(&[nowhere.to_string()]));
     first(&events, |event| matches!(event, SiteEvent::Lost(_)).then_some(()));
@@ -336,7 +336,7 @@ fn without_a_gateway_nobody_waits_and_all_is_counted() {
     }
     let status = client.status();
     assert_eq!(status.asked, 20_000);
-    // Sixteen batches wait, and one more is gathered; the rest there was no room for.
+    // Sixteen batches wait, and one more is gathered; the rest is dropped for lack of room.
     assert!(status.reports_dropped >= 20_000 - 17 * 1024, "{status:?}");
     assert!(status.trouble.unwrap().contains(&nowhere.to_string()));
 }
@@ -363,8 +363,8 @@ fn a_gateway_of_another_authority_is_not_believed() {
     assert!(why.contains("certificate"), "{why}");
 }
 
-/// Its gateway lets it neither ask nor subscribe, so it must not try. A visitor who comes while no
-/// gateway answers is of no use later, and a counter says so.
+/// Its gateway lets it neither ask nor subscribe, so it must not try. The announcement of a visitor
+/// is useless later, so it is dropped while no gateway answers, and a counter shows that.
 #[test]
 fn an_observer_reports_and_announces_and_opens_no_other_stream() {
     let site = Site::new("observes");
@@ -392,7 +392,7 @@ fn an_observer_reports_and_announces_and_opens_no_other_stream() {
     until("it is counted", || client.unannounced() == 1);
 }
 
-/// Until something holds, for thirty seconds.
+/// Waits until a condition holds, for at most thirty seconds.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {

@@ -24,18 +24,18 @@ pub struct ObserveConfig {
     pub metrics: Option<SocketAddr>,
 }
 
-/// The packets that an observer reads, and what it makes of them.
+/// The packets that an observer reads, and their use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureConfig {
     /// The source of the packets.
     pub place: CapturePlace,
     /// Ports of the site's servers.
     pub ports: Vec<u16>,
-    /// Whether it rebuilds senders and reports their transfers.
+    /// True if it rebuilds senders and reports their transfers.
     pub passive: bool,
-    /// Whether it announces visitors as their SYNs arrive, and as they ask on idle connections.
+    /// True if it announces visitors as their SYNs arrive, and as they ask on idle connections.
     pub push: bool,
-    /// Addresses of the site's servers, whose TCP options are believed.
+    /// Addresses of the site's servers whose TCP options are accepted.
     pub option_servers: Vec<IpNet>,
     /// Longest prefixes that it reports.
     pub longest: ReportedPrefix,
@@ -60,18 +60,18 @@ pub enum CapturePlace {
 }
 
 impl CapturePlace {
-    /// True of interfaces: packets are of now, and no read waits for long.
+    /// Returns true for interfaces: packets are recent, and no read waits for long.
     pub(crate) const fn is_live(&self) -> bool {
         matches!(self, Self::Interfaces(_))
     }
 
-    /// True of a file that ends, and not of a pipe.
+    /// Returns true for a file that ends, but not for a pipe.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self, Self::File(file) if file.is_file())
     }
 }
 
-/// Writes it as the operator named it.
+/// Writes it as in the operator's configuration.
 impl fmt::Display for CapturePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -105,10 +105,11 @@ struct ObserveOptions {
 }
 
 impl ObserveConfig {
-    /// The configuration in `file`.
+    /// Reads the configuration in `file`.
     ///
     /// # Errors
-    /// With file and line, or the key, and the way out.
+    ///
+    /// With file and line, or the key, and the solution.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(file).map_err(|error| {
             let way_out = "`headstart gateway init DIR --observe INTERFACE` writes one";
@@ -117,7 +118,8 @@ impl ObserveConfig {
         Self::parse(&text, file)
     }
 
-    /// The configuration in `text` of `file`. Names of files are relative to the folder of `file`.
+    /// Reads the configuration in `text` of `file`. Names of files are relative to the folder of
+    /// `file`.
     fn parse(text: &str, file: &Path) -> Result<Self, String> {
         let shown = file.display().to_string();
         let options: ObserveOptions = toml::from_str(text)
@@ -163,7 +165,7 @@ impl CaptureConfig {
     }
 }
 
-/// The value of `key`, the upper bound by default.
+/// Returns the value of `key`, the upper bound by default.
 fn within(key: &str, value: Option<u8>, allowed: RangeInclusive<u8>) -> Result<u8, String> {
     let (least, most) = (*allowed.start(), *allowed.end());
     match value.unwrap_or(most) {
@@ -198,7 +200,7 @@ mod tests {
         assert_eq!(file, CapturePlace::File("/etc/o/p".into()));
     }
 
-    /// Each error names the file, the key or the line, and the way out.
+    /// Each error names the file, the key or the line, and the solution.
     #[test]
     fn what_is_wrong_is_named() {
         for (text, expected) in [

@@ -15,14 +15,15 @@ pub struct ObserverCounts {
     pub lost: Counter,
     /// Interfaces of the capture that are gone now.
     pub missing_interfaces: Gauge,
-    /// TCP options of agents in packets that leave none of the servers whose options are believed.
+    /// TCP options of agents in packets from other hosts than the servers whose options are
+    /// accepted.
     pub foreign_options: Counter,
     /// TCP options of agents that no agent has written.
     pub bad_options: Counter,
 }
 
 impl ObserverCounts {
-    /// All metrics as text (OpenMetrics 1.0), with those of the clients that report.
+    /// Returns all metrics as text (OpenMetrics 1.0), with those of the clients that report.
     pub(crate) fn metrics<'a>(
         &self,
         is_connected: bool,

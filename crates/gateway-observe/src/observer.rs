@@ -1,4 +1,4 @@
-//! The process: a capture, the clients that report what it finds, and `/metrics`.
+//! The process: a capture, the clients that report its findings, and `/metrics`.
 
 use crate::config::ObserveConfig;
 use crate::counts::ObserverCounts;
@@ -22,12 +22,13 @@ pub struct SiteObserver {
 }
 
 impl SiteObserver {
-    /// Begins to read packets, and to report them.
+    /// Starts to read packets, and to report them.
     ///
     /// # Errors
+    ///
     /// If an interface is unknown, the right to capture is missing, a certificate cannot be read or
-    /// the address of the metrics is taken: with the way out. It is no error if no gateway answers:
-    /// the observer tries again.
+    /// the address of the metrics is taken: with the solution. It is no error if no gateway
+    /// answers: the observer tries again.
     pub fn start(config: &ObserveConfig) -> Result<Self, String> {
         let metrics = config.metrics.map(bind).transpose()?;
         let reporter = Arc::new(GatewayReporter::new(config)?);
@@ -40,7 +41,7 @@ impl SiteObserver {
         &self.reporter.counts
     }
 
-    /// True while gateways take its reports.
+    /// Returns true while gateways accept its reports.
     pub fn is_connected(&self) -> bool {
         self.reporter.is_connected()
     }
@@ -48,7 +49,8 @@ impl SiteObserver {
     /// Runs until a signal ends the observer, or the capture ends by itself.
     ///
     /// # Errors
-    /// The same errors as [`Self::end`], and if the metrics can be served no longer.
+    ///
+    /// The same errors as [`Self::end`], and if the metrics can no longer be served.
     pub fn run(mut self) -> Result<(), String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot wait for signals: {error}"))?;
@@ -62,7 +64,7 @@ impl SiteObserver {
         let mut terminate = listen(SignalKind::terminate())?;
         let mut interrupt = listen(SignalKind::interrupt())?;
         say(LogPriority::Notice, "reads packets");
-        // It fails where there is no service manager.
+        // It fails without a service manager.
         let _ = sd_notify::notify(&[NotifyState::Ready]);
         tokio::select! {
             _ = terminate.recv() => Ok(()),
@@ -73,10 +75,11 @@ impl SiteObserver {
     }
 
     /// Ends the capture and waits until the gateway has acknowledged the reports. A capture of
-    /// interfaces also reports the transfers under way. Blocks, so it may not run on a thread of an
+    /// interfaces also reports the current transfers. Blocks, so it may not run on a thread of an
     /// asynchronous runtime.
     ///
     /// # Errors
+    ///
     /// If the capture has failed, or no gateway acknowledges the reports within seconds.
     pub fn end(self) -> Result<(), String> {
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
@@ -100,7 +103,7 @@ fn bind(address: SocketAddr) -> Result<TcpListener, String> {
     })
 }
 
-/// Serves `/metrics`; without a listener, waits for ever.
+/// Serves `/metrics`; without a listener, waits forever.
 async fn serve(
     listener: Option<TcpListener>,
     reporter: Arc<GatewayReporter>,

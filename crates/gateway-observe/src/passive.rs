@@ -1,5 +1,6 @@
-//! Passive collection: what the trace engine rebuilds of senders, transfer by transfer, as reports. The observer sees packets and has nobody
-//! changed (Zhang, Qiu & Keshav 2000 §5.1). One engine, crate `trace`, tells it.
+//! Passive collection: reports from the senders that the trace engine rebuilds, one for each
+//! transfer. The observer reads packets and changes no host (Zhang, Qiu & Keshav 2000 §5.1). Its
+//! source is one engine of crate `trace`.
 
 use crate::config::ReportedPrefix;
 use gateway_client::network_of;
@@ -13,28 +14,29 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// Connections of which a loss is remembered until the transfer ends; the engine bounds those that it follows.
+/// Maximum number of connections whose loss is remembered until the transfer ends; the engine
+/// bounds those that it follows.
 const MOST: usize = 1 << 20;
 
-/// A transfer as a report, with when it ended and whose it was.
+/// A transfer as a report, with its end and its client.
 #[derive(Clone, Copy, Debug)]
 pub struct PassiveReport {
-    /// When the last byte was acknowledged.
+    /// Time at which the last byte was acknowledged.
     pub at: Instant,
     /// The visitor.
     pub client: IpAddr,
-    /// What is reported.
+    /// The report.
     pub report: Report,
 }
 
 impl PassiveReport {
-    /// When the first byte was sent.
+    /// Returns the time at which the first byte was sent.
     pub fn began(&self) -> Instant {
         let took = self.report.transfer_us.saturating_mul(1000);
         Instant::from_nanos(self.at.as_nanos().saturating_sub(took))
     }
 
-    /// The report of a network that is no longer than `longest`.
+    /// Returns the report of a network that is no longer than `longest`.
     pub(crate) fn within(self, longest: ReportedPrefix) -> Report {
         let network = network_of(self.client);
         let bits = if network.addr().is_ipv4() { longest.v4 } else { longest.v6 };
@@ -43,15 +45,15 @@ impl PassiveReport {
     }
 }
 
-/// Hands each transfer of a server to `take`, in the order in which they end.
+/// Passes each transfer of a server to `take`, in the order in which they end.
 pub struct PassiveSink<F> {
     take: F,
-    /// Bytes outstanding when the transfer under way met its first loss.
+    /// Bytes outstanding at the first loss of the open transfer, by connection.
     lost_at: FxHashMap<u64, u64>,
 }
 
 impl<F: FnMut(PassiveReport)> PassiveSink<F> {
-    /// Hands to `take`.
+    /// Creates a sink that calls `take`.
     pub fn new(take: F) -> Self {
         Self { take, lost_at: FxHashMap::default() }
     }
@@ -63,7 +65,8 @@ impl<F: FnMut(PassiveReport)> TraceSink for PassiveSink<F> {
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        // A probe of the tail is no loss; later losses of a transfer say less than the first.
+        // A tail-loss probe is no loss; later losses of a transfer are less informative than the
+        // first.
         let is_loss = again.len > 0 && again.kind != RetransmissionKind::TailProbe;
         if sender.is_server && is_loss && self.lost_at.len() < MOST {
             self.lost_at.entry(sender.connection).or_insert(again.outstanding);
@@ -80,24 +83,25 @@ impl<F: FnMut(PassiveReport)> TraceSink for PassiveSink<F> {
     }
 }
 
-/// What was seen of a transfer, by the engine or in the tables of an analysis.
+/// A transfer seen by the engine or in the tables of an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenTransfer {
     /// Payload, bytes.
     pub bytes: u64,
-    /// Of a full segment, bytes; above 0.
+    /// Size of a full segment, bytes; above 0.
     pub mss: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u32,
     /// Congestion window at the end, bytes.
     pub last_window: u64,
-    /// Bytes outstanding when it met its first loss.
+    /// Bytes outstanding at its first loss.
     pub lost_at: Option<u64>,
     /// Lowest round trip; zero if it was not measured.
     pub min_rtt: Duration,
-    /// How long it waited for the receiver's window, for the application, and for a window in slow start.
+    /// Time that it waited for the receiver's window, for the application, and for a window in slow
+    /// start.
     pub waited: [Duration; 3],
-    /// From the first byte sent to the last acknowledged.
+    /// Time from the first byte sent to the last acknowledged.
     pub took: Duration,
 }
 
@@ -118,11 +122,11 @@ impl SeenTransfer {
         }
     }
 
-    /// What it says of `network`.
+    /// Returns its report of `network`.
     pub fn report(&self, network: IpNet) -> Report {
         let (window, bound) = match self.lost_at {
             Some(outstanding) => (outstanding, Bound::Loss),
-            // What was in flight is no more than either.
+            // The bytes in flight were no more than either.
             None => (self.last_window.min(self.bytes), self.bound()),
         };
         let segments = self.bytes.div_ceil(self.mss.max(1)) + u64::from(self.retransmissions);
@@ -140,7 +144,8 @@ impl SeenTransfer {
         }
     }
 
-    /// What kept the window of a transfer without loss: where it waited longest.
+    /// Returns the limit of the window in a transfer without loss: the cause that it waited for
+    /// longest.
     fn bound(&self) -> Bound {
         let bounds = [Bound::ReceiveWindow, Bound::Application, Bound::OwnStart];
         let longest = bounds.into_iter().zip(self.waited).max_by_key(|(_, waited)| *waited);
@@ -148,7 +153,7 @@ impl SeenTransfer {
     }
 }
 
-/// A report of `at`, as old as it is at `now`.
+/// Returns a report of `at`, with its age at `now`.
 pub fn aged(report: Report, at: Instant, now: Instant) -> Report {
     let age = now.saturating_since(at);
     Report { age_ms: u32::try_from(age.as_millis()).unwrap_or(u32::MAX), ..report }

@@ -1,38 +1,43 @@
-//! The TCP option by which a server tells what a connection has shown of its path, to whoever sees the packet: a report without a
-//! connection to the gateway (Zhang, Qiu & Keshav 2000 §5.1, second way). The agent writes it (`crates/agent/bpf/report.h`).
+//! The TCP option by which a server publishes a connection's measurements of its path to any
+//! observer of the packet. It is a report without a connection to the gateway (Zhang, Qiu & Keshav
+//! 2000 §5.1, second way). The agent writes it (`crates/agent/bpf/report.h`).
 //!
-//! An experiment of RFC 6994: kind 254, 16 bytes, identifier [`ID`], then in network byte order
-//! version and bound (four bits each), a byte of zeros, window, rate, lowest round trip, segments sent, segments lost (two bytes
-//! each). These five are [`scaled`]. docs/adr/0030-tcp-option.md says why it looks so.
+//! An experiment of RFC 6994 has kind 254, 16 bytes and the identifier [`ID`]. These fields follow
+//! in network byte order:
+//! - version and bound (four bits each)
+//! - a byte of zeros
+//! - window, rate, lowest round trip, segments sent, segments lost (two bytes each, [`scaled`])
+//!
+//! docs/adr/0030-tcp-option.md has the reasons for this layout.
 
 use gateway_proto::v1::{Bound, Network, Report};
 use ipnet::IpNet;
 
 /// The identifier of the experiment (RFC 6994 §3), "HS". It is not registered.
 pub const ID: u16 = 0x4853;
-/// Of the layout.
+/// Version of the layout.
 const VERSION: u8 = 1;
 
-/// What the option says.
+/// The content of the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathOption {
-    /// What kept the window where it was, in the numbers of the protocol.
+    /// The limit of the window, in the numbers of the protocol.
     pub bound: Bound,
-    /// Bytes: the most that was in flight and arrived, or at which loss came.
+    /// Window, bytes: the most that was in flight and delivered, or at which a loss happened.
     pub window: u64,
-    /// Delivery rate, bytes a second; 0: not measured.
+    /// Delivery rate, bytes per second; 0: not measured.
     pub rate: u64,
     /// Lowest round trip, microseconds; 0: not measured.
     pub min_rtt_us: u64,
     /// Segments with data sent, retransmissions included.
     pub sent: u64,
-    /// Of these, sent again.
+    /// Number of these segments that were retransmissions.
     pub lost: u64,
 }
 
 impl PathOption {
-    /// Reads what follows the identifier. `None`: another version, or figures that nobody has; the gateway judges the rest as it
-    /// judges every report.
+    /// Reads the bytes after the identifier. `None` for another version, or for impossible values;
+    /// the gateway judges the rest as it judges every report.
     pub fn read(value: &[u8; 12]) -> Option<Self> {
         let [head, _, figures @ ..] = value;
         let bound = Bound::try_from(i32::from(head & 15)).ok()?;
@@ -47,7 +52,7 @@ impl PathOption {
         Some(Self { bound, window, rate, min_rtt_us, sent, lost })
     }
 
-    /// As it follows the identifier.
+    /// Returns the bytes after the identifier.
     pub fn write(&self) -> [u8; 12] {
         let mut value = [0; 12];
         // All bounds have numbers below 16.
@@ -59,7 +64,7 @@ impl PathOption {
         value
     }
 
-    /// What it reports of `network`.
+    /// Returns its report of `network`.
     pub fn report(&self, network: IpNet) -> Report {
         let count = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         Report {
@@ -68,7 +73,7 @@ impl PathOption {
             rate: self.rate.saturating_mul(8),
             min_rtt_us: self.min_rtt_us,
             sent: count(self.sent),
-            // Each is rounded down by itself.
+            // Each is rounded down separately.
             lost: count(self.lost.min(self.sent)),
             bound: self.bound.into(),
             ..Report::default()
@@ -76,8 +81,8 @@ impl PathOption {
     }
 }
 
-/// A number in 16 bits: itself below 2048, above it within 1/1024, rounded down. The upper six bits are an exponent, the lower ten
-/// the digits behind the highest.
+/// Encodes a number in 16 bits: exactly below 2048, above that rounded down, within 1/1024. The
+/// upper six bits are an exponent, the lower ten the digits after the highest.
 ///
 /// # Examples
 /// ```
@@ -93,7 +98,7 @@ pub const fn scaled(number: u64) -> u16 {
     if digits < 1024 { digits } else { (shift as u16 + 1) << 10 | (digits & 1023) }
 }
 
-/// The number again; `None` beyond 64 bits.
+/// Decodes the number; `None` if it does not fit into 64 bits.
 pub const fn unscaled(scaled: u16) -> Option<u64> {
     let (exponent, digits) = (scaled >> 10, (scaled & 1023) as u64);
     match exponent {
@@ -108,8 +113,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By hand: 144,800 bytes are 8 << 10 | 107 (0x206b), 2,500,000 bytes a second 1220 << 11 (12 << 10 | 196: 0x30c4), 80,000 µs
-    /// 1250 << 6 (7 << 10 | 226: 0x1ce2), 139 and 2 themselves.
+    /// Worked out by hand. 144,800 bytes are 8 << 10 | 107 (0x206b), and 2,500,000 bytes per second
+    /// are 1220 << 11 (12 << 10 | 196: 0x30c4). 80,000 µs are 1250 << 6 (7 << 10 | 226: 0x1ce2);
+    /// 139 and 2 stay the same.
     const BYTES: [u8; 12] = [0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
 
     fn option() -> PathOption {
@@ -138,7 +144,7 @@ mod tests {
             bytes[at] = byte;
             assert_eq!(PathOption::read(&bytes), None, "{byte:#x} at {at}");
         }
-        // What a later version may use does not matter.
+        // Bytes that a later version may use do not matter.
         let mut bytes = BYTES;
         bytes[1] = 0xff;
         assert_eq!(PathOption::read(&bytes), Some(option()));

@@ -1,4 +1,5 @@
-//! Findings of the capture go to the gateway: transfers and options as reports, SYNs as visitors.
+//! Sends findings of the capture to the gateway: transfers and options as reports, SYNs as
+//! visitors.
 
 use crate::config::{CapturePlace, ObserveConfig, ReportedPrefix};
 use crate::counts::ObserverCounts;
@@ -14,7 +15,7 @@ use support::clock::wall;
 /// Longest wait for a gateway that does not acknowledge, at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Reports of a file that may wait for their acknowledgement.
+/// Maximum number of reports of a file that wait for their acknowledgement.
 const UNACKNOWLEDGED: u64 = 4096;
 
 /// A finding of the capture.
@@ -26,9 +27,9 @@ pub(crate) enum Found {
     Option(PassiveReport),
     /// A SYN, or a request on an idle connection.
     Arrival {
-        /// Address that the packet goes to.
+        /// Destination address of the packet.
         server: IpAddr,
-        /// Address that it comes from.
+        /// Source address of the packet.
         visitor: IpAddr,
     },
 }
@@ -38,7 +39,7 @@ pub(crate) enum Found {
 pub(crate) struct GatewayReporter {
     /// Transfers and visitors.
     passive: SiteClient<()>,
-    /// TCP options, whose batches have numbers of their own; `None`: no options are believed.
+    /// TCP options, whose batches have their own numbers; `None`: no options are accepted.
     options: Option<SiteClient<()>>,
     longest: ReportedPrefix,
     /// Reports since the last wait of [`Self::pace`].
@@ -79,8 +80,8 @@ impl GatewayReporter {
         self.unpaced.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits now and then for the gateway, if the packets are in a file: it is read faster than a
-    /// gateway takes reports. Interfaces and pipes have new packets meanwhile.
+    /// Waits from time to time for the gateway, if the packets are in a file: it is read faster
+    /// than a gateway accepts reports. Interfaces and pipes have new packets meanwhile.
     pub(crate) fn pace(&self, place: &CapturePlace) {
         if self.unpaced.load(Ordering::Relaxed) >= UNACKNOWLEDGED && place.is_file() {
             self.unpaced.store(0, Ordering::Relaxed);
@@ -93,7 +94,7 @@ impl GatewayReporter {
         self.clients().all(|client| client.flush(PATIENCE))
     }
 
-    /// True while gateways take the reports.
+    /// Returns true while gateways accept the reports.
     pub(crate) fn is_connected(&self) -> bool {
         self.clients().all(|client| client.status().gateway.is_some())
     }
@@ -108,7 +109,7 @@ impl GatewayReporter {
     }
 }
 
-/// Writes when a gateway answers, and the first time that none does.
+/// Returns a handler that logs when a gateway answers, and the first time that none does.
 fn log_of_gateway() -> impl FnMut(SiteEvent<()>) {
     let mut is_lost = false;
     move |event| match event {

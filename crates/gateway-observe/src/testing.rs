@@ -1,5 +1,5 @@
-//! Packets from outside, for a fuzz target and for the tests that replay its corpus. No part of the
-//! interface.
+//! Packets from outside, for a fuzz target and for the tests that replay its corpus. Not part of
+//! the interface.
 
 use crate::config::{CaptureConfig, CapturePlace, ReportedPrefix};
 use crate::counts::ObserverCounts;
@@ -10,7 +10,7 @@ use crate::reporting::Found;
 use capture::{CaptureFiles, Observed, SegmentSource};
 use std::io::Cursor;
 
-/// Packets as a capture shows them: each of `bytes` behind a byte with its length, IPv4 or IPv6.
+/// Returns packets as in a capture: each of `bytes` after a byte with its length, IPv4 or IPv6.
 pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
     // A classic capture of raw packets (link type 101).
     let head = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
@@ -31,8 +31,11 @@ pub(crate) fn segments(mut bytes: &[u8]) -> Vec<Observed> {
     all
 }
 
-/// Reads the options of `bytes`, packets as `segments` has them, as a capture does. Panics if an
-/// option is not written as it was read, or says more than a report may.
+/// Reads the options of `bytes`, packets as in `segments`, like a capture does.
+///
+/// # Panics
+///
+/// If an option is not written as it was read, or has more than a report may have.
 pub fn see_option(bytes: &[u8]) {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));
     let mut options = PathOptionReader::new(&CaptureConfig {

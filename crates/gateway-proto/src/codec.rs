@@ -1,4 +1,5 @@
-//! How messages become bytes and back: as prost does it, with buffers that fit most messages, and from one piece of memory.
+//! Encodes and decodes messages as prost does, with buffers that fit most messages, and from
+//! contiguous memory.
 
 use prost::Message;
 use prost::bytes::Buf;
@@ -7,9 +8,10 @@ use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder};
 use tonic_prost::ProstEncoder;
 
-/// Bytes that a call has room for from the beginning, in each direction. A question and its answer fit; for a batch it grows.
+/// Initial buffer of a call in each direction, bytes. A question and its answer fit; for a batch it
+/// grows.
 const ROOM: usize = 256;
-/// Messages of a stream that are ready are sent together, until they have so many bytes.
+/// Size up to which ready messages of a stream are sent together, bytes.
 const TOGETHER: usize = 32 << 10;
 
 /// Writes messages `E`, reads messages `D`.
@@ -51,7 +53,7 @@ impl<D: Message + Default> Decoder for MessageDecoder<D> {
 
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<D>, Status> {
         let length = bytes.remaining();
-        // A slice needs no look at the limits of a buffer for each field.
+        // A slice needs no check of the buffer's limits for each field.
         let message = match bytes.chunk() {
             whole if whole.len() == length => D::decode(whole),
             _ => D::decode(&mut *bytes),

@@ -1,9 +1,9 @@
 //! The protocol between the servers of a site and their performance gateway, version 1.
 //!
 //! [`v1`] is generated from `proto/headstart/gateway/v1.proto`, which describes each message. The
-//! generated code is in the repository; `tests/generated.rs` compares it with the description.
-//! [`network`] is the one place where prefixes become messages and back, [`codec`] the one where
-//! messages become bytes. No transport: a client adds tonic's `channel`, a server its `server`.
+//! generated code is in the repository; `tests/generated.rs` compares it with the description. Only
+//! [`network`] converts prefixes to messages and back, and only [`codec`] converts messages to
+//! bytes. The crate has no transport: a client adds tonic's `channel`, a server its `server`.
 
 pub mod codec;
 pub mod network;

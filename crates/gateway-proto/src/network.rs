@@ -1,11 +1,12 @@
-//! Prefixes as messages. A prefix of IPv6 has 64 bits at most on the wire, so the address of a host cannot be sent.
+//! Prefixes as messages. A prefix of IPv6 has 64 bits at most on the wire, so the address of a host
+//! cannot be sent.
 
 use crate::v1::Network;
 use crate::v1::network::Address;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Longest prefix of IPv6 that a message can carry, bits.
+/// Longest prefix of IPv6 in a message, bits.
 pub const LONGEST_V6: u8 = 64;
 
 impl Network {
@@ -33,7 +34,7 @@ impl Network {
         }
     }
 
-    /// The prefix; `None` if there is no address, or it has no or too many bits.
+    /// Returns the prefix; `None` if there is no address, or it has no or too many bits.
     pub fn to_net(&self) -> Option<IpNet> {
         let length = u8::try_from(self.length).ok().filter(|length| *length > 0)?;
         match self.address? {

@@ -1,4 +1,4 @@
-//! The generated code in the repository is what the protocol's description gives. A normal build
+//! The generated code in the repository matches the protocol's description. A normal build
 //! therefore needs no generator. `protox` reads the description, so this test needs no `protoc`.
 
 use std::error::Error;

@@ -1,8 +1,12 @@
-//! What a site notices that has three gateways over one Redis server, of which one after the other is killed (`kill -9`) and started
-//! again while agents report and ask, each over mutual TLS: for how long an agent goes without an answer, which reports count how often,
-//! and which are missing in the store.
+//! Measures a site with three gateways over one Redis server while agents report and ask, each over
+//! mutual TLS. One gateway after the other is killed (`kill -9`) and restarted. The program prints
+//! for how long an agent has no answer, how often each report counts, and which reports are missing
+//! in the store.
 //!
-//! `cargo run --release -p headstart-gateway --example gateway_failover -- [KILLS] [REPORTS A SECOND] [QUESTIONS A SECOND] [AGENTS]`
+//! ```text
+//! cargo run --release -p headstart-gateway --example gateway_failover -- \
+//!     [KILLS] [REPORTS A SECOND] [QUESTIONS A SECOND] [AGENTS]
+//! ```
 
 #[expect(dead_code, reason = "tests take more of it")]
 #[path = "../tests/gateway/bed.rs"]
@@ -23,7 +27,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Between two kills.
+/// Time between two kills.
 const BETWEEN: Duration = Duration::from_secs(6);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// This program as a gateway.
+/// Returns the command that runs this program as a gateway.
 fn gateway(config: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap_or_default());
     command.arg("serve").arg(config);

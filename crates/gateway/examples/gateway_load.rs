@@ -1,10 +1,17 @@
-//! What a gateway takes and answers: reports a second in batches, and how long questions take at steady rates, by a call each and
-//! on kept streams, over mutual TLS on loopback; beside Redis doing the nearest it can in the same run, where `redis-server` is
-//! installed. Then a restart with very many networks. The gateway and Redis are processes of their own, so what they do in a second
-//! of processor time is told, whatever else the machine does.
+//! Measures a gateway's throughput and latency over mutual TLS on loopback.
 //!
-//! `cargo run --release -p headstart-gateway --example gateway_load -- [SECONDS] [QUESTIONS A SECOND,...] [NETWORKS]`; with 0
-//! networks no restart is measured.
+//! - Reports per second, in batches.
+//! - Answer times at steady rates of questions, with a call for each question and on kept streams.
+//! - The nearest equivalent of Redis in the same run, if `redis-server` is installed.
+//! - A restart with very many networks; with 0 networks there is none.
+//!
+//! The gateway and Redis are separate processes, so the results per second of processor time do not
+//! depend on other load of the machine.
+//!
+//! ```text
+//! cargo run --release -p headstart-gateway --example gateway_load -- \
+//!     [SECONDS] [QUESTIONS A SECOND,...] [NETWORKS]
+//! ```
 
 #[path = "gateway_load/ask.rs"]
 mod ask;
@@ -39,12 +46,12 @@ use std::{env, fs};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use units::Instant as Moment;
 
-/// Reports of a batch.
+/// Number of reports in a batch.
 const BATCH: usize = 4096;
-/// Streams that report at once.
+/// Number of streams that report at once.
 const STREAMS: u64 = 2;
 
-/// Where a gateway has its files, and listens.
+/// A gateway's files and addresses.
 struct Place {
     folder: PathBuf,
     config: PathBuf,
@@ -122,7 +129,7 @@ async fn client(
     Ok(GatewayClient::new(endpoint.connect().await?))
 }
 
-/// Reports that were acknowledged within `span`.
+/// Returns the number of reports that were acknowledged within `span`.
 async fn report(
     folder: &Path,
     address: SocketAddr,

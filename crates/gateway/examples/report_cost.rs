@@ -1,7 +1,8 @@
-//! What a report costs a gateway between TLS and its memory: a batch is decoded, judged and taken in. Made for a count of instructions:
+//! Runs the path of reports between TLS and the gateway's memory, to count its instructions:
+//! batches are decoded, validated and taken in.
 //!
-//! `valgrind --tool=callgrind target/profiling/examples/report_cost BATCHES`, for two numbers of batches. The difference is that of 4,096
-//! reports a batch.
+//! Run `valgrind --tool=callgrind target/profiling/examples/report_cost BATCHES` for two numbers of
+//! batches. The difference is the cost of 4,096 reports for each batch.
 
 use gateway::config::Rules;
 use gateway::config::permission::Allowed;
@@ -18,7 +19,7 @@ use std::error::Error;
 use units::{Duration, Instant};
 
 const BATCH: usize = 4096;
-/// Batches of different reports.
+/// Number of different batches.
 const BATCHES: usize = 64;
 
 #[tokio::main(flavor = "current_thread")]
@@ -51,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             collector: Collector::Agent.into(),
             ..ReportBatch::default()
         };
-        // Fields of a message may come one after the other in any parts.
+        // The fields of a message may follow each other in any split.
         let mut bytes = head.encode_to_vec();
         bytes.extend(&bodies[sequence as usize % bodies.len()]);
         let batch = ReportBatch::decode(&bytes[..])?;

@@ -1,8 +1,8 @@
-//! What all servers of a site know of the paths to their visitors, as a service: the performance gateway of Zhang, Qiu & Keshav
-//! 2000 §5, with the estimator `memory::site`.
+//! The performance gateway (Zhang, Qiu & Keshav 2000 §5): the shared memory of all servers of a
+//! site about the paths to their visitors, as a service. The estimator is `memory::site`.
 //!
-//! Nothing here is waited for by a connection or by the kernel: whoever asks goes on without an answer.
-//! Nothing here parses packets: crate `gateway-observe` does so, in a process without the site's
+//! No connection and no kernel waits for the gateway: a client goes on without an answer. The
+//! gateway parses no packets: crate `gateway-observe` does so, in a process without the site's
 //! keys.
 //!
 //! A module imports only modules of lower floors. `tools/circles` finds an arrow back:

@@ -1,4 +1,5 @@
-//! Bytes from outside, for fuzz targets and for the tests that replay what they found. No part of the interface.
+//! Input from outside, for fuzz targets and for the tests that replay their findings. This module
+//! is not part of the interface.
 
 use crate::config::Rules;
 use crate::config::permission::Allowed;
@@ -13,17 +14,18 @@ use prost::Message;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// A small memory: what is full shows more.
+/// Size of a small memory: a full one shows more.
 const SMALL: usize = 64;
 
 fn tenant() -> Tenant {
-    // Weights of twelve hours take longer to make than most inputs take to be heard.
+    // Weights for twelve hours take longer to compute than most inputs take to be handled.
     let max_age = Duration::from_secs(600);
     let config = SiteConfig { max_networks: SMALL, max_busy: 4, max_age, ..SiteConfig::default() };
     Tenant::new("site", config)
 }
 
-/// Hears `bytes` as a batch, twice, as a question and as an arrival. Panics if what is acknowledged is not what was sent.
+/// Handles `bytes` as a batch, twice, as a question and as an arrival. Panics if an acknowledgement
+/// does not match the batch.
 pub fn hear(bytes: &[u8]) {
     let identity = Identity {
         tenant: "site".to_owned(),

@@ -1,4 +1,5 @@
-//! What connections cost in memory: so many are opened, left idle, all used at once, closed.
+//! Measures the memory of connections: it opens COUNT of them, leaves them idle, uses all at once,
+//! and closes them.
 //!
 //! `connections COUNT PAIRS [SCHEME]`: bytes are those of both ends and of their packets, by the
 //! resident set.
@@ -13,15 +14,16 @@ use units::{Duration, Instant, Rate};
 
 const SCHEME: &str = "sack+mss=960+ack=all+rwnd=16MB";
 const PORT: u16 = 9;
-/// Packets that every connection has to send.
+/// Number of packets that every connection has to send.
 const PACKETS: u64 = 30;
-/// Between one opening, or one writing, and the next.
+/// Time between one opening, or one write, and the next.
 const GAP: Duration = Duration::from_micros(20);
 
-/// What to do with the next connection.
+/// Timers of the next connection.
 const OPEN: u32 = 0;
 const WRITE: u32 = 1;
-/// Look at the memory: when all are idle, in the middle of their transfers, and at the end.
+/// Timer that reads the memory: when all are idle, in the middle of their transfers, and at the
+/// end.
 const LOOK: u32 = 2;
 
 struct Connections {
@@ -31,7 +33,7 @@ struct Connections {
     opened: Vec<(HostId, ConnId)>,
     written: usize,
     finished: usize,
-    /// Resident bytes at each look.
+    /// Resident bytes at each reading.
     looks: Vec<(Instant, u64)>,
 }
 

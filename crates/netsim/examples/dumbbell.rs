@@ -1,6 +1,7 @@
 //! Bulk TCP flows on the reference dumbbell, an ACK per packet.
 //!
-//! `dumbbell FLOWS MBIT SECONDS PAIRS [SCHEME]`: time it from outside, `SECONDS` = 0 for the set-up.
+//! `dumbbell FLOWS MBIT SECONDS PAIRS [SCHEME]`: time it from outside, `SECONDS` = 0 for the
+//! set-up.
 
 mod dumbbell_path;
 

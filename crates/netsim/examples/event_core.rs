@@ -1,5 +1,5 @@
-//! The event core alone on the reference dumbbell: no TCP, a fixed window of datagrams per flow,
-//! each answered by a small one. What remains is the cost of links and events.
+//! The event core alone on the reference dumbbell: no TCP, but a fixed window of datagrams per
+//! flow, each answered by a small one. The time is the cost of links and events.
 //!
 //! `event_core FLOWS MBIT SECONDS PAIRS`: time it from outside, `SECONDS` = 0 for the set-up.
 
@@ -11,7 +11,7 @@ use netsim::{AppContext, Application, Datagram, HostId, Simulation, SimulationCo
 const DATA: u64 = 0;
 const ACK: u64 = 1;
 
-/// Keeps `window` datagrams under way between two hosts.
+/// Keeps `window` datagrams in flight between two hosts.
 struct Clocked {
     from: HostId,
     to: HostId,
@@ -41,7 +41,7 @@ fn main() {
     let (flows, run) = (argument(1, 10), Run { mbit: argument(2, 100), seconds: argument(3, 60) });
     let bell = run.bell(argument(4, 10));
     let mut sim = Simulation::new(bell.topology, SimulationConfig::default());
-    // A pipe and a half: the queue is half full and nothing is dropped.
+    // The window is a pipe and a half: the queue is half full and nothing is dropped.
     let window = (run.pipe() * 3 / 2 / flows).max(1);
     for (n, start) in starts(flows).into_iter().enumerate() {
         let pair = n % bell.sources.len();

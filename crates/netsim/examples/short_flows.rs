@@ -1,4 +1,4 @@
-//! Short flows that arrive at random on the reference dumbbell: each connection opens, sends so many
+//! Short flows that start at random on the reference dumbbell: each connection opens, sends PACKETS
 //! packets, closes and is forgotten.
 //!
 //! `short_flows MBIT SECONDS LOAD PACKETS PAIRS [SCHEME]`: LOAD in percent of the bottleneck. With
@@ -16,7 +16,7 @@ use workload::{Distribution, DistributionError};
 
 const SCHEME: &str = "sack+mss=960+ack=all+rwnd=16MB+iw=2+open=data";
 
-/// Seconds between flows, and bytes of each.
+/// Returns the seconds between flows, and the bytes of each.
 fn traffic(mbit: u64, load: u64, packets: u64) -> Result<[Distribution; 2], DistributionError> {
     let each = packets as f64 * 8e-3 / mbit as f64;
     let gaps = Distribution::exponential(each * 100.0 / load as f64)?;
@@ -42,7 +42,7 @@ fn main() {
         receiver: scheme.clone(),
         scheme,
     };
-    // Of all flows that are over, from start to last acknowledgement.
+    // The sum of the times of all finished flows, from start to last acknowledgement.
     let spent = Rc::new(Cell::new(Duration::ZERO));
     let sum = spent.clone();
     let flows = PoissonFlows::with_sink(spec, move |flow| {

@@ -124,7 +124,8 @@ impl Access {
         AccessLine { client: self.client, access: self.access }
     }
 
-    /// Adds another client with an access link of its own. Its address is close to the first client's.
+    /// Adds another client with an access link of its own. Its address is close to the first
+    /// client's.
     pub fn add_neighbour(&mut self, access: Duplex<LinkConfig>) -> AccessLine {
         let client = self.topology.add_host("neighbour");
         let node = self.topology.node(client);

@@ -1,4 +1,4 @@
-//! A host in the simulation: its TCP, who owns its connections, and its pending wake-ups.
+//! A host in the simulation: its TCP, the owners of its connections, and its pending wake-ups.
 
 use crate::packet::Transit;
 use crate::topology::address_of;
@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use tcp::{ConnId, Event, EventKind, FourTuple, Host};
 use units::Instant;
 
-/// Ephemeral ports begin here; listeners are below.
+/// First ephemeral port; listeners are below.
 const FIRST_EPHEMERAL: u16 = 10_000;
-/// Where to look for a port to listen at.
+/// First port to try for a listener.
 const FIRST_SERVICE: u16 = 5_001;
 
 /// A connection's application and other end.
@@ -19,43 +19,43 @@ pub(crate) struct Owner {
     pub(crate) app: AppId,
     pub(crate) peer: Peer,
     pub(crate) known: bool,
-    /// What the connection's sender has lost.
+    /// Losses of the connection's sender.
     pub(crate) losses: Losses,
 }
 
 /// One host.
 pub(crate) struct Endpoint {
     pub(crate) tcp: Host,
-    /// It may have something to send.
+    /// True if it may have something to send.
     pub(crate) touched: bool,
-    /// It waits in the list of hosts to be served.
+    /// True if it waits in the list of hosts to be served.
     pub(crate) listed: bool,
-    /// By [`ConnId`].
+    /// Owners, by [`ConnId`].
     owners: Vec<Owner>,
-    /// Connections that have not ended, by their other end and their own port.
+    /// Open connections, by their other end and their own port.
     by_peer: FxHashMap<Peer, ConnId>,
-    /// Ports listened at, and for whom.
+    /// Listening ports, with their applications.
     listeners: Vec<(u16, AppId)>,
     next_port: u16,
-    /// Of every connection opened here.
+    /// Peers and local ports of all connections opened by this host.
     ports_in_use: BTreeSet<Peer>,
-    /// How many connections there are for which no port was left.
+    /// Number of connections for which no port was left.
     spare_peers: u32,
     wakes: Wakes,
-    /// Connections whose application waits for this many bytes or more to have gone out.
+    /// Connections whose application waits for less than this many unsent bytes.
     watches: Vec<(ConnId, u64)>,
-    /// Where the last segment came from and which port it came to.
+    /// Sender of the last segment, and the port that it was sent to.
     pub(crate) caller: Peer,
 }
 
-/// Wake-ups scheduled and not yet due, latest first: a new one is scheduled only if it comes
-/// before all others. A host's earliest timer mostly moves later; then nothing is done until the
-/// old wake-up comes and finds that it is early.
+/// Scheduled wake-ups that are not due yet, latest first. A new one is scheduled only if it is
+/// before all others. A host's earliest timer mostly moves later. Then nothing is done until the
+/// old wake-up fires and finds that it is early.
 #[derive(Debug, Default)]
 struct Wakes(Vec<Instant>);
 
 impl Wakes {
-    /// True if a wake-up has to be scheduled for something to happen at `at`.
+    /// Returns true if an action at `at` needs a new wake-up.
     #[inline]
     fn needs(&mut self, at: Instant) -> bool {
         let needed = self.0.last().is_none_or(|earliest| at < *earliest);
@@ -65,7 +65,7 @@ impl Wakes {
         needed
     }
 
-    /// The earliest wake-up has come.
+    /// Removes the earliest wake-up, which has fired.
     fn passed(&mut self) {
         self.0.pop();
     }
@@ -89,7 +89,7 @@ impl Endpoint {
         }
     }
 
-    /// The instant at which to schedule a wake-up, if one has to be.
+    /// Returns the instant of a wake-up that must be scheduled, if any.
     #[inline]
     pub(crate) fn wake_needed(&mut self, now: Instant) -> Option<Instant> {
         let at = self.tcp.timeout_bound()?.max(now);
@@ -104,8 +104,8 @@ impl Endpoint {
         self.listeners.push((port, app));
     }
 
-    /// A connection has been accepted from whoever sent the last segment: it belongs to whoever
-    /// listens at the port it came to.
+    /// Assigns a connection accepted from the sender of the last segment to the application that
+    /// listens at its port.
     pub(crate) fn accept(&mut self, conn: ConnId) {
         let port = self.caller.local_port;
         let listener = self.listeners.iter().rev().find(|(at, _)| *at == port);
@@ -120,7 +120,8 @@ impl Endpoint {
         candidates.find(free).unwrap_or(preferred)
     }
 
-    /// An ephemeral port from which nothing is connected to that `port` of `host`; `None` if there is none.
+    /// Returns an ephemeral port from which no connection is open to that `port` of `host`; `None`
+    /// if there is none.
     pub(crate) fn take_port(&mut self, host: HostId, port: u16) -> Option<u16> {
         for _ in FIRST_EPHEMERAL..=u16::MAX {
             let local_port = self.next_port;
@@ -132,8 +133,9 @@ impl Endpoint {
         None
     }
 
-    /// An end of `host` for a connection of a run that ends at once, because no port was left. Nothing else connects from a port
-    /// below the ephemeral ones, and each may be used once towards each port of `host`.
+    /// Returns an end of `host` for a connection of a run that ends at once, because no port was
+    /// left. No other connection uses a port below the ephemeral ones, and each may be used once
+    /// towards each port of `host`.
     pub(crate) fn take_spare_peer(&mut self, host: HostId) -> Peer {
         let spare = self.spare_peers;
         self.spare_peers += 1;
@@ -151,7 +153,7 @@ impl Endpoint {
         self.by_peer.insert(peer, conn);
     }
 
-    /// A connection has ended and its port may be used again.
+    /// Makes the port of an ended connection available again.
     pub(crate) fn release(&mut self, conn: ConnId) {
         if let Some(owner) = self.owner(conn) {
             self.ports_in_use.remove(&owner.peer);
@@ -159,14 +161,15 @@ impl Endpoint {
         }
     }
 
-    /// A segment that a connection had sent to a host was lost on its way.
+    /// Notes the loss of a segment that a connection had sent to a host.
     pub(crate) fn note_loss(&mut self, to: HostId, transit: &Transit) {
         let Transit { source_port, destination_port, payload_offset, .. } = *transit;
         let peer = Peer { host: to, port: destination_port, local_port: source_port };
         let Some(conn) = self.by_peer.get(&peer) else { return };
         let path = self.tcp.path_of(*conn);
         let in_startup = path.is_some_and(|path| path.startup_report().ended_at.is_none());
-        // The window ends at an offset of the path, which is one of the connection's only while no other has joined.
+        // The window ends at an offset of the path. It is one of the connection's only while no
+        // other has joined.
         let alone = path.filter(|path| !path.has_been_joined());
         let window_end = alone.and_then(|path| path.startup_report().window_end());
         let in_first_window = window_end.is_some_and(|end| payload_offset < end);
@@ -179,14 +182,14 @@ impl Endpoint {
         }
     }
 
-    /// The application wants to know when fewer than `bytes` are unsent.
+    /// Notes that the application wants a notification when fewer than `bytes` are unsent.
     pub(crate) fn watch_unsent(&mut self, conn: ConnId, bytes: u64) {
         self.watches.retain(|(watched, _)| *watched != conn);
         self.watches.push((conn, bytes));
     }
 
-    /// A watched connection that has little unsent now, and whose it is; it is watched no longer.
-    /// One that has ended is forgotten.
+    /// Returns a watched connection that has little unsent now, with its application, and ends the
+    /// watch. Ended connections are forgotten.
     #[inline]
     pub(crate) fn unsent_low(&mut self) -> Option<(AppId, ConnId)> {
         if self.watches.is_empty() { None } else { self.find_unsent_low() }
@@ -210,7 +213,7 @@ impl Endpoint {
         self.tcp.connection(conn).is_some_and(|connection| connection.unsent() < bytes)
     }
 
-    /// The next event of a connection that an application has, and whose it is.
+    /// Returns the next event of a connection that has an application, with the application.
     #[inline]
     pub(crate) fn poll_event(&mut self) -> Option<(AppId, Event)> {
         while let Some(event) = self.tcp.poll_event() {
@@ -226,7 +229,7 @@ impl Endpoint {
         None
     }
 
-    /// Gives TCP what has arrived from a host.
+    /// Passes a segment from a host to TCP.
     #[inline]
     pub(crate) fn handle_segment(&mut self, now: Instant, from: HostId, transit: &Transit) {
         let Transit { source_port, destination_port, .. } = *transit;

@@ -1,12 +1,14 @@
-//! The event queue: what happens next.
+//! The event queue: orders events by time.
 //!
 //! Almost every event is a packet arriving at the end of a link, and a link's packets arrive in the
-//! order in which they were scheduled. So events live in *lanes*, first-in first-out queues whose
-//! keys never fall, and only the heads of lanes compete. Idle links of the
-//! same rate and delay schedule in order between them too and share a lane, which keeps the lanes
-//! few however many links there are. What does not fit behind the last event of its lane, and
-//! every timer, goes to one binary heap, whose head competes like a lane's. The order of events is
-//! the order of their keys; how they are stored never shows.
+//! order in which they were scheduled. So events are in *lanes*, first-in first-out queues with
+//! nondecreasing keys, and only the heads of lanes compete. Idle links of the same rate and delay
+//! also schedule in order among each other and share a lane, which keeps the lanes few however many
+//! links there are.
+//!
+//! An event that precedes the last one of its lane goes to one binary heap, as does every timer.
+//! The heap's head competes like a lane's. The order of events is the order of their keys; their
+//! storage has no effect on it.
 
 use crate::key::{Key, Kind, SEQUENCE_BITS};
 use crate::ring::Ring;
@@ -18,15 +20,15 @@ use units::Instant;
 /// A packet at the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkArrival {
-    /// Its place in the pool.
+    /// Its index in the pool.
     pub(crate) packet: u32,
     /// The next hop of its route.
     pub(crate) cursor: u32,
-    /// What it takes on the wire.
+    /// Its size on the wire, bytes.
     pub(crate) bytes: u32,
 }
 
-/// What is due, apart from what the key says.
+/// The kind of an event, without the fields of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A packet arrives.
@@ -56,7 +58,7 @@ struct Entry {
     due: Due,
 }
 
-/// By key, reversed: the standard heap keeps the largest on top.
+/// Compares by key, reversed: the standard heap keeps the largest on top.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
@@ -77,38 +79,38 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// Arrivals whose keys never fall.
+/// Arrivals with nondecreasing keys.
 #[derive(Clone, Debug)]
 struct Lane {
     pending: Ring<(Key, LinkArrival)>,
-    /// The key of the last of them, or of the last there was.
+    /// The key of the last of them, present or past.
     last: Key,
 }
 
-/// Everything scheduled and not yet due.
+/// All scheduled events.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     lanes: Vec<Lane>,
-    /// Timers, and arrivals that found their lane already scheduled beyond them.
+    /// Timers, and arrivals that precede the last event of their lane.
     heap: BinaryHeap<Entry>,
     heads: Tournament,
     sequence: u64,
 }
 
-/// Who has the first event.
+/// The lane or heap with the first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First(Winner);
 
-/// The heap competes under the first number, lane `n` under `n + 1`.
+/// The number of the heap in the tournament; lane `n` has `n + 1`.
 const HEAP: usize = 0;
 
 impl EventQueue {
-    /// Nothing scheduled, and no lanes.
+    /// Creates an empty queue without lanes.
     pub(crate) fn new() -> Self {
         Self { lanes: Vec::new(), heap: BinaryHeap::new(), heads: Tournament::new(1), sequence: 0 }
     }
 
-    /// One more lane.
+    /// Adds a lane.
     pub(crate) fn add_lane(&mut self) -> u32 {
         self.lanes.push(Lane { pending: Ring::new(), last: Key::FIRST });
         if self.lanes.len() + 1 > self.heads.capacity() {
@@ -142,18 +144,18 @@ impl EventQueue {
         }
     }
 
-    /// Schedules the arrival, over no link at all, of what a host sent to itself.
+    /// Schedules the arrival of a packet that a host sent to itself, without a link.
     pub(crate) fn push_loopback(&mut self, at: Instant, arrival: LinkArrival) {
         let key = self.arrival_key(at, Key::NO_LINK);
         self.restore(key, arrival);
     }
 
-    /// Schedules an arrival that has had its key for longer.
+    /// Schedules an arrival that already has a key.
     pub(crate) fn restore(&mut self, key: Key, arrival: LinkArrival) {
         self.push_heap(Entry { key, due: Due::Arrival(arrival) });
     }
 
-    /// Takes out the arrivals that `wanted` picks; in the order of their keys.
+    /// Removes the arrivals that `wanted` picks, and returns them in the order of their keys.
     pub(crate) fn extract(
         &mut self,
         mut wanted: impl FnMut(Key, &LinkArrival) -> bool,
@@ -187,39 +189,40 @@ impl EventQueue {
         self.push_heap(entry);
     }
 
-    /// Who has the first event, unless that is after `limit`.
+    /// Returns the lane or heap with the first event, unless that is after `limit`.
     #[inline(always)]
     pub(crate) fn first_until(&self, limit: Instant) -> Option<First> {
         let (first, time) = self.heads.winner();
         (time <= limit.as_nanos()).then_some(First(first))
     }
 
-    /// Takes out the first event if it is an arrival in a lane, as nearly all are.
+    /// Removes the first event if it is an arrival in a lane, as nearly all are.
     #[inline(always)]
     pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, LinkArrival)> {
-        // The heap's number is none of a lane.
+        // The heap's number wraps to one that no lane has.
         let lane = self.heads.number(first).wrapping_sub(1);
         let pending = &mut self.lanes.get_mut(lane)?.pending;
-        // One that is empty would not be first, unless all are.
+        // An empty lane is first only if all are empty.
         let arrival = pending.pop_front()?;
         let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
         self.heads.replace(first, next);
         Some(arrival)
     }
 
-    /// Takes out the first event if it is in no lane. `None` also where no one is left to compete.
+    /// Removes the first event if it is in the heap. `None` if there is no event at all, too.
     pub(crate) fn pop_heap(&mut self) -> Option<(Key, Due)> {
         let entry = self.heap.pop()?;
         self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
         Some((entry.key, entry.due))
     }
 
-    /// True if nothing is scheduled.
+    /// Returns true if nothing is scheduled.
     pub(crate) fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
 
-    /// The key of an arrival over `link`; of those at the same instant the first to be made is first.
+    /// Returns the key of an arrival over `link`; at the same instant, keys are in the order of
+    /// their creation.
     #[inline]
     pub(crate) fn arrival_key(&mut self, at: Instant, link: u32) -> Key {
         self.next_key(at, Kind::Arrival, link)
@@ -227,7 +230,7 @@ impl EventQueue {
 
     #[inline]
     fn next_key(&mut self, at: Instant, kind: Kind, index: u32) -> Key {
-        // Should a run ever schedule 2^40 events, ties across the wrap come in the wrong order.
+        // If a run ever schedules 2^40 events, ties across the wrap are in the wrong order.
         self.sequence = (self.sequence + 1) & ((1 << SEQUENCE_BITS) - 1);
         Key::new(at, kind, index, self.sequence)
     }
@@ -243,7 +246,7 @@ impl EventQueue {
 
 #[cfg(test)]
 impl EventQueue {
-    /// Takes out the first event unless it is after `limit`.
+    /// Removes the first event unless it is after `limit`.
     fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
         let first = self.first_until(limit)?;
         let arrival = self.pop_lane(first).map(|(key, arrival)| (key, Due::Arrival(arrival)));
@@ -289,8 +292,9 @@ mod tests {
         push(&mut queue, 1, at(5), 3, arrival(1));
         push(&mut queue, 1, at(5), 3, arrival(2));
         push(&mut queue, 1, at(4), 8, arrival(3));
-        // Time 4 first, though its lane was scheduled beyond it; then arrivals by link 3, 3, 7;
-        // then the wake-up; then the timer; then the service that was scheduled first of all.
+        // Time 4 is first, though its lane already has a later event; then arrivals by link 3, 3,
+        // 7; then the wake-up; then the timer. The last is the service, which was scheduled first
+        // of all.
         let expected = [3, 1, 2, 0].map(|packet| Due::Arrival(arrival(packet)));
         let due = drain(&mut queue);
         assert_eq!(due[..4], expected);
@@ -307,7 +311,7 @@ mod tests {
     }
 
     proptest! {
-        /// However events are spread over lanes and heap, they come out in the order of a stable
+        /// For any distribution over lanes and heap, events are removed in the order of a stable
         /// sort by (time, kind, index).
         #[test]
         fn pops_in_key_order(events in prop::collection::vec((0u64..50, 0u32..4, 0u32..5), 1..200)) {

@@ -1,25 +1,25 @@
-//! What became of one transfer: the record that every application which moves bytes by TCP keeps.
+//! The record of one transfer, which every application that moves bytes by TCP keeps.
 
 use crate::HostId;
 use std::ops::AddAssign;
 use tcp::{StartUpReport, Stats};
 use units::{Duration, Instant};
 
-/// Segments of a connection's sender with data, SYN or FIN that did not get through: dropped by a
+/// Segments of a connection's sender with data, SYN or FIN that were not delivered: dropped by a
 /// queue, or lost on a link. Retransmissions count when they are lost, not when they are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// In all.
+    /// Number of all lost segments.
     pub segments: u64,
-    /// Those lost while the sender's path was in its first start-up ([`StartUpReport`]).
+    /// Number lost while the sender's path was in its first start-up ([`StartUpReport`]).
     pub in_startup: u64,
-    /// Those of the window that a start-up that found its own end left ([`StartUpReport::window_end`]), as long as no other
-    /// connection has joined the path.
+    /// Number lost in the window that a start-up left when it found its own end
+    /// ([`StartUpReport::window_end`]), as long as no other connection has joined the path.
     pub in_first_window: u64,
 }
 
 impl Losses {
-    /// What came since there were `before`.
+    /// Returns the losses since there were `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             segments: self.segments - before.segments,
@@ -37,31 +37,31 @@ impl AddAssign for Losses {
     }
 }
 
-/// One transfer of bytes over one connection, or over a part of the life of one.
+/// One transfer of bytes over one connection, or over a part of its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
     /// The sender.
     pub from: HostId,
     /// The receiver.
     pub to: HostId,
-    /// When its bytes were handed to TCP.
+    /// Time at which its bytes were passed to TCP.
     pub started_at: Instant,
-    /// When the sender's side was established; `None` until then. On a connection that was open
-    /// already, when it started.
+    /// Time at which the sender's side was established; `None` until then. On a connection that was
+    /// open already, its start.
     pub connected_at: Option<Instant>,
-    /// Of a page: when its HTML had arrived.
+    /// For a page: time at which its HTML was delivered.
     pub html_at: Option<Instant>,
-    /// When its last byte had arrived in order at the receiver.
+    /// Time at which its last byte was delivered in order to the receiver.
     pub received_at: Option<Instant>,
-    /// When its last byte's acknowledgement had reached the sender.
+    /// Time at which the sender got its last byte's acknowledgement.
     pub acked_at: Option<Instant>,
-    /// Bytes to transfer; of a transfer without end, those acknowledged so far.
+    /// Bytes to transfer; for an endless transfer, those acknowledged so far.
     pub bytes: u64,
     /// Segments with data, SYN or FIN that the sender sent for it, retransmissions included.
     pub segments_sent: u64,
-    /// Segments that the sender sent again.
+    /// Segments that the sender retransmitted.
     pub segments_retransmitted: u64,
-    /// Of the segments that the sender sent, those that were lost on the way.
+    /// Losses among the segments that the sender sent.
     pub losses: Losses,
     /// Retransmission timeouts of the sender.
     pub timeouts: u64,
@@ -73,7 +73,7 @@ pub struct FlowRecord {
 }
 
 impl FlowRecord {
-    /// A transfer of `bytes` that begins.
+    /// Creates the record of a transfer of `bytes` that starts.
     pub const fn new(from: HostId, to: HostId, started_at: Instant, bytes: u64) -> Self {
         Self {
             from,
@@ -93,22 +93,23 @@ impl FlowRecord {
         }
     }
 
-    /// Every byte has been received and acknowledged, or never will be.
+    /// Returns true if every byte has been received and acknowledged, or never will be.
     pub const fn is_over(&self) -> bool {
         self.reset || (self.received_at.is_some() && self.acked_at.is_some())
     }
 
-    /// From the first byte handed to TCP to the last acknowledgement at the sender.
+    /// Returns the time from the first byte passed to TCP to the last acknowledgement at the
+    /// sender.
     pub fn time_to_ack(&self) -> Option<Duration> {
         self.acked_at.map(|at| at.saturating_since(self.started_at))
     }
 
-    /// From the first byte handed to TCP to the last byte at the receiver.
+    /// Returns the time from the first byte passed to TCP to the last byte at the receiver.
     pub fn time_to_receive(&self) -> Option<Duration> {
         self.received_at.map(|at| at.saturating_since(self.started_at))
     }
 
-    /// Takes the sender's counters as they stand `now`, less what they stood at `before` it.
+    /// Sets the sender's counters: those of `now` minus those of `before`.
     pub(crate) fn count(&mut self, before: &Stats, now: &Stats) {
         self.segments_sent = now.data_segments_sent - before.data_segments_sent;
         self.segments_retransmitted = now.retransmitted_segments - before.retransmitted_segments;

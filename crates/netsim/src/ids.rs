@@ -1,4 +1,4 @@
-//! Names of things in one simulation: indices, in the order in which the things were added.
+//! Identifiers of objects in one simulation: indices, in the order in which they were added.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -7,7 +7,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The index.
+            /// Returns the index.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -16,7 +16,7 @@ macro_rules! id {
 }
 
 id!(
-    /// A place where links meet: a host or a router.
+    /// A point where links meet: a host or a router.
     NodeId
 );
 id!(

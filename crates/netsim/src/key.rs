@@ -1,9 +1,9 @@
-//! The order of events: a key of 128 bits for each, compared as a number. [`crate::events`] keeps events by
-//! their keys, and [`crate::tournament`] finds the smallest of several.
+//! The order of events: a key of 128 bits for each, compared as a number. [`crate::events`] keeps
+//! events by their keys, and [`crate::tournament`] finds the smallest of several.
 
 use units::Instant;
 
-/// What kind of event, in the order in which events of the same instant happen.
+/// The kind of an event, in the order in which events of the same instant happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A packet is at the end of a link; index: the link.
@@ -12,7 +12,8 @@ pub(crate) enum Kind {
     Wake = 1,
     /// An application's timer; index: the application.
     Timer = 2,
-    /// A link serves; index: the link. Last, so that the link sees all that arrives at that instant.
+    /// A link serves; index: the link. It is last, so that the link sees all arrivals of that
+    /// instant.
     Service = 3,
 }
 
@@ -24,18 +25,18 @@ pub(crate) struct Key {
     tie: u64,
 }
 
-/// Bits of the sequence in which events were scheduled.
+/// Number of bits of the sequence in which events were scheduled.
 pub(crate) const SEQUENCE_BITS: u32 = 40;
 const INDEX_BITS: u32 = 22;
 
 impl Key {
-    /// Links, hosts and applications that one simulation may have, each.
+    /// Maximum number of links, of hosts, and of applications in one simulation.
     pub(crate) const INDEX_LIMIT: usize = 1 << INDEX_BITS;
     /// The index that stands for no link.
     pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
-    /// Before everything.
+    /// The key before all others.
     pub(crate) const FIRST: Self = Self { time: 0, tie: 0 };
-    /// After everything.
+    /// The key after all others.
     pub(crate) const NEVER: Self = Self { time: u64::MAX, tie: u64::MAX };
 
     #[inline]
@@ -61,12 +62,12 @@ impl Key {
         Instant::from_nanos(self.time)
     }
 
-    /// After everything at `at`.
+    /// Returns the key after all events at `at`.
     pub(crate) const fn end_of(at: Instant) -> Self {
         Self { time: at.as_nanos(), tie: u64::MAX }
     }
 
-    /// The link, host or application.
+    /// Returns the index of the link, host or application.
     #[inline]
     pub(crate) const fn index(self) -> u32 {
         (self.tie >> SEQUENCE_BITS) as u32 & ((1 << INDEX_BITS) - 1)

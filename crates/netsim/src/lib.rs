@@ -1,12 +1,12 @@
 //! The simulator: TCP hosts joined by links, in virtual time.
 //!
-//! A [`Topology`] says what is joined to what ([`Dumbbell`] and [`Access`] are ready-made). A
-//! [`Simulation`] runs [`Application`]s on it: they open connections and write; the hosts' TCP
-//! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
-//! `network` passes packets from link to link, `world` lets hosts send and receive.
-//! [`BulkTransfer`], [`Rounds`], [`Telnet`], [`OnOff`], [`Cbr`] and [`PageLoad`] are applications to
-//! begin with. An [`Observer`] sees every packet at every link: [`StepRecorder`] keeps what it sees,
-//! [`Captures`] writes it for tshark.
+//! A [`Topology`] describes the connections of nodes ([`Dumbbell`] and [`Access`] are ready-made).
+//! A [`Simulation`] runs [`Application`]s on it: they open connections and write. The hosts' TCP
+//! decides when to send, and links determine when packets arrive. Inside, `events` orders all
+//! events, `network` passes packets from link to link, and `world` lets hosts send and receive.
+//! [`BulkTransfer`], [`Rounds`], [`Telnet`], [`OnOff`], [`Cbr`] and [`PageLoad`] are ready-made
+//! applications. An [`Observer`] sees every packet at every link: [`StepRecorder`] keeps all steps,
+//! [`Captures`] writes them for tshark.
 //!
 //! # Where to begin
 //!
@@ -35,22 +35,24 @@
 //! let transfer = simulation.application::<BulkTransfer>(id).expect("it was added");
 //! let flow = transfer.flows().first().expect("it has started");
 //! let done = flow.received_at.expect("it has finished");
-//! // The handshake, 10 segments, and half a round trip until the other 18 are there: 200 ms. Transmission takes at most
-//! // 17 ms, 0.6 ms for each segment.
+//! // The handshake, 10 segments, and half a round trip until the other 18 are there: 200 ms.
+//! // Transmission takes at most 17 ms, 0.6 ms for each segment.
 //! assert!(done > Instant::ZERO + Duration::from_millis(200));
 //! assert!(done < Instant::ZERO + Duration::from_millis(217));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Larger examples are in `examples/`. Experiments without code are plans (crate `experiment`, `headstart lab sim`).
+//! Larger examples are in `examples/`. Experiments without code are plans (crate `experiment`,
+//! `headstart lab sim`).
 //!
-//! # What happens first
-//! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
-//! packets arrive first, in the order of their links, then hosts wake, then applications'
-//! timers are due, and last links with a service stage serve; of the same kind and index, the one that was scheduled first. After each of
-//! them every host it touched sends, in the order in which they were touched, before the next.
+//! # Order of events
+//! Events happen in the order of (time, kind, index, sequence). At the same instant, packets arrive
+//! first, in the order of their links. Then hosts wake, then applications' timers fire, and last
+//! links with a service stage serve. Events of the same kind and index are in the order in which
+//! they were scheduled. After each event, every host it touched sends, in the order in which they
+//! were touched, before the next event.
 //!
-//! # The same bytes every time
+//! # Reproducibility
 //! A run is a function of topology, applications, configuration and seed. Each link and host draws
 //! from a random stream of its own, named after it ([`stream`]).
 

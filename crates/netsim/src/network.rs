@@ -1,9 +1,9 @@
-//! Packets on links: what happens between the instant a host sends and the instant another gets.
+//! Packets on links, from the instant a host sends to the instant another receives.
 //!
-//! [`Network::send`] puts a packet on the first link of its route; [`Network::next`] runs virtual
-//! time forward, passing packets from link to link, until something concerns a host or an
-//! application. Nothing here knows TCP. `stages` sees to links that look at more than sizes or
-//! decide when they serve, `ahead` to those that need no event of their own.
+//! [`Network::send`] puts a packet on the first link of its route. [`Network::next`] runs virtual
+//! time forward, passing packets from link to link, until an event concerns a host or an
+//! application. This module does not know TCP. `stages` handles links that need more than sizes or
+//! schedule their own service, `ahead` those that need no event of their own.
 
 mod ahead;
 mod stages;
@@ -21,10 +21,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use units::{Duration, Instant, Rate};
 
-/// What concerns someone outside the network.
+/// An event that concerns a host or an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// This packet of the pool is at its destination.
+    /// The packet with this index in the pool is at its destination.
     Delivered(u32),
     /// A host asked to be woken now.
     Wake(HostId),
@@ -32,7 +32,7 @@ pub(crate) enum Next {
     Timer(AppId, u32),
 }
 
-/// Who puts packets on a link, as far as the routes in use tell.
+/// The source of a link's packets, by the routes in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nobody,
@@ -45,35 +45,37 @@ enum Feeder {
 #[derive(Debug)]
 struct Wire {
     link: Link,
-    /// Where arrivals of small and of other packets are scheduled; [`NO_LANE`] until there are any.
+    /// Lanes for arrivals of small and of other packets; [`NO_LANE`] until there are any.
     lanes: [u32; 2],
-    /// An event stands for its next service.
+    /// True if an event for its next service is scheduled.
     service_scheduled: bool,
     feeder: Feeder,
-    /// Packets cross it ahead of time.
+    /// True if packets cross it ahead of time.
     ahead: bool,
-    /// Some link that it feeds is crossed ahead, or has been.
+    /// True if some link that it feeds is crossed ahead, or has been.
     feeds_ahead: bool,
 }
 
 const NO_LANE: u32 = u32::MAX;
 
 impl Wire {
-    /// Where arrivals of packets of this size are scheduled; [`NO_LANE`] until there are any.
+    /// Returns the lane for arrivals of packets of this size; [`NO_LANE`] until there are any.
     #[inline(always)]
     fn lane(&self, bytes: u32) -> u32 {
         self.lanes[usize::from(bytes > SMALL)]
     }
 }
 
-/// Links whose arrivals are scheduled in order between them, but for the sizes of packets.
+/// Classes of links whose arrivals are scheduled in order among each other, separately for small
+/// and large packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LaneClass {
-    /// It means to be a bottleneck.
+    /// A link that is likely a bottleneck.
     Own(LinkId),
-    /// Links that never drop are mostly idle: of equal rate and delay, for small packets or others.
+    /// Links that never drop are mostly idle: those of equal rate and delay share a lane, for small
+    /// packets or others.
     Idle { rate: Rate, delay: Duration, large: bool },
-    /// The same behind one link, crossed ahead.
+    /// Idle links after one feeder, crossed ahead.
     Behind { feeder: LinkId, rate: Rate, delay: Duration, large: bool },
 }
 
@@ -93,16 +95,16 @@ pub(crate) struct Network {
     current: Key,
     observers: Vec<Box<dyn Observer>>,
     unreachable: Option<(HostId, HostId)>,
-    /// Segments that were dropped or lost and have not been asked for since.
+    /// Segments that were dropped or lost and have not been polled since.
     lost: Vec<SimPacket>,
 }
 
-/// Packets up to this size share a lane, larger ones another: on an idle link small ones overtake
-/// what was scheduled just before on its neighbours.
+/// Size up to which packets share a lane, bytes; larger ones share another. On an idle link small
+/// packets overtake those scheduled just before on its neighbours.
 const SMALL: u32 = 128;
 
 impl Network {
-    /// Idle links at time zero. Each link draws its losses from the stream `link/<name>`.
+    /// Creates idle links at time zero. Each link draws its losses from the stream `link/<name>`.
     pub(crate) fn new(topology: Topology, seed: u64) -> Self {
         let limit = Key::INDEX_LIMIT;
         assert!(topology.links().len() < limit, "more than {limit} links");
@@ -124,9 +126,11 @@ impl Network {
         }
     }
 
-    /// Puts a packet of `bytes` on the first link of its route. Without a route that is noted and
-    /// nothing sent. `make` writes the packet to its place in the pool: copies of one are dear.
-    // Always: whoever polls a host for its segments has the packet's fields at hand.
+    /// Puts a packet of `bytes` on the first link of its route. Without a route, that is noted and
+    /// nothing sent. `make` writes the packet directly into its slot of the pool, because copies of
+    /// packets are expensive.
+    // Inlining is forced: the caller that polls a host for its segments has the packet's fields in
+    // registers.
     #[inline(always)]
     pub(crate) fn send(
         &mut self,
@@ -149,7 +153,7 @@ impl Network {
         }
     }
 
-    /// Has a packet wait until its host is done with it; false if that is now.
+    /// Makes a packet wait until its host has processed it; returns false if that is now.
     #[cold]
     fn hold(&mut self, arrival: LinkArrival) -> bool {
         let packet = self.packets.packet(arrival.packet);
@@ -167,8 +171,8 @@ impl Network {
         Some(start)
     }
 
-    /// Runs time forward to the next thing that concerns a host or an application, not beyond
-    /// `limit`. `None` when there is none until then; time then stands where it was.
+    /// Runs time forward to the next event that concerns a host or an application, up to `limit`.
+    /// Returns `None` if there is none until then; time then stays unchanged.
     #[inline(always)]
     pub(crate) fn next(&mut self, limit: Instant) -> Option<Next> {
         while let Some(first) = self.queue.first_until(limit) {
@@ -192,9 +196,9 @@ impl Network {
         None
     }
 
-    /// The first event is in no lane: an arrival, something that the network sees to itself, or what to
-    /// break off with, nothing if there is no event.
-    // Out of line, so that the loop of arrivals keeps its registers.
+    /// Handles a first event in the heap. Returns an arrival, continues after an internal event of
+    /// the network, or breaks with a result; with `None` if there is no event.
+    // This stays out of line, so that the loop of arrivals keeps its registers.
     #[inline(never)]
     fn next_in_heap(&mut self) -> ControlFlow<Option<Next>, Option<(Key, LinkArrival)>> {
         let Some((key, due)) = self.queue.pop_heap() else {
@@ -214,9 +218,10 @@ impl Network {
         }
     }
 
-    /// Offers a packet that is at `cursor` at `now` to the link there; true if the route ends.
-    // Always: the compiler finds it too long for its two callers, and then every hop costs a tenth
-    // more instructions.
+    /// Offers a packet that is at `cursor` at `now` to the link there; returns true if the route
+    /// ends.
+    // Inlining is forced: the compiler finds it too long for its two callers, and then every hop
+    // costs a tenth more instructions.
     #[inline(always)]
     fn forward(&mut self, now: Instant, arrival: LinkArrival) -> bool {
         let LinkArrival { packet, cursor, bytes } = arrival;
@@ -251,7 +256,7 @@ impl Network {
         false
     }
 
-    /// Schedules an arrival over a link, in the lane that it has for such packets.
+    /// Schedules an arrival over a link, in its lane for packets of this size.
     #[inline(always)]
     fn schedule(&mut self, id: LinkId, lane: u32, at: Instant, arrival: LinkArrival) {
         let lane = match lane {
@@ -279,14 +284,14 @@ impl Network {
         lane
     }
 
-    /// A packet goes no further.
+    /// Removes a packet that goes no further.
     #[cold]
     fn lose(&mut self, packet: u32) {
         self.lost.push(*self.packets.packet(packet));
         self.packets.remove(packet);
     }
 
-    /// One of the packets that went no further since this was last asked.
+    /// Returns one of the packets that were lost since the last call.
     #[inline]
     pub(crate) fn poll_lost(&mut self) -> Option<SimPacket> {
         self.lost.pop()
@@ -298,7 +303,7 @@ impl Network {
         self.observe_departure(id, fate, packet);
     }
 
-    /// Tells observers what a fate says of the time after the queue.
+    /// Reports the fate of a packet after the queue to observers.
     fn observe_departure(&mut self, id: LinkId, fate: LinkFate, packet: u32) {
         if self.observers.is_empty() {
             return;
@@ -319,17 +324,17 @@ impl Network {
         }
     }
 
-    /// Asks to be told of a host's wake-up.
+    /// Schedules a host's wake-up.
     pub(crate) fn wake_at(&mut self, at: Instant, host: HostId) {
         self.queue.push_timer(at, host.0, Due::Wake);
     }
 
-    /// Asks to be told of an application's timer.
+    /// Schedules an application's timer.
     pub(crate) fn timer_at(&mut self, at: Instant, app: AppId, token: u32) {
         self.queue.push_timer(at, app.0, Due::Timer { token });
     }
 
-    /// Moves time forward where nothing happens.
+    /// Moves time forward over an interval without events.
     pub(crate) fn advance_to(&mut self, at: Instant) {
         self.current = self.current.max(Key::end_of(at));
     }
@@ -361,7 +366,7 @@ impl Network {
         &self.topology
     }
 
-    /// The first pair of hosts between which a packet found no way.
+    /// Returns the first pair of hosts without a route between which a packet was sent.
     pub(crate) const fn unreachable(&self) -> Option<(HostId, HostId)> {
         self.unreachable
     }
@@ -380,12 +385,12 @@ impl Network {
         std::mem::take(&mut self.observers)
     }
 
-    /// Packets under way on all links together.
+    /// Returns the number of packets in flight on all links together.
     pub(crate) fn packets_under_way(&self) -> usize {
         self.packets.len()
     }
 
-    /// True if nothing will ever happen again by itself.
+    /// Returns true if no event will ever happen without further input.
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }
@@ -395,7 +400,7 @@ const fn arrival(packet: u32, cursor: u32, bytes: u32) -> LinkArrival {
     LinkArrival { packet, cursor, bytes }
 }
 
-/// The links of a topology.
+/// Creates the links of a topology.
 fn wires(topology: &Topology, seed: u64) -> Vec<Wire> {
     let wire = |spec: &LinkSpec| Wire {
         link: Link::new(spec.config.clone(), stream(seed, &format!("link/{}", spec.name))),

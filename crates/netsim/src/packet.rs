@@ -1,4 +1,4 @@
-//! Packets under way, kept in one pool and passed from link to link by index.
+//! Packets in flight, kept in one pool and passed from link to link by index.
 
 use crate::{AppId, HostId};
 use tcp::{Ecn, Flags, Segment};
@@ -6,28 +6,28 @@ use tcp::{Ecn, Flags, Segment};
 /// One packet, as observers and applications see it.
 #[derive(Clone, Copy, Debug)]
 pub struct SimPacket {
-    /// Where it came from.
+    /// The sending host.
     pub from: HostId,
-    /// Where it goes.
+    /// The destination host.
     pub to: HostId,
-    /// Bytes it takes on every link, headers included.
+    /// Size on every link, headers included, bytes.
     pub wire_bytes: u32,
-    /// High drop precedence: queues that heed it drop this packet first.
+    /// High drop precedence: queues that support it drop this packet first.
     pub low_priority: bool,
-    /// What it carries.
+    /// Its contents.
     pub body: Body,
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// A TCP segment between two ports.
     Segment(Transit),
-    /// A datagram of an application, which no transport looks after.
+    /// A datagram of an application, without a transport protocol.
     Datagram(Datagram),
 }
 
-/// A TCP segment under way.
+/// A TCP segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit {
     /// Header fields and payload length.
@@ -38,34 +38,34 @@ pub struct Transit {
     pub destination_port: u16,
     /// Offset of the first payload byte in the sender's stream.
     pub payload_offset: u64,
-    /// True if the sender says that it sends these bytes again.
+    /// True if the sender marks it as a retransmission.
     pub retransmission: bool,
 }
 
-/// A datagram under way.
+/// A datagram in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The application that sent it and will be told of its arrival.
+    /// The application that sent it and will be notified of its arrival.
     pub app: AppId,
-    /// Whatever the application wants to know again.
+    /// A value of the application, returned with the arrival.
     pub tag: u64,
 }
 
-/// How many bytes a packet takes on the wire. The default is what the headers really take; the
-/// papers' simulators counted otherwise.
+/// Sizes of packets on the wire. The default is the real size of the headers; the papers'
+/// simulators had other rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireSizes {
-    /// Bytes on top of the payload of a packet that has one; `None`: its real headers.
+    /// Bytes added to the payload of a packet that has one; `None`: its real headers.
     pub data_overhead: Option<u32>,
-    /// Bytes on top of the payload of a SYN that has one; `None`: as of any other. ns-2's agents
-    /// without handshake count no header for their first packet.
+    /// Bytes added to the payload of a SYN that has one; `None`: as for any other packet. ns-2's
+    /// agents without handshake add no header to their first packet.
     pub syn_data_overhead: Option<u32>,
-    /// Bytes of a packet without payload; `None`: its real headers.
+    /// Size of a packet without payload, bytes; `None`: its real headers.
     pub control_bytes: Option<u32>,
 }
 
 impl WireSizes {
-    /// Bytes that `segment` takes. Never zero.
+    /// Returns the size of `segment`, bytes. Never zero.
     #[inline]
     pub fn bytes_of(&self, segment: &Segment) -> u32 {
         let fixed = match segment.len {
@@ -87,7 +87,7 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    // Always: out of line the packet's fields go by way of the stack.
+    // Inlining is forced: out of line the packet's fields are passed on the stack.
     #[inline(always)]
     pub(crate) fn insert(&mut self, make: impl FnOnce() -> SimPacket) -> u32 {
         if let Some(index) = self.free.pop() {
@@ -103,7 +103,7 @@ impl PacketPool {
         &self.packets[index as usize]
     }
 
-    /// A queue has marked the packet; one that is not ECN-capable takes no mark.
+    /// Marks the packet, by order of a queue; one that is not ECN-capable takes no mark.
     pub(crate) fn mark(&mut self, index: u32) {
         if let Body::Segment(transit) = &mut self.packets[index as usize].body
             && transit.segment.ecn != Ecn::NotEct
@@ -117,14 +117,14 @@ impl PacketPool {
         self.free.push(index);
     }
 
-    /// Packets under way.
+    /// Returns the number of packets in flight.
     pub(crate) fn len(&self) -> usize {
         self.packets.len() - self.free.len()
     }
 }
 
 impl Transit {
-    /// True for a segment without payload, SYN, FIN or RST.
+    /// Returns true for a segment without payload, SYN, FIN or RST.
     pub fn is_pure_ack(&self) -> bool {
         let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
         self.segment.len == 0 && self.segment.flags.0 & control.0 == 0

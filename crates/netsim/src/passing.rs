@@ -1,10 +1,11 @@
-//! What passes one place, in the order of time, though links tell of arrivals ahead of time.
+//! Orders events at one point by time, though links report arrivals ahead of time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// Things on their way to a place. Those of one instant pass it in the order in which they were told of.
+/// Items on their way to a point. Items of one instant pass it in the order in which they were
+/// reported.
 pub struct PassingOrder<T> {
     coming: BinaryHeap<Reverse<Coming<T>>>,
     told: u64,
@@ -17,13 +18,13 @@ impl<T> Default for PassingOrder<T> {
 }
 
 impl<T> PassingOrder<T> {
-    /// `what` will pass at `at`.
+    /// Adds `what`, which will pass at `at`.
     pub fn push(&mut self, at: Instant, what: T) {
         self.told += 1;
         self.coming.push(Reverse(Coming { at, told: self.told, what }));
     }
 
-    /// The next of what has passed by `now`.
+    /// Returns the next item that has passed by `now`.
     pub fn pop_until(&mut self, now: Instant) -> Option<T> {
         let Reverse(first) = self.coming.peek()?;
         if first.at > now {

@@ -1,8 +1,8 @@
-//! Processing delay: what a host's own work adds before a packet is on its first link.
+//! Processing delay: the time that a host's own work adds before a packet is on its first link.
 //!
-//! Without it, senders that start together in equal surroundings stay in step for ever, and which
-//! of two packets finds the last place in a queue is settled once and for all (Floyd & Jacobson 1992
-//! on phase effects). ns-2 has the same as `overhead_`.
+//! Without it, senders that start together in equal conditions stay in step for ever. Then it is
+//! settled once and for all which of two packets gets the last slot in a queue (Floyd & Jacobson
+//! 1992 on phase effects). ns-2 has the same as `overhead_`.
 
 use crate::processing_delay::{ProcessingDelay, ProcessingOrder};
 use crate::{Body, HostId, Peer, SimPacket, Topology};
@@ -11,26 +11,26 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
-/// A host that has sent nothing for so long has rested.
+/// Time without sending after which a host has rested.
 const REST: Duration = Duration::from_millis(8);
 
 /// Every host's processing delay.
 #[derive(Debug, Default)]
 pub(crate) struct Processing(Vec<Option<Delay>>);
 
-/// One host's, in order.
+/// Processing delay of one host, with its order.
 #[derive(Debug)]
 struct Delay {
     between: ProcessingDelay,
     order: ProcessingOrder,
     stream: Pcg32,
-    /// When it sent last.
+    /// Time of its last packet.
     sent: Option<Instant>,
-    /// When the packet before is done: for each order that is kept.
+    /// Time at which the packet before is done, for each order that is kept.
     ready: BTreeMap<Conversation, Instant>,
 }
 
-/// Packets that keep their order: those of a connection, or all datagrams.
+/// A set of packets that keep their order: those of a connection, or all datagrams.
 type Conversation = Option<Peer>;
 
 fn conversation(packet: &SimPacket) -> Conversation {
@@ -45,7 +45,7 @@ fn conversation(packet: &SimPacket) -> Conversation {
 }
 
 impl Processing {
-    /// By what the topology says of its hosts, each drawing from `processing/<host>`.
+    /// Creates the delays of the topology's hosts, each drawing from `processing/<host>`.
     pub(crate) fn new(topology: &Topology, seed: u64) -> Self {
         let hosts = (0..topology.host_count() as u32).map(HostId);
         let delays = hosts.map(|host| {
@@ -60,13 +60,13 @@ impl Processing {
         Self(if delays.iter().any(Option::is_some) { delays } else { Vec::new() })
     }
 
-    /// True if no host has any.
+    /// Returns true if no host has any.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// When a packet that its host sends now is on its way; `None`: at once.
+    /// Returns when a packet that its host sends now enters its link; `None`: at once.
     pub(crate) fn departure(&mut self, packet: &SimPacket, now: Instant) -> Option<Instant> {
         let delay = self.0.get_mut(packet.from.index())?.as_mut()?;
         Some(delay.departure(conversation(packet), now))
@@ -74,7 +74,7 @@ impl Processing {
 }
 
 impl Delay {
-    /// When a packet of this conversation that is sent now is on its way.
+    /// Returns when a packet of this conversation that is sent now enters its link.
     fn departure(&mut self, conversation: Conversation, now: Instant) -> Instant {
         let rests = self.sent.is_none_or(|sent| now.saturating_since(sent) >= REST);
         self.sent = Some(now);
@@ -91,7 +91,8 @@ impl Delay {
 mod tests {
     use super::*;
 
-    /// When packets leave that a host sends at one instant, by conversation in turn.
+    /// Returns the departures of packets that a host sends at one instant, for two conversations in
+    /// turn.
     fn departures(order: ProcessingOrder) -> Vec<Instant> {
         let between = ProcessingDelay { most: Duration::from_millis(1), ..ProcessingDelay::NONE };
         let stream = stream(1, "processing/test");
@@ -118,7 +119,7 @@ mod tests {
         };
         // At first, after 7 ms, and after 8.
         assert_eq!([ms(0), ms(7), ms(15)].map(&mut took), [us(80), us(50), us(80)]);
-        // What is sent with it leaves behind it.
+        // A packet sent with it leaves after it.
         assert_eq!(took(ms(15)), us(80));
         assert_eq!(took(ms(16)), us(50));
     }

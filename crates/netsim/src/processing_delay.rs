@@ -1,55 +1,59 @@
-//! What may be said of a host's processing delay: its bounds, and among which packets order is kept.
-//! [`crate::processing`] applies it.
+//! The settings of a host's processing delay: its bounds, and the packets that keep their order.
+//! [`crate::processing`] applies them.
 
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
 
-/// Among which packets of a host order is kept.
+/// The packets of a host that keep their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessingOrder {
-    /// All: the host is done with one packet after another.
+    /// All packets: the host finishes one packet after another.
     #[default]
     Host,
-    /// Those of one connection: packets of another may overtake, as with ns-2's agents.
+    /// Packets of one connection: those of another may overtake, as with ns-2's agents.
     Connection,
 }
 
-/// What a host may take over a packet that it sends: each packet a time of its own, uniform between `least` and `most`.
+/// The time that a host takes over a packet that it sends: independent for each packet, uniform
+/// between `least` and `most`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessingDelay {
-    /// At least.
+    /// Minimum time.
     pub least: Duration,
-    /// At most; no more than `least` makes it the same for all packets.
+    /// Maximum time; if it is no more than `least`, all packets have the same.
     pub most: Duration,
-    /// More for what it sends after nothing for a while: a processor that has rested is slower at first.
+    /// Additional time for the first packet after a pause: a processor that has rested is slower at
+    /// first.
     pub rested: Duration,
-    /// How long data waits in its TCP before a server of it has woken and reads: TCP acknowledges meanwhile, and what arrives
-    /// meanwhile is read with it. Packets of the answer take their own time beyond that.
+    /// Time for which data waits in its TCP before a server has woken and reads. TCP acknowledges
+    /// meanwhile, and later data is read with it. Packets of the answer take their own time in
+    /// addition.
     pub reading: ReadingDelay,
 }
 
-/// How long data waits in its TCP before a program reads it: each time anew, uniform between `least` and `most`.
+/// The time for which data waits in its TCP before a program reads it: drawn for each read, uniform
+/// between `least` and `most`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingDelay {
-    /// At least.
+    /// Minimum time.
     pub least: Duration,
-    /// At most; no more than `least` makes it always the same.
+    /// Maximum time; if it is no more than `least`, the time is constant.
     pub most: Duration,
 }
 
 impl ReadingDelay {
-    /// It is read at once.
+    /// Data is read at once.
     pub const NONE: Self = Self { least: Duration::ZERO, most: Duration::ZERO };
 
-    /// The next one.
+    /// Draws the next time.
     pub(crate) fn draw(self, stream: &mut Pcg32) -> Duration {
         uniform(stream, self.least, self.most)
     }
 }
 
 impl ProcessingDelay {
-    /// Packets are on their way at once.
+    /// Packets enter their link at once.
     pub const NONE: Self = Self {
         least: Duration::ZERO,
         most: Duration::ZERO,
@@ -57,13 +61,13 @@ impl ProcessingDelay {
         reading: ReadingDelay::NONE,
     };
 
-    /// The next packet's.
+    /// Draws the next packet's time.
     pub(crate) fn draw(self, stream: &mut Pcg32) -> Duration {
         uniform(stream, self.least, self.most)
     }
 }
 
-/// A draw between both, or `least` where that is not the smaller one.
+/// Draws a time between both, or returns `least` if it is not the smaller one.
 fn uniform(stream: &mut Pcg32, least: Duration, most: Duration) -> Duration {
     let span = u128::from(most.saturating_sub(least).as_nanos()) + 1;
     let nanos = (u128::from(stream.next_u64()) * span) >> 64;

@@ -1,4 +1,4 @@
-//! Everything that happened at chosen links, kept for plots and tests.
+//! Records all steps of packets at chosen links, for plots and tests.
 
 use crate::observer::{Observer, Step};
 use crate::{LinkId, SimPacket};
@@ -7,27 +7,27 @@ use units::Instant;
 /// One step of one packet at one link.
 #[derive(Clone, Copy, Debug)]
 pub struct StepRecord {
-    /// When.
+    /// Time of the step.
     pub at: Instant,
-    /// Where.
+    /// The link.
     pub link: LinkId,
-    /// What.
+    /// The step.
     pub step: Step,
-    /// Whose.
+    /// The packet.
     pub packet: SimPacket,
 }
 
-/// An observer that remembers. Records of one link and one kind of step are in the order of time,
-/// all together are not: a departure is known when the packet enters (see [`Observer`]).
+/// An observer that records. Records of one link and one kind of step are in the order of time, but
+/// not all together: a departure is known when the packet enters (see [`Observer`]).
 #[derive(Debug, Default)]
 pub struct StepRecorder {
-    /// By link.
+    /// True for chosen links, by link.
     chosen: Vec<bool>,
     records: Vec<StepRecord>,
 }
 
 impl StepRecorder {
-    /// Remembers what happens at `links` and nowhere else.
+    /// Creates a recorder of the steps at `links` and nowhere else.
     pub fn of(links: impl IntoIterator<Item = LinkId>) -> Self {
         let mut chosen = Vec::new();
         for link in links {
@@ -39,7 +39,7 @@ impl StepRecorder {
         Self { chosen, records: Vec::new() }
     }
 
-    /// What has happened so far.
+    /// Returns the records so far.
     pub fn records(&self) -> &[StepRecord] {
         &self.records
     }

@@ -1,7 +1,6 @@
-//! A first-in first-out queue in a power-of-two array.
-//!
-//! The standard deque does the same and more; this one compares no indices, which shows at several
-//! pushes and pops for every packet (PERFORMANCE.md).
+//! A first-in first-out queue in a power-of-two array. The standard deque has the same and more
+//! functions; this one compares no indices, which saves time with several pushes and pops for every
+//! packet (PERFORMANCE.md).
 
 /// Grows by doubling, never shrinks.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
-//! Routes as packets follow them: one list of links for all routes, and a cursor into it.
+//! Routes of packets: one list of links for all routes, and a cursor into it.
 
 use crate::topology::Trees;
 use crate::{HostId, LinkId, Topology};
 
-/// Ends a route in the list of hops.
+/// Marks the end of a route in the list of hops.
 const DELIVER: u32 = u32::MAX;
-/// The next link of the route is crossed ahead of time.
+/// Flag of a hop whose next link is crossed ahead of time.
 const LEADS_AHEAD: u32 = 1 << 31;
 
 /// A link on a route.
@@ -18,7 +18,7 @@ impl Hop {
         LinkId(self.0 & !LEADS_AHEAD)
     }
 
-    /// The next link of the route is crossed ahead of time.
+    /// Returns true if the next link of the route is crossed ahead of time.
     #[inline]
     pub(crate) const fn leads_ahead(self) -> bool {
         self.0 & LEADS_AHEAD != 0
@@ -29,17 +29,17 @@ impl Hop {
 #[derive(Debug)]
 pub(crate) struct Routes {
     hops: Vec<u32>,
-    /// By source.
+    /// Starts of routes, by source.
     starts: Vec<Starts>,
     trees: Trees,
 }
 
-/// Where the routes of a source start.
+/// Starts of the routes of a source.
 #[derive(Clone, Debug, Default)]
 struct Starts {
-    /// The destination asked for last: most hosts talk to one for a while.
+    /// The destination of the last lookup: most hosts send to one for a while.
     recent: Option<(HostId, u32)>,
-    /// Destinations and where their hops start, by destination.
+    /// Destinations and the starts of their hops, by destination.
     all: Vec<(HostId, u32)>,
 }
 
@@ -56,7 +56,7 @@ impl Routes {
         Self { hops: Vec::new(), starts: vec![Starts::default(); hosts], trees: Trees::default() }
     }
 
-    /// The cursor at the first hop from one host to another, if the route is laid out.
+    /// Returns the cursor at the first hop from one host to another, if the route is laid out.
     #[inline]
     pub(crate) fn start(&mut self, from: HostId, to: HostId) -> Option<u32> {
         let known = &mut self.starts[from.index()];
@@ -66,7 +66,7 @@ impl Routes {
         }
     }
 
-    /// Lays out a route that is not; `None` if there is no way.
+    /// Lays out a new route; returns `None` if there is no way.
     pub(crate) fn lay_out(&mut self, topology: &Topology, from: HostId, to: HostId) -> Option<u32> {
         let route = topology.route_by(&mut self.trees, from, to)?;
         let start = self.hops.len() as u32;
@@ -78,19 +78,19 @@ impl Routes {
         Some(start)
     }
 
-    /// The hop at `cursor`, or `None` at the end of the route.
+    /// Returns the hop at `cursor`, or `None` at the end of the route.
     #[inline]
     pub(crate) fn hop(&self, cursor: u32) -> Option<Hop> {
         let hop = self.hops[cursor as usize];
         (hop != DELIVER).then_some(Hop(hop))
     }
 
-    /// The links of the route that starts at `start`.
+    /// Returns the links of the route that starts at `start`.
     pub(crate) fn links(&self, start: u32) -> impl Iterator<Item = LinkId> {
         (start..).map_while(|cursor| self.hop(cursor)).map(Hop::link)
     }
 
-    /// Notes along a route which links are crossed ahead.
+    /// Marks the links along a route that are crossed ahead.
     pub(crate) fn mark(&mut self, start: u32, ahead: impl Fn(LinkId) -> bool) {
         let links: Vec<_> = self.links(start).collect();
         for (at, next) in links.iter().skip(1).enumerate() {
@@ -100,7 +100,7 @@ impl Routes {
         }
     }
 
-    /// A link is no longer crossed ahead.
+    /// Unmarks a link that is no longer crossed ahead.
     pub(crate) fn unmark(&mut self, link: LinkId) {
         for at in 1..self.hops.len() {
             if self.hops[at] != DELIVER && Hop(self.hops[at]).link() == link {

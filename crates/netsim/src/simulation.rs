@@ -13,48 +13,48 @@ use tcp::Host;
 use units::{Instant, Rate};
 use workload::Distribution;
 
-/// What is the same for a whole simulation.
+/// Settings of a whole simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulationConfig {
     /// Seed of every random stream.
     pub seed: u64,
-    /// How many bytes packets take on the wire.
+    /// Sizes of packets on the wire.
     pub wire_sizes: WireSizes,
 }
 
-/// Why a run did not complete.
+/// The reason why a run did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
-    /// Nothing will ever happen again, yet these applications have not finished.
+    /// No event is left, yet these applications have not finished.
     Deadlock {
-        /// When the last thing happened.
+        /// Time of the last event.
         at: Instant,
-        /// What [`Application::describe`] says of each.
+        /// The result of [`Application::describe`] of each.
         waiting: Vec<String>,
     },
-    /// The time allowed is over and these applications have not finished.
+    /// The time limit has passed and these applications have not finished.
     TimeLimit {
         /// The limit.
         at: Instant,
-        /// What [`Application::describe`] says of each.
+        /// The result of [`Application::describe`] of each.
         waiting: Vec<String>,
     },
-    /// A packet was sent to where no route leads.
+    /// A packet was sent to a host without a route.
     NoRoute {
         /// Name of the sending host.
         from: String,
         /// Name, or index, of the destination.
         to: String,
     },
-    /// So many connections were open between two hosts that there was no port for another.
+    /// All ports for connections between two hosts were in use.
     OutOfPorts {
-        /// When.
+        /// Time of the failure.
         at: Instant,
         /// Name of the host that opens them.
         from: String,
         /// Name of the other.
         to: String,
-        /// What [`Application::describe`] says of the application that opened the last.
+        /// The result of [`Application::describe`] of the application that opened the last.
         app: String,
     },
 }
@@ -73,7 +73,7 @@ impl fmt::Display for SimulationError {
             }
             Self::OutOfPorts { at, from, to, app } => write!(
                 f,
-                "no port is free for another connection from {from} to {to} at {at}, so many are open: transfers \
+                "no port is free for another connection from {from} to {to} at {at}, all are in use: transfers \
                  arrive faster than the path lets them end; {app}"
             ),
         }
@@ -82,7 +82,7 @@ impl fmt::Display for SimulationError {
 
 impl std::error::Error for SimulationError {}
 
-/// An application's place.
+/// An application and its state.
 struct Seat {
     app: Box<dyn Application>,
     started: bool,
@@ -95,7 +95,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Time zero, nothing under way.
+    /// Creates a simulation at time zero, with nothing in flight.
     ///
     /// # Panics
     /// If the topology has four million links or hosts.
@@ -106,28 +106,29 @@ impl Simulation {
     /// Adds an application that starts at `start` (or now, if that is past) and has to finish.
     ///
     /// # Panics
-    /// If there are four million applications already; so does [`Simulation::add_background`].
+    /// If there are four million applications already. [`Simulation::add_background`] panics in the
+    /// same case.
     pub fn add(&mut self, start: Instant, app: impl Application) -> AppId {
         self.seat(start, Box::new(app), true)
     }
 
-    /// Adds an application that starts at `start` and that no one waits for.
+    /// Adds an application that starts at `start` and that runs do not wait for.
     pub fn add_background(&mut self, start: Instant, app: impl Application) -> AppId {
         self.seat(start, Box::new(app), false)
     }
 
-    /// Has an application's timer `token` ring at `at`; runs wait for it to finish (again).
+    /// Fires an application's timer `token` at `at`; runs wait for it to finish (again).
     pub fn wake(&mut self, app: AppId, at: Instant, token: u32) {
         self.world.reopen(app);
         self.world.set_timer(app, at, token);
     }
 
-    /// Runs wait for an application that has finished to finish again.
+    /// Makes runs wait for a finished application to finish again.
     pub fn wait_for(&mut self, app: AppId) {
         self.world.reopen(app);
     }
 
-    /// An instant to start at: `base` and a draw of seconds from the stream `app/<name>/start`.
+    /// Returns a start time: `base` plus a draw of seconds from the stream `app/<name>/start`.
     pub fn draw_start(&self, name: &str, base: Instant, delay: &Distribution) -> Instant {
         let mut stream = stream(self.world.seed, &format!("app/{name}/start"));
         base + delay.sample_duration(&mut stream)
@@ -148,7 +149,8 @@ impl Simulation {
     /// Runs until every foreground application has finished; returns when that was.
     ///
     /// # Errors
-    /// If nothing is left to happen, or `limit` has come, before that; without a route or a free port.
+    /// If no event is left, or `limit` has passed, before that; if a route or a free port is
+    /// missing.
     pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
         let outcome = self.run_to_completion(limit);
         self.world.network.pause();
@@ -169,7 +171,8 @@ impl Simulation {
         Err(SimulationError::TimeLimit { at: limit, waiting })
     }
 
-    /// Runs everything due up to and including `end`, whoever has finished, and stops there.
+    /// Runs all events up to and including `end`, even if all applications have finished, and stops
+    /// there.
     ///
     /// # Errors
     /// [`SimulationError::NoRoute`], [`SimulationError::OutOfPorts`].
@@ -183,7 +186,7 @@ impl Simulation {
         outcome
     }
 
-    /// Tells every application that has started that the run stops here.
+    /// Notifies every started application that the run stops here.
     fn stop(&mut self) {
         for (n, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| seat.started) {
             seat.app.on_stop(&mut AppContext { world: &mut self.world, app: AppId(n as u32) });
@@ -209,7 +212,7 @@ impl Simulation {
         }
     }
 
-    /// Tells an application what it has to know.
+    /// Passes a notice to its application.
     fn tell(&mut self, notice: Notice) {
         let id = match notice {
             Notice::Event { app, .. } | Notice::UnsentLow { app, .. } | Notice::Timer(app, _) => {
@@ -262,44 +265,44 @@ impl Simulation {
             .collect()
     }
 
-    /// The present instant.
+    /// Returns the present instant.
     pub fn now(&self) -> Instant {
         self.world.now()
     }
 
-    /// What the simulation runs on.
+    /// Returns the topology.
     pub fn topology(&self) -> &Topology {
         self.world.network.topology()
     }
 
-    /// An application, if it is a `T`.
+    /// Returns an application, if it is a `T`.
     pub fn application<T: Application>(&self, id: AppId) -> Option<&T> {
         let app: &dyn Any = &*self.seats.get(id.index())?.app;
         app.downcast_ref()
     }
 
-    /// The first observer that is a `T`.
+    /// Returns the first observer that is a `T`.
     pub fn observer<T: Observer>(&self) -> Option<&T> {
         let observers = self.world.network.observers().iter();
         observers.map(|observer| &**observer as &dyn Any).find_map(<dyn Any>::downcast_ref)
     }
 
-    /// Takes all observers out; nothing is observed from here on.
+    /// Removes and returns all observers; nothing is observed from here on.
     pub fn take_observers(&mut self) -> Vec<Box<dyn Observer>> {
         self.world.network.take_observers()
     }
 
-    /// A host's TCP.
+    /// Returns a host's TCP.
     pub fn host(&self, host: HostId) -> &Host {
         self.world.host(host)
     }
 
-    /// Changes what a host's TCP is; before the run, or between two parts of it.
+    /// Changes a host's TCP, before the run or between two parts of it.
     pub fn configure_host(&mut self, host: HostId, change: impl FnOnce(&mut Host)) {
         change(self.world.touch(host));
     }
 
-    /// A link is of another rate from now on, unless it follows a trace: see [`Link::set_rate`].
+    /// Sets the rate of a link from now on, unless it follows a trace: see [`Link::set_rate`].
     ///
     /// # Errors
     /// If the rate is zero.
@@ -307,18 +310,18 @@ impl Simulation {
         self.world.network.link_mut(link).set_rate(rate)
     }
 
-    /// A link, for its totals.
+    /// Returns a link, for its totals.
     pub fn link(&self, link: LinkId) -> &Link {
         self.world.network.link(link)
     }
 
-    /// What a link's queue holds now.
+    /// Returns the present occupancy of a link's queue.
     pub fn occupancy(&mut self, link: LinkId) -> Occupancy {
         let now = self.now();
         self.world.network.link_mut(link).occupancy(now)
     }
 
-    /// Packets under way on all links together.
+    /// Returns the number of packets in flight on all links together.
     pub fn packets_under_way(&self) -> usize {
         self.world.network.packets_under_way()
     }

@@ -1,4 +1,4 @@
-//! What is joined to what: hosts, routers, links in one direction, and routes between hosts.
+//! The topology: hosts, routers, links in one direction, and routes between hosts.
 //!
 //! Routes are static. A route may be given; otherwise it is the one with the fewest links, and
 //! among equals the one whose links were added first.
@@ -14,7 +14,7 @@ use units::Duration;
 /// One direction of a wire between two nodes.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
-    /// For reports, capture files and the link's random stream; unique in a topology.
+    /// Name for reports, capture files and the link's random stream; unique in a topology.
     pub name: String,
     /// The end at which packets enter.
     pub from: NodeId,
@@ -28,7 +28,7 @@ pub struct LinkSpec {
 struct HostSpec {
     name: String,
     node: NodeId,
-    /// Routes from here that were given: destination and links.
+    /// Explicit routes from this node: destination and links.
     routes: Vec<(HostId, Vec<LinkId>)>,
     processing: ProcessingDelay,
     processing_order: ProcessingOrder,
@@ -44,10 +44,10 @@ pub struct Topology {
     leaving: Vec<Vec<LinkId>>,
 }
 
-/// Why a route was refused.
+/// The reason why a route was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteError {
-    /// This link does not start where the one before it, or the host, is.
+    /// This link does not start at the end of the one before it, or at the host.
     Broken(LinkId),
     /// The last link does not end at the destination.
     Elsewhere,
@@ -67,7 +67,7 @@ impl fmt::Display for RouteError {
 impl std::error::Error for RouteError {}
 
 impl Topology {
-    /// Nothing yet.
+    /// Creates an empty topology.
     pub fn new() -> Self {
         Self::default()
     }
@@ -78,7 +78,7 @@ impl Topology {
         self.add_host_at(name, node)
     }
 
-    /// Adds an end host at a node that exists; hosts at the same node reach each other at once.
+    /// Adds an end host at an existing node; hosts at the same node exchange packets at once.
     pub fn add_host_at(&mut self, name: &str, node: NodeId) -> HostId {
         self.hosts.push(HostSpec {
             name: name.to_owned(),
@@ -107,37 +107,37 @@ impl Topology {
         id
     }
 
-    /// Every packet that `host` sends is on its way after a time of its own, uniform up to `longest`,
-    /// but not before those sent earlier: all, or as [`Topology::set_processing_order`] says. None
-    /// unless set.
+    /// Sets a host's processing delay: independent for each packet, uniform up to `longest`. A
+    /// packet does not leave before earlier ones: all, or those that
+    /// [`Topology::set_processing_order`] selects. There is none by default.
     pub fn set_processing(&mut self, host: HostId, longest: Duration) {
         self.set_processing_delay(host, ProcessingDelay { most: longest, ..ProcessingDelay::NONE });
     }
 
-    /// As [`Topology::set_processing`], uniform between these bounds.
+    /// Sets a host's processing delay with both bounds, like [`Topology::set_processing`].
     pub fn set_processing_delay(&mut self, host: HostId, delay: ProcessingDelay) {
         self.hosts[host.index()].processing = delay;
     }
 
-    /// Says among which packets of a host processing keeps the order; among all unless set.
+    /// Sets the packets of a host that keep their order in processing; all by default.
     pub fn set_processing_order(&mut self, host: HostId, order: ProcessingOrder) {
         self.hosts[host.index()].processing_order = order;
     }
 
-    /// Among which packets of a host processing keeps the order.
+    /// Returns the packets of a host that keep their order in processing.
     pub fn processing_order(&self, host: HostId) -> ProcessingOrder {
         self.hosts[host.index()].processing_order
     }
 
-    /// The bounds of a host's processing delay.
+    /// Returns the bounds of a host's processing delay.
     pub fn processing(&self, host: HostId) -> ProcessingDelay {
         self.hosts[host.index()].processing
     }
 
-    /// Fixes the route from one host to another.
+    /// Sets the route from one host to another.
     ///
     /// # Errors
-    /// If the links do not lead from the one to the other.
+    /// If the links do not lead from one to the other.
     pub fn set_route(
         &mut self,
         from: HostId,
@@ -159,37 +159,37 @@ impl Topology {
         Ok(())
     }
 
-    /// The node that a host is.
+    /// Returns the node of a host.
     pub fn node(&self, host: HostId) -> NodeId {
         self.hosts[host.index()].node
     }
 
-    /// A host's name.
+    /// Returns a host's name.
     pub fn host_name(&self, host: HostId) -> &str {
         &self.hosts[host.index()].name
     }
 
-    /// Number of hosts.
+    /// Returns the number of hosts.
     pub fn host_count(&self) -> usize {
         self.hosts.len()
     }
 
-    /// All links; a [`LinkId`] is an index into them.
+    /// Returns all links; a [`LinkId`] is an index into them.
     pub fn links(&self) -> &[LinkSpec] {
         &self.links
     }
 
-    /// The links from one host to another, or `None` if there is no way.
+    /// Returns the links from one host to another, or `None` if there is no way.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
         self.route_by(&mut Trees::default(), from, to)
     }
 
-    /// Finds many routes: shortest ways from one node are found once.
+    /// Returns a finder for many routes: it computes the shortest ways from a node once.
     pub fn route_finder(&self) -> RouteFinder<'_> {
         RouteFinder { topology: self, trees: Trees::default() }
     }
 
-    /// The same with what has been found before.
+    /// Returns a route, using and extending the known trees.
     pub(crate) fn route_by(
         &self,
         trees: &mut Trees,
@@ -207,7 +207,7 @@ impl Topology {
         if from == to {
             return Some(Vec::new());
         }
-        // Whoever has one link out has the routes of the node behind it, so that hosts share a tree.
+        // A host with one link out has the routes of the node after it, so that hosts share a tree.
         if let [only] = self.leaving[from.index()][..] {
             let mut route = vec![only];
             route.extend(self.links_along(trees, self.links[only.index()].to, to)?);
@@ -216,7 +216,7 @@ impl Topology {
         self.links_along(trees, from, to)
     }
 
-    /// The links from one node to another along the tree of shortest ways.
+    /// Returns the links from one node to another along the tree of shortest ways.
     fn links_along(&self, trees: &mut Trees, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         let reached_by = trees.from(self, from);
         let mut route = Vec::new();
@@ -230,8 +230,8 @@ impl Topology {
         Some(route)
     }
 
-    /// The link by which each node is reached first: breadth first, links in the order in which they
-    /// were added.
+    /// Returns the link through which a breadth-first search first finds each node, with links in
+    /// the order in which they were added.
     fn tree(&self, from: NodeId) -> Vec<Option<LinkId>> {
         let mut reached_by = vec![None; self.leaving.len()];
         let mut frontier = VecDeque::from([from]);
@@ -248,7 +248,7 @@ impl Topology {
     }
 }
 
-/// Routes of a topology, with what has been found before.
+/// Finds routes of a topology, and caches its results.
 #[derive(Debug)]
 pub struct RouteFinder<'a> {
     topology: &'a Topology,
@@ -256,20 +256,21 @@ pub struct RouteFinder<'a> {
 }
 
 impl RouteFinder<'_> {
-    /// As [`Topology::route`].
+    /// Returns a route like [`Topology::route`].
     pub fn route(&mut self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
         self.topology.route_by(&mut self.trees, from, to)
     }
 }
 
-/// Trees of shortest ways that have been found, by the node at the root.
+/// Known trees of shortest ways, by the node at the root.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trees {
     known: BTreeMap<NodeId, Vec<Option<LinkId>>>,
 }
 
 impl Trees {
-    /// Nodes in all trees together, beyond which the known ones are forgotten: 32 MiB.
+    /// Maximum number of nodes in all trees together; at more, the known ones are forgotten: 32
+    /// MiB.
     const LIMIT: usize = 1 << 22;
 
     fn from(&mut self, topology: &Topology, root: NodeId) -> &[Option<LinkId>] {
@@ -284,12 +285,12 @@ impl Trees {
 /// The first address, 10.0.0.1; host `n` has the `n`-th after it.
 const FIRST_ADDRESS: u32 = 0x0a00_0001;
 
-/// The address of a host: 10.0.0.1 and up, by index.
+/// Returns the address of a host: 10.0.0.1 and up, by index.
 pub fn address_of(host: HostId) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(FIRST_ADDRESS + host.0))
 }
 
-/// The host at an address, if it is one that [`address_of`] gives.
+/// Returns the host at an address, if [`address_of`] assigns it.
 pub fn host_at(address: IpAddr) -> Option<HostId> {
     match address {
         IpAddr::V4(v4) => v4.to_bits().checked_sub(FIRST_ADDRESS).map(HostId),
@@ -335,7 +336,7 @@ mod tests {
     }
 
     proptest! {
-        /// A route by the tree of the node behind a host's only link is the route by its own tree.
+        /// A route by the tree of the node after a host's only link is the route by its own tree.
         #[test]
         fn trees_are_shared_without_a_difference(
             links in prop::collection::vec((0u32..8, 0u32..8), 1..30),

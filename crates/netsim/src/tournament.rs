@@ -1,8 +1,8 @@
-//! Which lane's head comes first: a tournament over eight contestants a round.
+//! A tournament that finds the lane with the first head, with eight contestants a round.
 //!
-//! Keys are split into time and tie so that a round is decided by scanning the eight times, which
-//! share a cache line; ties are looked at only where times are equal. Up to eight lanes are one
-//! round; eight times as many cost one round more.
+//! Keys are split into time and tie, so that a scan of the eight times, which share a cache line,
+//! decides a round. Ties are compared only if times are equal. Up to eight lanes are one round;
+//! eight times as many cost one round more.
 
 use crate::key::Key;
 
@@ -14,7 +14,7 @@ struct Round {
     times: [u64; WIDTH],
     ties: [u64; WIDTH],
     best: usize,
-    /// One past the highest slot that was ever entered: those beyond need not be looked at.
+    /// One past the highest slot ever used: higher ones need not be scanned.
     used: usize,
 }
 
@@ -27,7 +27,7 @@ impl Round {
         Key::from_parts(self.times[slot % WIDTH], self.ties[slot % WIDTH])
     }
 
-    /// Enters `key`; true if the round's winner, or its key, is another now.
+    /// Sets the key of a slot; returns true if that changes the round's winner, or its key.
     #[inline]
     fn enter(&mut self, slot: usize, key: Key) -> bool {
         let was_best = slot == self.best;
@@ -57,7 +57,7 @@ impl Round {
     }
 }
 
-/// Where the contestant with the smallest key has entered.
+/// The position of the contestant with the smallest key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Winner {
     round: usize,
@@ -84,12 +84,12 @@ impl Tournament {
         Self { rounds: vec![Round::EMPTY; first + entries], first }
     }
 
-    /// Contestants that there is room for.
+    /// Returns the maximum number of contestants.
     pub(crate) fn capacity(&self) -> usize {
         (self.rounds.len() - self.first) * WIDTH
     }
 
-    /// Gives a contestant a new key.
+    /// Sets the key of a contestant.
     #[inline(always)]
     pub(crate) fn enter(&mut self, contestant: usize, key: Key) {
         let (mut round, mut slot) = (self.first + contestant / WIDTH, contestant % WIDTH);
@@ -100,7 +100,8 @@ impl Tournament {
         }
     }
 
-    /// Gives the contestant that wins a new key. It is the best of each of its rounds, so nothing is compared with it.
+    /// Sets a new key for the winner. It is the best of each of its rounds, so nothing is compared
+    /// with it.
     #[inline(always)]
     pub(crate) fn replace(&mut self, winner: Winner, key: Key) {
         let (mut slot, mut key) = (winner.slot, key);
@@ -118,13 +119,13 @@ impl Tournament {
         }
     }
 
-    /// The number of the contestant that wins.
+    /// Returns the number of the winning contestant.
     #[inline]
     pub(crate) const fn number(&self, winner: Winner) -> usize {
         (winner.round - self.first) * WIDTH + winner.slot
     }
 
-    /// The contestant with the smallest key, and that key's time.
+    /// Returns the contestant with the smallest key, and that key's time.
     #[inline]
     pub(crate) fn winner(&self) -> (Winner, u64) {
         let mut last = &self.rounds[0];
@@ -137,7 +138,7 @@ impl Tournament {
         (Winner { round, slot: last.best }, time)
     }
 
-    /// True if every key is [`Key::NEVER`].
+    /// Returns true if every key is [`Key::NEVER`].
     pub(crate) fn is_empty(&self) -> bool {
         self.rounds[0].key(self.rounds[0].best) == Key::NEVER
     }
@@ -149,7 +150,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// One, two and three levels of rounds; keys that rise, fall, are equal in time and vanish.
+        /// The trees have one, two and three levels of rounds. Keys rise, decrease, are equal in
+        /// time and vanish.
         #[test]
         fn the_winner_has_the_smallest_key(
             size in prop_oneof![1usize..=8, 9usize..=64, 65usize..=200],

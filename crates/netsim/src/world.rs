@@ -1,4 +1,4 @@
-//! Hosts on their network: whatever touches a host makes it send, and what arrives reaches it.
+//! Hosts on their network: any action on a host makes it send, and arrivals are passed to it.
 
 use crate::endpoint::Endpoint;
 use crate::key::Key;
@@ -11,7 +11,7 @@ use link::derive_seed;
 use tcp::{ConnId, Event, FourTuple, Host, HostConfig, Scheme, Transmit};
 use units::Instant;
 
-/// What an application has to be told.
+/// A notice for an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
     Event { app: AppId, host: HostId, event: Event },
@@ -25,9 +25,9 @@ pub(crate) struct World {
     pub(crate) network: Network,
     endpoints: Vec<Endpoint>,
     sizes: WireSizes,
-    /// Of every random stream.
+    /// Seed of every random stream.
     pub(crate) seed: u64,
-    /// Written over by every segment that leaves a host.
+    /// Buffer for every segment that a host sends.
     transmit: Transmit,
     /// Hosts that were touched and have not been served since.
     touched: Ring<HostId>,
@@ -73,7 +73,7 @@ impl World {
         &self.endpoints[host.index()].tcp
     }
 
-    /// A host's TCP, to do something with; it is served before time goes on.
+    /// Returns a host's TCP for an action; the host is served before time goes on.
     #[inline]
     pub(crate) fn touch(&mut self, host: HostId) -> &mut Host {
         let endpoint = &mut self.endpoints[host.index()];
@@ -91,7 +91,7 @@ impl World {
     }
 
     pub(crate) fn watch_unsent(&mut self, host: HostId, conn: ConnId, bytes: u64) {
-        // Touched, so that it is looked at even if nothing else happens.
+        // The host is touched so that it is served even if nothing else happens.
         self.touch(host);
         self.endpoints[host.index()].watch_unsent(conn, bytes);
     }
@@ -114,7 +114,8 @@ impl World {
         conn
     }
 
-    /// The ends of a connection from one host to a port of another. Once no port is left the run is about to end, and any ports will do.
+    /// Returns the ends of a connection from one host to a port of another. Once no port is left
+    /// the run is about to end, and any ports will do.
     fn take_peer(&mut self, app: AppId, from: HostId, host: HostId, port: u16) -> Peer {
         let endpoint = &mut self.endpoints[from.index()];
         let local_port = match self.out_of_ports {
@@ -150,7 +151,7 @@ impl World {
         self.network.send(from, to, wire_bytes, make);
     }
 
-    /// Enters the next application; a background one never holds the end of the run up.
+    /// Registers the next application; runs do not wait for a background one.
     pub(crate) fn enter(&mut self, foreground: bool) -> AppId {
         let limit = Key::INDEX_LIMIT;
         assert!(self.unfinished.len() < limit, "more than {limit} applications");
@@ -179,7 +180,7 @@ impl World {
         self.unfinished_count
     }
 
-    /// Something an application has to be told at this instant, or `None` when all hosts have been
+    /// Returns a notice for an application at this instant, or `None` when all hosts have been
     /// served and time may go on.
     #[inline]
     pub(crate) fn settle(&mut self) -> Option<Notice> {
@@ -197,9 +198,9 @@ impl World {
         None
     }
 
-    /// Sends what a host has to send, then hands out its events one at a time; re-arms its
-    /// wake-up when there is nothing left.
-    // Always: it is part of every delivery, and those are what a run consists of.
+    /// Sends a host's data, then returns its events one at a time; re-arms its wake-up when there
+    /// is nothing left.
+    // Inlining is forced: it is part of every delivery, and a run consists of those.
     #[inline(always)]
     fn serve(&mut self, host: HostId) -> Option<Notice> {
         if std::mem::take(&mut self.endpoints[host.index()].touched) {
@@ -219,7 +220,7 @@ impl World {
         None
     }
 
-    /// A host sends what it has to send: once it was served, or amid what an application does.
+    /// Sends a host's data: when it is served, or during an action of an application.
     #[inline(always)]
     pub(crate) fn transmit(&mut self, host: HostId) {
         let endpoint = &mut self.endpoints[host.index()];
@@ -232,8 +233,8 @@ impl World {
         }
     }
 
-    /// Runs time forward to `limit` or the next thing an application has to be told at once, when all
-    /// hosts have been served. `Err` if nothing is left to happen until `limit`.
+    /// Runs time forward to `limit` or the next event that causes a notice at once, when all hosts
+    /// have been served. `Err` if no event is left until `limit`.
     #[inline(always)]
     pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, Quiet> {
         let next = self.network.next(limit);
@@ -250,7 +251,7 @@ impl World {
         }
     }
 
-    /// A packet was lost before what comes next.
+    /// Notes a packet that was lost before the next event.
     #[cold]
     fn note_loss(&mut self, packet: &SimPacket) {
         if let Body::Segment(transit) = &packet.body
@@ -260,7 +261,7 @@ impl World {
         }
     }
 
-    /// What a connection of `host` has lost since it began.
+    /// Returns the losses of a connection of `host` since it began.
     pub(crate) fn losses(&self, host: HostId, conn: ConnId) -> Losses {
         self.endpoints[host.index()].owner(conn).map_or(Losses::default(), |owner| owner.losses)
     }
@@ -274,7 +275,7 @@ impl World {
         }
     }
 
-    /// Gives a packet to whom it is for. TCP answers at once: no other host waits to be served, so that
+    /// Delivers a packet to its receiver. TCP answers at once: no other host waits to be served, so
     /// this one need not wait in the list.
     #[inline(always)]
     fn deliver(&mut self, index: u32) -> Option<Notice> {
@@ -296,14 +297,14 @@ impl World {
         self.network.remove(index);
         let notice = self.serve(host);
         if notice.is_some() {
-            // There may be more to tell.
+            // There may be more notices.
             self.touched.push_back(host);
         }
         notice
     }
 }
 
-/// Has a host served before time goes on.
+/// Lists a host to be served before time goes on.
 #[inline]
 fn mark(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
     endpoint.touched = true;
@@ -312,11 +313,11 @@ fn mark(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
     }
 }
 
-/// Nothing happens until the limit.
+/// No event happens until the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quiet;
 
-/// The packet that carries what a host sends.
+/// Returns the packet that carries a host's segment.
 #[inline(always)]
 fn packet_of(from: HostId, to: HostId, wire_bytes: u32, transmit: &Transmit) -> SimPacket {
     SimPacket {

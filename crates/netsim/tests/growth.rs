@@ -1,4 +1,4 @@
-//! Flows that come and go leave nothing behind: memory does not grow with their number.
+//! Finished flows leave nothing behind: memory does not grow with their number.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -9,7 +9,7 @@ use units::{Duration, Instant, Rate};
 
 const PORT: u16 = 9;
 
-/// Opens a connection every five milliseconds, sends three segments and closes.
+/// An application that opens a connection every five milliseconds, sends three segments and closes.
 struct Flows {
     ends: (HostId, HostId),
     scheme: Scheme,
@@ -43,14 +43,14 @@ impl Application for Flows {
     }
 }
 
-/// Resident kB of this process, where the system says.
+/// Returns the resident memory of this process, kB, if the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// The one test of its process, so that no other's memory is counted.
+/// This is the only test of its process, so that other tests' memory does not count.
 #[test]
 fn twenty_thousand_flows_leave_nothing_behind() {
     let wire = |ms| {
@@ -70,10 +70,11 @@ fn twenty_thousand_flows_leave_nothing_behind() {
     // TIME-WAIT lasts 60 s: from then on, as many connections end as begin.
     let (closed_before, before) = after(200);
     let (closed, now) = after(1000);
-    // 200 flows a second; both ends tell of their end.
+    // There are 200 flows a second; both ends report their end.
     assert_eq!(closed - closed_before, 2 * 160_000);
     if let (Some(before), Some(now)) = (before, now) {
-        // Thirteen bytes for each flow would be 2 MB. A table through which so many have come and gone may double its places: some 500 kB.
+        // Thirteen bytes for each flow would be 2 MB. After that many connections a table may
+        // double its size: some 500 kB.
         assert!(now < before + 1500, "{before} kB, 160,000 flows later {now} kB");
     }
 }

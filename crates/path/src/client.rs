@@ -1,10 +1,10 @@
-//! For whom a connection is there, where several clients stand behind the other host.
+//! The client of a connection, if several clients share the other host.
 
-/// For whom of those behind the other host a connection is there.
+/// The client at the other host that uses a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProxyClient {
-    /// For one that the application has given a number.
+    /// A client with a number from the application.
     Named(u64),
-    /// For one of its own: the connection's local and remote port.
+    /// A client of its own: the connection's local and remote port.
     Own(u16, u16),
 }

@@ -1,6 +1,7 @@
-//! A capture of so many bytes of a busy server, to standard output: what analysis takes of memory while it lasts.
+//! Writes a capture of a busy server to standard output, to measure the memory of an analysis.
 //!
-//! `busy_server BYTES OPEN HOSTS | headstart analyze -`, with OPEN connections at a time, of HOSTS clients in turn.
+//! `busy_server BYTES OPEN HOSTS | headstart analyze -` writes BYTES bytes. OPEN connections are
+//! open at a time, of HOSTS clients in turn.
 
 use std::io::{self, Read, Write};
 use trace::testing::BusyServer;

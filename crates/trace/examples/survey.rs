@@ -1,11 +1,12 @@
-//! How badly each profile explains the servers of captures: a line for each file and server, with what every profile is charged.
+//! Prints how badly each profile explains the servers of captures: a line for each file and server,
+//! with the charge of every profile.
 //!
-//! `survey FILE…`; the profile that `headstart analyze` takes is named at the end.
+//! `survey FILE…`; the last column names the profile that `headstart analyze` takes.
 
 use capture::{CaptureFiles, SegmentSource};
 use trace::{EngineConfig, ProfileSurvey, SenderProfile, SurveyedHost};
 
-/// Segments that `headstart analyze` surveys.
+/// Number of segments that `headstart analyze` surveys.
 const SURVEYED: usize = 100_000;
 
 fn surveyed(file: &str) -> Result<Vec<SurveyedHost>, capture::CaptureError> {

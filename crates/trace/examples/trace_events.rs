@@ -1,6 +1,7 @@
-//! Everything that the engine tells of captures, line by line: two builds that shall tell the same are compared by it.
+//! Prints all events of the engine, line by line, to compare the output of two builds.
 //!
-//! `trace_events PROFILE [--unfolded N] FILE… | sha256sum`; with N = 0 every connection is folded after each of its packets.
+//! `trace_events PROFILE [--unfolded N] FILE… | sha256sum`; with N = 0 the engine compresses every
+//! connection after each of its packets.
 
 use capture::{CaptureFiles, SegmentSource};
 use std::io::{self, BufWriter, Write};
@@ -10,12 +11,12 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// Prints.
+/// Prints each event.
 struct Lines<W>(W);
 
 impl<W: Write> Lines<W> {
     fn line(&mut self, of: &str, told: &dyn std::fmt::Debug) {
-        // Who has closed the pipe wants no more.
+        // A closed pipe is no error: the reader has seen enough.
         let _ = writeln!(self.0, "{of} {told:?}");
     }
 }

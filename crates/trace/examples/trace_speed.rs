@@ -1,7 +1,8 @@
-//! What the engine costs: reads captures and rebuilds all senders, as `headstart analyze --sender PROFILE --jobs THREADS` does.
+//! Measures the cost of the engine: reads captures and rebuilds all senders, as
+//! `headstart analyze --sender PROFILE --jobs THREADS` does.
 //!
-//! `trace_speed PROFILE THREADS FILE…`; count instructions with `valgrind --tool=callgrind`. With 0 threads one
-//! engine does without shards.
+//! `trace_speed PROFILE THREADS FILE…`; count instructions with `valgrind --tool=callgrind`. With 0
+//! threads a single engine without shards does all the work.
 
 use capture::{CaptureFiles, Observed, SegmentSource};
 use trace::{
@@ -9,7 +10,7 @@ use trace::{
     ShardedTraceEngine, TraceEngine, TraceSink, Undivided,
 };
 
-/// Counts.
+/// Counts the results.
 #[derive(Default)]
 struct Counts {
     connections: u64,

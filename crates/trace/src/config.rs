@@ -1,4 +1,4 @@
-//! What an engine is told of its input, and its limits.
+//! The engine's settings: facts about its input, and its limits.
 
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::rebuilt::PARK_AFTER;
@@ -6,24 +6,29 @@ use crate::servers::NamedServers;
 use crate::vantage::Vantage;
 use units::Duration;
 
-/// What the engine is told of its input, and its limits.
+/// Facts about the engine's input, and its limits.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// What senders run.
+    /// Models of the senders, by host.
     pub models: SenderModels,
-    /// Where the capture was made; `None`: as the handshake of each connection tells.
+    /// Position of the capture; `None` if the engine derives it from the handshake of each
+    /// connection.
     pub vantage: Option<Vantage>,
-    /// What servers send is ignored, as if it had not been captured: their senders are predicted.
+    /// Ignores data of servers, as if it had not been captured: the engine infers their senders
+    /// from ACKs.
     pub acks_only: bool,
-    /// Who is the server where no handshake tells; segments of others are counted and passed over.
+    /// Names the servers, for connections without a captured handshake. The engine counts segments
+    /// of other hosts and skips them.
     pub servers: NamedServers,
-    /// A named server is the server also of connections that it opens itself.
+    /// Treats a named server as the server also of connections that it opens itself.
     pub named_open: bool,
-    /// Connections that are followed at most; beyond that the least recently used one is evicted.
+    /// Maximum number of connections that are followed at once. If one more opens, the engine
+    /// evicts the least recently used one.
     pub max_connections: usize,
-    /// A sender without packets for so long is kept as a few numbers, and an answer that pauses for longer is over.
+    /// Idle time after which a sender is compressed to a few numbers. An answer that pauses for
+    /// longer is over.
     pub park_after: Duration,
-    /// A connection without packets for so long is over.
+    /// Idle time after which a connection is over.
     pub idle_timeout: Duration,
 }
 
@@ -43,7 +48,8 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
-    /// These are servers, whoever opens the connection.
+    /// Servers that count as servers even of connections that they open themselves, if `named_open`
+    /// is set.
     pub(crate) fn openers(&self) -> Option<&NamedServers> {
         self.named_open.then_some(&self.servers)
     }

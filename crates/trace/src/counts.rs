@@ -1,10 +1,10 @@
-//! Counts of one sender, small while nothing is lost: connections under way have two of these.
+//! Counters of one sender, small while nothing is lost: each open connection has two of them.
 
 use crate::kinds::{Retransmission, RetransmissionKind, SparedBy};
 use crate::misfit::Misfit;
 use crate::summary::SenderTally;
 
-/// What most senders have none of.
+/// Counters that stay zero for most senders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RareCounts {
     retransmissions: [u32; RetransmissionKind::COUNT],
@@ -15,11 +15,11 @@ pub(crate) struct RareCounts {
     pub(crate) spurious: u32,
     pub(crate) reordered: u32,
     pub(crate) unseen_bytes: u64,
-    /// Of senders that are parked.
+    /// Fit error of the compressed senders.
     pub(crate) misfit: Misfit,
 }
 
-/// Counts of one sender.
+/// Counters of one sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) packets: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Counts of what is rare.
+    /// Returns the rare counters, and creates them if need be.
     pub(crate) fn rare(&mut self) -> &mut RareCounts {
         self.rare.get_or_insert_default()
     }
@@ -49,7 +49,8 @@ impl Counts {
         }
     }
 
-    /// Counts what an ACK tells beside arrivals: bytes that the capture has not shown, and that something came `twice`.
+    /// Counts two facts that an ACK reveals: `unseen` bytes that the capture has not shown, and a
+    /// duplicate (`twice`).
     #[inline]
     pub(crate) fn count_told(&mut self, unseen: u64, twice: bool) {
         if unseen > 0 {
@@ -60,7 +61,8 @@ impl Counts {
         }
     }
 
-    /// What is told of the sender; `misfit`: of the sender under way.
+    /// Returns the counters for a report; `misfit` is the fit error of the sender that is still in
+    /// memory.
     pub(crate) fn tally(&self, misfit: Misfit) -> SenderTally {
         let rare = self.rare.as_deref().copied().unwrap_or_default();
         let mut tally = SenderTally {

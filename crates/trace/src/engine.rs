@@ -1,4 +1,4 @@
-//! The engine: segments in, connections told apart, results out.
+//! The engine: takes segments, sorts them by connection, and reports results.
 
 use crate::config::EngineConfig;
 use crate::connection::{Digesting, Side, TracedConnection};
@@ -9,31 +9,32 @@ use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
 
-/// Segments between two looks for idle connections.
+/// Number of segments between two searches for idle connections.
 const SWEEP_EVERY: u64 = 256;
 
-/// A clock that goes back by more was set, and what follows is another capture.
+/// A clock that goes back by more than this was set; the segments after it form another capture.
 const CLOCK_SET: Duration = Duration::from_secs(60);
 
-/// Counts of a whole run.
+/// Counters of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineTally {
-    /// Segments taken.
+    /// Number of segments.
     pub segments: u64,
-    /// Of these, segments of other servers than those that were named.
+    /// Number of `segments` that were skipped because their server is not a named one.
     pub of_others: u64,
-    /// Connections begun.
+    /// Connections started.
     pub connections: u64,
-    /// Connections whose place others needed.
+    /// Connections evicted because the table was full.
     pub evicted: u64,
-    /// Segments whose time is before that of the one before, by a minute at most; they count as simultaneous with it.
+    /// Segments with an earlier time than the one before, by a minute at most; they count as
+    /// simultaneous with it.
     pub backwards: u64,
-    /// How often the time went back by more than a minute: all connections ended there.
+    /// Number of times that the clock went back by more than a minute. All connections ended there.
     pub clock_set: u64,
 }
 
 impl EngineTally {
-    /// Adds the counts of another part of the capture.
+    /// Adds the counters of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
         let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
         self.segments += segments;
@@ -41,7 +42,7 @@ impl EngineTally {
         self.connections += connections;
         self.evicted += evicted;
         self.backwards += backwards;
-        // Each part sees it by itself.
+        // Each part sees the same reset of the clock, so it counts once.
         if clock_set > self.clock_set {
             self.clock_set = clock_set;
         }
@@ -56,7 +57,7 @@ pub struct TraceEngine<S> {
 }
 
 impl<S: TraceSink> TraceEngine<S> {
-    /// An engine that tells `sink` what it finds.
+    /// Creates an engine that reports its results to `sink`.
     pub fn new(config: EngineConfig, sink: S) -> Self {
         Self { part: EnginePart::new(config), sink, numbers: 0 }
     }
@@ -67,55 +68,55 @@ impl<S: TraceSink> TraceEngine<S> {
         self.on_segment_between(&SegmentEnds::of(segment), segment);
     }
 
-    /// The same of a segment whose ends are worked out.
+    /// Takes the next segment of the capture, with its connection key computed before.
     #[inline]
     pub(crate) fn on_segment_between(&mut self, ends: &SegmentEnds, segment: &Observed) {
         let Self { part, sink, numbers } = self;
         part.on_segment(ends, segment, &mut Telling { sink, numbers });
     }
 
-    /// No segment has come until `now`, as where a capture is of what happens right now: tells of what has ended meanwhile. A file
-    /// needs no such call, and tells the same without it.
+    /// Notes that no segment was captured until `now`, for live captures, and reports connections
+    /// that have ended meanwhile. A file needs no such call: its results are the same without it.
     pub fn pass_time(&mut self, now: Instant) {
         self.part.pass_time(now, &mut self.sink);
     }
 
-    /// Ends the connections that both sides have closed or one has reset: for a source that has
-    /// been quiet, so that their last packets are not awaited. It needs no clock, so packets that
-    /// are late have their own times still.
+    /// Ends the connections that both sides have closed or one has reset. A source that has been
+    /// quiet needs this, so that the engine does not wait for their last packets. No clock is
+    /// involved, so late packets still have their own times.
     pub fn finish_over(&mut self) {
         self.part.finish_over(&mut self.sink);
     }
 
-    /// Ends what is under way, and gives the sink back with the counts.
+    /// Ends all open connections, and returns the sink with the counters.
     pub fn finish_all(mut self) -> (S, EngineTally) {
         while self.finish_oldest() {}
         (self.sink, *self.part.tally())
     }
 
-    /// Ends the connection used longest ago; false if there is none.
+    /// Ends the least recently used connection; returns false if there is none.
     pub(crate) fn finish_oldest(&mut self) -> bool {
         self.part.finish_oldest(&mut self.sink)
     }
 
-    /// Whom it tells.
+    /// Returns the sink.
     pub const fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
 
-    /// Counts so far.
+    /// Returns the counters so far.
     pub const fn tally(&self) -> &EngineTally {
         self.part.tally()
     }
 }
 
-/// Whom an engine tells, and the number of the next connection: parts of an engine share both.
+/// The sink of an engine, and the number of the next connection; parts of an engine share both.
 pub(crate) struct Telling<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) numbers: &'a mut u64,
 }
 
-/// An engine, or a part of one that has some of the connections, without those whom it tells.
+/// An engine without its sink, or a part of one that has some of the connections.
 pub(crate) struct EnginePart {
     config: EngineConfig,
     table: ConnectionTable,
@@ -145,7 +146,7 @@ impl EnginePart {
         }
     }
 
-    /// Takes a segment whose time is before that of the one before.
+    /// Takes a segment with an earlier time than the one before.
     #[cold]
     fn on_earlier<S: TraceSink>(
         &mut self,
@@ -187,7 +188,7 @@ impl EnginePart {
             && !segment.has(Flags::SYN)
             && segment.at.saturating_since(connection.last) <= idle
         {
-            // Most segments are of a connection that is at hand, and change nothing but that.
+            // Most segments are part of a connection that is in memory, and change nothing else.
             Self::show(connection, side, segment, &self.config, told.sink);
         } else {
             self.show_rare(found, ends, segment, told);
@@ -213,7 +214,8 @@ impl EnginePart {
         }
     }
 
-    /// Shows a segment to its connection, which is new, or was parked, or begins anew in the place of one that is over.
+    /// Shows a segment to its connection if that is new, is idle and compressed, or replaces one
+    /// that is over.
     #[inline(never)]
     fn show_rare<S: TraceSink>(
         &mut self,
@@ -232,7 +234,8 @@ impl EnginePart {
         }
     }
 
-    /// The place of a segment's connection, which begins anew if the one before is over.
+    /// Returns the slot of a segment's connection. If the connection in the slot is over, a new one
+    /// replaces it.
     fn make_ready<S: TraceSink>(
         &mut self,
         found: FoundPlace,
@@ -250,7 +253,8 @@ impl EnginePart {
         }
     }
 
-    /// Parks what has been idle for a while, and ends what has been for too long.
+    /// Compresses connections that have been idle for a while, and ends those that have been idle
+    /// for too long.
     #[inline(never)]
     fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
         if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
@@ -264,13 +268,15 @@ impl EnginePart {
         self.end_idle(sink);
     }
 
-    /// Why the connection at this place is over, so that `segment` belongs to another one.
+    /// Returns the reason why the connection in this slot is over, if `segment` is part of another
+    /// one.
     fn ends_before(&mut self, found: FoundPlace, segment: &Observed) -> Option<TraceEnd> {
         let connection = self.table.at(found.place)?;
         if segment.has(Flags::SYN) && connection.is_replaced_by(found.side, segment) {
             return Some(TraceEnd::Replaced);
         }
-        // Whether others' packets have made the engine look for idle connections must not matter.
+        // The result must not depend on whether packets of other connections have made the engine
+        // look for idle ones.
         let idle = segment.at.saturating_since(connection.last);
         (idle > self.config.idle_timeout).then_some(TraceEnd::Idle)
     }
@@ -296,7 +302,7 @@ impl EnginePart {
         FoundPlace { place: self.table.insert(ends, segment, connection), side: 0 }
     }
 
-    /// Ends the connection that has been idle for longest, if for too long.
+    /// Ends the connections that have been idle for too long, if there are any.
     fn end_idle<S: TraceSink>(&mut self, sink: &mut S) {
         while let Some((oldest, last)) = self.table.oldest()
             && self.now.saturating_since(last) > self.config.idle_timeout
@@ -307,7 +313,7 @@ impl EnginePart {
 
     fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
         let mut over = self.table.over();
-        // The table is in the order of a hash: the connection with the oldest last packet goes
+        // The table is in the order of a hash; the connection with the oldest last packet must be
         // first.
         over.sort_by_key(|place| {
             self.table.at(*place).map(|connection| (connection.last, connection.number))
@@ -326,7 +332,7 @@ impl EnginePart {
         }
     }
 
-    /// Ends the connection used longest ago; false if there is none.
+    /// Ends the least recently used connection; returns false if there is none.
     pub(crate) fn finish_oldest<S: TraceSink>(&mut self, sink: &mut S) -> bool {
         let oldest = self.table.oldest();
         if let Some((place, _)) = oldest {
@@ -335,7 +341,7 @@ impl EnginePart {
         oldest.is_some()
     }
 
-    /// Counts so far.
+    /// Returns the counters so far.
     pub(crate) const fn tally(&self) -> &EngineTally {
         &self.tally
     }

@@ -3,13 +3,13 @@
 /// Outcome of a SYN that carried data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FastOpenOutcome {
-    /// The server took the data of the SYN, which spared a round trip.
+    /// The server accepted the data of the SYN, which saved a round trip.
     Accepted,
-    /// The server answered the SYN and not its data.
+    /// The server acknowledged the SYN but not its data.
     Ignored,
-    /// No SYN with data was answered; one without was.
+    /// No SYN with data was answered, but one without data was.
     Blackholed,
-    /// No SYN with data was answered, and no other was sent.
+    /// No SYN with data was answered, and no SYN without data was sent.
     Unanswered,
 }
 

@@ -1,5 +1,5 @@
-//! One direction of a connection: how its sequence numbers are counted, what its SYN offered, what was
-//! captured twice, and the sender behind it.
+//! One direction of a connection: its sequence numbers, the offer of its SYN, its duplicate
+//! captures, and its sender.
 
 mod copies;
 mod offer;
@@ -20,10 +20,10 @@ use stamps::SentStamps;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
-/// Bytes of a request up to which its sender is not rebuilt.
+/// Size of a request up to which its sender is not rebuilt, bytes.
 const LITTLE: u64 = 4 * 1460;
-/// Shift of the windows of an end whose SYN was not captured: the most that may be agreed (RFC 7323
-/// §2.3). Nothing shows how wide they are, and so they bound nothing, except where they are shut.
+/// Window shift of an end whose SYN was not captured: the largest that RFC 7323 §2.3 permits. The
+/// true scale is unknown, so these windows bound nothing unless they are shut.
 const UNKNOWN_SHIFT: u8 = 14;
 
 /// The acknowledgement and window of a segment.
@@ -39,47 +39,48 @@ impl Said {
     }
 }
 
-/// A packet that is on its way to the host of a direction.
+/// A packet on its way to the host of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Late {
-    /// Time at which it arrives at the host, by the times at which its data passes the capture.
+    /// Time of its arrival at the host, by the times at which the host's data passes the capture.
     pub(crate) at: Instant,
-    /// An acknowledgement, where there is a sender for it.
+    /// The acknowledgement, if there is a sender for it.
     pub(crate) ack: Option<SenderAck>,
-    /// The part of a request that it has.
+    /// Its part of a request.
     pub(crate) request: PassingData,
 }
 
-/// In the order of arriving; boxed, because next to the capture there is none.
+/// Packets in the order of their arrival; boxed, because a capture next to the host has none.
 #[derive(Debug, Default)]
 struct LateQueue(VecDeque<Late>);
 
-/// One direction.
+/// One direction of a connection.
 pub(crate) struct Half {
-    /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
+    /// The sequence number of offset 0, the SYN's. If the SYN was not captured, it is one below the
+    /// first byte seen.
     origin: Option<SeqNum>,
     /// Highest offset sent or acknowledged.
     high: u64,
-    /// Bound while no sender is rebuilt: all below is acknowledged, and data above was sent at
+    /// Bound while no sender is rebuilt: all data below is acknowledged, and data above was sent at
     /// `sent`.
     una: u64,
     sent: Instant,
-    /// The window that the peer offers while no sender is rebuilt; 0 before it is known.
+    /// The window that the peer offers while no sender is rebuilt; 0 if it is not known yet.
     offered: u32,
     pub(crate) syn: Option<Offer>,
     recent: Prints,
-    /// The ACK and window of its last segment, where repeating them would change nothing.
+    /// The ACK and window of its last segment, as long as repeating them would change nothing.
     said: Option<Said>,
     stamps: SentStamps,
-    /// The side whose host's model the sender runs: the server's, as far as that was known then.
+    /// The side whose host's model the sender runs: the server's, as far as the server was known
+    /// then.
     pub(crate) host: u8,
     pub(crate) sender: Option<Box<RebuiltSender>>,
-    /// The sender, idle.
+    /// The sender, idle and compressed.
     parked: Option<Box<ParkedSender>>,
-    /// Predictor of a sender whose data is not captured.
+    /// Predictor for a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
-    /// Packets that arrive at its host only after a lag: ACKs, with the payload that came with
-    /// them.
+    /// Packets that arrive at its host only after a lag: ACKs, with their payload.
     late: Option<Box<LateQueue>>,
 }
 
@@ -105,13 +106,14 @@ impl Default for Half {
 }
 
 impl Half {
-    /// The offset of one of its sequence numbers; the first number met is that of the first byte.
+    /// Returns the offset of a sequence number. The first number seen becomes that of the first
+    /// byte.
     pub(crate) fn offset(&mut self, seq: SeqNum) -> u64 {
         let origin = *self.origin.get_or_insert(SeqNum(seq.0.wrapping_sub(1)));
         near(self.high, seq.0.wrapping_sub(origin.0))
     }
 
-    /// The first sequence number, if one was seen.
+    /// Returns the first sequence number, if one was seen.
     pub(crate) const fn origin(&self) -> Option<SeqNum> {
         self.origin
     }
@@ -121,12 +123,12 @@ impl Half {
         self.high = self.high.max(offset);
     }
 
-    /// Highest offset sent or acknowledged.
+    /// Returns the highest offset sent or acknowledged.
     pub(crate) const fn high(&self) -> u64 {
         self.high
     }
 
-    /// The segment has the sequence number before the next new one.
+    /// Returns true if the segment has the sequence number before the next new one.
     #[inline]
     pub(crate) fn is_before_next(&self, segment: &Observed) -> bool {
         let next = |origin: SeqNum| origin.0.wrapping_add(self.high as u32);
@@ -134,36 +136,36 @@ impl Half {
             && !segment.has(Flags::SYN)
     }
 
-    /// The segment has the next new sequence number.
+    /// Returns true if the segment has the next new sequence number.
     #[inline]
     pub(crate) fn is_next(&self, segment: &Observed) -> bool {
         self.origin.is_some_and(|origin| segment.seq.0 == origin.0.wrapping_add(self.high as u32))
     }
 
-    /// The offset at which the data of a segment begins, behind a SYN.
+    /// Returns the offset at which the data of a segment begins, after a SYN.
     pub(crate) fn data_start(&mut self, segment: &Observed) -> u64 {
         self.offset(segment.seq) + u64::from(segment.has(Flags::SYN))
     }
 
-    /// Payload bytes that were not sent before, of a segment whose data begins at `start`.
+    /// Returns the number of new payload bytes of a segment whose data begins at `start`.
     pub(crate) fn fresh_payload(&self, start: u64, segment: &Observed) -> u64 {
         let end = start + u64::from(segment.payload);
         end.saturating_sub(self.high.max(start))
     }
 
-    /// Only its SYN counts of what it has sent.
+    /// Forgets all that it has sent but its SYN.
     pub(crate) fn restart(&mut self) {
         (self.high, self.una, self.said) = (self.high.min(1), 0, None);
         (self.sender, self.parked, self.late) = (None, None, None);
     }
 
-    /// It has sent a SYN that acknowledged nothing.
+    /// Returns true if it has sent a SYN that acknowledged nothing.
     pub(crate) fn has_plain_syn(&self) -> bool {
         self.syn.is_some_and(|offer| !offer.answers)
     }
 
-    /// Takes a SYN; true if it was seen before. While the connection is `opening`, a server that
-    /// keeps no state may choose another sequence number each time: the latest one counts.
+    /// Takes a SYN; returns true if it was seen before. While the connection is `opening`, a server
+    /// that keeps no state may choose another sequence number each time, so the latest one counts.
     pub(crate) fn on_syn(&mut self, segment: &Observed, opening: bool) -> bool {
         if let Some(offer) = &mut self.syn {
             let again = offer.repeat(segment);
@@ -189,19 +191,21 @@ impl Half {
         self.stamps.note(segment);
     }
 
-    /// Returns how much later a segment arrives than its SYN did, by its timestamp, with `usual`
-    /// added so that sooner is no less than zero. `None` unless its clock counts milliseconds.
+    /// Returns how much later than its SYN a segment arrives, by its timestamp. `usual` is added,
+    /// so that an earlier arrival stays above zero. `None` unless the sender's clock counts
+    /// milliseconds.
     pub(crate) fn delay(&mut self, segment: &Observed, usual: Duration) -> Option<Duration> {
         self.stamps.delay(self.syn.as_ref()?, segment, usual)
     }
 
-    /// A segment acknowledges and offers what the one before did, which has changed all that it can.
+    /// Returns true if a segment acknowledges and offers the same as the one before, which has
+    /// changed all that it can.
     #[inline]
     pub(crate) fn says_the_same(&self, segment: &Observed) -> bool {
         self.said == Some(Said::of(segment)) && !segment.has(Flags::SYN)
     }
 
-    /// A segment like this one, the next in this direction, would change nothing.
+    /// Notes that another segment like this one, the next in this direction, would change nothing.
     pub(crate) fn note_said(&mut self, segment: &Observed) {
         self.said = (!segment.has(Flags::SYN)).then(|| Said::of(segment));
     }
@@ -212,7 +216,7 @@ impl Half {
         self.said = None;
     }
 
-    /// The window that a segment of this direction offers, bytes.
+    /// Returns the window that a segment of this direction offers, bytes.
     pub(crate) fn window(&self, segment: &Observed, peer: Option<&Offer>) -> u64 {
         let field = u64::from(segment.window);
         if segment.has(Flags::SYN) {
@@ -221,13 +225,14 @@ impl Half {
         field << window_shift(self.syn.as_ref(), peer).unwrap_or(UNKNOWN_SHIFT)
     }
 
-    /// The terms that the two SYNs agreed on for this sender; `payload`: of its first segment.
+    /// Returns the terms that the two SYNs agreed on for this sender; `payload`: of its first
+    /// segment.
     pub(crate) fn terms(&self, peer: &Self, payload: u32) -> Terms {
         agreed_terms(self.syn.as_ref(), peer.syn.as_ref(), payload)
     }
 
-    /// Takes new data of a side that sends little, without a sender; false if one is needed. It has
-    /// sent so much of its request before.
+    /// Takes new data of a side that sends little, without a sender; returns false if it needs one.
+    /// `before`: bytes of its request sent earlier.
     pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64, before: u64) -> bool {
         let little = self.sender.is_none()
             && self.parked.is_none()
@@ -240,25 +245,25 @@ impl Half {
         little
     }
 
-    /// Time since its latest data was sent, which an acknowledgement of `una` answers `now`;
-    /// `None` where that is not known.
+    /// Returns the time between its latest data and `now`, if an acknowledgement of `una` answers
+    /// that data; `None` if that is not known.
     pub(crate) fn sent_before_ack(&self, una: u64, now: Instant) -> Option<Duration> {
         let answers = !self.has_sender() && una > self.una && una == self.high && una > 1;
         answers.then(|| now.saturating_since(self.sent))
     }
 
-    /// Notes an acknowledgement where no sender is rebuilt.
+    /// Notes an acknowledgement while no sender is rebuilt.
     pub(crate) fn note_acked(&mut self, una: u64) {
         self.reach(una);
         self.una = self.una.max(una);
     }
 
-    /// There is a sender, or there was one.
+    /// Returns true if there is a sender, or was one.
     pub(crate) const fn has_sender(&self) -> bool {
         self.sender.is_some() || self.parked.is_some()
     }
 
-    /// Makes the sender that its first data needs; the handshake and what was sent are told to it now.
+    /// Creates the sender for its first data, and replays the handshake and the data sent before.
     pub(crate) fn make_sender(
         &mut self,
         model: &SenderModel,
@@ -284,7 +289,7 @@ impl Half {
         self.sender = Some(sender);
     }
 
-    /// The window that the peer offers while no sender is rebuilt.
+    /// Sets the window that the peer offers while no sender is rebuilt.
     pub(crate) fn set_quiet_window(&mut self, window: u64) {
         match &mut self.parked {
             Some(parked) => parked.set_window(window),
@@ -292,7 +297,7 @@ impl Half {
         }
     }
 
-    /// Parks the sender if it is idle. Answers its misfit.
+    /// Compresses the sender if it is idle. Returns its fit error.
     pub(crate) fn park(&mut self) -> Option<Misfit> {
         self.forget_said();
         self.recent.park();
@@ -306,23 +311,23 @@ impl Half {
         Some(misfit)
     }
 
-    /// Something is on its way to the host.
+    /// Queues a packet that is on its way to the host.
     pub(crate) fn push_late(&mut self, late: Late) {
         self.late.get_or_insert_default().0.push_back(late);
     }
 
-    /// Something is, or was, on its way to the host.
+    /// Returns true if a packet is, or was, on its way to the host.
     pub(crate) const fn has_late(&self) -> bool {
         self.late.is_some()
     }
 
-    /// The next packet that has arrived at the host by `now`.
+    /// Returns the next packet that has got to the host by `now`.
     pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
         let queue = &mut self.late.as_mut()?.0;
         if queue.front()?.at > now { None } else { queue.pop_front() }
     }
 
-    /// From here on the sender is predicted. The peer's SYN was `syn`, acknowledged at `opened`, with
+    /// Infers the sender from here on. The peer's SYN was `syn`, acknowledged at `opened`, with
     /// this echo.
     pub(crate) fn predict(
         &mut self,
@@ -345,7 +350,8 @@ impl Half {
         self.sender = Some(sender);
     }
 
-    /// Reads an acknowledgement of this direction's data up to `una` from a segment of the other.
+    /// Reads an acknowledgement of this direction's data up to `una` from a segment of the other
+    /// direction.
     #[inline]
     pub(crate) fn read_ack(
         &mut self,
@@ -368,7 +374,7 @@ impl Half {
         }
     }
 
-    /// The sender, if it is not predicted, and the clock of its timestamps.
+    /// Returns the sender, unless it is inferred, and the clock of its timestamps.
     #[inline]
     pub(crate) fn observed_sender(&mut self) -> Option<(&mut RebuiltSender, Option<StampClock>)> {
         let clock = self.stamps.clock();
@@ -376,7 +382,7 @@ impl Half {
         self.predictor.is_none().then_some((sender, clock))
     }
 
-    /// The SACK blocks of a segment of the other direction.
+    /// Returns the SACK blocks of a segment of the other direction, as offsets.
     #[inline]
     pub(crate) fn sack_offsets(&self, segment: &Observed) -> SackOffsets {
         let Some(origin) = self.origin.filter(|_| !segment.options.sack().is_empty()) else {
@@ -387,7 +393,7 @@ impl Half {
     }
 }
 
-/// Reads an acknowledgement with these SACK blocks from a segment. `clock`: of the sender.
+/// Reads an acknowledgement with these SACK blocks from a segment. `clock`: the sender's.
 #[inline(always)]
 pub(crate) fn seen_ack<'a>(
     segment: &Observed,
@@ -408,7 +414,8 @@ pub(crate) fn seen_ack<'a>(
     }
 }
 
-/// The offset near `known` whose low 32 bits are `low`; 0 if it would be below. No stream has 2^63 bytes.
+/// Returns the offset near `known` whose low 32 bits are `low`; 0 if it would be negative. No
+/// stream has 2^63 bytes.
 const fn near(known: u64, low: u32) -> u64 {
     let ahead = low.wrapping_sub(known as u32) as i32;
     let offset = (known as i64).wrapping_add(ahead as i64);

@@ -1,18 +1,19 @@
-//! What retransmissions are: why the sender sent the bytes again, in which phase, and what would have
-//! spared a timeout.
+//! Kinds of retransmissions: the reason why the sender repeated the bytes, its phase, and the
+//! mechanism that would have avoided a timeout.
 
 use units::Instant;
 
-/// Why bytes were sent again.
+/// The reason for a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RetransmissionKind {
-    /// The first of an episode that ACKs started: duplicates, SACK or RACK (RFC 5681 §3.2, RFC 8985).
+    /// The first of an episode that ACKs started: duplicates, SACK or RACK (RFC 5681 §3.2, RFC
+    /// 8985).
     Fast,
     /// A further hole of the same episode: by a partial ACK or by SACK (RFC 6582, RFC 6675).
     Recovery,
     /// The retransmission timer ran out (RFC 6298 §5.4).
     Timeout,
-    /// After a timeout, what was presumed lost with it (Balakrishnan et al. 1998 §3.1.1: "slow-start
+    /// Data presumed lost with a timeout (Balakrishnan et al. 1998 §3.1.1: "slow-start
     /// retransmissions").
     SlowStart,
     /// Tail-loss probe (RFC 8985 §7).
@@ -20,7 +21,7 @@ pub enum RetransmissionKind {
 }
 
 impl RetransmissionKind {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 5;
     /// All kinds, in the order of tables.
     pub const ALL: [Self; Self::COUNT] =
@@ -38,7 +39,7 @@ impl RetransmissionKind {
     }
 }
 
-/// What a sender is doing.
+/// The phase of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SenderPhase {
     /// Its SYN is not acknowledged.
@@ -50,7 +51,7 @@ pub enum SenderPhase {
     Avoidance,
     /// Fast recovery.
     Recovery,
-    /// Repairing after a timeout.
+    /// Repairs after a timeout.
     Loss,
 }
 
@@ -67,21 +68,23 @@ impl SenderPhase {
     }
 }
 
-/// What would have spared a timeout (Balakrishnan et al. 1998 §3.1.1, §4.1; RFC 8985 §7).
+/// The mechanism that would have avoided a timeout (Balakrishnan et al. 1998 §3.1.1, §4.1; RFC 8985
+/// §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SparedBy {
     /// SACK: a fast retransmission repaired another hole of the same window shortly before.
     Sack,
-    /// Right-edge recovery: one or two duplicate ACKs came.
+    /// Right-edge recovery: the sender received one or two duplicate ACKs.
     RightEdge,
-    /// A tail-loss probe: no duplicate ACK came, and the timer ran for longer than two round trips.
+    /// A tail-loss probe: the sender received no duplicate ACK, and the timer ran for longer than
+    /// two round trips.
     TailProbe,
     /// None of these.
     Nothing,
 }
 
 impl SparedBy {
-    /// How many there are.
+    /// Number of variants.
     pub const COUNT: usize = 4;
     /// All, in the order of tables.
     pub const ALL: [Self; Self::COUNT] =
@@ -103,7 +106,7 @@ impl SparedBy {
 pub struct Retransmission {
     /// When the capture saw it, or when the rebuilt sender sent it.
     pub at: Instant,
-    /// When its first byte was sent the last time before, if that is known.
+    /// When its first byte was last sent before, if that is known.
     pub last_sent: Option<Instant>,
     /// Its first byte, as an offset of the stream: 0 is the SYN, 1 the first byte of payload.
     pub start: u64,
@@ -111,16 +114,16 @@ pub struct Retransmission {
     pub seq: u32,
     /// Payload bytes; 0 for a SYN or a FIN alone.
     pub len: u32,
-    /// Why.
+    /// The reason for it.
     pub kind: RetransmissionKind,
-    /// What the sender was doing when it found the loss.
+    /// The sender's phase when it found the loss.
     pub phase: SenderPhase,
-    /// For a timeout: what would have spared it.
+    /// For a timeout: the mechanism that would have avoided it.
     pub spared_by: Option<SparedBy>,
     /// Bytes outstanding before it.
     pub outstanding: u64,
-    /// The rebuilt sender expected it, of this kind.
+    /// The rebuilt sender expected a retransmission of this kind.
     pub expected: bool,
-    /// Not seen: the rebuilt sender sent it.
+    /// The rebuilt sender sent it; the capture does not show it.
     pub predicted: bool,
 }

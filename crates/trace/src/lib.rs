@@ -1,9 +1,10 @@
-//! The trace engine: rebuilds the senders of a packet capture, says why each retransmission was sent, and
-//! where the time of each transfer went.
+//! The trace engine: rebuilds the senders of a packet capture, explains each retransmission, and
+//! accounts for the time of each transfer.
 //!
-//! [`TraceEngine`] takes [`capture::Observed`] segments in the order of the capture and tells a [`TraceSink`]
-//! what it finds as soon as it is final. A sender is rebuilt from the core's own policies ([`SenderModel`]).
-//! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0018-trace-engine.md`.
+//! [`TraceEngine`] takes [`capture::Observed`] segments in the order of the capture. It reports
+//! each result to a [`TraceSink`] as soon as the result is final. A sender is rebuilt from the
+//! core's own policies ([`SenderModel`]). The engine has no I/O, no clock and no randomness. The
+//! reasons for this design are in `docs/adr/0018-trace-engine.md`.
 
 mod config;
 mod connection;

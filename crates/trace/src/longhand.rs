@@ -1,4 +1,4 @@
-//! Ordinary segments digested as any segment is, to compare what both ways tell.
+//! Disables the fast path, to compare its results with those of the slow path.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ thread_local! {
     static ORDINARY: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs `act`; meanwhile this thread digests ordinary segments as any.
+/// Runs `act`; meanwhile this thread digests all segments on the slow path.
 pub fn without_shortcuts<T>(act: impl FnOnce() -> T) -> T {
     let before = LONGHAND.replace(true);
     let done = act();
@@ -15,21 +15,21 @@ pub fn without_shortcuts<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Segments that this thread has digested as ordinary ones.
+/// Returns the number of segments that this thread has digested on the fast path.
 pub fn ordinary_segments() -> u64 {
     ORDINARY.get()
 }
 
-/// Ordinary segments have their own way.
+/// Returns true if the fast path is enabled on this thread.
 #[inline]
 pub(crate) fn shortcuts() -> bool {
     !LONGHAND.get()
 }
 
-/// A segment was an ordinary one, or not.
+/// Counts a segment if it took the fast path.
 #[inline]
 pub(crate) fn note_ordinary(is_ordinary: bool) -> bool {
-    // Not by `LocalKey::set`, which is a call.
+    // `LocalKey::set` would be a function call here.
     ORDINARY.with(|count| count.set(count.get() + u64::from(is_ordinary)));
     is_ordinary
 }

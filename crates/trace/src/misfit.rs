@@ -1,18 +1,19 @@
-//! How well a rebuilt sender explains a capture, in numbers that can be compared.
+//! The fit error of a rebuilt sender, in numbers that can be compared.
 
-/// How badly a rebuilt sender explains what was seen.
+/// Fit error: how badly a rebuilt sender explains the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misfit {
-    /// Things that could have been foreseen: retransmissions, data that answers ACKs, and paced data.
+    /// Number of events that a good model foresees: retransmissions, data that answers ACKs, and
+    /// paced data.
     pub seen: u64,
-    /// Charges: 1 for a window or a pacer that was wrong, 8 for a retransmission that was not foreseen.
+    /// Charges: 1 for a wrong window or pacer, 8 for a retransmission that was not foreseen.
     pub charge: u64,
-    /// Windows that were corrected.
+    /// Number of windows that were corrected.
     pub corrections: u64,
 }
 
 impl Misfit {
-    /// Adds that of another sender.
+    /// Adds the fit error of another sender.
     pub const fn add(&mut self, other: &Self) {
         self.seen += other.seen;
         self.charge += other.charge;

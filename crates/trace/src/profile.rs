@@ -1,4 +1,4 @@
-//! Which TCP a sender runs: a scheme of the catalogue under the name that reports use.
+//! The TCP that a sender runs: a scheme of the catalogue under the name that reports use.
 
 use policy::config::{ConnectionConfig, RttSampling};
 use policy::recovery::rack::RACK_TLP;
@@ -10,7 +10,8 @@ use tcp::{Scheme, SchemeError};
 /// A kind of sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SenderProfile {
-    /// Reno with BSD's timer of 500 ms, one segment timed per round trip (Balakrishnan et al. 1998).
+    /// Reno with BSD's timer of 500 ms, one segment timed per round trip (Balakrishnan et al.
+    /// 1998).
     Reno,
     /// NewReno with a fine timer (RFC 6582, RFC 6298).
     NewReno,
@@ -26,7 +27,7 @@ impl SenderProfile {
     /// All profiles, the likeliest first.
     pub const ALL: [Self; 5] = [Self::Linux, Self::LinuxSack, Self::NewReno, Self::Reno, Self::Bbr];
 
-    /// Its name.
+    /// Returns the profile's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
@@ -37,12 +38,12 @@ impl SenderProfile {
         }
     }
 
-    /// The profile of this name.
+    /// Returns the profile of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// The scheme that it stands for.
+    /// Returns the scheme that the profile stands for.
     pub const fn scheme(self) -> &'static str {
         match self {
             Self::Reno => "reno+tick=500ms",
@@ -60,16 +61,16 @@ impl fmt::Display for SenderProfile {
     }
 }
 
-/// What rebuilt senders are made from.
+/// The model from which senders are rebuilt.
 #[derive(Clone, Debug)]
 pub struct SenderModel {
     scheme: Scheme,
 }
 
 impl SenderModel {
-    /// Senders of a profile.
+    /// Creates the model of a profile's senders.
     ///
-    /// Web servers of today switch Nagle's algorithm off.
+    /// Today's web servers switch Nagle's algorithm off.
     pub fn of(profile: SenderProfile) -> Self {
         let model =
             Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
@@ -81,7 +82,7 @@ impl SenderModel {
         }
     }
 
-    /// Senders of any scheme, as `headstart schemes` lists them.
+    /// Creates the model of the senders of any scheme, as `headstart schemes` lists them.
     ///
     /// # Errors
     /// If there is no such scheme.
@@ -89,34 +90,34 @@ impl SenderModel {
         Ok(Self { scheme: Scheme::parse(text)? })
     }
 
-    /// The same of servers that switch Nagle's algorithm off (`TCP_NODELAY`).
+    /// Returns the model for servers that switch Nagle's algorithm off (`TCP_NODELAY`).
     #[must_use]
     pub fn without_nagle(self) -> Self {
         Self { scheme: self.scheme.without_nagle() }
     }
 
-    /// The scheme.
+    /// Returns the scheme.
     pub const fn scheme(&self) -> &Scheme {
         &self.scheme
     }
 
-    /// Options of its senders.
+    /// Returns the options of its senders.
     pub fn config(&self) -> &ConnectionConfig {
         self.scheme.config()
     }
 
-    /// Its senders send tail-loss probes.
+    /// Returns true if its senders send tail-loss probes.
     pub fn has_probes(&self) -> bool {
         std::ptr::eq(self.scheme.recovery_descriptor(), &RACK_TLP)
     }
 
-    /// When its senders measure round trips.
+    /// Returns the rule by which its senders sample round trips.
     pub fn sampling(&self) -> RttSampling {
         self.config().rtt_sampling
     }
 }
 
-/// What the senders of each host are made from.
+/// The models of the senders, by host.
 #[derive(Clone, Debug)]
 pub struct SenderModels {
     usual: SenderModel,
@@ -124,17 +125,17 @@ pub struct SenderModels {
 }
 
 impl SenderModels {
-    /// The same for all hosts.
+    /// Uses the same model for all hosts.
     pub fn all(model: SenderModel) -> Self {
         Self { usual: model, by_host: FxHashMap::default() }
     }
 
-    /// Sets that of one server.
+    /// Sets the model of one server.
     pub fn set(&mut self, host: IpAddr, model: SenderModel) {
         self.by_host.insert(host, model);
     }
 
-    /// That of a server's connections.
+    /// Returns the model for connections of a server.
     pub fn of(&self, server: IpAddr) -> &SenderModel {
         if self.by_host.is_empty() {
             return &self.usual;

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use units::{Duration, Instant};
 
-/// One way to name servers.
+/// A pattern that names servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerPattern {
     /// Their addresses; `None`: any.
@@ -29,7 +29,7 @@ impl ServerPattern {
 }
 
 impl From<IpAddr> for ServerPattern {
-    /// All ports of one host.
+    /// Matches all ports of one host.
     fn from(host: IpAddr) -> Self {
         Self { network: Some(host.into()), port: None }
     }
@@ -38,7 +38,8 @@ impl From<IpAddr> for ServerPattern {
 impl FromStr for ServerPattern {
     type Err = String;
 
-    /// `443`, `192.0.2.1`, `2001:db8::1`, `192.0.2.0/24`, `192.0.2.1:443` or `[2001:db8::1]:443`.
+    /// Parses `443`, `192.0.2.1`, `2001:db8::1`, `192.0.2.0/24`, `192.0.2.1:443` or
+    /// `[2001:db8::1]:443`.
     fn from_str(text: &str) -> Result<Self, String> {
         let only = |ip: IpAddr| Some(IpNet::from(ip));
         if let Ok(port) = text.parse::<u16>()
@@ -58,12 +59,12 @@ impl FromStr for ServerPattern {
     }
 }
 
-/// `192.0.2.0/24`, or a single address.
+/// Parses `192.0.2.0/24`, or a single address.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)))
 }
 
-/// The same network, of addresses that others stand for.
+/// Renames the addresses of a network.
 fn renamed(network: IpNet, rename: &mut impl FnMut(IpAddr) -> IpAddr) -> IpNet {
     IpNet::new_assert(rename(network.network()), network.prefix_len()).trunc()
 }
@@ -75,14 +76,14 @@ pub struct ClientPattern(IpNet);
 impl FromStr for ClientPattern {
     type Err = String;
 
-    /// `192.0.2.0/24`, `2001:db8::/48`, or a single address.
+    /// Parses `192.0.2.0/24`, `2001:db8::/48`, or a single address.
     fn from_str(text: &str) -> Result<Self, String> {
         let way_out = "no network of clients, like 192.0.2.0/24, 2001:db8::/48 or 192.0.2.1";
         network(text).map(Self).ok_or_else(|| way_out.to_owned())
     }
 }
 
-/// Clients that a user has named. Without any, all matter.
+/// Clients that the user has named. If the list is empty, all clients match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedClients(Vec<IpNet>);
 
@@ -93,26 +94,27 @@ impl FromIterator<ClientPattern> for NamedClients {
 }
 
 impl NamedClients {
-    /// True if none is named, or this is one of them.
+    /// Returns true if none is named, or this is one of them.
     #[inline]
     pub fn include(&self, client: IpAddr) -> bool {
         self.0.is_empty() || self.0.iter().any(|network| network.contains(&client))
     }
 
-    /// The same clients, of addresses that others stand for, as [`NamedServers::renamed`] has it.
+    /// Renames the addresses of the clients, as [`NamedServers::renamed`] does.
     #[must_use]
     pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
         Self(self.0.into_iter().map(|network| renamed(network, &mut rename)).collect())
     }
 
-    /// True if the segment is to or from one of them.
+    /// Returns true if the segment is to or from one of them.
     #[inline]
     pub fn concern(&self, segment: &Observed) -> bool {
         self.include(segment.source.ip) || self.include(segment.destination.ip)
     }
 }
 
-/// Servers that a user has named. Without any, each connection tells by itself.
+/// Servers that the user has named. If the list is empty, the handshake of each connection shows
+/// its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedServers(Vec<ServerPattern>);
 
@@ -123,13 +125,13 @@ impl FromIterator<ServerPattern> for NamedServers {
 }
 
 impl NamedServers {
-    /// True if none is named, or this is one of them.
+    /// Returns true if none is named, or this is one of them.
     #[inline]
     pub fn include(&self, end: TcpEnd) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches(end))
     }
 
-    /// The same servers, of addresses that others stand for. `rename` has to keep which addresses are in one network,
+    /// Renames the addresses of the servers. `rename` must keep addresses of one network together,
     /// as `capture::Anonymizer` does.
     pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
         let patterns = self.0.into_iter().map(|pattern| ServerPattern {
@@ -139,7 +141,7 @@ impl NamedServers {
         patterns.collect()
     }
 
-    /// True if the segment is to or from one of them.
+    /// Returns true if the segment is to or from one of them.
     #[inline]
     pub fn concern(&self, segment: &Observed) -> bool {
         self.0.is_empty() || self.concern_some(segment)
@@ -149,7 +151,8 @@ impl NamedServers {
         self.include(segment.source) || self.include(segment.destination)
     }
 
-    /// Which end of a segment is the server's, where only one is named: 0 the source, 1 the destination.
+    /// Returns the server's end of a segment if exactly one end is named: 0 the source, 1 the
+    /// destination.
     pub(crate) fn end_of(&self, segment: &Observed) -> Option<usize> {
         match (self.include(segment.source), self.include(segment.destination)) {
             (true, false) => Some(0),
@@ -159,34 +162,36 @@ impl NamedServers {
     }
 }
 
-/// Hands on what is about connections between named clients and named servers, and counts the
-/// others: connections that a named server has opened itself, and connections with other clients.
+/// Forwards results about connections between named clients and named servers, and counts the
+/// others. The others are connections that a named server has opened itself, and connections with
+/// other clients.
 #[derive(Debug, Default)]
 pub struct OnlyServers<S> {
     servers: NamedServers,
     clients: NamedClients,
-    /// Where it is handed on to.
+    /// The sink that receives the forwarded results.
     pub inner: S,
-    /// Connections whose server was not named.
+    /// Number of connections whose server was not named.
     pub left_out: u64,
-    /// Connections of named servers whose client was not named.
+    /// Number of connections of named servers whose client was not named.
     pub of_other_clients: u64,
 }
 
 impl<S> OnlyServers<S> {
-    /// Hands on to `inner`.
+    /// Forwards results to `inner`.
     pub const fn new(servers: NamedServers, inner: S) -> Self {
         let clients = NamedClients(Vec::new());
         Self { servers, clients, inner, left_out: 0, of_other_clients: 0 }
     }
 
-    /// Hands on connections of these clients alone.
+    /// Forwards connections of these clients alone.
     #[must_use]
     pub fn with_clients(self, clients: NamedClients) -> Self {
         Self { clients, ..self }
     }
 
-    /// The same of another sink, with nothing left out yet.
+    /// Returns a filter with the same servers and clients in front of another sink, with its
+    /// counters at zero.
     pub fn around<T>(&self, inner: T) -> OnlyServers<T> {
         OnlyServers::new(self.servers.clone(), inner).with_clients(self.clients.clone())
     }
@@ -318,8 +323,8 @@ mod tests {
         assert!(!of(&["81"]).concern(&segment));
     }
 
-    /// A client is named by network or address, of either family, and renamed networks are of what
-    /// stands for their addresses.
+    /// A client is named by network or address, of either family. Renamed networks match the
+    /// renamed addresses.
     #[test]
     fn clients_are_named_by_network_and_renamed() {
         let of = |names: &[&str]| -> NamedClients {
@@ -340,7 +345,7 @@ mod tests {
         assert!("443".parse::<ClientPattern>().unwrap_err().contains("like 192.0.2.0/24"));
     }
 
-    /// A host of the named network serves another host: that connection is of another client.
+    /// A host of the named network serves another host: that connection has another client.
     #[test]
     fn only_connections_of_named_clients_are_handed_on() {
         #[derive(Default)]

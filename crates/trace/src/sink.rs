@@ -1,4 +1,5 @@
-//! Where results go: as soon as they are final, so that no capture is too long.
+//! The receiver of results: it gets each one as soon as it is final, so that captures of any length
+//! fit in memory.
 
 use crate::kinds::{Retransmission, SenderPhase};
 use crate::snapshot::SenderSnapshot;
@@ -7,100 +8,103 @@ use crate::transfer::TransferReport;
 use capture::TcpEnd;
 use units::{Duration, Instant};
 
-/// Which connection, and which of its senders, something is about.
+/// The connection, and the sender of it, that a result is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedSender {
     /// Number of the connection, from 0 in the order of their first packets.
     pub connection: u64,
-    /// Its client, as far as is known.
+    /// The client, as far as is known.
     pub client: TcpEnd,
-    /// Its server.
+    /// The server.
     pub server: TcpEnd,
-    /// The sender is the server's.
+    /// True if the sender is the server's.
     pub is_server: bool,
 }
 
-/// New payload that a server sent.
+/// New payload of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentData {
-    /// When the capture saw it, or when the rebuilt sender sent it.
+    /// Time at which the capture saw it, or the rebuilt sender sent it.
     pub at: Instant,
     /// One past its last byte, as an offset of the stream: 1 is the first byte of payload.
     pub end: u64,
-    /// Payload, bytes: one packet, or several that the sending host had its network card cut (TSO). With what is missing
-    /// before it in the capture, because it was lost or overtaken on the way there.
+    /// Payload, bytes: of one packet, or of several that the sending host left to its network card
+    /// (TSO). It includes the bytes missing before it in the capture, which were lost or overtaken
+    /// on the way there.
     pub bytes: u64,
-    /// Segments that these are.
+    /// Number of segments.
     pub segments: u64,
-    /// What the sender was doing.
+    /// The sender's phase.
     pub phase: SenderPhase,
 }
 
-/// Takes what the engine finds. All methods but the first do nothing unless implemented.
+/// Receives the engine's results. All methods but the first do nothing by default.
 pub trait TraceSink {
-    /// A connection is over, or is followed no more.
+    /// Reports a connection that is over, or is no longer followed.
     fn on_connection(&mut self, summary: &ConnectionTrace);
 
-    /// The first packet of a connection. The ends may still be taken for each other if it was no SYN.
+    /// Reports the first packet of a connection. If it was no SYN, client and server may still be
+    /// swapped.
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
         let _ = (sender, at);
     }
 
-    /// Both sides have closed a connection, or one has reset it. Its last packets may still follow, and
-    /// [`TraceSink::on_connection`] comes later.
+    /// Reports that both sides have closed a connection, or one has reset it. Its last packets may
+    /// still follow, and [`TraceSink::on_connection`] is called later.
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
         let _ = (sender, at);
     }
 
-    /// [`TraceSink::on_request`] and [`TraceSink::on_sent`] are wanted. One of them comes with most packets, and costs time,
-    /// above all where several threads work.
+    /// Returns true if the sink wants [`TraceSink::on_request`] and [`TraceSink::on_sent`]. Most
+    /// packets cause one of these calls, which costs time, above all with several threads.
     fn wants_packets(&self) -> bool {
         true
     }
 
-    /// [`TraceSink::on_round_trip`] is wanted. It comes with most ACKs, and costs time as well.
+    /// Returns true if the sink wants [`TraceSink::on_round_trip`]. Most ACKs cause this call,
+    /// which costs time as well.
     fn wants_round_trips(&self) -> bool {
         self.wants_packets()
     }
 
-    /// A request begins at the server, with `bytes` of a packet. In captures of ACKs alone, each
-    /// packet with new data of the client counts as one.
+    /// Reports that a request begins at the server, with `bytes` of a packet. In captures of ACKs
+    /// alone, each packet with new data of the client counts as a request.
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
         let _ = (sender, at, bytes);
     }
 
-    /// A server sent new data.
+    /// Reports new data of a server.
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
         let _ = (sender, sent);
     }
 
-    /// A sender sent something again.
+    /// Reports a retransmission.
     fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
         let _ = (sender, retransmission);
     }
 
-    /// An ACK tells a sender's round trip, of data sent once.
+    /// Reports a sender's round trip, measured from an ACK of data that was sent once.
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         let _ = (sender, at, rtt);
     }
 
-    /// A transfer is over.
+    /// Reports a transfer that is over.
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         let _ = (sender, report);
     }
 
-    /// [`TraceSink::on_window`] is wanted.
+    /// Returns true if the sink wants [`TraceSink::on_window`].
     fn wants_windows(&self) -> bool {
         false
     }
 
-    /// A sender has digested an ACK.
+    /// Reports a sender's state after an ACK.
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         let _ = (sender, point);
     }
 }
 
-/// Two sinks are told the same.
+/// Two sinks receive the same calls.
 impl<A: TraceSink, B: TraceSink> TraceSink for (A, B) {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.0.on_connection(summary);

@@ -1,4 +1,4 @@
-//! The report of a connection when it is over.
+//! The report of a finished connection.
 
 use crate::fast_open::FastOpenOutcome;
 use crate::kinds::{RetransmissionKind, SparedBy};
@@ -7,7 +7,7 @@ use crate::vantage::Vantage;
 use capture::TcpEnd;
 use units::{Duration, Instant};
 
-/// The reason why a connection is not followed any more.
+/// The reason why a connection is no longer followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TraceEnd {
     /// Both sides have sent FIN and had it acknowledged.
@@ -20,7 +20,7 @@ pub enum TraceEnd {
     Replaced,
     /// No packet for the idle timeout.
     Idle,
-    /// Others needed its place.
+    /// Evicted because the table was full.
     Evicted,
     /// The capture ended.
     #[default]
@@ -42,12 +42,12 @@ impl TraceEnd {
     }
 }
 
-/// Counts of one sender.
+/// Counters of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderTally {
-    /// Packets captured, copies apart.
+    /// Captured packets, without copies.
     pub packets: u64,
-    /// Captured packets with payload, copies apart.
+    /// Captured packets with payload, without copies.
     pub data_packets: u64,
     /// Payload sent for the first time, bytes.
     pub bytes: u64,
@@ -55,15 +55,15 @@ pub struct SenderTally {
     pub unseen_bytes: u64,
     /// Retransmissions of payload by kind, in the order of [`RetransmissionKind::ALL`].
     pub retransmissions: [u64; RetransmissionKind::COUNT],
-    /// SYNs and FINs sent again.
+    /// SYNs and FINs retransmitted.
     pub control_again: u64,
     /// Retransmissions that the rebuilt sender did not expect, by kind.
     pub unexpected: [u64; RetransmissionKind::COUNT],
-    /// Timeouts by what would have spared them, in the order of [`SparedBy::ALL`].
+    /// Timeouts by the mechanism that would have avoided them, in the order of [`SparedBy::ALL`].
     pub spared_by: [u64; SparedBy::COUNT],
     /// Keep-alives and probes of a shut window.
     pub probes: u64,
-    /// Retransmissions of bytes that had arrived (D-SACK).
+    /// Retransmissions of delivered bytes (D-SACK).
     pub spurious: u64,
     /// Packets that others of the same sender had overtaken before the capture.
     pub reordered: u64,
@@ -72,7 +72,7 @@ pub struct SenderTally {
 }
 
 impl SenderTally {
-    /// Adds the counts of another sender.
+    /// Adds the counters of another sender.
     pub fn add(&mut self, other: &Self) {
         let add = |sums: &mut [u64], more: &[u64]| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -91,7 +91,7 @@ impl SenderTally {
         add(&mut self.spared_by, &other.spared_by);
     }
 
-    /// Retransmissions of payload.
+    /// Returns the number of retransmissions of payload.
     pub fn retransmitted(&self) -> u64 {
         self.retransmissions.iter().sum()
     }
@@ -102,29 +102,29 @@ impl SenderTally {
 pub struct ConnectionTrace {
     /// Number of the connection, from 0 in the order of their first packets.
     pub connection: u64,
-    /// Its client, as far as is known.
+    /// The client, as far as is known.
     pub client: TcpEnd,
-    /// Its server.
+    /// The server.
     pub server: TcpEnd,
-    /// First packet.
+    /// Time of the first packet.
     pub began: Instant,
-    /// Last packet.
+    /// Time of the last packet.
     pub ended: Instant,
-    /// The reason why it is not followed any more.
+    /// The reason why it is no longer followed.
     pub end: TraceEnd,
-    /// The SYN, the SYN-ACK and the ACK of it were all seen.
+    /// True if the SYN, the SYN-ACK and the ACK of it were all captured.
     pub handshake_seen: bool,
     /// Handshake round trip between capture and client: from the SYN-ACK to its ACK.
     pub client_rtt: Option<Duration>,
     /// Handshake round trip between capture and server: from the SYN to its SYN-ACK.
     pub server_rtt: Option<Duration>,
-    /// Where the capture was made, by these two.
+    /// The position of the capture, by these two.
     pub vantage: Vantage,
     /// The outcome of Fast Open; `None` if no SYN had data.
     pub fast_open: Option<FastOpenOutcome>,
-    /// Counts of the client's packets.
+    /// Counters of the client's packets.
     pub client_sent: SenderTally,
-    /// Counts of the server's packets.
+    /// Counters of the server's packets.
     pub server_sent: SenderTally,
     /// Packets captured twice.
     pub copies: u64,

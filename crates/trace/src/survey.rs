@@ -1,7 +1,8 @@
-//! Which profile the senders of each host run: the one that explains the first segments of a capture best.
+//! The survey of senders: finds for each host the profile that explains the first segments of a
+//! capture best.
 //!
-//! Every profile rebuilds all senders of that part, and is charged for what it did not foresee
-//! ([`Misfit`]). The part has an end, so the cost has one, too.
+//! Every profile rebuilds all senders of that part, and is charged for each event that it did not
+//! foresee ([`Misfit`]). The part has a maximum length, so the cost is bounded, too.
 
 use crate::config::EngineConfig;
 use crate::engine::TraceEngine;
@@ -15,26 +16,26 @@ use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::{panic, thread};
 
-/// Observations that a host needs for a profile of its own.
+/// Number of observations that a host needs for a profile of its own.
 const ENOUGH: u64 = 50;
 
-/// What the senders of a part of a capture run.
+/// The profiles of the senders in a part of a capture.
 #[derive(Clone, Debug)]
 pub struct ProfileSurvey {
-    /// What was found of each host, in the order of their addresses.
+    /// The result for each host, in the order of addresses.
     pub hosts: Vec<SurveyedHost>,
     /// The models to rebuild senders with.
     pub models: SenderModels,
 }
 
-/// What was found of one host.
+/// The result for one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SurveyedHost {
-    /// The server.
+    /// The server's address.
     pub host: IpAddr,
     /// The profile that explains it best.
     pub profile: SenderProfile,
-    /// How badly each profile explains it, in the order of [`SenderProfile::ALL`].
+    /// The fit error of each profile, in the order of [`SenderProfile::ALL`].
     pub misfits: [Misfit; SenderProfile::ALL.len()],
 }
 
@@ -44,7 +45,7 @@ struct MisfitSink(FxHashMap<IpAddr, Misfit>);
 
 impl TraceSink for MisfitSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        // Behind the queue of the link, data shows little of the window that let it go.
+        // After the queue of the link, data shows little of the window that released it.
         if summary.vantage == Vantage::Client {
             return;
         }
@@ -56,7 +57,7 @@ impl TraceSink for MisfitSink {
     }
 }
 
-/// What a profile is charged for, by host.
+/// Returns the charges of a profile, by host.
 fn charged(
     config: &EngineConfig,
     profile: SenderProfile,
@@ -70,8 +71,8 @@ fn charged(
 }
 
 impl ProfileSurvey {
-    /// Has each profile rebuild the senders of these segments, the profiles beside each other if there is more than one of
-    /// `threads`. The models of `config` do not matter.
+    /// Lets each profile rebuild the senders of these segments, in parallel if `threads` is more
+    /// than one. The models of `config` do not matter.
     pub fn of(config: &EngineConfig, segments: &[Observed], threads: usize) -> Self {
         let charge = |profile| charged(config, profile, segments);
         if threads < 2 {
@@ -84,7 +85,7 @@ impl ProfileSurvey {
         })
     }
 
-    /// By what each profile is charged for.
+    /// Builds the survey from the charges of each profile.
     fn by(found: &[FxHashMap<IpAddr, Misfit>; SenderProfile::ALL.len()]) -> Self {
         let mut hosts: Vec<IpAddr> = found[0].keys().copied().collect();
         hosts.sort_unstable();
@@ -103,15 +104,16 @@ impl ProfileSurvey {
     }
 }
 
-/// Charges by which a profile has to beat a likelier one at least.
+/// Minimum number of charges by which a profile has to beat a likelier one.
 const MARGIN: u64 = 16;
-/// Observations of which one in fifty is no chance.
+/// Number of observations from which one in fifty is significant.
 const MANY: u64 = 5_000;
 
-/// The profile with clearly the least charge; else the likeliest.
+/// Returns the profile with clearly the least charge; otherwise the likeliest.
 ///
-/// Clearly is by a fifth, or by a hundred charges and one in fifty observations: where much is lost, all profiles are charged for the same
-/// retransmissions, and a fifth of these is too much to ask for.
+/// The difference is clear if it is a fifth of the charge. It is also clear if it is a hundred
+/// charges and one in fifty observations. If much is lost, all profiles are charged for the same
+/// retransmissions, and a fifth of that is too much to ask for.
 fn best(misfits: &[Misfit; SenderProfile::ALL.len()]) -> SenderProfile {
     let mut best = (misfits[0].charge, SenderProfile::ALL[0]);
     for (misfit, profile) in misfits.iter().zip(SenderProfile::ALL) {

@@ -1,21 +1,21 @@
-//! Where a capture was made, seen from one connection, and what that means for its times.
+//! The position of a capture, seen from one connection, and its effect on times.
 //!
-//! What a sender gets, it gets later than the capture shows it, and what it sends was sent earlier. Seen by
-//! the times at which its data passes the capture, an ACK reaches the sender one *lag* after the capture saw
-//! it: the round trip between the capture and the sender.
+//! A sender receives packets later than the capture shows them, and has sent its own earlier. On
+//! the time axis of the capture, an ACK gets to the sender one *lag* after the capture saw it. The
+//! lag is the round trip between the capture and the sender.
 
 use units::Duration;
 
-/// Where a capture was made.
+/// The position of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Vantage {
     /// At the server, or next to it.
     Server,
     /// At the client, or next to it.
     Client,
-    /// Between them.
+    /// The capture is between server and client.
     Middle,
-    /// The handshake does not tell; taken for the server.
+    /// The handshake does not show the position; treated as the server.
     #[default]
     Unknown,
 }
@@ -32,23 +32,24 @@ impl Vantage {
     }
 }
 
-/// An end is next to the capture if no more than this part of the round trip lies between them.
+/// An end is next to the capture if the round trip between them is at most the whole round trip
+/// divided by this.
 const NEXT_TO: u64 = 10;
-/// Hosts answer no faster than that, so less says nothing.
+/// Round trips below this are inconclusive: hosts answer no faster.
 const LEAST: Duration = Duration::from_micros(200);
 
-/// What the handshake tells of the place of the capture.
+/// The position of the capture, as far as the handshake shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) vantage: Vantage,
-    /// Round trip between the capture and the client; zero where that is next to it.
+    /// Round trip between the capture and the client; zero if the capture is next to it.
     pub(crate) to_client: Duration,
-    /// The same of the server.
+    /// Round trip between the capture and the server; zero if the capture is next to it.
     pub(crate) to_server: Duration,
 }
 
 impl Place {
-    /// By the round trips of the handshake between the capture and each end.
+    /// Derives the position from the handshake's round trips between the capture and each end.
     pub(crate) fn of(client_rtt: Option<Duration>, server_rtt: Option<Duration>) -> Self {
         let (Some(to_client), Some(to_server)) = (client_rtt, server_rtt) else {
             return Self::default();
@@ -63,13 +64,13 @@ impl Place {
         }
     }
 
-    /// The round trip between both ends; `None` where the handshake did not tell.
+    /// Returns the round trip between both ends; `None` if the handshake did not show it.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
         let rtt = self.to_client + self.to_server;
         (!rtt.is_zero()).then_some(rtt)
     }
 
-    /// The same where it is known where the capture was made.
+    /// Overrides the position if it is known.
     pub(crate) fn given(self, vantage: Option<Vantage>) -> Self {
         match vantage {
             Some(Vantage::Server) => {
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(vantage(ms(1), ms(50)), Vantage::Client);
         assert_eq!(vantage(ms(30), ms(20)), Vantage::Middle);
         assert_eq!(vantage(ms(30), None), Vantage::Unknown);
-        // On one machine both answer at once: nothing lags.
+        // On one machine both ends answer at once: nothing lags.
         let both = Place::of(Some(Duration::from_micros(40)), Some(Duration::from_micros(30)));
         assert_eq!((both.vantage, both.to_server), (Vantage::Server, Duration::ZERO));
     }

@@ -1,5 +1,5 @@
-//! What connections under way cost, by counting what is allocated: how much one, and how much at most.
-//! A program of its own, since its allocator counts for the whole process.
+//! The memory of open connections, measured by counting allocations: average for one, and the peak.
+//! This is a program of its own, since its allocator counts for the whole process.
 
 #[path = "trace/common/mod.rs"]
 mod common;
@@ -20,7 +20,7 @@ use units::{Duration, Instant, SeqNum};
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// Tests take turns: all that the process allocates is counted.
+/// Lets tests take turns, because the allocator counts for the whole process.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -39,22 +39,23 @@ fn engine() -> TraceEngine<Nobody> {
 
 const KILOBYTE: usize = 1024;
 const MEGABYTE: usize = 1024 * KILOBYTE;
-/// Just beyond where tables have doubled.
+/// Just above a size at which tables double.
 const FEW: u16 = 520;
 const MANY: u16 = 8_300;
 
-/// Many connections, in one state.
+/// Many connections in one state.
 #[derive(Clone)]
 struct Crowd {
     config: EngineConfig,
-    /// What passes on each, from its handshake on.
+    /// The packets of each connection, from its handshake on.
     scene: fn(&mut CapturedWire),
-    /// Milliseconds between the beginnings of two: what the first have begun is long ago in the end, or not.
+    /// Milliseconds between the starts of two connections. It decides whether the first ones have
+    /// been idle for long at the end.
     apart: u64,
 }
 
 impl Crowd {
-    /// Senders of a profile that all wait at the same time.
+    /// Creates senders of a profile that all wait at the same time.
     fn of(profile: SenderProfile, scene: fn(&mut CapturedWire)) -> Self {
         let models = SenderModels::all(SenderModel::of(profile));
         let idle_timeout = Duration::from_secs(3600);
@@ -62,7 +63,7 @@ impl Crowd {
         Self { config, scene, apart: 0 }
     }
 
-    /// Bytes that an engine holds with so many of them.
+    /// Returns the bytes that an engine holds with this many connections.
     fn held(&self, connections: u16) -> usize {
         let mut engine = TraceEngine::new(self.config.clone(), Nobody);
         let mut wires = Vec::new();
@@ -78,7 +79,7 @@ impl Crowd {
         let before = ALLOCATED.current_usage();
         wires.iter().for_each(|segment| engine.on_segment(segment));
         if self.apart > 0 {
-            // Ten seconds later the engine has looked for those that are idle.
+            // Ten seconds later the engine has searched for idle connections.
             let mut other = CapturedWire { port: 60_000, ..CapturedWire::new() };
             for n in 0..512 {
                 other.ack(n / 64, 0).at = end + Duration::from_secs(10);
@@ -107,7 +108,7 @@ fn idles(wire: &mut CapturedWire) {
     wire.ack(211, 5);
 }
 
-/// Of ten segments every second one is lost, and the first two of them have gone again.
+/// Every second one of ten segments is lost, and the first two lost ones were retransmitted.
 fn repairs(wire: &mut CapturedWire) {
     wire.open(0, true);
     wire.ask(110, 0, 300, 0);
@@ -120,7 +121,7 @@ fn repairs(wire: &mut CapturedWire) {
     wire.send(211, [2]);
 }
 
-/// Three requests, each answered at once, and four segments of the last response are on their way.
+/// Three requests, each answered at once; four segments of the last response are in the network.
 fn goes_on(wire: &mut CapturedWire) {
     wire.open(0, true);
     for n in 0..3 {
@@ -165,7 +166,7 @@ fn an_open_connection_costs_a_few_kilobytes() {
     }
 }
 
-/// SYNs that nobody answers.
+/// The capture has SYNs without an answer.
 #[test]
 fn a_million_half_open_connections_cost_less_than_a_kilobyte_each() {
     let _turn = turn();
@@ -191,13 +192,14 @@ fn a_million_half_open_connections_cost_less_than_a_kilobyte_each() {
     assert!(held <= KILOBYTE, "{held}");
 }
 
-/// Payload of a segment here: the longest that an IPv4 packet has.
+/// Payload of a segment in this test: the longest that an IPv4 packet has.
 const LONG: u32 = 65_000;
 /// 100 GB.
 const BYTES: u64 = 100_000_000_000;
 
-/// 100 GB of one connection, sixteen segments a millisecond, each acknowledged two milliseconds later, or none. Answers what
-/// was allocated at most meanwhile, and how many bytes the engine counted.
+/// Plays 100 GB of one connection, sixteen segments a millisecond. Each is acknowledged two
+/// milliseconds later, or none is. Returns the peak of allocated bytes, and the bytes that the
+/// engine found.
 fn of_one_connection(is_acknowledged: bool) -> (usize, u64) {
     struct Bytes(u64);
     impl TraceSink for Bytes {
@@ -280,7 +282,8 @@ fn a_hundred_gigabytes_of_one_connection_cost_a_megabyte() {
     }
 }
 
-/// A number far ahead, which captures of one direction, or with gaps, have: nothing is booked for what lies between.
+/// A number far ahead occurs in captures of one direction, or with gaps. The engine books nothing
+/// for the data between.
 #[test]
 fn a_gigabyte_that_was_not_captured_costs_nothing() {
     let _turn = turn();
@@ -298,8 +301,8 @@ fn a_gigabyte_that_was_not_captured_costs_nothing() {
     assert!(peak < 64 * KILOBYTE, "{peak}");
 }
 
-/// What is allocated at most while so many bytes of a busy server are read and followed, 500 connections at a time, and
-/// how many connections they are.
+/// Reads and follows `bytes` of a busy server, with 500 connections at a time. Returns the peak of
+/// allocated memory, and the number of connections.
 fn of_busy_server(bytes: u64) -> (usize, u64) {
     ALLOCATED.reset_peak_usage();
     let before = ALLOCATED.current_usage();
@@ -317,8 +320,9 @@ fn of_busy_server(bytes: u64) -> (usize, u64) {
     (peak, tally.connections)
 }
 
-/// A connection has 33 packets of 82 bytes on average. Of 200 MB that makes 74,000. 500 of them are open at a time, and
-/// 3,000 are over for less than two seconds and may still send again. That is so in the first 40 MB as well.
+/// A connection has 33 packets of 82 bytes on average, so 200 MB hold 74,000 connections. 500
+/// connections are open at a time. Another 3,000 are over for less than two seconds and may still
+/// retransmit. The same holds in the first 40 MB.
 #[test]
 fn two_hundred_megabytes_of_short_connections_cost_what_is_open() {
     let _turn = turn();

@@ -1,8 +1,9 @@
-//! Addresses that hide whose they are, and keep who is near whom.
+//! Replaces addresses by others that hide the hosts, and keep which addresses are in one network.
 //!
-//! Prefix-preserving as Crypto-PAn (Xu, Fan, Ammar & Moon 2002): two addresses share exactly as many leading
-//! bits afterwards as before, so networks stay networks. Bit by bit, what an address becomes is its bit, turned
-//! or not by a keyed function of the bits before. The function is SipHash-2-4 in the place of AES.
+//! The replacement preserves prefixes like Crypto-PAn (Xu, Fan, Ammar & Moon 2002). Two addresses
+//! share exactly as many leading bits afterwards as before, so networks stay networks. A keyed
+//! function of the bits before decides for each bit whether it is inverted. The function is
+//! SipHash-2-4 instead of AES.
 
 mod packet;
 
@@ -13,22 +14,22 @@ use std::hash::Hasher;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Addresses that are remembered, since most packets are of few.
+/// Number of addresses that are cached, since most packets are of few.
 const REMEMBERED: usize = 1 << 16;
 
-/// Replaces addresses, the same by the same as long as its key is the same. Who has the key can undo it.
+/// Replaces addresses; with one key, equal addresses have equal replacements. The key can undo it.
 pub struct Anonymizer {
     key: [u8; 16],
     known: HashMap<IpAddr, IpAddr>,
 }
 
 impl Anonymizer {
-    /// With a key of one's own.
+    /// Creates an anonymizer with the caller's key.
     pub fn new(key: [u8; 16]) -> Self {
         Self { key, known: HashMap::new() }
     }
 
-    /// With a key made of a secret of any length.
+    /// Creates an anonymizer with a key derived from a secret of any length.
     pub fn of_secret(secret: &[u8]) -> Self {
         use sha2::{Digest, Sha256};
         let digest: [u8; 32] = Sha256::digest(secret).into();
@@ -37,7 +38,7 @@ impl Anonymizer {
         Self::new(key)
     }
 
-    /// With a random key, which nobody knows.
+    /// Creates an anonymizer with a random key, which is never shown.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -47,7 +48,7 @@ impl Anonymizer {
         Ok(Self::new(key))
     }
 
-    /// What stands for an address; of the same family.
+    /// Returns the replacement of an address; of the same family.
     pub fn address(&mut self, address: IpAddr) -> IpAddr {
         if let Some(known) = self.known.get(&address) {
             return *known;
@@ -72,13 +73,13 @@ impl Anonymizer {
         Ipv6Addr::from(self.bits(address.into(), 128))
     }
 
-    /// Turns each of the first `len` bits or not.
+    /// Inverts each of the first `len` bits or not.
     fn bits(&self, bits: u128, len: u32) -> u128 {
         let turned = (0..len).filter(|at| self.turns(bits, *at, len));
         turned.fold(bits, |all, at| all ^ 1 << (127 - at))
     }
 
-    /// Whether a bit is turned: a function of the bits before it alone.
+    /// Returns whether a bit is inverted: a function of the bits before it alone.
     fn turns(&self, bits: u128, at: u32, len: u32) -> bool {
         let before = if at == 0 { 0 } else { bits >> (128 - at) };
         let mut hasher = SipHasher24::new_with_key(&self.key);
@@ -90,7 +91,7 @@ impl Anonymizer {
 }
 
 impl fmt::Debug for Anonymizer {
-    /// Without the key.
+    /// Formats the type without the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Anonymizer").finish_non_exhaustive()
     }
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Two addresses of one family, of which any number of leading bits may be the same.
+    /// Returns two addresses of one family, of which any number of leading bits may be the same.
     fn pair() -> impl Strategy<Value = (IpAddr, IpAddr)> {
         let v4 = (any::<u32>(), any::<u32>(), 0..=32_u32).prop_map(|(a, b, same)| {
             let other = a ^ b.checked_shr(same).unwrap_or(0);
@@ -123,7 +124,8 @@ mod tests {
     }
 
     proptest! {
-        /// Exactly as many leading bits are shared after as before, whatever the key; so it is one to one.
+        /// With any key, exactly as many leading bits are shared after as before; so the
+        /// replacement is one to one.
         #[test]
         fn prefixes_are_preserved((a, b) in pair(), key: [u8; 16]) {
             let mut anonymizer = Anonymizer::new(key);
@@ -134,9 +136,9 @@ mod tests {
         }
     }
 
-    /// Whether a bit is turned is as good as random. The first bits are turned for all or for none, but behind
-    /// 16 bits no two of these addresses are alike: of 2,000 times 16 bits half are turned, with a standard
-    /// deviation of 89; 320 are 3.6 of them.
+    /// Inversions are as good as random. The first bits are inverted for all addresses or for none,
+    /// but after 16 bits no two of these addresses are alike. So half of 2,000 times 16 bits are
+    /// inverted, with a standard deviation of 89; 320 are 3.6 of them.
     #[test]
     fn half_of_the_bits_are_turned() {
         let mut anonymizer = Anonymizer::of_secret(b"a secret");
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!(format!("{:?}", Anonymizer::new([7; 16])), "Anonymizer { .. }");
     }
 
-    /// However many addresses there are, few are remembered, and what stands for them stays.
+    /// The cache has a limit for any number of addresses, and replacements stay the same.
     #[test]
     fn memory_is_bounded() {
         let mut anonymizer = Anonymizer::new([1; 16]);

@@ -1,25 +1,26 @@
-//! Addresses in packets: replaced where they stand, with their checksums.
+//! Replaces addresses in packets, and corrects their checksums.
 
 use super::Anonymizer;
 use crate::decode::tcp_offset;
 use std::net::IpAddr;
 use std::ops::Range;
 
-/// Bytes of an IPv4 header without options (RFC 791 §3.1).
+/// Size of an IPv4 header without options, bytes (RFC 791 §3.1).
 const IPV4_HEADER: usize = 20;
 /// An IPv4 option that does nothing.
 const NO_OPERATION: u8 = 1;
-/// Where checksums are in the headers of IPv4 (RFC 791 §3.1) and TCP (RFC 9293 §3.1).
+/// Offsets of checksums in the headers of IPv4 (RFC 791 §3.1) and TCP (RFC 9293 §3.1).
 const IPV4_CHECKSUM: usize = 10;
 const TCP_CHECKSUM: usize = 16;
 
 impl Anonymizer {
-    /// Replaces both addresses of a packet that begins with its IP header, `length` bytes on the wire. Checksums that
-    /// were right stay right: IPv4's, and TCP's if the packet has a TCP header that can be found.
+    /// Replaces both addresses of a packet that begins with its IP header, `length` bytes on the
+    /// wire. Correct checksums stay correct: IPv4's, and TCP's if the packet has a TCP header that
+    /// can be found.
     ///
-    /// No packet keeps an address because it cannot be read. An address that is cut becomes zero. Options of IPv4,
-    /// which may hold addresses of routers, become no-operations. A packet of another version becomes zero from
-    /// its first byte to its last.
+    /// An unreadable packet keeps no address either. An address that is cut becomes zero. Options
+    /// of IPv4, which may hold addresses of routers, become no-operations. A packet of another
+    /// version becomes zero from its first byte to its last.
     pub fn packet(&mut self, packet: &mut [u8], length: u32) {
         let tcp = tcp_offset(packet, length).map(|tcp| tcp + TCP_CHECKSUM);
         match packet.first().map_or(0, |first| first >> 4) {
@@ -65,7 +66,7 @@ impl Anonymizer {
     }
 }
 
-/// Has the options of an IPv4 header do nothing.
+/// Replaces the options of an IPv4 header by no-operations.
 fn blank_options(packet: &mut [u8]) {
     let end = packet.len().min(usize::from(packet[0] & 15) * 4);
     let Some(options) = packet.get_mut(IPV4_HEADER..end) else { return };
@@ -75,7 +76,8 @@ fn blank_options(packet: &mut [u8]) {
     add(packet, IPV4_CHECKSUM, change);
 }
 
-/// What is to be added to a checksum in the ones' complement: words that were, less words that are (RFC 1624 §3).
+/// Returns the change of a checksum in ones' complement: the old words minus the new words (RFC
+/// 1624 §3).
 fn change(before: &[u8], after: &[u8]) -> u32 {
     let words = |bytes: &[u8]| -> Vec<u32> {
         let (pairs, _) = bytes.as_chunks::<2>();
@@ -105,7 +107,7 @@ mod tests {
     use wire::{Marking, Packet, TcpPacket, parse, write};
 
     fn ends() -> impl Strategy<Value = (SocketAddr, SocketAddr)> {
-        // What crate `wire` takes from hosts: no groups, and not nobody.
+        // Crate `wire` accepts these addresses of hosts: neither multicast nor unspecified.
         let v4 = [1..224_u32 << 24, 1..224_u32 << 24]
             .prop_map(|ends| ends.map(|end| IpAddr::V4(end.into())));
         let v6 = [1..0xfe_u128 << 120, 1..0xfe_u128 << 120]
@@ -114,8 +116,8 @@ mod tests {
     }
 
     proptest! {
-        /// A packet whose checksums are right is read with the addresses that stand for its own; all else is as it
-        /// was. Crate `wire` checks both checksums.
+        /// A packet with correct checksums is read with the replaced addresses, and is otherwise
+        /// unchanged. Crate `wire` checks both checksums.
         #[test]
         fn checksums_stay_right((source, destination) in ends(), payload in prop::collection::vec(any::<u8>(), 0..9), key: [u8; 16]) {
             let mut anonymizer = Anonymizer::new(key);
@@ -133,7 +135,7 @@ mod tests {
             prop_assert_eq!(parse(&bytes), Ok(Packet::Tcp(instead, &payload[..])));
         }
 
-        /// Whatever the bytes are, as many stay.
+        /// Any bytes keep their number.
         #[test]
         fn any_bytes_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..80), length in 0..2_000_u32) {
             let before = bytes.len();
@@ -141,9 +143,10 @@ mod tests {
             prop_assert_eq!(bytes.len(), before);
         }
 
-        /// No address that stood in a header is anywhere afterwards, be the packet malformed, cut or longer than its
-        /// header says. All other bytes are below 10, those of addresses are not; one address becomes another, or a
-        /// part of two others, once in four thousand million times.
+        /// No address of a header is anywhere afterwards, even if the packet is malformed, cut or
+        /// longer than its header says. All other bytes are below 10, those of addresses are not.
+        /// One address becomes another, or a part of two others, once in four thousand million
+        /// times.
         #[test]
         fn no_address_survives(
             (first, rest) in (any::<u8>(), prop::collection::vec(0..10_u8, 0..160)),
@@ -157,7 +160,7 @@ mod tests {
                 6 => 8..40,
                 _ => 0..bytes.len(),
             };
-            // A multiple of the address stands wherever an address may.
+            // A multiple of the address is at each possible position of an address.
             let within = end.start.min(bytes.len())..end.end.min(bytes.len());
             bytes[within].iter_mut().zip(address.iter().cycle()).for_each(|(byte, of)| *byte = *of);
             if first >> 4 != 4 && first >> 4 != 6 {
@@ -168,8 +171,9 @@ mod tests {
         }
     }
 
-    /// Super-segments of IPv6 come with a hop-by-hop header. If that, of 72 bytes, does not fit a record of 108 bytes, the TCP
-    /// header cannot be found; the addresses stand where they always do.
+    /// Super-segments of IPv6 have a hop-by-hop header. If that header of 72 bytes does not fit a
+    /// record of 108 bytes, the TCP header cannot be found; the addresses are at their usual
+    /// position.
     #[test]
     fn addresses_are_replaced_where_tcp_cannot_be_found() {
         let mut packet = vec![0; 108];
@@ -189,7 +193,8 @@ mod tests {
         assert_eq!(packet, expected);
     }
 
-    /// A record that ends within an address has zeros from the beginning of that address on.
+    /// In a record that ends within an address, all bytes from the beginning of that address are
+    /// zero.
     #[test]
     fn an_address_that_is_cut_becomes_zero() {
         for (first, cut, zeros) in [(0x45, 19, 16), (0x45, 14, 12), (0x60, 39, 24), (0x60, 9, 8)] {
@@ -200,7 +205,8 @@ mod tests {
         }
     }
 
-    /// A source route (RFC 791 §3.1) names a router; its option becomes no-operations, and the header's checksum stays right.
+    /// A source route (RFC 791 §3.1) names a router; its option becomes no-operations, and the
+    /// header's checksum stays correct.
     #[test]
     fn options_of_ipv4_tell_nothing() {
         let mut packet = vec![0; 48];

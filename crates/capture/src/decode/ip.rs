@@ -1,4 +1,4 @@
-//! IPv4 and IPv6 with their extension headers, and what IP carries in tunnels.
+//! IPv4 and IPv6 with their extension headers, and the contents of IP tunnels.
 
 use super::label::Carrier;
 use super::protocol::NetworkProtocol;
@@ -24,12 +24,12 @@ const IPV6_DESTINATION: u8 = 60;
 const HIP: u8 = 139;
 const SHIM6: u8 = 140;
 
-/// Tunnels within tunnels; more are taken to be an attack on readers of captures.
+/// Maximum number of nested tunnels; more count as an attack on readers of captures.
 const MOST_TUNNELS: usize = 4;
-/// Extension headers of a packet (RFC 8200 §4.1 lists seven).
+/// Maximum number of extension headers of a packet (RFC 8200 §4.1 lists seven).
 const MOST_EXTENSIONS: usize = 12;
 
-/// Reads IP headers down to TCP, and notes in `slot` what the innermost says.
+/// Reads IP headers down to TCP, and notes the innermost in `slot`.
 #[inline]
 pub(super) fn read(
     protocol: NetworkProtocol,
@@ -40,14 +40,14 @@ pub(super) fn read(
     if carried == TCP {
         return Ok(());
     }
-    // A copy leaves, so that the original can stay in registers.
+    // A copy is passed, so that the original can stay in registers.
     let mut inner = *rest;
     let read = through_tunnels(carried, &mut inner, slot);
     *rest = inner;
     read
 }
 
-/// Reads what IP carries that is not TCP.
+/// Reads contents of IP other than TCP.
 #[cold]
 fn through_tunnels(
     mut carried: u8,
@@ -73,7 +73,7 @@ fn through_tunnels(
     Err(NotASegment::Tunnelled)
 }
 
-/// A number of both addresses of a packet, the same in either direction.
+/// Returns a number of both addresses of a packet, the same in either direction.
 fn ends_of(slot: &Observed) -> u32 {
     let number = |ip: IpAddr| match ip {
         IpAddr::V4(ip) => u32::from(ip),
@@ -84,7 +84,7 @@ fn ends_of(slot: &Observed) -> u32 {
     number(slot.source.ip).wrapping_add(number(slot.destination.ip))
 }
 
-/// Reads an IP header with its extensions, and answers the protocol of what follows.
+/// Reads an IP header with its extensions, and returns the protocol of the next header.
 #[inline]
 pub(super) fn header(
     protocol: NetworkProtocol,
@@ -152,7 +152,7 @@ fn v6(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
 /// Skips extension headers of IPv6 (RFC 8200 §4), and authentication (RFC 4302 §2) also of IPv4.
 #[inline]
 fn extensions(protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
-    // A copy leaves, so that the original can stay in registers.
+    // A copy is returned, so that the original can stay in registers.
     let mut behind = *rest;
     let carried = skip_extensions(protocol, &mut behind, is_v6);
     *rest = behind;
@@ -183,7 +183,8 @@ fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result
     Err(NotASegment::Malformed)
 }
 
-/// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the lowest.
+/// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the
+/// lowest.
 fn note_fragment(rest: &mut Rest<'_>) -> Result<(), NotASegment> {
     let head: &[u8; 8] = rest.head()?;
     let field = u16::from_be_bytes([head[2], head[3]]);

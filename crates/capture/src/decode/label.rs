@@ -6,13 +6,13 @@ use super::Rest;
 use super::protocol::NetworkProtocol;
 use crate::tally::NotASegment;
 
-/// Labels on a packet; more than a few are rare.
+/// Maximum number of labels on a packet; more than a few are rare.
 const MOST_LABELS: usize = 8;
 
-/// Something that has several networks in it.
+/// An encapsulation that distinguishes several networks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Carrier {
-    /// A VLAN; 0 is none, only a priority (IEEE 802.1Q).
+    /// A VLAN; 0 is no VLAN, only a priority (IEEE 802.1Q).
     Vlan(u16),
     Mpls(u32),
     PppoeSession(u16),
@@ -26,9 +26,10 @@ pub(super) enum Carrier {
 }
 
 impl Carrier {
-    /// The label of what this carries; `outer` is that of what carries this.
+    /// Returns the label of this carrier's contents; `outer` is the label of the carrier itself.
     pub(super) fn within(self, outer: u16) -> u16 {
-        /// Numbers of VLANs are lower, which keeps a single VLAN apart from all hashes.
+        /// Hashes have this bit. VLAN numbers are lower, which keeps a single VLAN apart from all
+        /// hashes.
         const HASHED: u16 = 0x1000;
         let (kind, number) = match self {
             Self::Vlan(0) => return outer,
@@ -49,8 +50,9 @@ impl Carrier {
     }
 }
 
-/// MPLS (RFC 3032 §2.1): labels of four bytes, of which the last one says so. What follows does not say what it is. It is IP if its
-/// version and its length are those of IP (RFC 4928 §3); else it may be a frame, which is not looked into.
+/// Skips MPLS labels (RFC 3032 §2.1): four bytes each, with a flag in the last one. They do not
+/// name the next protocol. It is IP if its version and its length are those of IP (RFC 4928 §3);
+/// otherwise it may be a frame, which is not decoded.
 pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const LAST: u8 = 1;
     for _ in 0..MOST_LABELS {
@@ -63,20 +65,20 @@ pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegmen
     Err(NotASegment::Tunnelled)
 }
 
-/// The version of the IP header that a packet begins with, if it can be one.
+/// Returns the version of the IP header that a packet begins with, if it can be one.
 fn version_of(rest: &Rest<'_>) -> Option<NetworkProtocol> {
     let head: &[u8; 6] = rest.head().ok()?;
     let half = |at: usize| u32::from(u16::from_be_bytes([head[at], head[at + 1]]));
     let fits = |length: u32| length <= rest.length;
     match head[0] {
-        // With five words of header at least (RFC 791 §3.1).
+        // The header has five words at least (RFC 791 §3.1).
         0x45..=0x4f => fits(half(2)).then_some(NetworkProtocol::V4),
         0x60..=0x6f => fits(40 + half(4)).then_some(NetworkProtocol::V6),
         _ => None,
     }
 }
 
-/// A session of PPPoE (RFC 2516 §4): six bytes, and PPP.
+/// Skips the header of a PPPoE session (RFC 2516 §4): six bytes, and PPP.
 pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     /// Version 1, type 1, and code 0: data.
     const DATA: [u8; 2] = [0x11, 0];
@@ -86,7 +88,7 @@ pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     protocol.ok_or(NotASegment::Tunnelled)
 }
 
-/// PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the
+/// Skips PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the
 /// protocol. A first byte of zero of the protocol may be missing (§6.5): only the last byte is odd.
 /// Returns `None` if the protocol is not IP (RFC 1332 §4, RFC 5072 §2).
 pub(super) fn in_ppp(rest: &mut Rest<'_>) -> Result<Option<NetworkProtocol>, NotASegment> {

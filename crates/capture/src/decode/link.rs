@@ -11,7 +11,7 @@ use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
 
-/// Skips the link layer, and notes in `slot` what it says.
+/// Skips the link layer, and notes its information in `slot`.
 #[inline]
 pub(super) fn skip(
     link: LinkType,
@@ -25,7 +25,7 @@ pub(super) fn skip(
         LinkType::LinuxSll => sll(rest, slot),
         LinkType::LinuxSll2 => sll2(rest, slot),
         _ => {
-            // A copy leaves, so that the original can stay in registers.
+            // A copy is passed on, so that the original can stay in registers.
             let mut behind = *rest;
             let protocol = rare_link(link, &mut behind);
             *rest = behind;
@@ -53,7 +53,7 @@ fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, Not
     }
 }
 
-/// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
+/// Skips Ethernet, IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
 #[inline]
 pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 14] = rest.take()?;
@@ -63,16 +63,16 @@ pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
 const IPV4: u16 = 0x0800;
 const ARP: u16 = 0x0806;
 const IPV6: u16 = 0x86dd;
-/// Tags of IEEE 802.1Q and 802.1ad, and those in use before the latter.
+/// EtherTypes of IEEE 802.1Q and 802.1ad, and those in use before the latter.
 const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 /// MPLS (RFC 3032 §5), unicast and multicast.
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 /// Sessions of PPPoE (RFC 2516 §4).
 const PPPOE: u16 = 0x8864;
-/// Tags on a frame; more than a provider's and a customer's are rare.
+/// Maximum number of tags on a frame; more than a provider's and a customer's are rare.
 const MOST_TAGS: usize = 4;
 
-/// What an EtherType says that follows, behind VLAN tags.
+/// Returns the protocol that an EtherType announces, after VLAN tags.
 #[inline]
 pub(super) fn ethertype(
     ethertype: u16,
@@ -82,7 +82,7 @@ pub(super) fn ethertype(
         IPV4 => Ok(NetworkProtocol::V4),
         IPV6 => Ok(NetworkProtocol::V6),
         _ => {
-            // A copy leaves, so that the original can stay in registers.
+            // A copy is passed on, so that the original can stay in registers.
             let mut behind = *rest;
             let protocol = rare_ethertype(ethertype, &mut behind);
             *rest = behind;
@@ -112,7 +112,7 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
     Err(NotASegment::Malformed)
 }
 
-/// An address family of four bytes, in either order: all families are small numbers.
+/// Reads an address family of four bytes, in either order: all families are small numbers.
 fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head = *rest.take::<4>()?;
     match u32::from_be_bytes(head).min(u32::from_le_bytes(head)) {
@@ -123,16 +123,16 @@ fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     }
 }
 
-/// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
-/// protocol in the last two of 16 bytes.
+/// Skips LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's
+/// address, and the protocol in the last two of 16 bytes.
 fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 16] = rest.take()?;
     slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
     ethertype(u16::from_be_bytes([head[14], head[15]]), rest)
 }
 
-/// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
-/// byte, length and bytes of the address; 20 bytes.
+/// Skips LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type,
+/// packet type of one byte, length and bytes of the address; 20 bytes.
 fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 20] = rest.take()?;
     slot.direction = direction(u16::from(head[10]));
@@ -140,12 +140,12 @@ fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, Not
     ethertype(u16::from_be_bytes([head[0], head[1]]), rest)
 }
 
-/// Packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).
+/// Converts packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).
 const fn direction(packet_type: u16) -> PacketDirection {
     match packet_type {
         0..=2 => PacketDirection::In,
         4 => PacketDirection::Out,
-        // For somebody else: seen on the way.
+        // The packet is for another host: it was seen on the way.
         _ => PacketDirection::Unknown,
     }
 }

@@ -1,8 +1,9 @@
 //! Frames to TCP segments: link layer, IP, tunnels, TCP.
 //!
-//! Each layer reads its header where the frame has it, and says why a packet is not a segment otherwise.
-//! Lengths come from the headers, never from what the snap length has left. Written for speed: crate
-//! `etherparse`, which knows more, takes as long for these headers as all else here together.
+//! Each layer reads its header in the frame, and returns the reason if a packet is not a segment.
+//! Lengths come from the headers, never from what the snap length has left. The code is optimised
+//! for speed: crate `etherparse`, which knows more protocols, takes as long for these headers as
+//! all of this module.
 
 mod ip;
 mod label;
@@ -22,30 +23,30 @@ use crate::tally::{NotASegment, Tally, UdpUse};
 use units::Instant;
 pub(crate) use usual::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 
-/// A packet as a capture has it.
+/// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) at: Instant,
     pub(crate) link: LinkType,
-    /// Bytes on the wire.
+    /// Number of bytes on the wire.
     pub(crate) length: u32,
-    /// The first of them.
+    /// The captured bytes, the first on the wire.
     pub(crate) bytes: &'a [u8],
     pub(crate) interface: u16,
     pub(crate) direction: PacketDirection,
 }
 
-/// What has not been read of a packet. Layers move it on; what they return are bytes, since structs in results
-/// cost copies.
+/// The unread rest of a packet. Layers advance it; they return bytes, since structs in results cost
+/// copies.
 #[derive(Clone, Copy, Debug)]
 struct Rest<'a> {
-    /// As much as was captured; may be longer than the packet by the padding of its frame.
+    /// Captured bytes; may be longer than the packet by the padding of its frame.
     bytes: &'a [u8],
-    /// Bytes on the wire.
+    /// Number of bytes on the wire.
     length: u32,
-    /// A layer has said that this is the first of several fragments.
+    /// True if a layer has found that this is the first of several fragments.
     is_fragment: bool,
-    /// [`Observed::label`].
+    /// The value of [`Observed::label`].
     label: u16,
     udp: UdpUse,
 }
@@ -56,13 +57,13 @@ impl<'a> Rest<'a> {
         Self { bytes, length, is_fragment: false, label: 0, udp: UdpUse::None }
     }
 
-    /// Notes what carries the rest of the packet.
+    /// Notes the carrier of the rest of the packet.
     #[cold]
     fn enter(&mut self, carrier: label::Carrier) {
         self.label = carrier.within(self.label);
     }
 
-    /// Moves on by `n` bytes.
+    /// Advances by `n` bytes.
     #[inline]
     fn skip(&mut self, n: usize) -> Result<(), NotASegment> {
         self.length = self.length.checked_sub(n as u32).ok_or(NotASegment::Malformed)?;
@@ -70,7 +71,7 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// Moves on by `N` bytes, and answers them.
+    /// Advances by `N` bytes, and returns them.
     #[inline]
     fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], NotASegment> {
         self.length = self.length.checked_sub(N as u32).ok_or(NotASegment::Malformed)?;
@@ -79,7 +80,7 @@ impl<'a> Rest<'a> {
         Ok(head)
     }
 
-    /// The next `N` bytes.
+    /// Returns the next `N` bytes.
     #[inline]
     fn head<const N: usize>(&self) -> Result<&'a [u8; N], NotASegment> {
         if (self.length as usize) < N {
@@ -89,8 +90,8 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Counts a frame, the next one of all input, and notes it in `slot` if it is a segment; `false` if it is none,
-/// and the slot holds nothing of use.
+/// Counts a frame, the next one of all input, and notes it in `slot` if it is a segment. Returns
+/// `false` if it is none; then the contents of the slot are useless.
 #[inline]
 pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) -> bool {
     tally.count(frame.at, frame.bytes.len(), frame.length);
@@ -125,8 +126,8 @@ fn read(frame: &Frame<'_>, rest: &mut Rest<'_>, slot: &mut Observed) -> Result<(
     Ok(())
 }
 
-/// Where the TCP header begins in a packet that begins with its IP header; `None` if there is none, or it is in a
-/// tunnel.
+/// Returns the offset of the TCP header in a packet that begins with its IP header; `None` if there
+/// is none, or it is in a tunnel.
 pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
     let mut rest = Rest::of(packet, length);
     let slot = &mut Observed::default();
@@ -134,7 +135,8 @@ pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
     (carried == ip::TCP).then(|| packet.len() - rest.bytes.len())
 }
 
-/// Bytes of all headers of a packet that begins with its IP header; `None` if TCP's is not there.
+/// Returns the size of all headers of a packet that begins with its IP header, bytes; `None` if
+/// TCP's is missing.
 pub(crate) fn headers_len(packet: &[u8], length: u32) -> Option<usize> {
     let offset = tcp_offset(packet, length)?;
     tcp::header_len(&packet[offset..]).map(|header| offset + header)

@@ -1,7 +1,8 @@
 //! The headers of nearly all segments: IPv4 without options and not fragmented, and a TCP header.
 //!
-//! One look at the lengths does for both headers, which halves the time of a packet. All else, and what is wrong,
-//! is for the layers one by one (`ip`, `tcp`), which have to read these headers alike.
+//! A single length check for both headers halves the time of a packet. All other packets, and
+//! damaged ones, are for the layers one by one (`ip`, `tcp`), which must read these headers in the
+//! same way.
 
 use super::Rest;
 use super::ip::TCP;
@@ -11,16 +12,17 @@ use crate::observed::Observed;
 use crate::tls::TlsHead;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Bytes of an IPv4 header without options.
+/// Size of an IPv4 header without options, bytes.
 const IP: usize = 20;
-/// Bytes of both headers without options.
+/// Size of both headers without options, bytes.
 const BOTH: usize = 40;
 /// Version 4, and five words of header (RFC 791 §3.1).
 const VERSION_AND_WORDS: u8 = 0x45;
-/// More fragments, or an offset.
+/// Mask of the flag for more fragments, and of the offset.
 const FRAGMENT: u16 = 0x3fff;
 
-/// Reads a segment with such headers into `slot`; `false` if it has others, and the slot is as it was.
+/// Reads a segment with these headers into `slot`. Returns `false`, with the slot unchanged, if it
+/// has others.
 #[inline]
 pub(super) fn read(protocol: NetworkProtocol, rest: &Rest<'_>, slot: &mut Observed) -> bool {
     let Some((head, behind)) = rest.bytes.split_first_chunk::<BOTH>() else { return false };

@@ -3,7 +3,7 @@
 /// The protocol that follows a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NetworkProtocol {
-    /// IPv4 or IPv6, as its first bits say.
+    /// IPv4 or IPv6, by its first bits.
     Ip,
     V4,
     V6,

@@ -36,13 +36,13 @@ pub(super) fn read_fixed(head: &[u8; SHORTEST], slot: &mut Observed) {
     slot.flags = Flags(head[13]);
 }
 
-/// Bytes of a header, as its byte with the offset of the data says.
+/// Returns the bytes of a header, by its byte with the offset of the data.
 #[inline]
 pub(super) const fn header_bytes(offset: u8) -> usize {
     (offset >> 4) as usize * 4
 }
 
-/// Bytes of a header, as it says.
+/// Returns the length of a header, by its own field.
 pub(super) fn header_len(bytes: &[u8]) -> Option<usize> {
     bytes.get(12).map(|&offset| header_bytes(offset))
 }

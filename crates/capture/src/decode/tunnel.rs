@@ -12,15 +12,15 @@ const ETHERNET: u16 = 0x6558;
 /// ERSPAN (draft-foschiano-erspan §4): types I and II, and type III.
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
-/// Ports of UDP to which tunnels go: VXLAN (RFC 7348 §5, and Linux before that), Geneve (RFC 8926
-/// §3.3), GTP-U (3GPP TS 29.281 §4.4.2) and GRE (RFC 8086 §8.1).
+/// UDP ports of tunnels: VXLAN (RFC 7348 §5, and Linux before that), Geneve (RFC 8926 §3.3), GTP-U
+/// (3GPP TS 29.281 §4.4.2) and GRE (RFC 8086 §8.1).
 const VXLAN: [u16; 2] = [4789, 8472];
 const GENEVE: u16 = 6081;
 const GTP_U: u16 = 2152;
 const GRE: u16 = 4754;
 
-/// GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each where flags
-/// say so. Source routes and version 1 (PPTP) are not looked into.
+/// Skips GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each
+/// if their flags are set. Source routes and version 1 (PPTP) are not decoded.
 pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const CHECKSUM: u16 = 0x8000;
     const KEY: u16 = 0x2000;
@@ -49,7 +49,7 @@ pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
     }
 }
 
-/// ERSPAN type II: eight bytes, with the VLAN in the lower 12 bits of the first two, and the
+/// Skips ERSPAN type II: eight bytes, with the VLAN in the lower 12 bits of the first two, and the
 /// session in the lower ten of the next.
 fn erspan_2(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION: u8 = 1;
@@ -58,8 +58,8 @@ fn erspan_2(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     ethernet(rest)
 }
 
-/// ERSPAN type III: twelve bytes, and eight more if the last bit says so. The frame is one of
-/// Ethernet, or a packet of IP.
+/// Skips ERSPAN type III: twelve bytes, and eight more if the last bit is set. The contents are an
+/// Ethernet frame, or an IP packet.
 fn erspan_3(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION: u8 = 2;
     const HAS_MORE: u8 = 1;
@@ -85,8 +85,8 @@ fn enter_session(version: u8, head: [u8; 4], rest: &mut Rest<'_>) -> Result<(), 
     Ok(())
 }
 
-/// UDP (RFC 768): eight bytes; its port says which tunnel may follow. A datagram of no tunnel
-/// counts as UDP, with what its bytes show.
+/// Skips UDP (RFC 768): eight bytes; its port determines which tunnel may follow. A datagram of no
+/// tunnel counts as UDP, with the use that its bytes show.
 pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.take().map_err(|_| NotASegment::Udp)?;
     let [from, to, length] =
@@ -107,9 +107,9 @@ pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
     }
 }
 
-/// VXLAN (RFC 7348 §5): eight bytes, of which the first says that there is a network's number, and
-/// a frame. Bytes that have to be zero tell it from other uses of its ports, unless a group's
-/// number is in them (draft-smith-vxlan-group-policy §2).
+/// Skips VXLAN (RFC 7348 §5): eight bytes, with a flag for the network's number in the first, and a
+/// frame. Reserved bytes of zero distinguish it from other uses of its ports. They may hold a
+/// group's number (draft-smith-vxlan-group-policy §2).
 fn vxlan(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const HAS_NUMBER: u8 = 0x08;
     const HAS_GROUP: u8 = 0x80;
@@ -124,8 +124,8 @@ fn vxlan(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     ethernet(rest)
 }
 
-/// Geneve (RFC 8926 §3.4): eight bytes, and options of as many words as the first byte says. Its
-/// version, and bits that have to be zero, tell it from other uses of its port.
+/// Skips Geneve (RFC 8926 §3.4): eight bytes, and options, whose number of words is in the first
+/// byte. Its version, and reserved bits of zero, distinguish it from other uses of its port.
 fn geneve(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const WORDS: u8 = 0x3f;
     const RESERVED: u8 = 0x3f;
@@ -139,9 +139,9 @@ fn geneve(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     inside(u16::from_be_bytes([head[2], head[3]]), rest)
 }
 
-/// GTP-U (3GPP TS 29.281 §5.1): eight bytes, and four more if any of three flags is set. The last
-/// of the four names an extension header, as does the last byte of each extension header (§5.2.1).
-/// A message that carries a packet holds IP at once.
+/// Skips GTP-U (3GPP TS 29.281 §5.1): eight bytes, and four more if any of three flags is set. The
+/// last of the four names an extension header, as does the last byte of each extension header
+/// (§5.2.1). In a message that carries a packet, IP follows at once.
 fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION_AND_TYPE: u8 = 0xf0;
     const VERSION_1: u8 = 0x30;
@@ -174,7 +174,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     Err(NotASegment::Tunnelled)
 }
 
-/// What an EtherType within a tunnel says that follows.
+/// Returns the protocol that an EtherType within a tunnel announces.
 fn inside(carried: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     if carried == ETHERNET {
         return ethernet(rest);

@@ -1,5 +1,5 @@
-//! The headers of nearly all segments of a capture of Ethernet: IPv4 and TCP as in [`super::plain`], with timestamps alone
-//! (RFC 7323 appendix A).
+//! The headers of nearly all segments of a capture of Ethernet: IPv4 and TCP as in
+//! [`super::plain`], with timestamps alone (RFC 7323 appendix A).
 
 use super::ip::TCP;
 use super::tcp;
@@ -10,33 +10,33 @@ use crate::tls::{TlsHead, may_begin_record};
 use std::net::{IpAddr, Ipv4Addr};
 use units::Instant;
 
-/// Where the IPv4 header begins, and where that of TCP.
+/// Offsets of the IPv4 header and of TCP's.
 const IP_AT: usize = 14;
 const TCP_AT: usize = 34;
-/// Bytes of both headers.
+/// Size of both headers, bytes.
 const LENGTH: u16 = 52;
 /// EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// Version 4, and five words of header (RFC 791 §3.1).
 const VERSION_AND_WORDS: u8 = 0x45;
-/// More fragments, or an offset.
+/// Mask of the flag for more fragments, and of the offset.
 const FRAGMENT: u16 = 0x3fff;
-/// Eight words of header, in the upper half of a byte (RFC 9293 §3.1).
+/// Size of a TCP header of eight words, in the upper half of a byte (RFC 9293 §3.1).
 const TCP_WORDS: u8 = 8;
 
-/// Bytes of all headers.
+/// Size of all headers, bytes.
 pub(crate) const USUAL_HEADERS: usize = IP_AT + LENGTH as usize;
 
-/// Bytes of all headers and two more: if a record of TLS begins there, the layers one by one read
+/// Size of all headers and two more bytes: if a TLS record begins there, the layers one by one read
 /// the packet.
 pub(crate) const USUAL_LOOK: usize = USUAL_HEADERS + 2;
 
-/// Such headers, Ethernet's included.
+/// The headers of a usual packet, Ethernet's included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualPacket<'a>(&'a [u8; USUAL_LOOK]);
 
 impl<'a> UsualPacket<'a> {
-    /// The packet that begins so, if it is such a one.
+    /// Returns the packet that begins with `head`, if it is a usual one.
     #[inline]
     pub(crate) fn of(head: &'a [u8; USUAL_LOOK]) -> Option<Self> {
         let packet = Self(head);
@@ -69,7 +69,8 @@ impl<'a> UsualPacket<'a> {
         ]))
     }
 
-    /// Counts the packet, of so many bytes captured and on the wire, and notes its segment in `slot`, as [`super::decode`] does.
+    /// Counts the packet, with its size in the capture and on the wire, and notes its segment in
+    /// `slot`, as [`super::decode`] does.
     #[inline]
     pub(crate) fn decode(
         &self,

@@ -1,21 +1,22 @@
-//! Times of one input that cannot be: a packet years after or before both of its neighbours.
+//! Impossible times in one input: a packet years after or before both of its neighbours.
 //!
-//! Nothing tells at such a packet whether its time is damaged, or nothing was captured for long, or the clock was set. The
-//! next packet does. So the packet has the time of the one before it. Once the next one is there, it is told that the time
-//! was wrong, or that all times jump there.
+//! At that packet there are three explanations: its time is damaged, nothing was captured for long,
+//! or the clock was set. The next packet decides. So the packet gets the time of the one before it.
+//! Once the next one is read, an error reports that the time was wrong, or that all times jump
+//! there.
 
 use jiff::Timestamp;
 use units::{Duration, Instant};
 
-/// Nothing for so long does not happen within one capture.
+/// Shortest jump that counts: a capture has no pause as long.
 const LEAP: Duration = Duration::from_secs(30 * 86_400);
 
 /// Watches the times of one input.
 #[derive(Debug)]
 pub(super) struct LeapWatch {
-    /// Time of the packet before, in nanoseconds; that of the first one, too, which has none before it.
+    /// Time of the last packet, in nanoseconds; before the first packet, its own time.
     last: u64,
-    /// The next packet is the first one, or tells what is wrong with the one before it.
+    /// True if the next packet is the first one, or decides about the one before it.
     looks: bool,
     suspect: Option<Suspect>,
 }
@@ -23,17 +24,17 @@ pub(super) struct LeapWatch {
 /// A packet whose time may be damaged.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
-    /// Byte at which its record begins.
+    /// Offset of its record, bytes.
     offset: u64,
     at: Instant,
     /// The time that it has instead.
     instead: Instant,
 }
 
-/// A packet whose time is damaged, or from which on all times jump.
+/// A packet whose time is damaged, or at which all times jump.
 #[derive(Debug)]
 pub(super) struct WrongTime {
-    /// Byte at which its record begins.
+    /// Offset of its record, bytes.
     pub(super) offset: u64,
     pub(super) why: String,
 }
@@ -43,13 +44,13 @@ impl LeapWatch {
         Self { last: 0, looks: true, suspect: None }
     }
 
-    /// The time of the packet before.
+    /// Returns the time of the last packet.
     pub(super) const fn last(&self) -> Instant {
         Instant::from_nanos(self.last)
     }
 
-    /// Takes the time of the packet at `offset`, perhaps again, and answers it, put right if it leaps. Or answers the fault of a
-    /// packet before it.
+    /// Returns the time of the packet at `offset`, corrected if it jumps. Instead, it may return
+    /// the fault of an earlier packet; then call it again for this one.
     #[inline]
     pub(super) fn judge(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
         if at.as_nanos().abs_diff(self.last) > LEAP.as_nanos() || self.looks {
@@ -59,8 +60,8 @@ impl LeapWatch {
         Ok(at)
     }
 
-    /// Takes the time of a packet that neither leaps nor follows one that may, and is not later than `until`. False, and nothing has
-    /// changed, of another one.
+    /// Takes the time of a packet that neither jumps nor follows one that may, and is not later
+    /// than `until`. Returns false, with nothing changed, for any other packet.
     #[inline]
     pub(super) fn takes(&mut self, at: Instant, until: Instant) -> bool {
         let is_near = at.as_nanos().abs_diff(self.last) <= LEAP.as_nanos();
@@ -82,13 +83,13 @@ impl LeapWatch {
         Ok(at)
     }
 
-    /// The time of a packet that leaps, or follows one that does, or is the first.
+    /// Decides about a packet that jumps, or follows one that does, or is the first.
     fn told(&mut self, offset: u64, last: Instant, at: Instant) -> Result<Instant, WrongTime> {
         match self.suspect {
             Some(suspect) if suspect.offset == offset => Ok(suspect.instead),
             Some(suspect) if is_near(at, suspect.at) => {
                 self.suspect = None;
-                // The packet comes again, with this as the time before it.
+                // The packet is presented again, with this as the time before it.
                 self.last = suspect.at.as_nanos();
                 Err(suspect.jump())
             }
@@ -101,7 +102,7 @@ impl LeapWatch {
         }
     }
 
-    /// The fault of the last packet, if it has one that has not been told.
+    /// Returns the fault of the last packet, if it has one that was not reported.
     pub(super) fn end(&mut self) -> Result<(), WrongTime> {
         let Some(suspect) = self.suspect.take() else { return Ok(()) };
         self.looks = false;

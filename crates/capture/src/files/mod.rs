@@ -1,8 +1,8 @@
 //! Captures in files and pipes, merged in the order of time.
 //!
-//! Of each file the time of its first packet is found out beforehand; a file is read from that time on. So
-//! files that a capturing program has written one after the other are read one after the other, in whatever
-//! order they are named. Of packets in files that overlap, the earliest next packet goes first.
+//! The time of each file's first packet is read beforehand; the file is read from that time on. So
+//! files that a capturing program has written one after the other are read one after the other, in
+//! any order of their names. If files overlap, the earliest next packet is read first.
 
 mod leap;
 mod reader;
@@ -22,27 +22,29 @@ use std::path::{Path, PathBuf};
 use taking::Filling;
 use units::Instant;
 
-/// Segments of a batch: few enough to stay in a core's cache.
+/// Maximum number of segments in a batch: few enough to stay in a core's cache.
 const BATCH: usize = 512;
-/// Packets after which a batch ends, whatever it has.
+/// Number of packets after which a batch ends, whatever it contains.
 const PACKETS: u64 = 1 << 16;
-/// Files that stay open while they wait for their time; of more, each is closed and opened again.
+/// Number of files that stay open while they wait for their time; further ones are closed and
+/// opened again.
 const STAY_OPEN: usize = 8;
 
 /// Captures in files, pipes and standard input.
 ///
-/// Files are pcap or pcapng, as they are or compressed by gzip or zstd, which their contents tell. Nothing is
-/// opened before the first batch. Packets are handed over as they arrive: a program may still be writing.
+/// Files are pcap or pcapng, plain or compressed by gzip or zstd; their contents show the format.
+/// Nothing is opened before the first batch. Packets are passed on as they arrive: a program may
+/// still be writing.
 pub struct CaptureFiles {
-    /// Not opened yet, in the order given.
+    /// Files that are not opened yet, in the given order.
     unopened: Vec<PathBuf>,
-    /// Those whose time has not come, the next one last.
+    /// Files whose time has not come, the next one last.
     waiting: Vec<WaitingFile>,
     active: Vec<ActiveFile>,
     errors: VecDeque<CaptureError>,
     tally: Tally,
     progress: InputProgress,
-    /// Packets that captures of files that have been read say they have lost.
+    /// Number of packets that the captures of finished files report as lost.
     lost: u64,
 }
 
@@ -50,7 +52,7 @@ pub struct CaptureFiles {
 struct WaitingFile {
     first: Place,
     path: PathBuf,
-    /// `None` if it was closed again.
+    /// The reader; `None` if the file was closed again.
     reader: Option<CaptureReader>,
 }
 
@@ -60,11 +62,11 @@ struct ActiveFile {
     reader: CaptureReader,
 }
 
-/// Which of the files, in the order given, backwards.
+/// Position of a file in the given order, reversed.
 type Given = Reverse<usize>;
 
-/// When a file's next packet is due. Of packets of the same time, that of the file given last goes first, as
-/// `mergecap` has it.
+/// The time of a file's next packet. If times are equal, the file given last precedes, as in
+/// `mergecap`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     at: Instant,
@@ -72,7 +74,7 @@ struct Place {
 }
 
 impl Place {
-    /// The last instant at which a packet of another file goes before this one.
+    /// Returns the last instant at which a packet of another file precedes this one.
     fn limit(self, other: Given) -> Instant {
         let before = u64::from(other > self.given);
         Instant::from_nanos(self.at.as_nanos().saturating_sub(before))
@@ -80,7 +82,7 @@ impl Place {
 }
 
 impl CaptureFiles {
-    /// The files, in any order; `-` is standard input.
+    /// Creates a source of the files, in any order; `-` is standard input.
     pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let unopened: Vec<PathBuf> = paths.into_iter().map(Into::into).collect();
         let progress = InputProgress { read: 0, total: total(&unopened) };
@@ -95,10 +97,10 @@ impl CaptureFiles {
         }
     }
 
-    /// What another reader gives, by a `name` for errors.
+    /// Creates a source of another reader, with a `name` for errors.
     ///
     /// # Errors
-    /// If it does not begin as a capture does.
+    /// If it does not begin like a capture.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
         let reader = CaptureReader::begin(Path::new(name), input::begin(reader))?;
         let mut files = Self::new(Vec::<PathBuf>::new());
@@ -107,7 +109,7 @@ impl CaptureFiles {
         Ok(files)
     }
 
-    /// Opens all files and finds out when each begins.
+    /// Opens all files and reads when each begins.
     fn begin(&mut self) {
         let unopened = std::mem::take(&mut self.unopened);
         let stay_open = unopened.len() <= STAY_OPEN;
@@ -120,7 +122,7 @@ impl CaptureFiles {
         self.waiting.sort_by_key(|file| Reverse(file.first));
     }
 
-    /// Has a file wait for the time of its first packet.
+    /// Makes a file wait for the time of its first packet.
     fn wait(&mut self, given: Given, path: PathBuf, mut reader: CaptureReader, stay_open: bool) {
         let mut stay_open = stay_open || !path.is_file();
         loop {
@@ -132,7 +134,7 @@ impl CaptureFiles {
                 }
                 Ok(_) => return self.retire(&reader),
                 Err(error) => {
-                    // Opened again, it would be told again.
+                    // Reopening the file would report the error again.
                     stay_open = true;
                     self.errors.push_back(error);
                 }
@@ -140,13 +142,13 @@ impl CaptureFiles {
         }
     }
 
-    /// A file that has been read.
+    /// Retires a file that has been read.
     fn retire(&mut self, reader: &CaptureReader) {
         self.progress.read += reader.bytes_read();
         self.lost += reader.lost();
     }
 
-    /// Begins to read the next of the waiting files.
+    /// Starts to read the next of the waiting files.
     fn activate(&mut self) {
         let Some(WaitingFile { first, path, reader }) = self.waiting.pop() else { return };
         match reader.map_or_else(|| CaptureReader::open(&path), Ok) {
@@ -155,7 +157,7 @@ impl CaptureFiles {
         }
     }
 
-    /// Whose packet is next.
+    /// Returns the source of the next packet.
     fn turn(&mut self, may_read: bool) -> Turn {
         let mut first: Option<(usize, Place)> = None;
         let mut second = self.waiting.last().map(|file| file.first);
@@ -191,19 +193,19 @@ impl CaptureFiles {
         }
     }
 
-    /// Reads packets of one file while they are the earliest and at hand.
+    /// Reads packets of one file while they are the earliest and already in memory.
     fn read(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
         let Self { active, tally, errors, .. } = self;
         let read = active[file].reader.drain(until, &mut Filling::new(batch, tally));
         errors.extend(read.err());
     }
 
-    /// Fills a batch; `false` if there is nothing more.
+    /// Fills a batch; returns `false` if there is nothing more.
     fn fill(&mut self, batch: &mut BatchFiller<'_>) -> bool {
         let before = self.tally.packets;
         let enough = before + PACKETS;
         while self.errors.is_empty() && batch.len() < BATCH && self.tally.packets < enough {
-            // What has been read is not held back by waiting for more.
+            // Packets that have been read do not wait for more.
             match self.turn(self.tally.packets == before) {
                 Turn::Of { file, until } => self.read(file, until, batch),
                 Turn::OfWaiting => self.activate(),
@@ -216,17 +218,17 @@ impl CaptureFiles {
     }
 }
 
-/// Whose packet is next.
+/// The source of the next packet.
 enum Turn {
-    /// That of an active file, as long as its packets are not later than `until`.
+    /// An active file, as long as its packets are not later than `until`.
     Of { file: usize, until: Instant },
-    /// That of the next waiting file.
+    /// The next waiting file.
     OfWaiting,
-    /// To tell, something would have to be read.
+    /// It is unknown without reading more.
     Unread,
-    /// An error has to be told first.
+    /// An error must be reported first.
     Error,
-    /// There is none.
+    /// The end of all files.
     End,
 }
 
@@ -237,7 +239,7 @@ impl SegmentSource for CaptureFiles {
         }
         let before = self.tally.packets;
         let more = self.fill(&mut BatchFiller::new(batch));
-        // What was read before an error goes first.
+        // Packets that were read before an error precede it.
         match self.errors.pop_front_if(|_| self.tally.packets == before) {
             Some(error) => Err(error),
             None => Ok(more),
@@ -258,7 +260,7 @@ impl SegmentSource for CaptureFiles {
     }
 }
 
-/// Bytes of all files; `None` if one is no file.
+/// Returns the size of all files, bytes; `None` if one is not a file.
 fn total(paths: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
         let is_named = path.as_os_str() != input::STANDARD_INPUT;

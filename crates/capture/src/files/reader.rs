@@ -12,18 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Instant;
 
-/// Wrong blocks of one input, each of which costs itself alone, before it is given up.
+/// Number of faulty blocks after which an input is given up; up to then each costs only itself.
 const MOST_FAULTS: u32 = 8;
 
-/// Why no more packets are handed over.
+/// The reason why no more packets are passed on.
 enum Stop {
-    /// Nobody wants more.
+    /// The taker wants no more.
     Enough,
-    /// The next one is later, and has this time.
+    /// The next packet is later, and has this time.
     Later(Instant),
     /// More has to be read.
     Need,
-    /// Bytes that are no packet.
+    /// The next bytes are not a packet.
     Skip(u32),
     Fault(FormatFault),
     Time(WrongTime),
@@ -36,23 +36,23 @@ pub(super) struct CaptureReader {
     compression: Option<Compression>,
     read: Arc<AtomicU64>,
     format: Format,
-    /// Time of the packet that the buffer begins with, where it has been looked at.
+    /// Time of the packet that the buffer begins with, if it is known.
     next: Option<Instant>,
-    /// Bytes to be passed over, which may not have been read yet.
+    /// Number of bytes to skip, which may not have been read yet.
     skip: usize,
     times: LeapWatch,
     faults: u32,
     is_done: bool,
 }
 
-/// What comes next.
+/// The next item of an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
     /// A packet of this time.
     At(Instant),
-    /// To tell, the input would have to be read, which may take as long as it likes.
+    /// It is unknown without reading the input, which may block.
     Unread,
-    /// Nothing.
+    /// The end of the input.
     End,
 }
 
@@ -62,7 +62,7 @@ impl CaptureReader {
         Self::begin(name, input::open(name))
     }
 
-    /// Finds out the format of what has been opened.
+    /// Detects the format of the opened input.
     pub(super) fn begin(name: &Path, input: io::Result<Input>) -> Result<Self, CaptureError> {
         let error = |trouble| CaptureError { input: name.to_owned(), offset: 0, trouble };
         let Input { mut buffer, compression, read } =
@@ -98,7 +98,7 @@ impl CaptureReader {
         Ok(reader)
     }
 
-    /// What the next packet's time is; reads only if it may.
+    /// Returns the next packet's time; reads only if `may_read`.
     pub(super) fn peek(&mut self, may_read: bool) -> Result<Next, CaptureError> {
         let mut head = FrameHead::NONE;
         loop {
@@ -115,7 +115,7 @@ impl CaptureReader {
         }
     }
 
-    /// Hands over the packets that have been read and are not later than `until`, while `taker` wants more.
+    /// Passes on the packets in memory that are not later than `until`, while `taker` wants more.
     #[inline]
     pub(super) fn drain(
         &mut self,
@@ -138,7 +138,7 @@ impl CaptureReader {
         Ok(())
     }
 
-    /// The same of the packets that follow each other at once. Answers why there is no more.
+    /// Passes on consecutive packets in the same way. Returns the reason why it stops.
     #[inline(always)]
     fn drain_frames(&mut self, until: Instant, taker: &mut impl TakesPackets) -> Stop {
         let Self { buffer, format, times, .. } = self;
@@ -186,7 +186,7 @@ impl CaptureReader {
         Ok(step)
     }
 
-    /// Passes over bytes; `false` if there are none behind them yet.
+    /// Skips bytes; returns `false` if the bytes after them have not been read yet.
     #[cold]
     fn pass_over(&mut self) -> bool {
         let now = self.skip.min(self.buffer.available().len());
@@ -212,7 +212,7 @@ impl CaptureReader {
         }
     }
 
-    /// Goes on behind the fault if that is safe.
+    /// Notes a fault, and goes on after it if that is safe.
     #[cold]
     fn note(&mut self, fault: FormatFault) -> CaptureError {
         self.faults += 1;
@@ -224,7 +224,8 @@ impl CaptureReader {
         error
     }
 
-    /// The packet has been taken with another time, which is safe; but not for ever.
+    /// Notes a packet with a wrong time. It was taken with another time, which is safe; but the
+    /// number of faults is limited.
     #[cold]
     fn note_time(&mut self, wrong: WrongTime) -> CaptureError {
         self.faults += 1;
@@ -237,19 +238,19 @@ impl CaptureReader {
         CaptureError { input: self.name.clone(), offset: self.buffer.offset(), trouble }
     }
 
-    /// Packets that the capturing program says it has lost.
+    /// Returns the number of packets that the capturing program reports as lost.
     pub(super) fn lost(&self) -> u64 {
         self.format.lost()
     }
 
-    /// Bytes read of the input as it is on disk.
+    /// Returns the number of bytes read of the input on disk.
     pub(super) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 }
 
-/// The time of a packet at `offset`, put right if it leaps; that of the one before if it has none
-/// that can be.
+/// Returns the time of a packet at `offset`, corrected if it jumps. A packet without a valid time
+/// gets that of the one before.
 #[inline]
 fn judge(times: &mut LeapWatch, offset: u64, head: &FrameHead) -> Result<Instant, WrongTime> {
     match head.time {
@@ -258,7 +259,7 @@ fn judge(times: &mut LeapWatch, offset: u64, head: &FrameHead) -> Result<Instant
     }
 }
 
-/// Takes the usual records that `bytes` begin with, as long as they are wanted. Answers what is left.
+/// Takes the usual records that `bytes` begin with, as long as they are wanted. Returns the rest.
 #[inline]
 fn take_usual<'a>(
     mut bytes: &'a [u8],
@@ -282,7 +283,7 @@ fn take_usual<'a>(
     (bytes, ControlFlow::Continue(()))
 }
 
-/// What an error of reading means: of what is compressed, it may be the compression's.
+/// Classifies an error of reading: in a compressed input, the compression may be at fault.
 fn trouble(why: io::Error, compression: Option<Compression>) -> CaptureTrouble {
     match (why.kind(), compression) {
         _ if why.raw_os_error().is_some() => CaptureTrouble::Io(why),

@@ -1,4 +1,4 @@
-//! Who takes packets: a batch that is being filled, with the counts of all input.
+//! The receiver of packets: a batch to be filled, with the counters of all input.
 
 use super::{BATCH, PACKETS};
 use crate::batch::BatchFiller;
@@ -7,9 +7,9 @@ use crate::format::{FrameTime, UsualRecord};
 use crate::tally::Tally;
 use std::ops::ControlFlow;
 
-/// Takes packets one by one, and says when it has enough.
+/// Takes packets one by one, and signals when it has enough.
 pub(super) trait TakesPackets {
-    /// Takes a packet; `time`: what says when it passed.
+    /// Takes a packet; `time`: the source of its time.
     fn take(&mut self, frame: &Frame<'_>, time: FrameTime) -> ControlFlow<()>;
 
     /// Takes a packet of the usual kind.
@@ -20,7 +20,7 @@ pub(super) trait TakesPackets {
 pub(super) struct Filling<'a, 'b> {
     batch: &'a mut BatchFiller<'b>,
     tally: &'a mut Tally,
-    /// Packets of all input with which it has enough.
+    /// Total number of packets at which the batch has enough.
     enough: u64,
 }
 

@@ -1,9 +1,9 @@
-//! What an input looks like that is not a capture, and what to do about it.
+//! Guesses what an input is that is not a capture, with the way out.
 
 use super::Format;
 use crate::input::Compression;
 
-/// Files that are known by their first bytes.
+/// File types with their first bytes.
 const KNOWN: [(&[u8], &str); 15] = [
     (b"\xfd7zXZ\0", "compressed by xz: try `xz -dc FILE | headstart … -`"),
     (b"BZh", "compressed by bzip2: try `bzip2 -dc FILE | headstart … -`"),
@@ -24,16 +24,16 @@ const KNOWN: [(&[u8], &str); 15] = [
 const PATCHED: &str = "a capture of a patched libpcap: convert it by `editcap -F pcapng`";
 const NETWORK_MONITOR: &str = "a capture of Network Monitor: convert it by `editcap -F pcapng`";
 
-/// The first of [`KNOWN`] that are compressed or packed.
+/// Number of entries at the start of [`KNOWN`] that are compressed or packed.
 const PACKED: usize = 6;
 
-/// Says how a file is compressed, by its first bytes, and how to uncompress it. `None` if they do
-/// not show that it is compressed, or packed.
+/// Returns the compression of a file, by its first bytes, and how to uncompress it. `None` if they
+/// do not show that it is compressed, or packed.
 pub fn packed_by(bytes: &[u8]) -> Option<&'static str> {
     KNOWN[..PACKED].iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what)
 }
 
-/// What the beginning of an input looks like.
+/// Describes an input by its first bytes.
 pub(crate) fn looks_like(bytes: &[u8], compression: Option<Compression>) -> String {
     let what = what(bytes);
     match compression {
@@ -59,7 +59,7 @@ fn what(bytes: &[u8]) -> String {
     }
 }
 
-/// The bytes, if people can read them. The last characters may be cut off.
+/// Returns the bytes as text, if people can read them. The last characters may be cut off.
 fn text(bytes: &[u8]) -> Option<&str> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,

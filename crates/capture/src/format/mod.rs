@@ -1,8 +1,8 @@
-//! Formats of capture files: where one packet ends and the next begins, and when each passed.
+//! Formats of capture files: the boundaries of packets, and their times.
 //!
-//! A format looks at the bytes that have been read and answers with a [`Step`]. It reads nothing itself, and
-//! keeps no bytes. Framing is our own: crate `pcap-parser` takes as long for a block of pcapng as all else
-//! here together.
+//! A format looks at the bytes in memory and returns a [`Step`]. It reads nothing itself, and keeps
+//! no bytes. The framing is our own: crate `pcap-parser` takes as long for a block of pcapng as all
+//! of this crate.
 
 mod looks;
 mod pcap;
@@ -20,40 +20,41 @@ use pcapng::PcapNg;
 use units::Instant;
 pub(crate) use usual::UsualRecord;
 
-/// Most bytes of a packet; what claims more is corrupt. Wireshark takes 256 KiB of usual links.
+/// Maximum size of a packet, bytes; a larger one counts as corrupt. Wireshark takes 256 KiB for
+/// usual links.
 pub(crate) const LONGEST_PACKET: u32 = 1 << 20;
 
-/// What stands at the beginning of the bytes.
+/// The item at the beginning of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A packet: the one whose head was filled in.
+    /// A packet, whose head was filled in.
     Frame,
-    /// Something else, of so many bytes.
+    /// Another item of this size, bytes.
     Skip(u32),
-    /// More bytes are needed to tell.
+    /// More bytes are needed.
     Need,
 }
 
 /// Source of a packet's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameTime {
-    /// The record has it.
+    /// The record has a time.
     Known,
     /// The record has no time; the packet gets that of the packet before.
     Missing,
-    /// The record has a time that cannot be: the packet is left out.
+    /// The record has an impossible time: the packet is left out.
     Impossible,
 }
 
-/// A packet: where it is, and what its record says of it.
+/// A packet: its position, and the fields of its record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameHead {
-    /// Bytes of the record.
+    /// Size of the record, bytes.
     pub(crate) record: u32,
-    /// Where in the record the packet begins, and how many bytes of it are there.
+    /// Offset of the packet in the record, and number of its captured bytes.
     pub(crate) data: u32,
     pub(crate) captured: u32,
-    /// Bytes on the wire.
+    /// Number of bytes on the wire.
     pub(crate) length: u32,
     pub(crate) at: Instant,
     pub(crate) time: FrameTime,
@@ -63,7 +64,7 @@ pub(crate) struct FrameHead {
 }
 
 impl FrameHead {
-    /// Of no packet yet.
+    /// The head before the first packet.
     pub(crate) const NONE: Self = Self {
         record: 0,
         data: 0,
@@ -76,7 +77,7 @@ impl FrameHead {
         direction: PacketDirection::Unknown,
     };
 
-    /// The packet of the record.
+    /// Returns the packet of the record.
     #[inline]
     pub(crate) fn frame<'a>(&self, record: &'a [u8]) -> Frame<'a> {
         let data = self.data as usize;
@@ -96,18 +97,19 @@ impl FrameHead {
 #[derive(Debug)]
 pub(crate) struct FormatFault {
     pub(crate) why: String,
-    /// Bytes behind which the format goes on for certain; without them, nothing that follows can be told.
+    /// Number of bytes after which the format certainly continues; `None` if the rest cannot be
+    /// decoded.
     pub(crate) resume: Option<u32>,
 }
 
 impl FormatFault {
-    /// From here on nothing is certain.
+    /// Creates a fault after which nothing is certain.
     #[cold]
     fn fatal(why: impl Into<String>) -> Self {
         Self { why: why.into(), resume: None }
     }
 
-    /// Only these `bytes` are wrong.
+    /// Creates a fault of only these `bytes`.
     #[cold]
     fn of_block(bytes: u32, why: impl Into<String>) -> Self {
         Self { why: why.into(), resume: Some(bytes) }
@@ -122,10 +124,10 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The most bytes that it takes to tell a format.
+    /// Maximum number of bytes that determine a format.
     pub(crate) const MAGIC: usize = Pcap::HEADER;
 
-    /// The format that begins with these bytes, and how many of them are its header.
+    /// Returns the format that begins with these bytes, and the size of its header.
     pub(crate) fn of(bytes: &[u8]) -> Option<(Self, usize)> {
         if PcapNg::begins(bytes) {
             return Some((Self::PcapNg(Box::default()), 0));
@@ -133,13 +135,13 @@ impl Format {
         Pcap::begin(bytes).map(|pcap| (Self::Pcap(pcap), Pcap::HEADER))
     }
 
-    /// What stands at the beginning of `bytes`; fills in `head` if it is a packet.
+    /// Returns the item at the beginning of `bytes`; fills in `head` if it is a packet.
     #[inline]
     pub(crate) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         match self {
             Self::Pcap(pcap) => pcap.step(bytes, head),
             Self::PcapNg(pcapng) => {
-                // A copy leaves, so that the original can stay in registers.
+                // A copy is passed on, so that the original can stay in registers.
                 let mut own = *head;
                 let step = pcapng.step(bytes, &mut own);
                 *head = own;
@@ -148,7 +150,7 @@ impl Format {
         }
     }
 
-    /// Packets that the capturing program says it has lost.
+    /// Returns the number of packets that the capturing program reports as lost.
     pub(crate) fn lost(&self) -> u64 {
         match self {
             Self::Pcap(_) => 0,
@@ -157,7 +159,7 @@ impl Format {
     }
 }
 
-/// Integers in the byte order of whoever wrote the file.
+/// Integers in the byte order of the host that wrote the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct ByteOrder {
     is_big: bool,
@@ -174,18 +176,18 @@ impl ByteOrder {
         if self.is_big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
-    /// A number of eight bytes.
+    /// Returns a number of eight bytes.
     fn long(self, bytes: &[u8]) -> Option<u64> {
         let bytes = *bytes.first_chunk()?;
         Some(if self.is_big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// The words of some bytes.
+    /// Returns the words of some bytes.
     #[inline]
     fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
         let (words, _) = bytes.get(..4 * N)?.as_chunks::<4>();
         let words: &[[u8; 4]; N] = words.first_chunk()?;
-        // One look at the order for all of them.
+        // A single check of the byte order serves all words.
         Some(if self.is_big {
             words.map(u32::from_be_bytes)
         } else {

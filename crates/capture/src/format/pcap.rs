@@ -16,7 +16,8 @@ pub(super) const RECORD: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pcap {
     pub(super) order: ByteOrder,
-    /// Nanoseconds of the unit in which fractions of seconds are, and how many of the units a second has.
+    /// Nanoseconds of the unit in which fractions of seconds are, and how many of the units a
+    /// second has.
     pub(super) unit: u32,
     pub(super) units: u32,
     pub(super) link: LinkType,
@@ -26,11 +27,11 @@ impl Pcap {
     /// Bytes of a file's header.
     pub(super) const HEADER: usize = 24;
 
-    /// The file that begins with this header.
+    /// Returns the file that begins with this header.
     pub(super) fn begin(bytes: &[u8]) -> Option<Self> {
         let header: &[u8; Self::HEADER] = bytes.first_chunk()?;
         let (order, unit, units) = precision(header)?;
-        // The upper bits say how long the check sequence is that follows each packet.
+        // The upper bits are the length of the check sequence after each packet.
         let [link] = order.words(&header[20..])?;
         Some(Self { order, unit, units, link: LinkType::of(link as u16) })
     }
@@ -80,7 +81,8 @@ impl Pcap {
         Ok(Step::Frame)
     }
 
-    /// A record that cannot be one, or the header of a file that was appended to this one.
+    /// Handles an unusual record: the header of an appended file, an invalid length or an
+    /// impossible time.
     #[cold]
     fn odd(
         &mut self,
@@ -112,13 +114,15 @@ impl Pcap {
     }
 }
 
-/// True if what might be the fraction of a second might be the version in the header of a file.
+/// Returns true if a field that might be the fraction of a second might be the version in the
+/// header of a file.
 #[inline]
 fn is_version(bytes: &[u8]) -> bool {
     bytes[4..].first_chunk().is_some_and(|version| VERSIONS.contains(version))
 }
 
-/// The byte order of a file that begins so, and its unit of time: nanoseconds of one, and how many a second has.
+/// Returns the byte order of a file that begins like this, and its unit of time: its nanoseconds,
+/// and how many a second has.
 fn precision(bytes: &[u8]) -> Option<(ByteOrder, u32, u32)> {
     let magic = *bytes.first_chunk()?;
     let orders = [false, true].map(|is_big| ByteOrder { is_big });

@@ -1,9 +1,9 @@
 //! The record of nearly all segments: classic pcap, Ethernet, IPv4 without options and not
-//! fragmented, TCP with timestamps alone, whose payload does not begin with a record of TLS.
+//! fragmented, TCP with timestamps alone, whose payload does not begin with a TLS record.
 //!
-//! One look at a length does for everything that is read of it, and what may be wrong is asked for
-//! at once. Whatever differs is for the steps one by one ([`super::pcap`], [`crate::decode`]),
-//! which have to read such a record alike.
+//! A single length check covers all that is read, and one test covers all possible faults. Any
+//! other record is for the steps one by one ([`super::pcap`], [`crate::decode`]), which must read
+//! this kind of record in the same way.
 
 use super::LONGEST_PACKET;
 use super::pcap::{Pcap, RECORD};
@@ -11,30 +11,31 @@ use crate::decode::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 use crate::link_type::LinkType;
 use units::Instant;
 
-/// Bytes of a record that are looked at. Without payload, the last two are of the next record.
+/// Number of bytes of a record that are read. Without payload, the last two are of the next record.
 const LOOKED_AT: usize = RECORD + USUAL_LOOK;
-/// What might be the version in the header of a file that was appended, as the fraction of a second.
+/// Fractions of a second that may be the version in the header of an appended file.
 const VERSIONS: [u32; 2] = [0x0004_0002, 0x0400_0200];
 
-/// What the head of such a record says, and the headers of its packet.
+/// The head of a usual record, and the headers of its packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualRecord<'a> {
     pub(crate) at: Instant,
-    /// Bytes of the packet that are there.
+    /// Number of captured bytes of the packet.
     pub(crate) captured: u32,
-    /// Bytes on the wire.
+    /// Number of bytes on the wire.
     pub(crate) length: u32,
     pub(crate) packet: UsualPacket<'a>,
 }
 
 impl<'a> UsualRecord<'a> {
-    /// Bytes of the whole record.
+    /// Returns the size of the whole record, bytes.
     #[inline]
     pub(crate) const fn bytes(&self) -> usize {
         RECORD + self.captured as usize
     }
 
-    /// The record that `bytes` begin with; `None` if it may be another one, or is not all there.
+    /// Returns the record that `bytes` begin with; `None` if it may be of another kind, or is
+    /// incomplete.
     #[inline]
     pub(crate) fn of(pcap: &Pcap, bytes: &'a [u8]) -> Option<Self> {
         let head: &[u8; LOOKED_AT] = bytes.first_chunk()?;
@@ -55,7 +56,7 @@ impl<'a> UsualRecord<'a> {
         Some(Self { at, captured, length: length.max(captured), packet })
     }
 
-    /// A file has records that may be of this kind.
+    /// Returns true if a file may have records of this kind.
     pub(crate) fn may_be_in(pcap: &Pcap) -> bool {
         !pcap.order.is_big && pcap.link == LinkType::Ethernet
     }
@@ -70,14 +71,14 @@ mod tests {
     use crate::tally::Tally;
     use proptest::prelude::*;
 
-    /// A header of a file: version 2.4, microseconds, Ethernet, in the order of bytes of x86.
+    /// Returns the header of a file: version 2.4, microseconds, Ethernet, in the byte order of x86.
     fn pcap() -> Pcap {
         let words: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 96, 1];
         let header: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         Pcap::begin(&header).expect("a header")
     }
 
-    /// A record of a segment with 100 bytes of payload, of which 10 are captured.
+    /// Returns a record of a segment with 100 bytes of payload, of which 10 are captured.
     fn record() -> Vec<u8> {
         let head: [u32; 4] = [1_700_000_000, 250_000, 76, 166];
         let mut record: Vec<u8> = head.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -91,7 +92,7 @@ mod tests {
         record
     }
 
-    /// By the steps one by one; `None` if it is no segment, or not all there.
+    /// Reads the record by the steps one by one; `None` if it is no segment, or incomplete.
     fn step_by_step(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
         let (mut head, mut slot, mut tally) =
             (FrameHead::NONE, Observed::default(), Tally::default());
@@ -108,7 +109,8 @@ mod tests {
         Some((record.bytes(), slot, tally))
     }
 
-    /// 192.0.2.1:80 to 198.51.100.7:40000; 152 - 52 = 100 bytes of payload; 16 + 76 bytes of record.
+    /// 192.0.2.1:80 to 198.51.100.7:40000; 152 - 52 = 100 bytes of payload; 16 + 76 bytes of
+    /// record.
     #[test]
     fn a_usual_record_is_read() {
         let (bytes, segment, tally) = at_once(&record()).expect("a usual one");
@@ -129,7 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whichever bytes are others, and wherever it is cut: what is read at once is what the steps read one by one.
+        /// For any changed bytes and any cut, a record that is read at once is the same when read
+        /// step by step.
         #[test]
         fn what_is_read_at_once_is_read_step_by_step(
             edits in proptest::collection::vec((0_usize..92, any::<u8>()), 0..4),

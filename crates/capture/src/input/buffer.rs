@@ -2,17 +2,17 @@
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-/// Bytes that are asked for at once. Few enough to stay in a core's cache between the copy out of the
-/// kernel and the look at them.
+/// Size of a read, bytes. It is small enough to stay in a core's cache between the copy out of the
+/// kernel and the decoding.
 const ROOM: usize = 256 << 10;
 
-/// Bytes of a stream from some place on, as many as have been read.
+/// Bytes of a stream in memory, from some offset on.
 pub(crate) struct ByteBuffer {
     source: Box<dyn Read + Send>,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Of `start`, from the beginning of the stream.
+    /// Offset of `start` from the beginning of the stream.
     offset: u64,
 }
 
@@ -21,25 +21,27 @@ impl ByteBuffer {
         Self { source, bytes: vec![0; ROOM], start: 0, end: 0, offset: 0 }
     }
 
-    /// What has been read and not consumed.
+    /// Returns the bytes that were read and not consumed.
     #[inline]
     pub(crate) fn available(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Where [`Self::available`] begins, bytes from the beginning of the stream.
+    /// Returns the offset at which [`Self::available`] begins, bytes from the beginning of the
+    /// stream.
     pub(crate) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Moves on by `n` of the available bytes.
+    /// Consumes `n` of the available bytes.
     #[inline]
     pub(crate) const fn pass(&mut self, n: usize) {
         self.start += n;
         self.offset += n as u64;
     }
 
-    /// Reads once, whatever there is; grows if it is full. `false` at the end of the stream.
+    /// Reads once, as many bytes as are ready; grows if it is full. Returns `false` at the end of
+    /// the stream.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         self.bytes.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -68,7 +70,7 @@ impl Read for ByteBuffer {
     }
 }
 
-/// For what decompresses.
+/// Decompressors read from the buffer.
 impl BufRead for ByteBuffer {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {

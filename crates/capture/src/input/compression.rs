@@ -4,7 +4,7 @@ use super::ByteBuffer;
 use std::fmt;
 use std::io::{self, Read};
 
-/// How an input is compressed.
+/// The compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     /// RFC 1952.
@@ -14,7 +14,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// Bytes by which it is known.
+    /// Number of bytes that identify it.
     pub(super) const MAGIC: usize = 4;
 
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
@@ -25,7 +25,7 @@ impl Compression {
         }
     }
 
-    /// What decompresses, also several streams in a row.
+    /// Returns a decompressor that also reads several streams in a row.
     pub(super) fn reader(self, raw: ByteBuffer) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),

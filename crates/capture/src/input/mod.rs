@@ -1,7 +1,6 @@
-//! Bytes of an input: a file, a pipe or standard input, decompressed if it is compressed.
-//!
-//! [`open`] finds out by the first bytes whether it is compressed; [`ByteBuffer`] has the bytes that framing
-//! looks at. Bytes are handed on as they arrive: a program may still be writing.
+//! Bytes of an input: a file, a pipe or standard input, decompressed if it is compressed. [`open`]
+//! recognises compression by the first bytes; [`ByteBuffer`] has the bytes that framing reads.
+//! Bytes are passed on as they arrive: a program may still be writing.
 
 mod buffer;
 mod compression;
@@ -34,8 +33,8 @@ pub(crate) fn open(path: &Path) -> io::Result<Input> {
     }
 }
 
-/// A file, pipe or standard input, decompressed if its contents are compressed by gzip or zstd: what a capture is read
-/// from, for text that comes the same ways.
+/// A file, pipe or standard input, decompressed if its contents are compressed by gzip or zstd: the
+/// input of captures, for text from the same sources.
 pub struct DecompressedInput(Input);
 
 impl DecompressedInput {
@@ -69,7 +68,7 @@ impl BufRead for DecompressedInput {
     }
 }
 
-/// Begins to read.
+/// Starts to read.
 pub(crate) fn begin(raw: Box<dyn Read + Send>) -> io::Result<Input> {
     let read = Arc::default();
     let counting = Counting { raw, read: Arc::clone(&read) };

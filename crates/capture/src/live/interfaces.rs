@@ -1,4 +1,4 @@
-//! The interfaces of a capture, by name: one that is deleted and made again has another number.
+//! The interfaces of a capture, by name: one that is deleted and re-created has another number.
 
 use crate::error::CaptureTrouble;
 use nix::errno::Errno;
@@ -8,12 +8,12 @@ use std::fmt;
 /// All interfaces.
 pub(super) const ANY: &str = "any";
 
-/// An interface of a capture under way has gone, or has come back.
+/// An interface of a running capture has disappeared, or has returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InterfaceChange {
-    /// There is none of this name any more.
+    /// There is no interface of this name any more.
     Gone(String),
-    /// There is one of this name again; it is captured.
+    /// There is an interface of this name again; it is captured.
     Back(String),
 }
 
@@ -28,15 +28,15 @@ impl fmt::Display for InterfaceChange {
     }
 }
 
-/// Interfaces that are captured; none is all.
+/// Interfaces that are captured; an empty list is all.
 pub(super) struct Interfaces {
     names: Vec<String>,
-    /// Their numbers; 0, which no interface has, of one that is gone.
+    /// Their numbers; 0, which no interface has, stands for one that is missing.
     indices: Vec<u32>,
 }
 
 impl Interfaces {
-    /// The interfaces of these names; with [`ANY`] among them, or without a name, all.
+    /// Finds the interfaces of these names; with [`ANY`] among them, or without a name, all.
     pub(super) fn named(names: &[String]) -> Result<Self, CaptureTrouble> {
         if names.iter().any(|name| name == ANY) {
             return Ok(Self { names: Vec::new(), indices: Vec::new() });
@@ -50,7 +50,7 @@ impl Interfaces {
         &self.indices
     }
 
-    /// Looks whether they still are what they were.
+    /// Checks the interfaces, and returns their changes.
     pub(super) fn look(&mut self) -> Vec<InterfaceChange> {
         let mut changes = Vec::new();
         for (name, index) in self.names.iter().zip(&mut self.indices) {

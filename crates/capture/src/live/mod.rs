@@ -1,10 +1,12 @@
-//! Captures of interfaces, as they happen: an `AF_PACKET` socket with a filter in the kernel.
+//! Live captures of interfaces: an `AF_PACKET` socket with a filter in the kernel.
 //!
-//! The socket is cooked: packets begin with their IP header, and the link layer is what the kernel says of it.
-//! [`LiveCapture::receive`] has packets as records of Linux cooked captures (LINKTYPE_LINUX_SLL2) without
-//! addresses of the link layer, cut behind their TCP header unless a snap length is given. As a
-//! [`SegmentSource`] it has their segments. A ring that is shared with the kernel (TPACKET_V3) would spare system
-//! calls, but takes memory maps and with them unsafe code; here one call fetches up to 64 packets.
+//! The socket is cooked: packets begin with their IP header, and the kernel describes the link
+//! layer. [`LiveCapture::receive`] returns packets as records of Linux cooked captures
+//! (LINKTYPE_LINUX_SLL2) without addresses of the link layer. They are cut after their TCP header
+//! unless a snap length is given. Used as a [`SegmentSource`], it returns their segments.
+//!
+//! A ring that is shared with the kernel (TPACKET_V3) would save system calls, but needs memory
+//! maps and thus unsafe code; instead, one call fetches up to 64 packets.
 
 mod filter;
 mod interfaces;
@@ -30,35 +32,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Instant;
 
-/// Bytes that a packet's headers have at most, in common cases: IPv6, a hop-by-hop header and TCP with all options.
+/// Maximum size of a packet's headers in common cases, bytes: IPv6, a hop-by-hop header and TCP
+/// with all options.
 const HEADERS: usize = 40 + 8 + 60;
-/// Bytes of a record's header: LINKTYPE_LINUX_SLL2.
+/// Size of a record's header, bytes: LINKTYPE_LINUX_SLL2.
 const SLL2: usize = 20;
-/// How long a source waits for packets before it hands over an empty batch.
+/// Longest wait of a source for packets before it returns an empty batch.
 const WAIT: Duration = Duration::from_millis(100);
-/// While packets come, interfaces are looked at once in so long; else whenever none came.
+/// Interval of the checks of interfaces while packets arrive; otherwise they are checked after each
+/// wait without packets.
 const LOOK_EVERY: units::Duration = units::Duration::from_secs(1);
 
-/// What to capture.
+/// Options of a live capture.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
     /// Names of interfaces, at most [`PortRange::MOST`]; `any`, or none, is all.
     pub interfaces: Vec<String>,
     /// Ports that a segment is from or to, at most [`PortRange::MOST`] ranges; none is all.
     pub ports: Vec<PortRange>,
-    /// Bytes of each packet that are captured from its IP header on, 40 at least. Without it, all headers and no
-    /// byte of payload.
+    /// Number of captured bytes of each packet from its IP header on, 40 at least. Without it, all
+    /// headers and no byte of payload.
     pub snap: Option<u32>,
 }
 
-/// A capture under way.
+/// A running capture.
 pub struct LiveCapture {
     name: PathBuf,
     socket: PacketSocket,
     interfaces: Interfaces,
     ports: Vec<PortRange>,
     changes: Vec<InterfaceChange>,
-    /// When the interfaces were looked at last, by the times of packets.
+    /// Time of the last check of the interfaces, by the times of packets.
     looked: Instant,
     stop: Arc<AtomicBool>,
     snap: Option<u32>,
@@ -68,17 +72,17 @@ pub struct LiveCapture {
 /// A captured packet: a record of LINKTYPE_LINUX_SLL2.
 #[derive(Debug)]
 pub struct LivePacket<'a> {
-    /// When the kernel saw it.
+    /// Time at which the kernel saw it.
     pub at: Instant,
     /// The record, header included.
     pub record: &'a mut [u8],
-    /// Bytes that the record would have without cuts.
+    /// Size that the record would have without cuts, bytes.
     pub length: u32,
 }
 
 impl LivePacket<'_> {
-    /// Replaces its addresses. A packet whose IP header contradicts the kernel about its version becomes zero: nobody
-    /// knows where its addresses are.
+    /// Replaces its addresses. If a packet's IP header contradicts the kernel about its version,
+    /// the position of its addresses is unknown, so the whole packet becomes zero.
     pub fn anonymize(&mut self, anonymizer: &mut Anonymizer) {
         let (header, packet) = self.record.split_at_mut(SLL2);
         let version = match [header[0], header[1]] {
@@ -99,7 +103,7 @@ impl LiveCapture {
     /// The link type of its records, by number.
     pub const LINK: u32 = 276;
 
-    /// Begins to capture.
+    /// Starts to capture.
     ///
     /// # Errors
     /// If an interface is unknown, or the right to capture is missing; the message says which.
@@ -131,12 +135,13 @@ impl LiveCapture {
         })
     }
 
-    /// Interfaces that have gone or come back since the last call. One that comes back is captured again.
+    /// Returns the interfaces that have disappeared or returned since the last call. One that
+    /// returns is captured again.
     pub fn take_changes(&mut self) -> Vec<InterfaceChange> {
         std::mem::take(&mut self.changes)
     }
 
-    /// Looks at the interfaces, if it is time to.
+    /// Checks the interfaces, if it is due.
     fn look(&mut self, received: bool) -> io::Result<()> {
         let now = self.tally.last;
         if received && now < self.looked + LOOK_EVERY {
@@ -151,12 +156,14 @@ impl LiveCapture {
         Ok(())
     }
 
-    /// Set, it ends the capture: [`SegmentSource::next_batch`] says that there is no more.
+    /// Returns a flag that ends the capture once it is set: [`SegmentSource::next_batch`] returns
+    /// `false`.
     pub fn stopper(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Waits for packets, and hands over those that are there; `false` if none comes within `wait`.
+    /// Waits for packets, and passes on those that are ready; returns `false` if none arrives
+    /// within `wait`.
     ///
     /// # Errors
     /// If the socket fails.
@@ -181,20 +188,21 @@ impl LiveCapture {
         })
     }
 
-    /// Captures no more, hands over what has been captured, and answers how many packets the kernel has dropped
-    /// because they were not fetched in time.
+    /// Stops the capture, passes on the packets that are left, and returns how many packets the
+    /// kernel has dropped because they were not fetched in time.
     ///
     /// # Errors
     /// If the socket fails.
     pub fn finish(mut self, mut each: impl FnMut(LivePacket<'_>)) -> io::Result<u64> {
         self.socket.close()?;
         while self.fetch(Duration::ZERO, &mut each)? {}
-        // Without a loopback interface it stays with what is known.
+        // Without a loopback interface, the number of drops stays as it is.
         let _ = self.socket.settle();
         Ok(self.socket.dropped())
     }
 
-    /// Hands over the segments that are there; `false` after the last, once the capture is to end.
+    /// Passes on the segments that are ready; returns `false` after the last, once the capture is
+    /// to end.
     fn segments(&mut self, batch: &mut BatchFiller<'_>) -> io::Result<bool> {
         let is_over = self.stop.load(Ordering::Relaxed);
         if is_over {
@@ -221,7 +229,7 @@ impl LiveCapture {
     }
 }
 
-/// Makes a record of a packet, which stands in the buffer behind room for the header.
+/// Makes a record of a packet, which is in the buffer after room for the header.
 fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a mut [u8] {
     let (header, packet) = buffer.split_at_mut(SLL2);
     header.fill(0);

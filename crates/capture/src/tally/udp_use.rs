@@ -1,15 +1,15 @@
-//! Uses of UDP, as far as the bytes of datagrams show them.
+//! Uses of UDP, by the bytes of datagrams.
 
-/// Use of UDP in a packet that is not handed over as a segment.
+/// Use of UDP in a packet that is not passed on as a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UdpUse {
-    /// It has no UDP header that was looked at.
+    /// It has no UDP header that was read.
     #[default]
     None,
-    /// Nothing known.
+    /// Unknown use.
     Other,
     /// A long header of QUIC with a version in use: the handshake (RFC 9000 §17.2). Later packets
-    /// look like anything.
+    /// cannot be recognised.
     Quic,
     /// GTP-U, the tunnels of mobile networks.
     GtpU,
@@ -45,7 +45,7 @@ const IPSEC: u16 = 4500;
 const L2TP: u16 = 1701;
 
 impl UdpUse {
-    /// All of them but for none.
+    /// All of them except none.
     pub const ALL: [Self; 10] = [
         Self::Other,
         Self::Quic,
@@ -95,8 +95,8 @@ impl UdpUse {
     }
 }
 
-/// A long header: two bits set, a version in use, and an identifier of at most 20 bytes (RFC 9000
-/// §17.2).
+/// Returns true for a long header: two bits set, a version in use, and an identifier of at most 20
+/// bytes (RFC 9000 §17.2).
 fn is_quic(first: u8, version: [u8; 4], id: u8) -> bool {
     const LONG: u8 = 0xc0;
     let is_known = match version {

@@ -20,10 +20,10 @@ const SERVER_HELLO: u8 = 2;
 const NEW_SESSION_TICKET: u8 = 4;
 const CERTIFICATE: u8 = 11;
 const SERVER_KEY_EXCHANGE: u8 = 12;
-/// The highest type in use (RFC 8879: compressed certificate), but for a message hash, which is not
+/// The highest type in use (RFC 8879: compressed certificate), except a message hash, which is not
 /// sent.
 const LAST_TYPE: u8 = 25;
-/// More bytes have no handshake message; what claims more is encrypted.
+/// Maximum length of a handshake message; a longer one is encrypted.
 const LONGEST_MESSAGE: usize = 1 << 18;
 
 /// Extensions of a ServerHello.
@@ -54,8 +54,8 @@ struct HandshakeMessage<'a> {
     body: &'a [u8],
 }
 
-/// Reads what a segment with `payload` bytes of payload begins with, of which `bytes` are captured,
-/// and maybe padding behind them.
+/// Reads the beginning of a segment with `payload` bytes of payload, of which `bytes` are captured,
+/// perhaps with padding after them.
 #[cold]
 #[inline(never)]
 pub(super) fn head(bytes: &[u8], payload: u32) -> TlsHead {
@@ -85,7 +85,7 @@ fn records(payload: &[u8]) -> Option<TlsHead> {
     Some(head)
 }
 
-/// The record that `bytes` begin with, and what follows it.
+/// Returns the record at the beginning of `bytes`, and the rest.
 fn next_record(bytes: &[u8]) -> Option<(TlsRecord<'_>, &[u8])> {
     let (&[content, major, minor, a, b], behind) = bytes.split_first_chunk::<RECORD_HEADER>()?;
     let length = u16::from_be_bytes([a, b]);
@@ -96,8 +96,8 @@ fn next_record(bytes: &[u8]) -> Option<(TlsRecord<'_>, &[u8])> {
     is_record.then_some((TlsRecord { content, length, body }, rest))
 }
 
-/// The message that `bytes` of a handshake record begin with, and what follows it; `None` if its
-/// header is cut off or encrypted.
+/// Returns the message at the beginning of `bytes` of a handshake record, and the rest; `None` if
+/// its header is cut off or encrypted.
 fn next_message(bytes: &[u8]) -> Option<(HandshakeMessage<'_>, &[u8])> {
     let (&[kind, a, b, c], behind) = bytes.split_first_chunk::<MESSAGE_HEADER>()?;
     let length = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -106,7 +106,7 @@ fn next_message(bytes: &[u8]) -> Option<(HandshakeMessage<'_>, &[u8])> {
     is_message.then_some((HandshakeMessage { kind, length, body }, rest))
 }
 
-/// Notes what the first message is.
+/// Notes the type of the first message.
 fn note_first(head: &mut TlsHead, record: &TlsRecord<'_>) {
     let Some((message, _)) = next_message(record.body) else { return };
     head.handshake = message.kind + 1;
@@ -120,8 +120,8 @@ fn note_first(head: &mut TlsHead, record: &TlsRecord<'_>) {
     }
 }
 
-/// Notes what a record says of a handshake whose first message is noted. `within`: bytes of an
-/// earlier message that are still to follow. Answers whether the next record may say more.
+/// Notes the handshake data of a record; the first message is noted already. `within`: bytes of an
+/// earlier message that are still to follow. Returns true if the next record may have more.
 fn note_record(head: &mut TlsHead, record: &TlsRecord<'_>, within: &mut usize) -> bool {
     let is_whole = record.body.len() == usize::from(record.length);
     match record.content {
@@ -135,7 +135,7 @@ fn note_record(head: &mut TlsHead, record: &TlsRecord<'_>, within: &mut usize) -
 }
 
 /// Notes the messages of a record, of which the first `within` bytes continue an earlier message.
-/// Answers whether all of it is messages.
+/// Returns true if it has nothing but messages.
 fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
     let skipped = body.len().min(*within);
     *within -= skipped;
@@ -157,7 +157,7 @@ fn note_messages(head: &mut TlsHead, body: &[u8], within: &mut usize) -> bool {
     rest.is_empty()
 }
 
-/// Notes the first message behind a ServerHello that shows if a session up to TLS 1.2 is resumed. A
+/// Notes the first message after a ServerHello that shows if a session up to TLS 1.2 is resumed. A
 /// certificate shows that it is not. Encryption or a ticket without a certificate before it shows
 /// that it is.
 fn note_resumption(head: &mut TlsHead, is_resumed: bool) {
@@ -167,8 +167,8 @@ fn note_resumption(head: &mut TlsHead, is_resumed: bool) {
     }
 }
 
-/// Notes what a ServerHello says: version, random, session, cipher, compression, extensions (RFC
-/// 8446 §4.1.3).
+/// Notes the contents of a ServerHello: version, random, session, cipher, compression, extensions
+/// (RFC 8446 §4.1.3).
 fn note_server_hello(head: &mut TlsHead, message: &HandshakeMessage<'_>) {
     let Some((&[_, minor], behind)) = message.body.split_first_chunk() else { return };
     if minor < TLS_1_2 {
@@ -193,7 +193,7 @@ fn note_server_hello(head: &mut TlsHead, message: &HandshakeMessage<'_>) {
     }
 }
 
-/// Notes the extensions that decide; `minor`: of the version in front of them; `are_all`: none is
+/// Notes the extensions that decide; `minor`: that of the version before them; `are_all`: none is
 /// cut off.
 fn note_extensions(head: &mut TlsHead, minor: u8, mut rest: &[u8], are_all: bool) {
     let (mut selected, mut has_key) = (None, false);

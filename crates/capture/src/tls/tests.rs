@@ -27,7 +27,7 @@ fn hello(minor: u8, session: u8, extensions: &[u8]) -> Vec<u8> {
 }
 
 /// Extension `supported_versions` that selects TLS 1.3, `pre_shared_key` that selects key 0, and
-/// one that says nothing here.
+/// one without an effect here.
 const SELECTS_1_3: [u8; 6] = [0, 43, 0, 2, 3, 4];
 const SELECTS_KEY: [u8; 6] = [0, 41, 0, 2, 0, 0];
 const OTHER: [u8; 5] = [0xff, 1, 0, 1, 0];
@@ -36,7 +36,7 @@ fn head(payload: &[u8]) -> TlsHead {
     TlsHead::of(payload, payload.len() as u32)
 }
 
-/// Reads a ServerHello in a record of its own, and the bytes behind it: version, resumption,
+/// Reads a ServerHello in a record of its own, and the bytes after it. Returns version, resumption,
 /// certificate.
 fn said(hello: &[u8], behind: &[u8]) -> (Option<u8>, Option<bool>, Option<u32>) {
     let head = head(&[record(22, &message(2, hello)), behind.to_vec()].concat());
@@ -87,7 +87,7 @@ fn other_bytes_are_no_record() {
     ] {
         assert!(!begins(bytes), "{bytes:?}");
     }
-    // Behind the payload are bytes of padding.
+    // After the payload are bytes of padding.
     assert_eq!(TlsHead::of(&record(23, &[0; 9]), 0), TlsHead::NONE);
     assert_eq!(TlsHead::of(&record(23, &[0; 9]), 4), TlsHead::NONE);
     assert_eq!(TlsHead::of(&record(23, &[0; 9]), 5).record_len(), 9);
@@ -119,7 +119,7 @@ fn a_server_hello_says_version_and_resumption() {
     ] {
         assert_eq!(said(&hello, behind), expected, "{hello:?}");
     }
-    // A certificate and a ticket behind it: the session is not resumed.
+    // A certificate and a ticket after it: the session is not resumed.
     let both = [certificate, ticket].concat();
     assert_eq!(said(&hello(3, 32, &OTHER), &both), (Some(3), Some(false), Some(818)));
 }
@@ -153,8 +153,8 @@ fn a_request_for_another_hello_is_told() {
     }
 }
 
-/// Wherever the snap length cuts, only what is there is claimed: the version once it is decided,
-/// the rest behind it.
+/// Wherever the snap length cuts, only results of captured bytes are returned: the version once it
+/// is decided, and then the rest.
 #[test]
 fn a_cut_record_claims_nothing_more() {
     let tls_1_3 = [SELECTS_KEY.as_slice(), &SELECTS_1_3, &OTHER].concat();

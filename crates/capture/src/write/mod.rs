@@ -1,7 +1,8 @@
-//! Captures in files that take turns: each up to a size or a time, and only the latest kept.
+//! Writes captures to rotating files: each has a maximum size or time, and only the latest are
+//! kept.
 //!
-//! Names have the time of their first packet, so files of one run, and of runs after each other, sort by their
-//! names as they do by time. Files can be read by their owner alone.
+//! Names have the time of their first packet. So files of one run, and of consecutive runs, sort by
+//! name as they do by time. Only their owner can read the files.
 
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -12,32 +13,32 @@ use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
 use wire::PcapFile;
 
-/// When one file ends and the next begins.
+/// The rule by which one file ends and the next begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rotation {
-    /// Bytes that a file may have.
+    /// Maximum size of a file, bytes.
     pub size: Option<u64>,
-    /// How long a file may go on, by the times of its packets.
+    /// Maximum time span of a file, by the times of its packets.
     pub every: Option<Duration>,
-    /// Files that are kept: with the next one, the oldest goes. Files of runs before count, too, and files that have
-    /// been packed since (`.zst`, `.gz`).
+    /// Number of files that are kept: a further one removes the oldest. Files of earlier runs
+    /// count, too, and files that have been packed since (`.zst`, `.gz`).
     pub keep: Option<usize>,
 }
 
 impl Rotation {
-    /// True if there is more than one file.
+    /// Returns true if there is more than one file.
     pub const fn is_on(&self) -> bool {
         self.size.is_some() || self.every.is_some()
     }
 }
 
-/// What names of packed files end with.
+/// Name endings of packed files.
 const PACKED: [&str; 2] = [".zst", ".gz"];
-/// Bytes before each packet, and before all.
+/// Size of the header of each packet, and of the file, bytes.
 const RECORD: u64 = 16;
 const HEADER: u64 = 24;
 
-/// A capture that is written to files.
+/// A capture that is being written to files.
 pub struct CaptureWriter {
     path: PathBuf,
     link: u32,
@@ -53,9 +54,9 @@ struct CurrentFile {
 }
 
 impl CaptureWriter {
-    /// A capture of packets of the link type `link`. If files take turns, the time goes into the name of each:
-    /// `server.pcap` becomes `server-20261125T013000.123456Z.pcap`. Otherwise there is one file, which is begun at once;
-    /// `-` is standard output.
+    /// Starts a capture of packets of the link type `link`. If files rotate, the name of each has
+    /// its time: `server.pcap` becomes `server-20261125T013000.123456Z.pcap`. Otherwise there is
+    /// one file, which is created at once; `-` is standard output.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -87,7 +88,7 @@ impl CaptureWriter {
         Ok(())
     }
 
-    /// Hands over to the system what has been written, for who reads along.
+    /// Passes the written bytes on to the system, for programs that read along.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -103,7 +104,7 @@ impl CaptureWriter {
         self.current.take().map_or(Ok(()), |current| current.file.finish().map(drop))
     }
 
-    /// The files that were begun, and are still there.
+    /// Returns the files that were created, and still exist.
     pub fn files(&self) -> &[PathBuf] {
         &self.written
     }
@@ -119,11 +120,11 @@ impl CaptureWriter {
         Ok(())
     }
 
-    /// The name of a file that begins at some time: one that is not there yet.
+    /// Returns the name of a file that begins at some time: one that does not exist yet.
     fn path_at(&self, at: Instant) -> PathBuf {
         let (stem, extension) = self.name();
         let name = |nanos| self.path.with_file_name(format!("{stem}-{}{extension}", stamp(nanos)));
-        // Later by microseconds, if there have been as many files in one.
+        // The name is later by microseconds if several files begin in the same one.
         let mut nanos = at.as_nanos();
         while name(nanos).exists() {
             nanos += 1_000;
@@ -131,7 +132,7 @@ impl CaptureWriter {
         name(nanos)
     }
 
-    /// What stands before and behind the time in names.
+    /// Returns the parts of names before and after the time.
     fn name(&self) -> (String, String) {
         let text = |part: Option<&std::ffi::OsStr>| {
             part.unwrap_or_default().to_string_lossy().into_owned()
@@ -141,8 +142,8 @@ impl CaptureWriter {
         (text(self.path.file_stem()), extension.unwrap_or_default())
     }
 
-    /// Files of this capture and of those before by the times in their names, the oldest first. While a file is being
-    /// packed there are two of one time.
+    /// Returns the files of this capture and of earlier ones by the times in their names, the
+    /// oldest first. While a file is being packed there are two with one time.
     fn siblings(&self) -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
         let (stem, extension) = self.name();
         let folder = self.path.parent().filter(|folder| *folder != Path::new(""));
@@ -176,15 +177,15 @@ impl CaptureWriter {
 }
 
 impl Rotation {
-    /// True if a file ends before a record of so many bytes.
+    /// Returns true if a file ends before a record of this many bytes.
     fn ends(&self, current: &CurrentFile, at: Instant, record: u64) -> bool {
         self.size.is_some_and(|size| current.bytes > HEADER && current.bytes + record > size)
             || self.every.is_some_and(|every| at.saturating_since(current.began) >= every)
     }
 }
 
-/// A file that its owner alone can read, also if it was there before: who talked to whom is nobody else's business.
-/// Devices and pipes stay as they are.
+/// Creates a file that only its owner can read, also if it existed before, since addresses of hosts
+/// are private. Devices and pipes keep their permissions.
 fn create(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     if file.metadata()?.is_file() {
@@ -193,7 +194,7 @@ fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes a file that may have gone: whoever packs it removes it, too.
+/// Removes a file that may be gone already: a program that packs it removes it, too.
 fn remove(file: &Path) -> io::Result<()> {
     fs::remove_file(file).or_else(|why| match why.kind() {
         io::ErrorKind::NotFound => Ok(()),
@@ -203,13 +204,14 @@ fn remove(file: &Path) -> io::Result<()> {
 
 const STAMP: &str = "%Y%m%dT%H%M%S.%6fZ";
 
-/// `20261125T013000.123456Z`.
+/// Formats a time as `20261125T013000.123456Z`.
 fn stamp(nanos: u64) -> String {
     let time = Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default();
     time.strftime(STAMP).to_string()
 }
 
-/// True of what [`stamp`] writes: as long, digits where it has digits.
+/// Returns true if a text looks like the output of [`stamp`]: as long, with digits at the same
+/// positions.
 fn is_stamp(text: &str) -> bool {
     let pattern = stamp(0);
     let same = |(a, b): (u8, u8)| if b.is_ascii_digit() { a.is_ascii_digit() } else { a == b };

@@ -1,10 +1,10 @@
-//! Names, turns and what is kept, in folders of each test's own.
+//! Names, rotation and retention, in separate folders for each test.
 
 use super::*;
 use std::env;
 
 const SECOND: u64 = 1_000_000_000;
-/// 2026-11-25 01:30:00 UTC, as `date -d @1795570200` says.
+/// 2026-11-25 01:30:00 UTC, by `date -d @1795570200`.
 const BEGIN: u64 = 1_795_570_200 * SECOND;
 
 fn folder(name: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Ten packets of 100 bytes, one a second.
+/// Writes ten packets of 100 bytes, one a second.
 fn write(path: &Path, rotation: Rotation, begin: u64) -> CaptureWriter {
     let mut writer = CaptureWriter::begin(path, 276, rotation).unwrap();
     for n in 0..10 {
@@ -32,7 +32,7 @@ fn write(path: &Path, rotation: Rotation, begin: u64) -> CaptureWriter {
     writer
 }
 
-/// Also if there was one before that everybody could read.
+/// This also holds if there was a file before that everybody could read.
 #[test]
 fn without_turns_there_is_one_file_for_its_owner_alone() {
     let folder = folder("one");
@@ -42,7 +42,7 @@ fn without_turns_there_is_one_file_for_its_owner_alone() {
     let writer = write(&path, Rotation::default(), BEGIN);
     assert_eq!(writer.files(), std::slice::from_ref(&path));
     let metadata = fs::metadata(&path).unwrap();
-    // The header, and ten packets with 16 bytes before each.
+    // The file has its header, and ten packets with 16 bytes before each.
     assert_eq!(metadata.len(), 24 + 10 * 116);
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     fs::remove_dir_all(folder).unwrap();
@@ -63,7 +63,7 @@ fn files_end_at_their_size() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Smaller than any packet: one packet to each file, as there is no less.
+/// The limit is smaller than any packet, so each file has one packet.
 #[test]
 fn a_file_has_at_least_a_packet() {
     let folder = folder("least");
@@ -74,7 +74,7 @@ fn a_file_has_at_least_a_packet() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Every four seconds: packets 0 to 3, 4 to 7, 8 and 9.
+/// Each file has four seconds: packets 0 to 3, 4 to 7, 8 and 9.
 #[test]
 fn files_end_at_their_time() {
     let folder = folder("time");
@@ -85,7 +85,7 @@ fn files_end_at_their_time() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The latest three are kept, also of two runs; what only looks alike is nobody's to remove.
+/// The latest three are kept, over two runs; files with similar names are not removed.
 #[test]
 fn only_the_latest_are_kept() {
     let folder = folder("keep");
@@ -103,8 +103,8 @@ fn only_the_latest_are_kept() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Packed files count, and one that is being packed counts once with what it becomes: of five times the latest three are
-/// kept. A device is no file to be closed to others.
+/// Packed files count, and one that is being packed counts once with its result: the latest three
+/// of five times are kept. A device keeps its permissions.
 #[test]
 fn packed_files_count() {
     let folder = folder("packed");
@@ -126,7 +126,7 @@ fn packed_files_count() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Packets of the same time, each in a file of its own: no file is written over.
+/// Packets of the same time go to separate files: no file is overwritten.
 #[test]
 fn no_name_is_given_twice() {
     let folder = folder("twice");

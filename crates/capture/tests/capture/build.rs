@@ -63,7 +63,8 @@ impl Order {
     }
 }
 
-/// The header of a pcap file (draft-ietf-opsawg-pcap §4): magic, version 2.4, two words of zeros, snap length, link type.
+/// The header of a pcap file (draft-ietf-opsawg-pcap §4): magic, version 2.4, two words of zeros,
+/// snap length, link type.
 pub(crate) fn pcap_header(order: Order, is_nanos: bool, link: u32) -> Vec<u8> {
     let magic = if is_nanos { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let version = [order.half(2), order.half(4)].concat();
@@ -97,7 +98,8 @@ impl PcapNg {
         new
     }
 
-    /// A section header (draft-ietf-opsawg-pcapng §4.1): byte-order magic, version 1.0, length unknown.
+    /// A section header (draft-ietf-opsawg-pcapng §4.1): byte-order magic, version 1.0, length
+    /// unknown.
     pub(crate) fn section(&mut self, order: Order) {
         self.order = order;
         let version = [order.half(1), order.half(0)].concat();

@@ -7,8 +7,8 @@ use crate::tools::{Everything, assert_same};
 use capture::{NotASegment, UdpUse};
 use std::collections::BTreeSet;
 
-/// The packets of the original behind a header of 802.11 and that of 802.2: from a station to its
-/// access point, in a data frame.
+/// Returns the packets of the original after a header of 802.11 and that of 802.2: from a station
+/// to its access point, in a data frame.
 pub(crate) fn wireless(kind: u8, control: u8, extra: &[u8]) -> Vec<u8> {
     let frame = [&[kind, control, 0, 0][..], &[2; 18], &[0x10, 0], extra].concat();
     [&frame[..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat()
@@ -38,18 +38,18 @@ pub(crate) fn pktap(order: Order, link: u32) -> Vec<u8> {
     header
 }
 
-/// The packets of the original behind a header that depends on their lengths.
+/// Returns the packets of the original after a header that depends on their lengths.
 fn of_length(header: impl Fn(usize) -> Vec<u8>) -> Vec<Packet> {
     tunnelled(header)
 }
 
-/// In GRE of this protocol over IPv4, with a number, and this header.
+/// Returns them in GRE of this protocol over IPv4, with a number, and this header.
 fn in_gre(protocol: [u8; 2], header: &[u8]) -> Vec<Packet> {
     let gre = [&[0x10, 0, protocol[0], protocol[1], 0, 0, 0, 1], header].concat();
     tunnelled(|inner| [ipv4(47, gre.len() + inner), gre.clone()].concat())
 }
 
-/// Over UDP over IPv4 to a port, behind this header.
+/// Returns them over UDP over IPv4 to a port, after this header.
 fn over_udp(port: u16, header: &[u8]) -> Vec<Packet> {
     tunnelled(|inner| {
         let udp = udp(port, header, inner);
@@ -57,7 +57,7 @@ fn over_udp(port: u16, header: &[u8]) -> Vec<Packet> {
     })
 }
 
-/// Over UDP to the port of GTP-U, behind a header whose length is put right.
+/// Returns them over UDP to the port of GTP-U, after a header whose length is corrected.
 fn over_gtp(header: &[u8]) -> Vec<Packet> {
     tunnelled(|inner| {
         let mut header = header.to_vec();
@@ -72,13 +72,13 @@ fn read(link: u32, packets: &[Packet]) -> Everything {
     Everything::of_bytes(&pcap(Order::Little, false, link, packets))
 }
 
-/// The original is read, and tshark agrees.
+/// Checks that the original is read, and that tshark agrees.
 fn assert_original(link: u32, packets: &[Packet]) {
     assert_read(link, packets, |_| ());
     every_cut_is_read(link, &packets[0]);
 }
 
-/// All packets are of this kind.
+/// Checks that all packets are of this kind.
 fn assert_all(link: u32, packets: &[Packet], why: NotASegment) {
     let tally = read(link, packets).tally;
     assert_eq!((tally.of(why), tally.packets), (36, 36), "{why}: {tally:?}");
@@ -131,7 +131,7 @@ fn packets_that_operating_systems_log() {
 }
 
 /// Data, data with quality of service, with four addresses, and with both and a control field;
-/// behind radiotap with and without flags.
+/// after radiotap with and without flags.
 #[test]
 fn wireless_frames() {
     for header in [
@@ -237,7 +237,7 @@ fn tunnels_of_mobile_networks() {
     assert_eq!((control.of(NotASegment::Udp), control.of_udp(UdpUse::GtpU)), (36, 0));
 }
 
-/// RFC 8086 §3: GRE behind UDP to port 4754.
+/// RFC 8086 §3: GRE over UDP to port 4754.
 #[test]
 fn gre_over_udp() {
     assert_original(101, &over_udp(4754, &[0, 0, 8, 0]));
@@ -259,7 +259,7 @@ fn shown(port: u16, content: &[u8]) -> UdpUse {
     only
 }
 
-/// Bytes show what UDP is used for, whatever the port is; a port alone shows nothing.
+/// Bytes show the use of UDP, whatever the port is; a port alone shows nothing.
 #[test]
 fn what_udp_is_used_for() {
     let quic = |version: [u8; 4]| [&[0xc3][..], &version, &[8; 9]].concat();
@@ -288,12 +288,12 @@ fn what_udp_is_used_for() {
     assert_eq!(shown(53, &[0x08, 0x2a, 1, 0, 0, 1, 0, 0]), UdpUse::Other);
 }
 
-/// The labels of all segments of these packets.
+/// Returns the labels of all segments of these packets.
 fn labels(link: u32, packets: &[Packet]) -> BTreeSet<u16> {
     read(link, packets).segments.iter().map(|segment| segment.label).collect()
 }
 
-/// The labels behind these tags of VLANs.
+/// Returns the labels after these tags of VLANs.
 fn labels_of_tags(tags: &[u16]) -> BTreeSet<u16> {
     let tags: Vec<u8> =
         tags.iter().flat_map(|tag| [&[0x81, 0], &tag.to_be_bytes()[..]].concat()).collect();

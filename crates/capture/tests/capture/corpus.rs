@@ -1,4 +1,4 @@
-//! Replays the corpus that the fuzz target starts from: a small capture in each format, some of them damaged.
+//! Replays the corpus of the fuzz target: a small capture in each format, some of them damaged.
 
 use crate::build::{Order, Packet, PcapNg, packets, pcap, pcap_header};
 use crate::carriers::{nflog, pktap, radiotap, wireless};
@@ -35,12 +35,12 @@ fn every_file_of_the_corpus_is_what_its_name_says() {
     assert!(good >= 20 && bad >= 12, "{good} and {bad} files");
 }
 
-/// Three segments from the middle of a transfer, with SACK ranges and timestamps.
+/// Returns three segments from the middle of a transfer, with SACK ranges and timestamps.
 fn few() -> Vec<Packet> {
     packets(&capture("fast019")).drain(300..303).collect()
 }
 
-/// The same from their IP headers on, behind another header.
+/// Returns these packets from their IP headers on, after another header.
 fn few_behind(header: &[u8]) -> Vec<Packet> {
     let around = |packet: Packet| {
         let bytes = [header, &packet.bytes[14..]].concat();
@@ -62,7 +62,7 @@ fn good() -> Vec<(&'static str, Vec<u8>)> {
     let little = |link, packets: &[Packet]| pcap(Order::Little, false, link, packets);
     let plain = little(1, &few());
     let mut blocks = PcapNg::new(Order::Big);
-    // Two: the third would be behind a block of 300 KB.
+    // There are two: the third would be after a block of 300 KB.
     add_section(&mut blocks, &few()[..2]);
     let mut simple = PcapNg::new(Order::Little);
     simple.interface(1, 0, &[]);
@@ -101,8 +101,8 @@ fn good() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Over links and through tunnels that are rare, with a record of TLS, and with a packet whose time
-/// cannot be.
+/// Returns captures of rare links and tunnels, with a TLS record, and with a packet that has an
+/// impossible time.
 fn rare() -> Vec<(&'static str, Vec<u8>)> {
     let little = |link, packets: &[Packet]| pcap(Order::Little, false, link, packets);
     let radio = [radiotap(&[2], &[0]), wireless(0x88, 1, &[5, 0])].concat();
@@ -159,7 +159,7 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Writes the corpus to begin fuzzing with.
+/// Writes the corpus from which fuzzing starts.
 #[test]
 #[ignore = "writes fuzz-corpus: make fuzz-corpus"]
 fn write_corpus() {

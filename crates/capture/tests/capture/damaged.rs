@@ -1,5 +1,5 @@
-//! Captures that are cut, corrupt, or none: what is before the damage is read, and what is wrong is said with its
-//! place. Nothing panics, and nothing takes memory for what a file merely claims.
+//! Captures that are cut, corrupt, or not captures: everything before the damage is read, and the
+//! error names the fault and its position. Nothing panics, and no claim of a file allocates memory.
 
 use crate::build::{Order, Packet, PcapNg, packets, pcap, pcap_header};
 use crate::tools::{Everything, capture};
@@ -24,13 +24,14 @@ pub(crate) fn as_pcapng(packets: &[Packet]) -> PcapNg {
     file
 }
 
-/// Cut at every byte: the packets before are read, and the error names the byte at which the cut packet begins.
+/// For a cut at any byte, the packets before are read, and the error names the offset of the cut
+/// packet.
 #[test]
 fn a_capture_may_end_anywhere() {
     let (all, expected) = (original(), segments());
     let pcap = pcap(Order::Little, false, 1, &all);
     let pcapng = as_pcapng(&all).file;
-    // Where packets end, in each format.
+    // Ends of packets in each format.
     let mut ends = [vec![24_usize], vec![28, 28 + 20]];
     for packet in &all {
         let [of_pcap, of_pcapng] = &mut ends;
@@ -57,14 +58,14 @@ fn a_capture_may_end_anywhere() {
     }
 }
 
-/// Compressed by gzip without being compressed.
+/// Wraps bytes in gzip without compressing them.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(vec![], Compression::none());
     gzip.write_all(bytes).unwrap();
     gzip.finish().unwrap()
 }
 
-/// What is compressed and cut, or damaged, is read as far as it goes.
+/// A compressed input that is cut or damaged is read up to there.
 #[test]
 fn compressed_captures_may_be_cut_and_damaged() {
     let file = pcap(Order::Little, false, 1, &original());
@@ -86,7 +87,7 @@ fn compressed_captures_may_be_cut_and_damaged() {
     assert!(read.only_error().contains("what is compressed by gzip is damaged"), "{read:?}");
 }
 
-/// The third record is damaged: what it says, and where.
+/// The third record is damaged: the error names the fault and its offset.
 #[test]
 fn a_corrupt_record_ends_a_pcap_file() {
     let all = original();
@@ -103,15 +104,15 @@ fn a_corrupt_record_ends_a_pcap_file() {
         assert_eq!(read.segments, segments()[..2], "{why}");
         assert_eq!(read.only_error(), format!("bytes: byte {third}: {why}"));
     }
-    // Neither time nor length can be.
+    // Neither time nor length is possible.
     let mut file = pcap(Order::Little, true, 1, &all);
     let words = Order::Little.words(&[1_000_000_000, 60, u32::MAX]);
     file[28..40].copy_from_slice(&words);
     assert!(Everything::of_bytes(&file).only_error().contains("1000000000 nanoseconds"));
 }
 
-/// Packets 3 and 1 have more than a second's microseconds, or nanoseconds: they are left out, and
-/// all others are as they were.
+/// Packets 3 and 1 have more microseconds, or nanoseconds, than a second: they are left out, and
+/// all others are unchanged.
 #[test]
 fn a_packet_with_an_impossible_time_is_left_out() {
     let all = original();
@@ -135,8 +136,8 @@ fn a_packet_with_an_impossible_time_is_left_out() {
     }
 }
 
-/// A block whose two lengths agree and whose contents are wrong costs that block alone. One that claims another length
-/// ends the file, since nobody knows where the next begins.
+/// A block whose two lengths agree but whose contents are invalid costs only itself. One that
+/// claims another length ends the file, since the start of the next is unknown.
 #[test]
 fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
     let all = original();
@@ -188,7 +189,7 @@ fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
     }
 }
 
-/// A file of wrong blocks is given up.
+/// A file of faulty blocks is given up.
 #[test]
 fn many_corrupt_blocks_are_too_many() {
     let all = original();
@@ -225,7 +226,7 @@ fn a_capture_without_packets_is_one() {
     }
 }
 
-/// Packets back in time are handed over as they stand, and counted.
+/// Packets back in time are passed on unmodified, and the counter shows them.
 #[test]
 fn times_that_run_backwards_are_counted() {
     let mut all = original();
@@ -235,8 +236,9 @@ fn times_that_run_backwards_are_counted() {
     assert_eq!(read.tally.backwards, 2);
 }
 
-/// The time of the third packet is in the year 2106, and its neighbours are in order. It has the time of the second,
-/// what follows is as it was, and the fault is told with its place. The last packet has nobody behind it to compare.
+/// The time of the third packet is in the year 2106, and its neighbours are in order. It gets the
+/// time of the second, later ones are unchanged, and the fault is reported with its position. The
+/// last packet has no later neighbour to compare with.
 #[test]
 fn a_time_that_leaps_is_that_of_the_packet_before() {
     let all = original();
@@ -255,15 +257,16 @@ fn a_time_that_leaps_is_that_of_the_packet_before() {
             assert_eq!(read.segments, expected);
             let said = read.only_error();
             assert!(said.contains(&format!("a time of {shown}, and ")), "{said}");
-            // Records of pcapng begin 24 bytes later for its two headers, and are 16 bytes longer or more.
+            // Records of pcapng begin 24 bytes later for its two headers, and are 16 bytes longer
+            // or more.
             let is_pcapng = file[..4] == [0x0a, 0x0d, 0x0d, 0x0a];
             assert!(is_pcapng || said.starts_with(&format!("bytes: byte {place}: ")), "{said}");
         }
     }
 }
 
-/// Two captures of one file, of which the second was made a year later, or earlier: all packets are read, the first one behind
-/// the jump at the time of the one before it, and the jump is told.
+/// One file holds two captures, of which the second was made a year later, or earlier. All packets
+/// are read; the first one after the jump has the time of the one before it. The jump is reported.
 #[test]
 fn a_jump_of_all_times_is_told() {
     const YEAR: u64 = 365 * 86_400 * 1_000_000;
@@ -284,7 +287,7 @@ fn a_jump_of_all_times_is_told() {
     }
 }
 
-/// A file all of whose times leap to and fro is given up, as one of wrong blocks is.
+/// A file whose times all jump to and fro is given up, like one of faulty blocks.
 #[test]
 fn many_times_that_leap_are_too_many() {
     let mut all = original();
@@ -298,7 +301,8 @@ fn many_times_that_leap_are_too_many() {
 }
 
 proptest! {
-    /// Bytes changed anywhere, in either format: something is read, or an error is told, and it ends.
+    /// With bytes changed anywhere, in either format, something is read, or an error is reported,
+    /// and it ends.
     #[test]
     fn any_damage_is_survived(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),

@@ -1,4 +1,4 @@
-//! One capture in every format: the same segments.
+//! One capture in every format yields the same segments.
 
 use crate::build::{Order, Packet, PcapNg, packets, pcap};
 use crate::tools::{Everything, assert_same, capture, folder, text, wireshark};
@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// 654 packets with SACK ranges.
+/// Returns a capture of 654 packets with SACK ranges.
 fn original() -> std::path::PathBuf {
     capture("fast019")
 }
@@ -46,7 +46,7 @@ fn formats_of_other_programs_have_the_same_segments() {
     }
 }
 
-/// What `pigz`, `zstd` and `cat` make of several: one after the other.
+/// `pigz`, `zstd` and `cat` concatenate several compressed files into one.
 #[test]
 fn compressed_parts_in_a_row_are_one_file() {
     let plain = fs::read(original()).unwrap();
@@ -65,8 +65,8 @@ fn compressed_parts_in_a_row_are_one_file() {
     );
 }
 
-/// A program that was started again with `>>`: another header where a packet should be, here with another link
-/// type, byte order and unit of time.
+/// A program that was restarted with `>>` writes another header between packets, in this test with
+/// another link type, byte order and unit of time.
 #[test]
 fn a_capture_appended_to_another_is_read() {
     let all = packets(&original());
@@ -93,7 +93,8 @@ fn both_byte_orders_and_units_are_read() {
     }
 }
 
-/// Upper bits of the link type say that 4 bytes of check sequence follow each packet (draft-ietf-opsawg-pcap §4).
+/// Upper bits of the link type say that 4 bytes of check sequence follow each packet
+/// (draft-ietf-opsawg-pcap §4).
 #[test]
 fn bits_above_the_link_type_do_not_count() {
     let packets = packets(&original());
@@ -101,8 +102,9 @@ fn bits_above_the_link_type_do_not_count() {
     assert_same(&read.segments, &segments(&original()), "all");
 }
 
-/// Sections of both byte orders, with blocks of all kinds; ticks of 10⁻⁶, 10⁻⁹, 10⁻³ and 2⁻¹⁰ s, some since
-/// another time than 1970. Segments are those of the original, and what tshark shows.
+/// The file has sections of both byte orders, with blocks of all kinds, and ticks of 10⁻⁶, 10⁻⁹,
+/// 10⁻³ and 2⁻¹⁰ s, some with another origin than 1970. Segments are those of the original, and
+/// match tshark.
 #[test]
 fn blocks_of_all_kinds_are_read() {
     let folder = folder("blocks");
@@ -112,7 +114,7 @@ fn blocks_of_all_kinds_are_read() {
     add_section(&mut file, &original[..200]);
     file.section(Order::Big);
     add_section(&mut file, &original[200..400]);
-    // Of interface 2 only milliseconds are known, of interface 3 only 2⁻¹⁰ s.
+    // Interface 2 has only milliseconds, interface 3 only 2⁻¹⁰ s.
     for (n, segment) in expected[..400].iter_mut().enumerate() {
         let nanos = segment.at.as_nanos();
         let nanos = match n % 200 {
@@ -127,7 +129,8 @@ fn blocks_of_all_kinds_are_read() {
     fs::write(&path, &file.file).unwrap();
     let read = Everything::of_files([&path]);
     assert_same(&read.segments, &expected[..400], "blocks");
-    // tshark numbers interfaces of all sections in one row, and does not tell them for each segment.
+    // tshark numbers interfaces of all sections in one row, and does not print them for each
+    // segment.
     let plain: Vec<Observed> =
         read.segments.iter().map(|s| Observed { interface: 0, ..*s }).collect();
     if let Some(shown) = crate::tshark::tshark(&path) {
@@ -135,7 +138,7 @@ fn blocks_of_all_kinds_are_read() {
     }
 }
 
-/// Four interfaces with 50 packets each; between them blocks that are skipped.
+/// Adds four interfaces with 50 packets each, and skipped blocks between them.
 pub(crate) fn add_section(file: &mut PcapNg, packets: &[Packet]) {
     const SECOND: u64 = 1_000_000;
     let offset = 1_000_000_000;
@@ -206,8 +209,9 @@ fn interfaces_of_different_link_types_are_read() {
     assert_same(&Everything::of_files([&ethernet, &raw]).segments, &plain, "merged by ourselves");
 }
 
-/// Simple packets have no time: they are counted, and have that of the packet before. The snap length of the
-/// interface, 40 bytes, says how much of them is there: not their TCP header.
+/// Simple packets have no time: the counter shows them, and they have the time of the packet
+/// before. The snap length of the interface, 40 bytes, limits their captured part, which lacks the
+/// TCP header.
 #[test]
 fn simple_packets_have_the_time_of_the_packet_before() {
     let original = packets(&original());
@@ -229,8 +233,9 @@ fn simple_packets_have_the_time_of_the_packet_before() {
     }
 }
 
-/// The two lowest bits of `epb_flags`: 1 came in, 2 went out (§4.3.1). Statistics count what was dropped by the
-/// interface (5) and by the system (7) so far; the latest counts, and that of each section.
+/// The two lowest bits of `epb_flags` are 1 for inbound, 2 for outbound (§4.3.1). Statistics count
+/// the packets dropped by the interface (5) and by the system (7) so far. The latest value counts,
+/// in each section.
 #[test]
 fn directions_and_losses_are_told() {
     let original = packets(&original());
@@ -255,8 +260,8 @@ fn directions_and_losses_are_told() {
     assert_eq!(read.tally.lost, 42);
 }
 
-/// Snap lengths: what is left of headers is read, and what is missing is said. Without options a segment needs
-/// 14 + 20 + 20 bytes.
+/// With a snap length, the rest of headers is read, and missing options are reported. Without
+/// options a segment needs 14 + 20 + 20 bytes.
 #[test]
 fn short_snap_lengths_cut_options_and_then_packets() {
     let folder = folder("snap");
@@ -285,7 +290,7 @@ fn short_snap_lengths_cut_options_and_then_packets() {
     }
 }
 
-/// The capture that all these are made of is itself what tshark shows.
+/// The original capture of all these variants matches tshark itself.
 #[test]
 fn the_original_is_right() {
     assert_as_tshark_shows(&original());

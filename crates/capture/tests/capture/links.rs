@@ -1,5 +1,5 @@
-//! One capture over every link layer and through tunnels: the same segments. Headers are made by hand from the
-//! documents that define them; tshark has to read the same.
+//! One capture over every link layer and through tunnels yields the same segments. Headers are made
+//! by hand from the documents that define them; tshark must read the same.
 
 use crate::build::{Order, Packet, packets, pcap};
 use crate::tools::{Everything, assert_same, capture, folder};
@@ -11,7 +11,7 @@ use tcp::{Flags, Segment, TcpOptions, Timestamps};
 use units::SeqNum;
 use wire::{Marking, TcpPacket};
 
-/// 36 packets over Ethernet.
+/// The original: 36 packets over Ethernet.
 const ORIGINAL: &str = "rto003";
 const ETHERNET: usize = 14;
 
@@ -19,7 +19,7 @@ pub(crate) fn original() -> Vec<Observed> {
     Everything::of_files([capture(ORIGINAL)]).segments
 }
 
-/// The packets of the original from their IP headers on, behind other headers.
+/// Returns the packets of the original from their IP headers on, after other headers.
 pub(crate) fn behind(header: &[u8]) -> Vec<Packet> {
     let around = |packet: Packet| {
         let bytes = [header, &packet.bytes[ETHERNET..]].concat();
@@ -29,7 +29,8 @@ pub(crate) fn behind(header: &[u8]) -> Vec<Packet> {
     packets(&capture(ORIGINAL)).into_iter().map(around).collect()
 }
 
-/// Packets over a link are read as the original, but for what `differs`; and tshark agrees.
+/// Checks that packets over a link are read as the original, except for `differs`, and that tshark
+/// agrees.
 pub(crate) fn assert_read(link: u32, packets: &[Packet], differs: impl Fn(&mut Observed)) {
     let expected: Vec<Observed> = original()
         .into_iter()
@@ -40,12 +41,12 @@ pub(crate) fn assert_read(link: u32, packets: &[Packet], differs: impl Fn(&mut O
         .collect();
     let file = pcap(Order::Little, false, link, packets);
     assert_same(&Everything::of_bytes(&file).segments, &expected, &format!("link type {link}"));
-    // Tests run beside each other, and each has a thread of its name.
+    // Tests run in parallel, and each has a thread with its name.
     let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
     assert_as_shown(&format!("{test}-{link}-{}", packets[0].length), &file);
 }
 
-/// Segments are what tshark shows, but for what it does not show.
+/// Checks that segments match tshark, except for fields that it does not print.
 fn assert_as_shown(name: &str, file: &[u8]) {
     let path = folder(&format!("link-{name}")).join("capture.pcap");
     fs::write(&path, file).unwrap();
@@ -80,7 +81,8 @@ fn tagged_frames() {
     assert_eq!(read.tally.of(NotASegment::Malformed), 36, "an attack on readers");
 }
 
-/// BSD loopback: the address family, 2 for IPv4, in the order of the host that captured, or of the network (108).
+/// BSD loopback: the address family, 2 for IPv4, in the order of the host that captured, or of the
+/// network (108).
 #[test]
 fn loopback_of_bsd() {
     assert_read(0, &behind(&[2, 0, 0, 0]), |_| ());
@@ -88,8 +90,8 @@ fn loopback_of_bsd() {
     assert_read(108, &behind(&[0, 0, 0, 2]), |_| ());
 }
 
-/// Linux cooked captures: type of the packet, hardware type 1, a sender's address of 6 bytes in 8, protocol; the
-/// second version has the protocol first and the interface's index.
+/// Linux cooked captures: type of the packet, hardware type 1, a sender's address of 6 bytes in 8,
+/// protocol; the second version has the protocol first and the interface's index.
 #[test]
 fn cooked_captures() {
     for (packet_type, direction) in
@@ -100,13 +102,13 @@ fn cooked_captures() {
         let second = [8, 0, 0, 0, 0, 1, 0, 5, 0, 1, packet_type, 6, 2, 2, 2, 2, 2, 2, 0, 0];
         assert_read(276, &behind(&second), |segment| {
             segment.direction = direction;
-            // 65,541, of which 16 bits are kept.
+            // The index is 65,541, of which 16 bits are kept.
             segment.interface = 5;
         });
     }
 }
 
-/// An IPv4 header of 20 bytes (RFC 791 §3.1) from 192.0.2.1 to 192.0.2.2.
+/// Returns an IPv4 header of 20 bytes (RFC 791 §3.1) from 192.0.2.1 to 192.0.2.2.
 pub(crate) fn ipv4(protocol: u8, carried: usize) -> Vec<u8> {
     let length = (20 + carried) as u16;
     let [high, low] = length.to_be_bytes();
@@ -115,7 +117,7 @@ pub(crate) fn ipv4(protocol: u8, carried: usize) -> Vec<u8> {
     header
 }
 
-/// An IPv6 header (RFC 8200 §3) from 2001:db8::1 to 2001:db8::2.
+/// Returns an IPv6 header (RFC 8200 §3) from 2001:db8::1 to 2001:db8::2.
 pub(crate) fn ipv6(next: u8, carried: usize) -> Vec<u8> {
     let [high, low] = (carried as u16).to_be_bytes();
     let mut header = vec![0x60, 0, 0, 0, high, low, next, 64];
@@ -125,7 +127,7 @@ pub(crate) fn ipv6(next: u8, carried: usize) -> Vec<u8> {
     header
 }
 
-/// The packets of the original in a tunnel.
+/// Returns the packets of the original in a tunnel.
 pub(crate) fn tunnelled(outer: impl Fn(usize) -> Vec<u8>) -> Vec<Packet> {
     let around = |packet: Packet| {
         let outer = outer(packet.length as usize);
@@ -135,7 +137,8 @@ pub(crate) fn tunnelled(outer: impl Fn(usize) -> Vec<u8>) -> Vec<Packet> {
     behind(&[]).into_iter().map(around).collect()
 }
 
-/// IP in IP (RFC 2003), in IPv6, in GRE (RFC 2784 §2) with checksum, key and number (RFC 2890 §2), and Ethernet in GRE.
+/// IP in IP (RFC 2003), in IPv6, in GRE (RFC 2784 §2) with checksum, key and number (RFC 2890 §2),
+/// and Ethernet in GRE.
 #[test]
 fn tunnels() {
     assert_read(101, &tunnelled(|inner| ipv4(4, inner)), |_| ());
@@ -152,15 +155,15 @@ fn tunnels() {
     assert_read(101, &gre(&ethernet), |_| ());
 }
 
-/// A UDP header (RFC 768) to a port, and what follows before the inner frame.
+/// Returns a UDP header (RFC 768) to a port, and the bytes before the inner frame.
 pub(crate) fn udp(port: u16, header: &[u8], inner: usize) -> Vec<u8> {
     let length = (8 + header.len() + inner) as u16;
     let [[to, port], [high, low]] = [port.to_be_bytes(), length.to_be_bytes()];
     [&[0xc3, 0x50, to, port, high, low, 0, 0], header].concat()
 }
 
-/// VXLAN (RFC 7348 §5): flags with the I bit, network 5, and a frame. Geneve (RFC 8926 §3.4): no options, or two words of them;
-/// a frame, or IPv4 at once.
+/// VXLAN (RFC 7348 §5): flags with the I bit, network 5, and a frame. Geneve (RFC 8926 §3.4): no
+/// options, or two words of them; a frame, or IPv4 at once.
 #[test]
 fn tunnels_over_udp() {
     let frame = [&[2; 12][..], &[8, 0]].concat();
@@ -176,15 +179,16 @@ fn tunnels_over_udp() {
     assert_read(101, &through(6081, geneve), |_| ());
     let options = [2, 0, 8, 0, 0, 0, 5, 0, 1, 2, 3, 1, 9, 9, 9, 9];
     assert_read(101, &through(6081, options.to_vec()), |_| ());
-    // A group's number (VXLAN-GBP), as Open vSwitch has it.
+    // This header has a group's number (VXLAN-GBP), as Open vSwitch writes it.
     let group = [&[0x88, 0, 0, 9, 0, 0, 5, 0][..], &frame].concat();
     assert_read(101, &through(4789, group), |_| ());
-    // Linux before the RFC, which tshark does not know as such.
+    // This is the port of Linux before the RFC, which tshark does not recognise.
     let read = Everything::of_bytes(&pcap(Order::Little, false, 101, &through(8472, vxlan)));
     assert_same(&read.segments, &original(), "8472");
 }
 
-/// MPLS (RFC 3032 §2.1): label 16, and label 17 with the bit of the last one. PPPoE (RFC 2516 §4): session 7, IPv4 in PPP.
+/// MPLS (RFC 3032 §2.1): label 16, and label 17 with the bit of the last one. PPPoE (RFC 2516 §4):
+/// session 7, IPv4 in PPP.
 #[test]
 fn labels_and_sessions() {
     let labels = [&[2; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 1, 0x11, 64]].concat();
@@ -196,7 +200,8 @@ fn labels_and_sessions() {
     assert_read(1, &tunnelled(session), |_| ());
 }
 
-/// IPv6 behind a label, in PPPoE, in Geneve without a frame, and with a VLAN tag in VXLAN; and a tunnel over IPv6.
+/// IPv6 after a label, in PPPoE, in Geneve without a frame, and with a VLAN tag in VXLAN; and a
+/// tunnel over IPv6.
 #[test]
 fn tunnels_of_both_versions() {
     let inside = |outer: &dyn Fn(usize) -> Vec<u8>| {
@@ -227,7 +232,7 @@ fn tunnels_of_both_versions() {
     }
 }
 
-/// A packet may be cut anywhere: it counts as something, and nobody panics.
+/// A packet with any cut counts as something, and the decoder does not panic.
 pub(crate) fn every_cut_is_read(link: u32, packet: &Packet) {
     for cut in 0..packet.bytes.len() {
         let bytes = packet.bytes[..cut].to_vec();
@@ -263,13 +268,14 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     for (ethertype, why) in [
         ([8, 6], NotASegment::Arp),
         ([0x88, 0xcc], NotASegment::NotIp),
-        // IPv6 is announced, and IPv4 comes.
+        // IPv6 is announced, and IPv4 follows.
         ([0x86, 0xdd], NotASegment::Malformed),
     ] {
         counted(&behind(&[&[2; 12][..], &ethertype].concat()), 1, why);
     }
     for tunnel in [
-        // Nine labels, none of them the last; a frame behind a label; and sessions of PPPoE that open, and that carry something else.
+        // Nine labels, none of them the last; a frame after a label; and PPPoE sessions that open,
+        // or carry another protocol.
         [&[0x88, 0x47][..], &[0, 1, 0, 64].repeat(9)].concat(),
         vec![0x88, 0x48, 0, 1, 1, 64, 0, 0, 0, 0],
         vec![0x88, 0x64, 0x11, 0x65, 0, 7, 0, 99, 0, 0x21],
@@ -277,7 +283,8 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     ] {
         counted(&behind(&[&[2; 12][..], &tunnel].concat()), 1, NotASegment::Tunnelled);
     }
-    // To the ports of VXLAN and Geneve, but without their marks; and an answer of DNS (RFC 1035 §4.1.1) to each of them.
+    // These go to the ports of VXLAN and Geneve, but without their marks; and an answer of DNS (RFC
+    // 1035 §4.1.1) goes to each of them.
     let dns = [0x08, 0x2a, 0x81, 0x80, 0, 1, 0, 1];
     for (port, header) in [
         (4789, [0, 0, 0, 0, 0, 0, 5, 0]),
@@ -297,7 +304,8 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     assert_eq!(Everything::of_bytes(&unknown).tally.unknown_link, Some(195));
 }
 
-/// Offset 185 is a later fragment; the first says that more follow and has the ports (RFC 791 §3.1).
+/// Offset 185 is a later fragment. The first one has the flag for more fragments, and the ports
+/// (RFC 791 §3.1).
 #[test]
 fn of_fragments_the_first_is_a_segment() {
     let fragmented = |field: [u8; 2]| {
@@ -313,8 +321,8 @@ fn of_fragments_the_first_is_a_segment() {
     assert_eq!((whole.segments, whole.first_fragments), (36, 0));
 }
 
-/// Lengths that contradict themselves: a header of 4 words, a packet shorter than its header, a TCP header of 4
-/// words, and one longer than its packet.
+/// Lengths contradict each other: a header of 4 words, a packet shorter than its header, a TCP
+/// header of 4 words, and one longer than its packet.
 #[test]
 fn headers_that_contradict_themselves_are_malformed() {
     for (at, bytes) in [(0, &[0x44][..]), (2, &[0, 19]), (32, &[0x40]), (2, &[0, 39])] {
@@ -327,8 +335,8 @@ fn headers_that_contradict_themselves_are_malformed() {
     }
 }
 
-/// A length of 0 in the IP header: a super-segment of more than 64 KiB (TSO). Its payload is what the frame has:
-/// 100,054 − 14 − 20 − 20 = 100,000 bytes, less the options of the packet.
+/// A length of 0 in the IP header: a super-segment of more than 64 KiB (TSO). Its payload is what
+/// the frame has: 100,054 − 14 − 20 − 20 = 100,000 bytes, less the options of the packet.
 #[test]
 fn super_segments_have_the_length_of_their_frame() {
     let mut packets = behind(&[&[2; 12][..], &[8, 0]].concat());
@@ -345,7 +353,8 @@ fn super_segments_have_the_length_of_their_frame() {
     assert_eq!(read.segments.len(), 36);
 }
 
-/// A segment over IPv6, from its IP header on, with its extension headers between, of which the first has the number `next`.
+/// Returns a segment over IPv6, from its IP header on, with its extension headers between, of which
+/// the first has the number `next`.
 pub(crate) fn over_ipv6(next: u8, extensions: &[u8]) -> Vec<u8> {
     let ends =
         ["[2001:db8::1]:443", "[2001:db8::2]:50000"].map(|end| end.parse::<SocketAddr>().unwrap());
@@ -374,8 +383,9 @@ pub(crate) fn over_ipv6(next: u8, extensions: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Each extension header of RFC 8200 §4, alone and in a row: hop by hop (0), routing (43), destination (60), a fragment
-/// that is whole (44, RFC 6946), authentication (51, RFC 4302).
+/// The cases are the extension headers of RFC 8200 §4, alone and in a row. They are hop by hop (0),
+/// routing (43), destination (60), a whole fragment (44, RFC 6946), and authentication (51, RFC
+/// 4302).
 #[test]
 fn extension_headers_are_skipped() {
     let option = |next: u8| [next, 0, 1, 4, 0, 0, 0, 0];
@@ -392,7 +402,7 @@ fn extension_headers_are_skipped() {
     cases.extend([0, 43, 60].map(|kind| (kind, option(6).to_vec())));
     cases.push((44, fragment(6).to_vec()));
     cases.push((51, authentication(6)));
-    // Two units of eight bytes behind the first.
+    // Two units of eight bytes follow the first.
     cases.push((60, [&[6, 2, 1, 20][..], &[0; 20]].concat()));
     for (link, header) in [
         (101, &[][..]),
@@ -430,8 +440,9 @@ fn extension_headers_are_skipped() {
     }
 }
 
-/// The first of several fragments has the lowest bit of its offset's field set, a later one has an offset (RFC 8200 §4.5).
-/// More extension headers than anybody has are an attack on readers.
+/// The first of several fragments has the lowest bit of its offset's field set, a later one has an
+/// offset (RFC 8200 §4.5). More extension headers than any real packet has are an attack on
+/// readers.
 #[test]
 fn fragments_and_attacks_by_ipv6() {
     let tally = |next, extensions: &[u8]| {

@@ -1,4 +1,5 @@
-//! Captures of an interface, in a network namespace of each test's own, beside tshark on the same interface.
+//! Captures of an interface, in a network namespace of each test's own, beside tshark on the same
+//! interface.
 
 use crate::tools::{Everything, folder, text};
 use capture::{
@@ -19,7 +20,8 @@ use std::thread;
 use std::time::Duration;
 use test_support::Need;
 
-/// Runs a test on a thread in a network of its own, whose loopback interface is up; says so where that cannot be.
+/// Runs a test on a thread in a network of its own, whose loopback interface is up; reports a skip
+/// if that is not possible.
 fn alone(test: impl FnOnce() + Send + 'static) {
     if !test_support::has(&[Need::Namespaces, Need::Program("ip")]) {
         return;
@@ -35,7 +37,7 @@ fn alone(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A server that answers each request of a byte with so many.
+/// Starts a server that answers each request of a byte with this many bytes.
 fn serve(bytes: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -60,7 +62,8 @@ fn options(server: SocketAddr, snap: Option<u32>) -> LiveOptions {
     LiveOptions { interfaces: vec!["lo".to_owned()], ports, snap }
 }
 
-/// tshark, capturing on the loopback interface to a file; `None`, having said so, without tshark.
+/// Starts tshark on the loopback interface, writing to a file; reports a skip and returns `None`
+/// without tshark.
 fn tshark(filter: &str, file: &Path) -> Option<Child> {
     let arguments = ["-i", "lo", "-f", filter, "-w", text(file)];
     let mut command = Command::new("tshark");
@@ -69,7 +72,7 @@ fn tshark(filter: &str, file: &Path) -> Option<Child> {
     }
     let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    // It says that it captures a moment before it does.
+    // It prints that it captures a moment before it does.
     let mut lines = lines.skip_while(|line| !line.contains("Capturing on"));
     assert!(lines.next().is_some(), "tshark ends");
     thread::spawn(move || lines.for_each(drop));
@@ -77,7 +80,7 @@ fn tshark(filter: &str, file: &Path) -> Option<Child> {
     Some(child)
 }
 
-/// Writes what a capture has until nothing comes for half a second.
+/// Writes captured packets until none arrives for half a second.
 fn record(live: &mut LiveCapture, writer: &mut CaptureWriter) {
     let mut write = |packet: capture::LivePacket<'_>| {
         writer.record(packet.at, packet.record, packet.length).unwrap();
@@ -85,8 +88,8 @@ fn record(live: &mut LiveCapture, writer: &mut CaptureWriter) {
     while live.receive(Duration::from_millis(500), &mut write).unwrap() {}
 }
 
-/// Three transfers of 300 kB: all of their segments, as many as tshark sees, headers whole and without a byte of
-/// payload.
+/// Three transfers of 300 kB: all of their segments are captured, as many as tshark sees, with
+/// whole headers and without a byte of payload.
 #[test]
 fn every_segment_is_captured_as_tshark_does() {
     alone(|| {
@@ -98,7 +101,7 @@ fn every_segment_is_captured_as_tshark_does() {
         let mut live = LiveCapture::open(&options(server, None)).unwrap();
         let mut writer =
             CaptureWriter::begin(&ours, LiveCapture::LINK, Rotation::default()).unwrap();
-        // Not of its port.
+        // This transfer uses another port.
         fetch(serve(1_000));
         (0..3).for_each(|_| assert_eq!(fetch(server), 300_000));
         record(&mut live, &mut writer);
@@ -107,7 +110,8 @@ fn every_segment_is_captured_as_tshark_does() {
 
         let read = Everything::of_files([&ours]);
         assert_eq!(read.tally.segments, read.tally.packets);
-        // Each byte once: on a machine that stands still for a moment TCP sends some of them again.
+        // The sum counts each byte once: if the machine stalls for a moment, TCP retransmits some
+        // of them.
         let of = |from_server: bool| {
             let mut lengths = BTreeMap::new();
             for s in read.segments.iter().filter(|s| (s.source.port == port) == from_server) {
@@ -125,7 +129,8 @@ fn every_segment_is_captured_as_tshark_does() {
         assert_eq!(syns.count(), 3);
         assert!(read.segments.iter().all(|s| s.direction == PacketDirection::In));
         assert!(read.segments.iter().all(|s| !s.options.cut() && s.options.timestamps().is_some()));
-        // Headers of the cooked capture 20, IPv4 20, TCP 20 and at most 40 of options.
+        // The headers are 20 bytes of the cooked capture, 20 of IPv4, 20 of TCP and at most 40 of
+        // options.
         assert!(read.tally.captured_bytes <= read.tally.packets * 100);
         assert!(read.segments.windows(2).all(|pair| pair[0].at <= pair[1].at));
 
@@ -144,7 +149,8 @@ fn every_segment_is_captured_as_tshark_does() {
     });
 }
 
-/// As a source: segments as they come, read ahead on a thread, until it is stopped, and then what is left.
+/// The capture is a source, read ahead on a thread: it returns segments until it is stopped, and
+/// then those that are left.
 #[test]
 fn an_interface_is_a_source_of_segments() {
     alone(|| {
@@ -165,7 +171,8 @@ fn an_interface_is_a_source_of_segments() {
     });
 }
 
-/// Between two hosts: what this one sends, and what it receives; and of all interfaces at once.
+/// The packets are between two hosts: those that this one sends, and those that it receives; and of
+/// all interfaces at once.
 #[test]
 fn directions_and_interfaces_are_told() {
     alone(|| {
@@ -177,7 +184,7 @@ fn directions_and_interfaces_are_told() {
         ip("addr add 192.0.2.1/24 dev left");
         ip("link set left up");
         ip("link set right up");
-        // Until the kernel has noticed that the other end is there, it drops what is to be sent.
+        // Until the kernel has noticed that the other end is up, it drops outbound packets.
         let is_up = || {
             let output = Command::new("ip").args(["link", "show", "left"]).output().unwrap();
             String::from_utf8_lossy(&output.stdout).contains("state UP")
@@ -191,7 +198,7 @@ fn directions_and_interfaces_are_told() {
         let seen = |options: &LiveOptions| {
             let live = LiveCapture::open(options).unwrap();
             let stop = live.stopper();
-            // Nobody answers at the other end: without a neighbour there is not even a SYN.
+            // There is no host at the other end: without a neighbour entry there is not even a SYN.
             let neighbour = "neigh replace 192.0.2.2 lladdr 02:00:00:00:00:01 dev left";
             ip(neighbour);
             let address: SocketAddr = "192.0.2.2:80".parse().unwrap();
@@ -223,19 +230,20 @@ fn an_unknown_interface_is_named_with_what_there_is() {
     });
 }
 
-/// `ip` with these arguments, in the namespace of the thread.
+/// Runs `ip` with these arguments, in the namespace of the thread.
 fn ip(arguments: &str) {
     let status = Command::new("ip").args(arguments.split(' ')).status().unwrap();
     assert!(status.success(), "ip {arguments}");
 }
 
-/// A SYN to somewhere that does not answer, out of the interface `hs0`.
+/// Sends a SYN to an address that does not answer, out of the interface `hs0`.
 fn knock() {
     let at: SocketAddr = "192.0.2.9:80".parse().unwrap();
     let _ = TcpStream::connect_timeout(&at, Duration::from_millis(50));
 }
 
-/// An interface that is deleted is told, and captured again once there is one of its name: it has another number then.
+/// An interface that is deleted is reported, and captured again once there is one of its name: it
+/// has another number then.
 #[test]
 fn an_interface_that_is_made_again_is_captured_again() {
     alone(|| {
@@ -248,7 +256,7 @@ fn an_interface_that_is_made_again_is_captured_again() {
             ip("link add hs0 type dummy");
             ip("addr add 192.0.2.1/24 dev hs0");
             ip("link set hs0 up");
-            // A dummy swallows ARP, so its neighbour is made known.
+            // A dummy swallows ARP, so its neighbour is configured.
             ip("neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev hs0");
         };
         make();

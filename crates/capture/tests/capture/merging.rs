@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// 643 packets.
+/// Returns a capture of 643 packets.
 fn original() -> PathBuf {
     capture("rto001")
 }
@@ -22,7 +22,7 @@ fn write(folder: &Path, parts: &[Vec<Packet>]) -> Vec<PathBuf> {
     parts.iter().enumerate().map(file).collect()
 }
 
-/// Files that were rotated: more than stay open, given backwards, one of them compressed.
+/// Rotated files: more than stay open, given in reverse order, one of them compressed.
 #[test]
 fn rotated_files_are_read_in_the_order_of_time() {
     let folder = folder("rotated");
@@ -37,7 +37,7 @@ fn rotated_files_are_read_in_the_order_of_time() {
     assert_same(&read.segments, &Everything::of_files([original()]).segments, "rotated");
 }
 
-/// What was read of all files, in bytes on disk: all of it at the end.
+/// Progress covers all files, in bytes on disk: at the end it is complete.
 #[test]
 fn progress_is_told_in_bytes_of_files() {
     let folder = folder("progress");
@@ -56,7 +56,7 @@ fn progress_is_told_in_bytes_of_files() {
     assert_eq!(before, total);
 }
 
-/// A file that is missing, one that is none, one that is cut: each is told, the others are read.
+/// A missing file, a file of another kind, and a cut file are reported, and the others are read.
 #[test]
 fn what_is_wrong_with_one_file_costs_only_that() {
     let folder = folder("wrong");
@@ -104,15 +104,15 @@ fn numbers_are_those_of_mergecap() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However the packets are spread over files, and in whatever order these are given, they come in the order of
-    /// time: no packet is lost, and none comes twice.
+    /// For any distribution of the packets over files, in any order, they are read in the order of
+    /// time. No packet is lost, and none is read twice.
     #[test]
     fn any_split_is_put_together_again(
         of in prop::collection::vec(0..12_usize, 643),
         order in Just((0..12).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
         let folder = folder("spread");
-        // No two packets of the same time, so there is one order.
+        // No two packets have the same time, so there is one order.
         let mut all = packets(&original());
         let begin = all[0].micros;
         all.iter_mut().zip(0..).for_each(|(packet, n)| packet.micros = begin + 10 * n);

@@ -9,8 +9,8 @@ use std::io::{Write, pipe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Each packet is handed over before the next one is written: on one thread this would wait for ever if the reader
-/// asked for more than there is.
+/// Each packet is passed on before the next one is written. On one thread this would block for ever
+/// if the reader asked for more than there is.
 #[test]
 fn packets_of_a_pipe_are_handed_over_as_they_come() {
     let all = packets(&capture("rto005"));
@@ -46,11 +46,11 @@ fn reading_ahead_changes_nothing() {
     let mut batch = vec![];
     while source.next_batch(&mut batch).unwrap() {}
     assert_eq!(source.progress(), InputProgress { read: total, total: Some(total) });
-    // After the end it is the end.
+    // A further call returns the end again.
     assert!(!source.next_batch(&mut batch).unwrap() && batch.is_empty());
 }
 
-/// Errors come where they were, and what is behind them is read.
+/// Errors appear at their position, and the packets after them are read.
 #[test]
 fn errors_are_handed_over_by_threads() {
     let files = [capture("rto005"), "/no/such/file.pcap".into(), capture("rto003")];
@@ -59,7 +59,7 @@ fn errors_are_handed_over_by_threads() {
     assert!(read.only_error().contains("/no/such/file.pcap"));
 }
 
-/// Dropped in the middle, nothing waits for anything: a pipe that nobody closes would hold it up.
+/// A reader that is dropped in the middle waits for nothing: an open pipe would block it.
 #[test]
 fn a_reader_that_waits_is_left_behind() {
     let (reader, mut writer) = pipe().unwrap();
@@ -74,7 +74,8 @@ fn a_reader_that_waits_is_left_behind() {
     drop(writer);
 }
 
-/// A pipe to which nobody writes is not waited for once somebody has stopped it; what was written before is there.
+/// A pipe without a writer does not block the reader once the stop flag is set; the packets from
+/// before are read.
 #[test]
 fn a_pipe_that_waits_ends_when_it_is_stopped() {
     let (reader, mut writer) = pipe().unwrap();
@@ -91,7 +92,7 @@ fn a_pipe_that_waits_ends_when_it_is_stopped() {
     drop(writer);
 }
 
-/// A panic on the thread is one of the user's.
+/// A panic on the thread propagates to the user.
 #[test]
 fn panics_are_not_lost() {
     struct Panics;

@@ -1,4 +1,4 @@
-//! What the tests share: reading, files of their own, other programs.
+//! Shared helpers of the tests: reading, temporary files, other programs.
 
 use capture::{CaptureError, CaptureFiles, Observed, SegmentSource, Tally};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use test_support::Need;
 
-/// What was read of a source, to its end.
+/// All output of a source, up to its end.
 #[derive(Debug)]
 pub(crate) struct Everything {
     pub(crate) segments: Vec<Observed>,
@@ -31,14 +31,14 @@ impl Everything {
         Self { segments, errors, tally }
     }
 
-    /// Of files that have to be in order.
+    /// Reads files, which must have no error.
     pub(crate) fn of_files<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         let read = Self::of(CaptureFiles::new(paths));
         assert!(read.errors.is_empty(), "{:?}", read.errors);
         read
     }
 
-    /// Of bytes that may be in any order.
+    /// Reads bytes, which may be damaged.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let reader = Box::new(std::io::Cursor::new(bytes.to_vec()));
         match CaptureFiles::from_reader("bytes", reader) {
@@ -53,7 +53,7 @@ impl Everything {
     }
 }
 
-/// A folder of a test's own, empty.
+/// Returns an empty folder for one test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capture-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -61,7 +61,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The captures that come with these tests.
+/// Returns the captures of the test set.
 pub(crate) fn captures() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tcprs");
     let files = fs::read_dir(folder).expect("the captures are part of the repository");
@@ -72,12 +72,12 @@ pub(crate) fn captures() -> Vec<PathBuf> {
     files
 }
 
-/// One of them.
+/// Returns one of them.
 pub(crate) fn capture(name: &str) -> PathBuf {
     captures().into_iter().find(|file| file.file_stem().unwrap() == name).expect("it is there")
 }
 
-/// Runs a program of Wireshark's; `None`, having said so, where it is not installed.
+/// Runs a program of Wireshark's; reports a skip and returns `None` if it is not installed.
 pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
     if !test_support::has(&[Need::Program(program)]) {
         return None;
@@ -88,13 +88,13 @@ pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// The path as programs are told it.
+/// Returns the path as an argument for programs.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// Asserts that two rows of segments are the same but for their labels, and shows the first that
-/// differs.
+/// Asserts that two rows of segments are the same except for their labels, and shows the first
+/// difference.
 pub(crate) fn assert_same(segments: &[Observed], expected: &[Observed], what: &str) {
     let bare = |segment: &Observed| Observed { label: 0, ..*segment };
     let differs = segments.iter().zip(expected).find(|(one, other)| bare(one) != bare(other));

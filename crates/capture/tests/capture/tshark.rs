@@ -1,4 +1,4 @@
-//! The same segments as tshark shows, field by field.
+//! Compares segments with tshark's, field by field.
 
 use crate::tools::{Everything, assert_same, captures, folder, text, wireshark};
 use capture::{CapturedOptions, Observed, TcpEnd};
@@ -6,7 +6,7 @@ use segment::{Flags, TcpOptions, Timestamps};
 use std::path::Path;
 use units::{Instant, SeqNum};
 
-/// What tshark is asked for, in the order in which [`segment`] reads it.
+/// The fields that tshark prints, in the order in which [`segment`] reads them.
 const FIELDS: [&str; 24] = [
     "frame.number",
     "frame.time_epoch",
@@ -34,17 +34,17 @@ const FIELDS: [&str; 24] = [
     "tcp.options.timestamp.tsecr",
 ];
 
-/// How tshark is to read: numbers as they are, fragments as packets.
+/// Preferences of tshark: absolute numbers, fragments as packets.
 const PREFERENCES: [&str; 3] =
     ["tcp.relative_sequence_numbers:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE"];
 
-/// The segments of a capture as tshark reads them; `None`, having said so, without tshark.
+/// Reads the segments of a capture with tshark; reports a skip and returns `None` without it.
 pub(crate) fn tshark(path: &Path) -> Option<Vec<Observed>> {
     let mut arguments = vec!["-n", "-r", text(path), "-T", "fields", "-E", "occurrence=a"];
     for preference in PREFERENCES {
         arguments.extend(["-o", preference]);
     }
-    // Segments that ICMP errors quote are none.
+    // Segments that ICMP errors quote do not count.
     arguments.extend(["-Y", "tcp && !icmp && !icmpv6"]);
     let sack = ["tcp.options.sack_le", "tcp.options.sack_re"];
     for field in FIELDS.iter().chain(&sack) {
@@ -55,7 +55,8 @@ pub(crate) fn tshark(path: &Path) -> Option<Vec<Observed>> {
     Some(lines.lines().map(|line| segment(&line.split('\t').collect::<Vec<_>>())).collect())
 }
 
-/// A number as tshark writes it, which may be hexadecimal; of several layers, that of the innermost.
+/// Returns a number that tshark writes, which may be hexadecimal; of several layers, that of the
+/// innermost.
 fn number(field: &str) -> u64 {
     let last = field.rsplit(',').next().unwrap();
     match last.strip_prefix("0x") {
@@ -68,7 +69,7 @@ fn maybe(field: &str) -> Option<u64> {
     (!field.is_empty()).then(|| number(field))
 }
 
-/// `1285862332.766649000`.
+/// Parses `1285862332.766649000`.
 fn instant(field: &str) -> Instant {
     let (seconds, nanos) = field.split_once('.').unwrap();
     assert_eq!(nanos.len(), 9);
@@ -134,7 +135,7 @@ fn every_field_of_every_segment_is_what_tshark_shows() {
     }
 }
 
-/// Packets of each file as capinfos counts them; all of them are segments.
+/// The number of packets of each file is that of capinfos; all of them are segments.
 #[test]
 fn every_packet_is_counted() {
     let captures = captures();
@@ -153,7 +154,7 @@ fn every_packet_is_counted() {
     assert_eq!(read, counted.collect::<Vec<u64>>());
 }
 
-/// A capture of yours: `make test-capture CAPTURE=file.pcap`.
+/// Compares a capture of the user: `make test-capture CAPTURE=file.pcap`.
 #[test]
 #[ignore = "for a capture of yours: make test-capture CAPTURE=FILE"]
 fn a_capture_of_yours_is_what_tshark_shows() {

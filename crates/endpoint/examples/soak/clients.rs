@@ -1,4 +1,4 @@
-//! The kernel's side: clients that do what real ones do, one thing after the other.
+//! The kernel's side: clients that imitate real ones, one step after the other.
 
 use crate::protocol::{Pattern, Wish};
 use crate::tally::Tally;
@@ -11,13 +11,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use units::Instant;
 
-/// No transfer takes so long on this link, whatever is lost of it.
+/// Longest time of a transfer on this link, with any losses.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server that has not said anything for so long may be gone.
+/// Silence of a server after which it may be gone.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Who comes, and until when.
+/// The clients' number, server and end time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     pub(crate) server: SocketAddr,
@@ -57,21 +57,21 @@ async fn client(crowd: Crowd, mut dice: Dice, (pattern, tally): (Arc<Pattern>, A
     }
 }
 
-/// One connection, and what becomes of it.
+/// One connection, and its course.
 #[derive(Clone, Copy, Debug)]
 enum Visit {
-    /// Wishes one after the other.
+    /// The same request several times, one after the other.
     Orderly { wish: Wish, times: u64 },
-    /// The client says at once that it will say nothing more.
+    /// The client sends FIN right after its request.
     HalfClosed { bytes: u64 },
-    /// The client is gone after a part.
+    /// The client closes after a part of the answer.
     LeftEarly { bytes: u64, read: u64 },
-    /// The server is.
+    /// The server resets after its answer.
     Breached { bytes: u64 },
 }
 
 impl Visit {
-    /// Mostly short downloads, as the traffic of pages is.
+    /// Draws a visit: mostly short downloads, as in the traffic of pages.
     fn draw(dice: &mut Dice) -> Self {
         let orderly = |wish, times| Self::Orderly { wish, times };
         match dice.between(0, 100) {
@@ -88,7 +88,7 @@ impl Visit {
         }
     }
 
-    /// Answers with the bytes that were moved.
+    /// Makes the visit; returns the bytes that were moved.
     async fn pay(self, server: SocketAddr, pattern: &Pattern) -> io::Result<u64> {
         let mut stream = TcpStream::connect(server).await?;
         match self {
@@ -111,7 +111,7 @@ impl Visit {
             Self::LeftEarly { bytes, read } => {
                 Wish::Download(bytes).send(&mut stream).await?;
                 pattern.read(&mut stream, read).await?;
-                // Closing with bytes unread or on their way: the kernel resets.
+                // Closing with bytes unread or in flight makes the kernel send a reset.
                 Ok(read)
             }
             Self::Breached { bytes } => {
@@ -119,7 +119,8 @@ impl Visit {
                 let read = tokio::time::timeout(SILENCE, pattern.read(&mut stream, bytes + 1));
                 let end = match read.await {
                     Ok(end) => end,
-                    // The reset was lost, and nobody repeats one: the client says something.
+                    // The reset was lost, and it is never retransmitted, so the client sends a
+                    // byte.
                     Err(_) => provoke(&mut stream).await,
                 };
                 match end {
@@ -132,7 +133,7 @@ impl Visit {
     }
 }
 
-/// Speaks to a server that may have gone, which answers with a reset then.
+/// Sends to a server that may have closed, which then answers with a reset.
 async fn provoke(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(&[0]).await?;
     let mut rest = Vec::new();
@@ -162,7 +163,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// From `low` to below `high`, or `low`.
+    /// Returns a number from `low` to below `high`, or `low`.
     const fn between(&mut self, low: u64, high: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

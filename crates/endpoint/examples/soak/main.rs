@@ -1,15 +1,17 @@
-//! An hour under load: does the endpoint keep anything that it should have let go?
+//! A soak test of an hour under load: it checks that the endpoint frees everything that it should.
 //!
-//! Clients on the kernel's sockets, in a namespace behind an emulated link that loses packets, open
-//! connections to one endpoint: short downloads and long ones, several on one connection, uploads,
-//! half-closes, and connections that either side breaks off in the middle. Every byte is checked. A line
-//! every sixtieth of the time says what the process takes and what is open. Needs root.
+//! Clients on the kernel's sockets are in a namespace behind an emulated link that loses packets.
+//! They open connections to one endpoint: short and long downloads, several on one connection,
+//! uploads, half-closes, and connections that either side breaks off in the middle. Every byte is
+//! checked. There are sixty status lines in all, with the memory of the process and the number of
+//! open connections. The program needs root.
 //!
 //! `cargo run --release -p headstart-endpoint --example soak [TIME [CLIENTS]]`, default `3600s 40`.
 //!
-//! It fails (exit code 1) if a transfer fails that nobody broke off, if memory grows (the most in the
-//! last quarter of the time beside the most in the second), or if anything is left open when the clients
-//! are gone.
+//! It fails (exit code 1) in three cases:
+//! - A transfer fails although neither side broke it off.
+//! - Memory grows: the maximum in the last quarter of the time is compared with that in the second.
+//! - A connection is left open when the clients are gone.
 
 mod clients;
 mod protocol;
@@ -31,9 +33,9 @@ use units::{Duration, Rate};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Lines in all.
+/// Number of status lines.
 const LINES: u32 = 60;
-/// Retransmissions and the longest waits for a peer end within this time after the last client.
+/// Time after the last client within which retransmissions and the longest waits for a peer end.
 const FAREWELL: Duration = Duration::from_secs(90);
 
 /// Everything but the clients' tasks.
@@ -49,7 +51,7 @@ impl Bed {
     async fn new() -> Outcome<Self> {
         let [near, far] = Addresses::numbered(0);
         let client = Namespace::new()?;
-        // Whoever closes first keeps its port for a minute: as many as there are.
+        // The side that closes first keeps its port for a minute, so all ports are made available.
         client.set_sysctl("net.ipv4.ip_local_port_range", "1024 65535")?;
         client.set_sysctl("net.ipv4.tcp_tw_reuse", "1")?;
         let device = Interface::open(&client, &InterfaceConfig::new(near))?;
@@ -87,7 +89,7 @@ fn arguments() -> Outcome<(Duration, u64)> {
     Ok((time, clients))
 }
 
-/// True if it holds.
+/// Runs the test; returns true if it passes.
 fn soak(time: Duration, clients: u64) -> Outcome<bool> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
@@ -119,7 +121,7 @@ async fn sleep_until(clock: &Clock, at: units::Instant) {
     tokio::time::sleep(std::time::Duration::from_nanos(left.as_nanos())).await;
 }
 
-/// Waits until nothing is open, but not for ever.
+/// Waits until nothing is open, with a time limit.
 async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<EndpointStatus> {
     let end = clock.now() + FAREWELL;
     loop {

@@ -1,19 +1,20 @@
-//! What clients ask for: a byte that says what, and how many bytes it is about.
+//! The clients' requests: a byte for the kind, and a number of bytes.
 
 use std::io::{self, ErrorKind};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// A prime, so that no segment, buffer or ring size repeats with it: what is misplaced differs.
+/// Length of the pattern. It is a prime, so no segment, buffer or ring size is a multiple of it,
+/// and misplaced data differs.
 const PERIOD: usize = 65_521;
 
-/// What a client wants.
+/// A client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// So many bytes.
+    /// The server sends this many bytes.
     Download(u64),
-    /// To send so many; one byte says that they have come.
+    /// The client sends this many bytes, and the server confirms them with one byte.
     Upload(u64),
-    /// So many bytes, and then no orderly end.
+    /// The server sends this many bytes, and then ends the connection with a reset.
     Breach(u64),
 }
 
@@ -33,7 +34,7 @@ impl Wish {
         to.write_all(&self.encode()).await
     }
 
-    /// The next wish; `None` if there is none any more.
+    /// Receives the next request; `None` after the last.
     pub(crate) async fn receive(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
         let mut kind = [0];
         if from.read(&mut kind).await? == 0 {
@@ -49,7 +50,7 @@ impl Wish {
     }
 }
 
-/// The bytes of every transfer: each differs from its neighbours at all distances that matter.
+/// The bytes of every transfer: no shift by a relevant distance maps them to themselves.
 pub(crate) struct Pattern(Vec<u8>);
 
 impl Pattern {
@@ -58,10 +59,10 @@ impl Pattern {
         Self((0..2 * PERIOD).map(|n| byte(n % PERIOD)).collect())
     }
 
-    /// The bytes from `offset` on, at most `most`.
+    /// Returns the bytes from `offset` on, at most `most`.
     fn from(&self, offset: u64, most: u64) -> &[u8] {
         let begin = (offset % PERIOD as u64) as usize;
-        // The second half repeats the first, so that a period begins anywhere.
+        // The second half repeats the first, so that a period can begin anywhere.
         let len = most.min(PERIOD as u64) as usize;
         &self.0[begin..begin + len]
     }
@@ -80,7 +81,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Reads so many bytes, which have to be the right ones.
+    /// Reads this many bytes, and checks them.
     pub(crate) async fn read(
         &self,
         from: &mut (impl AsyncRead + Unpin),

@@ -1,4 +1,4 @@
-//! The endpoint's side: grants wishes until there are no more.
+//! The endpoint's side: answers requests until there are no more.
 
 use crate::protocol::{Pattern, Wish};
 use endpoint::{Listener, Stream};
@@ -12,7 +12,8 @@ pub(crate) async fn serve(mut listener: Listener) {
     let pattern = Arc::new(Pattern::new());
     while let Ok((stream, _)) = listener.accept().await {
         let pattern = Arc::clone(&pattern);
-        // What a client breaks off ends with an error here, too; it is the client that knows.
+        // A transfer that a client breaks off is an error on this side, too; only the client knows
+        // the difference.
         tokio::spawn(async move { grant(stream, &pattern).await.ok() });
     }
 }

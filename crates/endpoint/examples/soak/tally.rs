@@ -1,4 +1,4 @@
-//! What is counted, and what the process takes.
+//! Counters of the run, and the memory of the process.
 
 use endpoint::EndpointStatus;
 use std::io;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use units::Instant;
 
-/// Above the lines of [`Tally::line`].
+/// Head of the table for the lines of [`Tally::line`].
 pub(crate) const HEADER: &str =
     "   time s  RSS MiB     open  buffers KiB    visits        MB  failures";
 
-/// Growth below this is no growth: what an allocator keeps for later varies by as much.
+/// Growth below this does not count, KiB: an allocator's reserves vary as much.
 const SLACK_KIB: u64 = 4096;
-/// The same, as a share: one part in so many.
+/// Growth below this share does not count either: the divisor of the memory.
 const SLACK_SHARE: u64 = 10;
-/// As many failures are kept by name.
+/// Maximum number of failures with a description.
 const NAMED: usize = 20;
 
-/// What all clients did.
+/// Counters of all clients.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     visits: AtomicU64,
@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// The first ones.
+    /// Returns the descriptions of the first failures.
     pub(crate) fn failures(&self) -> Vec<String> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -67,8 +67,10 @@ impl Tally {
 pub(crate) struct Memory(Vec<u64>);
 
 impl Memory {
+    /// Adds a sample.
+    ///
     /// # Errors
-    /// If `/proc` is not there.
+    /// If `/proc` is missing.
     pub(crate) fn look(&mut self) -> io::Result<()> {
         let status = std::fs::read_to_string("/proc/self/status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -81,7 +83,7 @@ impl Memory {
         self.0.last().copied().unwrap_or(0)
     }
 
-    /// The most in a quarter of the time, from 0.
+    /// Returns the maximum in a quarter of the time, numbered from 0.
     fn most(&self, quarter: usize) -> u64 {
         let len = self.0.len();
         self.0[quarter * len / 4..(quarter + 1) * len / 4].iter().copied().max().unwrap_or(0)
@@ -92,7 +94,8 @@ impl Memory {
         format!("at most {most:?} KiB in the quarters of the time")
     }
 
-    /// What it has grown by, if it has: the first quarter fills what has a size of its own.
+    /// Describes the growth, if there is any. The first quarter is left out, since it fills buffers
+    /// of fixed size.
     pub(crate) fn growth(&self) -> Option<String> {
         let (before, after) = (self.most(1), self.most(3));
         (after > before + before / SLACK_SHARE + SLACK_KIB)

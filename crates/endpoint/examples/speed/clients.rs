@@ -13,18 +13,18 @@ fn seconds(clock: &Clock) -> f64 {
     clock.now().as_nanos() as f64 / 1e9
 }
 
-/// Bits a second of one connection, once it has begun.
+/// Returns the bits per second of one connection, after its start.
 pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) -> io::Result<f64> {
     let address = SocketAddr::new(server.ip(), BULK);
     let mut stream = namespace.run(|| TcpStream::connect(address))??;
-    // A server that falls silent has sent nothing, and is not waited for.
+    // A silent server sends nothing, so the client does not wait for it.
     stream.set_read_timeout(Some(time / 50))?;
     let mut buffer = vec![0; 1 << 20];
     let start = Clock::start();
     let (mut begun, mut bytes) = (None, 0);
     loop {
         let now = seconds(&start);
-        // A tenth of the time goes by before it counts.
+        // Measuring starts after a tenth of the time.
         if begun.is_none() && now > time.as_secs_f64() / 10.0 {
             begun = Some((now, bytes));
         }
@@ -40,7 +40,8 @@ pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) ->
     }
 }
 
-/// Requests a second of so many clients at once, each on one connection or with one for each.
+/// Returns the requests per second of this many clients at once, each on one connection or with one
+/// for each request.
 pub(crate) fn requests(
     namespace: &Namespace,
     server: SocketAddr,
@@ -48,7 +49,7 @@ pub(crate) fn requests(
     (clients, kept): (usize, bool),
 ) -> io::Result<f64> {
     let addresses = (REQUESTS..REQUESTS + PORTS).map(|port| SocketAddr::new(server.ip(), port));
-    // Sockets belong to the namespace of the thread that opens them.
+    // Sockets are in the namespace of the thread that opens them.
     namespace.run(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -70,7 +71,7 @@ pub(crate) fn requests(
     })?
 }
 
-/// How many requests were answered, and how many connections refused.
+/// Returns the number of answered requests, and of refused connections.
 async fn client(
     address: SocketAddr,
     (start, time): (Clock, Duration),

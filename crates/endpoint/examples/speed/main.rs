@@ -1,6 +1,6 @@
-//! How fast the endpoint is towards the kernel's TCP in a namespace, beside smoltcp doing the same on the
-//! same kind of device, in the same run: bulk data, requests of 1 KB on kept connections, requests with a
-//! connection each. Needs root.
+//! Measures the endpoint's speed towards the kernel's TCP in a namespace, beside smoltcp with the
+//! same work on the same kind of device, in the same run. The workloads are bulk data, requests of
+//! 1 KB on kept connections, and requests with a connection each. The program needs root.
 //!
 //! `cargo run --release -p headstart-endpoint --example speed [SECONDS [CLIENTS]]`
 
@@ -14,19 +14,21 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// Sends for as long as the client reads.
+/// Port that sends for as long as the client reads.
 const BULK: u16 = 1;
 /// The first of the ports that answer a request with 1 KB, and wait for the next.
 const REQUESTS: u16 = 2;
-/// So many: a client's kernel finds a port of its own for each connection ever more slowly once those towards one address are taken,
-/// each for a minute, and 14,000 connections take them.
+/// Number of these ports. A client's kernel finds a local port ever more slowly once most of those
+/// towards one address and port are in use. Each is in use for a minute, and 14,000 connections use
+/// them up.
 const PORTS: u16 = 16;
-/// How many closed connections a kernel remembers, each for a minute: beyond, ports are used again that the server has not done with.
+/// Setting for the number of closed connections that a kernel remembers, each for a minute. If
+/// there are more, it reuses ports that the server still remembers.
 const CLOSED: &str = "/proc/sys/net/ipv4/tcp_max_tw_buckets";
-/// What comes for a request: 1 KB in all.
+/// Size of an answer, bytes: 1 KB in all.
 const ANSWER: usize = 1024;
 
-/// The addresses of kernel and server in network `n`.
+/// Returns the addresses of kernel and server in network `n`.
 fn addresses(n: u8) -> (Ipv4Addr, Ipv4Addr) {
     (Ipv4Addr::new(198, 19, n, 1), Ipv4Addr::new(198, 19, n, 2))
 }
@@ -55,7 +57,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "", "bulk Mbit/s", "requests/s kept", "requests/s, each new"
     );
     for (n, (name, serve)) in (1..).zip(servers) {
-        // One each, so that neither finds what the other's connections left.
+        // Each has a namespace of its own, so that neither meets remains of the other's
+        // connections.
         let namespace = Namespace::new()?;
         namespace.run(|| fs::write(CLOSED, "1000000"))??;
         let address = serve(&namespace, n)?;

@@ -15,17 +15,18 @@ use std::process::Command;
 use std::sync::mpsc;
 
 const NAME: &str = "hs-smol";
-/// Sockets that wait for requests or answer them: twice as many as clients, for those that close.
+/// Number of sockets that wait for requests or answer them: twice the number of clients, because
+/// some are closing.
 const SOCKETS: usize = 512;
 
-/// Serves on a thread of its own.
+/// Serves on a thread of its own; returns its address.
 pub(crate) fn serve(namespace: &Namespace, n: u8) -> Result<SocketAddr, Box<dyn Error>> {
     let (kernel, server) = addresses(n);
     let (ready, begun) = mpsc::channel();
     // The device stays on the thread that has opened it.
     namespace.spawn(move || {
         let device = TunTapInterface::new(NAME, Medium::Ip)?;
-        // Whoever waits for it is there.
+        // The receiver waits for this signal.
         let _ = ready.send(());
         run(device, server)
     })?;
@@ -43,7 +44,7 @@ fn run(mut device: TunTapInterface, server: Ipv4Addr) -> io::Result<()> {
     let mut interface =
         Interface::new(Config::new(HardwareAddress::Ip), &mut device, Instant::now());
     interface.update_ip_addrs(|addresses| {
-        // There is room for one.
+        // The list has room for one.
         let _ = addresses.push(IpCidr::new(server.into(), 24));
     });
     let mut sockets = SocketSet::new(Vec::new());
@@ -59,7 +60,8 @@ fn run(mut device: TunTapInterface, server: Ipv4Addr) -> io::Result<()> {
         for (handle, port) in requests.iter().zip(ports()) {
             respond(open(&mut sockets, *handle, port), &answer);
         }
-        // What has come meanwhile may leave a socket with something to do, and no further packet comes to tell of it.
+        // Packets received meanwhile may leave a socket with work to do, and no further packet will
+        // signal that.
         if interface.poll(Instant::now(), &mut device, &mut sockets)
             == PollResult::SocketStateChanged
         {
@@ -77,7 +79,7 @@ fn socket(buffer: usize) -> Socket<'static> {
     socket
 }
 
-/// The socket, which listens again once it is closed.
+/// Returns the socket, which listens again once it is closed.
 fn open<'a>(
     sockets: &'a mut SocketSet<'static>,
     handle: SocketHandle,
@@ -86,7 +88,7 @@ fn open<'a>(
     let socket = sockets.get_mut::<Socket<'static>>(handle);
     if !socket.is_open() || socket.state() == smoltcp::socket::tcp::State::TimeWait {
         socket.abort();
-        // It is closed, and the port is not 0.
+        // Listening cannot fail: the socket is closed, and the port is not 0.
         let _ = socket.listen(port);
     } else if !socket.may_recv() && socket.may_send() {
         socket.close();
@@ -95,7 +97,7 @@ fn open<'a>(
 }
 
 fn respond(socket: &mut Socket<'_>, answer: &[u8]) {
-    // A request comes whole: it is shorter than a segment, and the next waits for its answer.
+    // A request arrives whole: it is shorter than a segment, and the next waits for its answer.
     if socket.can_recv() && socket.recv(|bytes| (bytes.len(), ())).is_ok() {
         let _ = socket.send_slice(answer);
     }

@@ -1,29 +1,29 @@
-//! What a device adds to a packet: which checksums are to be filled in or need no check, and how a
-//! super-packet is to be cut (virtio 1.2 §5.1.6; Linux `IFF_VNET_HDR`).
+//! The virtio header of a packet (virtio 1.2 §5.1.6; Linux `IFF_VNET_HDR`). It says whether the
+//! checksum must be filled in or needs no check, and how to cut a super-packet.
 
 use tun_rs::{VIRTIO_NET_HDR_LEN, VirtioNetHdr};
 use wire::Partial;
 
 /// Flag: the checksum is to be filled in.
 const NEEDS_CHECKSUM: u8 = 1;
-/// Flag: somebody has checked it.
+/// Flag: the checksum was verified already.
 const DATA_VALID: u8 = 2;
-/// Kinds of super-packets, and a bit beside them that says ECN.
+/// Kinds of super-packets, and a bit beside them for ECN.
 const WHOLE: u8 = 0;
 const TCP_V4: u8 = 1;
 const TCP_V6: u8 = 4;
 const ECN: u8 = 0x80;
 
-/// Bytes of the header that goes before a packet.
+/// Size of the header before a packet, bytes.
 pub(crate) const OFFLOAD_HEADER: usize = VIRTIO_NET_HDR_LEN;
 
-/// A packet that came.
+/// A received packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Its transport checksum needs no check: it never left this machine, or was checked.
+    /// True if its transport checksum needs no check: it never left this machine, or was checked.
     pub(crate) checked: bool,
-    /// It is several segments in one, each of so much payload and the last of what is left.
+    /// Payload of each segment, if it is several segments in one; the last has the rest.
     pub(crate) segment_size: Option<u16>,
 }
 
@@ -42,11 +42,11 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What the kernel is left to do with a packet that leaves.
+/// The work left to the kernel for a sent packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offload {
     pub(crate) checksum: Partial,
-    /// It is to be cut into segments of so much payload; zero: not at all.
+    /// Payload of the segments that it is to be cut into; zero: no cutting.
     pub(crate) segment_size: u16,
     pub(crate) v6: bool,
 }
@@ -67,7 +67,7 @@ impl Offload {
             csum_start: self.checksum.start,
             csum_offset: self.checksum.offset,
         };
-        // It fits: whoever calls has reserved the room.
+        // The header fits: the caller has reserved the room.
         let _ = header.encode(packet);
     }
 }

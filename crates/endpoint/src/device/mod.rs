@@ -1,5 +1,6 @@
-//! Where packets come from and go to: any descriptor that gives one IP packet for each read and takes
-//! one for each write. A TUN device does, and so does a socket that keeps messages apart.
+//! The source and sink of packets: any descriptor that returns one IP packet for each read and
+//! takes one for each write. A TUN device does so, and so does a socket that preserves message
+//! boundaries.
 
 mod frame;
 mod tun;
@@ -23,21 +24,22 @@ pub struct Device {
     name: Option<String>,
 }
 
-/// Room for the packets that wait in an in-memory device, bytes: some 2000 of full size.
+/// Socket buffers of an in-memory device, bytes: some 2000 packets of full size.
 const MEMORY: usize = 4 << 20;
 
-/// What came of handing over a packet.
+/// The result of sending a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendOutcome {
     Done,
-    /// There is no room for it now.
+    /// The device has no room for it now.
     Blocked,
-    /// It was refused, as a network drops a packet.
+    /// The device refused it, like a network that drops a packet.
     Refused,
 }
 
 impl Device {
-    /// Packets of `descriptor`, of `mtu` bytes at most, which becomes non-blocking.
+    /// Creates a device from `descriptor`, for packets of at most `mtu` bytes. The descriptor
+    /// becomes non-blocking.
     ///
     /// # Errors
     /// If the system refuses that.
@@ -47,14 +49,14 @@ impl Device {
         Ok(Self { descriptor: Box::new(descriptor), mtu, offload: false, name: None })
     }
 
-    /// The same; the descriptor's packets bear a virtio header of 10 bytes each, with what is left to
-    /// do of checksums and segmentation (`IFF_VNET_HDR`, with at least `TUN_F_CSUM`).
+    /// Enables virtio headers: each packet of the descriptor has one of 10 bytes, with the work
+    /// left for checksums and segmentation (`IFF_VNET_HDR`, with at least `TUN_F_CSUM`).
     #[must_use]
     pub fn with_offload(self) -> Self {
         Self { offload: true, ..self }
     }
 
-    /// Two devices back to back, within the process: what one sends the other receives.
+    /// Creates two devices back to back, within the process: each receives what the other sends.
     ///
     /// # Errors
     /// If there are no more descriptors.
@@ -62,23 +64,23 @@ impl Device {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let (a, b) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
         for end in [&a, &b] {
-            // Less is granted than asked for where the system's limit is lower.
+            // The system may set a smaller buffer if its limit is lower.
             setsockopt(end, sockopt::SndBuf, &MEMORY)?;
         }
         Ok((Self::new(a, mtu)?, Self::new(b, mtu)?))
     }
 
-    /// Its name in its namespace, if it has one.
+    /// Returns its name in its namespace, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Longest packet, bytes.
+    /// Returns the longest packet, bytes.
     pub const fn mtu(&self) -> u16 {
         self.mtu
     }
 
-    /// Packets bear a virtio header.
+    /// Returns true if packets have a virtio header.
     pub(crate) const fn offloads(&self) -> bool {
         self.offload
     }
@@ -93,19 +95,18 @@ impl Device {
         }
     }
 
-    /// Hands over a packet in two pieces; the first begins with the virtio header if there is to be
-    /// one.
+    /// Sends a packet in two pieces; the first begins with the virtio header if there is to be one.
     pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<SendOutcome> {
         let pieces = [IoSlice::new(headers), IoSlice::new(payload)];
         let pieces = if payload.is_empty() { &pieces[..1] } else { &pieces };
         match writev(&self.descriptor, pieces) {
             Ok(_) => Ok(SendOutcome::Done),
             Err(Errno::EAGAIN) => Ok(SendOutcome::Blocked),
-            // The device is down, the packet too long, or memory short: as if the network lost it.
+            // The device is down, the packet too long, or memory short: the packet counts as lost.
             Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::ENOBUFS | Errno::EINTR) => {
                 Ok(SendOutcome::Refused)
             }
-            // Nobody is at the other end any more: reading says so, after what came before.
+            // The other end is closed: reading reports that, after the packets from before.
             Err(Errno::EPIPE) => Ok(SendOutcome::Refused),
             Err(errno) => Err(errno.into()),
         }

@@ -11,44 +11,45 @@ use tun_rs::DeviceBuilder;
 /// IPv6 addresses of the network namespace that the calling thread is in.
 const ADDRESSES: &str = "/proc/thread-self/net/if_inet6";
 
-/// `IFA_F_TENTATIVE`: not known yet to be of this host alone.
+/// `IFA_F_TENTATIVE`: duplicate address detection is not finished.
 const TENTATIVE: u32 = 0x40;
 
-/// Milliseconds after which a new address is taken for usable whatever the kernel says.
+/// Time after which a new address counts as usable in any case, milliseconds.
 const USABLE_AFTER_MS: u32 = 1000;
 
-/// A TUN device as it is to be. It belongs to the network namespace that the calling thread is in, and
-/// goes with its descriptor.
+/// The settings of a TUN device. It is in the network namespace of the calling thread, and is
+/// removed with its descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunConfig {
-    /// Its name, of 15 bytes at most, with `%d` for the first number that is free; `None`: the kernel
+    /// Its name, of 15 bytes at most, with `%d` for the first free number; `None`: the kernel
     /// chooses.
     pub name: Option<String>,
     /// Longest packet, bytes.
     pub mtu: u16,
-    /// The kernel fills in checksums, cuts super-packets into segments and hands such over itself
-    /// (`IFF_VNET_HDR`, TSO). Faster by far; without it captures and queues see single packets.
+    /// Leaves checksums and the cutting of super-packets to the kernel, which also passes
+    /// super-packets on itself (`IFF_VNET_HDR`, TSO). This is faster by far; without it captures
+    /// and queues see single packets.
     pub offload: bool,
-    /// The kernel's own address on it and the length of its network's prefix. The endpoint's address
-    /// is another one of that network.
+    /// The kernel's own address on it and the length of its network's prefix. The endpoint has
+    /// another address of that network.
     pub v4: Option<(Ipv4Addr, u8)>,
-    /// The same for IPv6.
+    /// The kernel's own IPv6 address on it and the length of its network's prefix.
     pub v6: Option<(Ipv6Addr, u8)>,
 }
 
 impl Default for TunConfig {
-    /// 1500 bytes, with offload, without addresses.
+    /// Returns 1500 bytes, with offload, without addresses.
     fn default() -> Self {
         Self { name: None, mtu: 1500, offload: true, v4: None, v6: None }
     }
 }
 
 impl Device {
-    /// Makes a TUN device, or takes over a persistent one of that name, and brings it up.
+    /// Creates a TUN device, or takes over a persistent one of that name, and brings it up.
     ///
     /// # Errors
-    /// If there are no TUN devices here, the process lacks `CAP_NET_ADMIN`, or the name is taken or impossible; the
-    /// message says which.
+    /// If the system has no TUN devices, the process lacks `CAP_NET_ADMIN`, or the name is taken or
+    /// impossible; the message says which.
     pub fn tun(config: &TunConfig) -> io::Result<Self> {
         let mut builder = DeviceBuilder::new().mtu(config.mtu).offload(config.offload);
         if let Some(name) = &config.name {
@@ -70,11 +71,12 @@ impl Device {
     }
 }
 
-/// The kernel takes a new IPv6 address for one that others may have until it has had a moment's time to see that a TUN device has no
-/// others (`addrconf_dad_begin`). A connection made before that is sent from another address of the host, and never answered.
+/// Waits until an IPv6 address is usable. The kernel runs duplicate address detection on a new one
+/// for a moment (`addrconf_dad_begin`), though a TUN device has no other hosts. A connection made
+/// before that has another source address of the host, and is never answered.
 fn wait_until_usable(address: Ipv6Addr) {
     for _ in 0..USABLE_AFTER_MS {
-        // Without /proc nobody can say.
+        // Without /proc the state is unknown.
         let Ok(addresses) = fs::read_to_string(ADDRESSES) else { return };
         if !is_tentative(&addresses, address) {
             return;
@@ -83,7 +85,8 @@ fn wait_until_usable(address: Ipv6Addr) {
     }
 }
 
-/// By the lines of `if_inet6`: address, number of the device, length of the prefix, scope, flags, name of the device.
+/// Reads the lines of `if_inet6`: address, number of the device, length of the prefix, scope,
+/// flags, name of the device.
 fn is_tentative(addresses: &str, address: Ipv6Addr) -> bool {
     let wanted = format!("{:032x}", address.to_bits());
     let line = addresses.lines().find(|line| line.starts_with(&wanted));
@@ -98,7 +101,7 @@ fn explain(error: io::Error, config: &TunConfig) -> io::Error {
         Errno::EPERM | Errno::EACCES => {
             (ErrorKind::PermissionDenied, "it takes root or CAP_NET_ADMIN".to_owned())
         }
-        // The device file is missing, or nobody is behind it.
+        // The device file is missing, or has no driver.
         Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => {
             (ErrorKind::NotFound, "there is no /dev/net/tun here: try `modprobe tun`".to_owned())
         }
@@ -116,7 +119,7 @@ fn explain(error: io::Error, config: &TunConfig) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Lines as `if6_seq_show` of Linux writes them.
+    /// These are lines as `if6_seq_show` of Linux writes them.
     #[test]
     fn a_tentative_address_is_told_from_one_in_use() {
         let addresses = "fe800000000000000000000000000001 04 40 20 80     eth0\n\
@@ -129,8 +132,8 @@ mod tests {
         }
     }
 
-    /// Numbers of errors as in Linux's `errno.h`, which is what the kernel answers where the module is missing, the name is
-    /// taken and so on.
+    /// Numbers of errors are those of Linux's `errno.h`, with which the kernel answers if the
+    /// module is missing, the name is taken and so on.
     #[test]
     fn errors_say_what_to_do() {
         let config = TunConfig { name: Some("hs7".to_owned()), ..TunConfig::default() };

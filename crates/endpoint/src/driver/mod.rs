@@ -1,5 +1,6 @@
-//! The thread that owns device, stack and timers. One turn: what applications want, what has arrived,
-//! what is due, what may leave; then it wakes whom that concerns and sleeps until there is more.
+//! The thread that owns device, stack and timers. One turn handles applications' commands, received
+//! packets and due timers, and sends. Then the driver wakes waiting tasks, and sleeps until there
+//! is more.
 
 mod outbox;
 mod sleep;
@@ -16,9 +17,9 @@ use std::sync::Arc;
 use std::thread;
 use units::{Duration, Instant};
 
-/// Packets that are read before something is sent.
+/// Maximum number of packets read before it sends.
 const READ_AT_ONCE: usize = 64;
-/// Segments that are sent before something is read.
+/// Maximum number of segments sent before it reads.
 const SENT_AT_ONCE: usize = 512;
 
 /// Starts the driver of `device`.
@@ -33,7 +34,7 @@ pub(crate) fn start(
     thread.spawn(move || {
         sleep::prepare();
         let linger = config.linger;
-        // The host shares memory within its thread only, so it is made here.
+        // The host shares memory within its thread only, so it is created on this thread.
         let stack = Stack::new(config, device.mtu(), remote, secrets);
         Driver::new(device, stack, mailbox, linger).run();
     })?;
@@ -46,13 +47,13 @@ struct Driver {
     mailbox: Arc<Mailbox>,
     clock: Clock,
     commands: Vec<Command>,
-    /// What is read into.
+    /// Buffer for received packets.
     buffer: Vec<u8>,
     outbox: Outbox,
-    /// What follows when there is room in the device.
+    /// The next segment, which waits for room in the device.
     next: Option<OutgoingSegment>,
     linger: Duration,
-    /// Since when no application is left.
+    /// Time since which no application is left.
     closing: Option<Instant>,
 }
 
@@ -73,7 +74,7 @@ impl Driver {
         }
     }
 
-    /// Until no application is left, or the device is gone.
+    /// Runs until no application is left, or the device is gone.
     fn run(&mut self) {
         let ended = loop {
             match self.turn() {
@@ -83,13 +84,14 @@ impl Driver {
             }
         };
         self.mailbox.close();
-        // What came last may have ended connections, which the core tells once it was asked to send.
+        // The last packets may have ended connections; the core reports that only once it was asked
+        // to send.
         let now = self.clock.now();
         while self.stack.poll_transmit(now).is_some() {}
         self.stack.end(ended.err().map_or(io::ErrorKind::NotConnected, |error| error.kind()));
     }
 
-    /// False once all is over.
+    /// Runs one turn; returns false once all is over.
     fn turn(&mut self) -> io::Result<bool> {
         let now = self.clock.now();
         self.obey(now);
@@ -119,7 +121,7 @@ impl Driver {
         self.commands = commands;
     }
 
-    /// True if there may be more.
+    /// Receives packets; returns true if there may be more.
     fn receive(&mut self, now: Instant) -> io::Result<bool> {
         for _ in 0..READ_AT_ONCE {
             match self.device.receive(&mut self.buffer)? {
@@ -130,7 +132,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// True if there may be more.
+    /// Sends segments; returns true if there may be more.
     fn transmit(&mut self) -> io::Result<bool> {
         let now = self.clock.now();
         while let Some(reply) = self.stack.poll_reply() {
@@ -153,7 +155,7 @@ impl Driver {
         self.flush()
     }
 
-    /// Hands over what is ready. False if there is no room for it.
+    /// Sends the queued packet; returns false if the device has no room for it.
     fn flush(&mut self) -> io::Result<bool> {
         let Some(sent) = self.outbox.flush(&self.device)? else { return Ok(true) };
         self.stack.on_sent(sent);

@@ -1,5 +1,5 @@
-//! Segments on their way into the device. Where the kernel cuts super-packets into segments,
-//! consecutive segments of a connection leave as one (generic segmentation offload).
+//! Segments on their way into the device. If the kernel cuts super-packets into segments,
+//! consecutive segments of a connection are sent as one (generic segmentation offload).
 
 use crate::device::{Device, OFFLOAD_HEADER, Offload, SendOutcome};
 use crate::stack::OutgoingSegment;
@@ -7,15 +7,15 @@ use std::io;
 use tcp::{ConnId, Flags, Segment};
 use wire::TcpPacket;
 
-/// Bytes of the longest headers: IPv6 and TCP with all options.
+/// Size of the longest headers, bytes: IPv6 and TCP with all options.
 const HEADERS: usize = wire::IPV6_HEADER + 60;
-/// Segments in a super-packet, at most (Linux `GSO_MAX_SEGS` is more than 64 KiB holds of any
-/// sensible size).
+/// Maximum number of segments in a super-packet (Linux `GSO_MAX_SEGS` is more than fits into 64 KiB
+/// with usual sizes).
 const SEGMENTS: u32 = 64;
-/// What the last segment of several may say that the others do not.
+/// Flags that only the last of several segments may have.
 const LAST: Flags = Flags::PSH.with(Flags::FIN);
 
-/// One packet in the making.
+/// One packet under construction.
 pub(super) struct Outbox {
     offload: bool,
     head: Option<Head>,
@@ -24,14 +24,14 @@ pub(super) struct Outbox {
     blocked: bool,
 }
 
-/// Segments that leave together, as one.
+/// Segments that are sent together, as one.
 struct Head {
     conn: Option<ConnId>,
     packet: TcpPacket,
-    /// Payload of each but the last.
+    /// Payload of each but the last, bytes.
     size: u32,
     segments: u32,
-    /// Another may follow.
+    /// True if another may follow.
     open: bool,
 }
 
@@ -40,22 +40,22 @@ impl Outbox {
         Self { offload, head: None, payload: Vec::new(), headers: Vec::new(), blocked: false }
     }
 
-    /// A packet waits for room in the device.
+    /// Returns true if a packet waits for room in the device.
     pub(super) const fn is_blocked(&self) -> bool {
         self.blocked
     }
 
-    /// Where the payload of the next segment goes, before [`Outbox::add`].
+    /// Returns the buffer for the payload of the next segment, before [`Outbox::add`].
     pub(super) const fn payload(&mut self) -> &mut Vec<u8> {
         &mut self.payload
     }
 
-    /// True if a segment can leave with those that are there, or none are.
+    /// Returns true if a segment can join the queued ones, or none are queued.
     pub(super) fn joins(&self, outgoing: &OutgoingSegment) -> bool {
         self.head.as_ref().is_none_or(|head| head.takes(outgoing))
     }
 
-    /// Takes a segment that joins, whose payload was appended.
+    /// Adds a segment that joins, whose payload was appended.
     pub(super) fn add(&mut self, outgoing: &OutgoingSegment) {
         let segment = &outgoing.packet.segment;
         match &mut self.head {
@@ -64,7 +64,7 @@ impl Outbox {
         }
     }
 
-    /// Hands over what is there, if anything is.
+    /// Sends the queued segments, if there are any.
     pub(super) fn flush(&mut self, device: &Device) -> io::Result<Option<SendOutcome>> {
         let Some(head) = &self.head else { return Ok(None) };
         self.headers.clear();
@@ -85,9 +85,9 @@ impl Outbox {
         Ok(Some(sent))
     }
 
-    /// Hands over a whole packet that is no segment. Without room for it, it is lost.
+    /// Sends a whole packet that is no segment. If the device has no room, it is lost.
     pub(super) fn send_reply(&mut self, device: &Device, reply: &[u8]) -> io::Result<SendOutcome> {
-        // All zero: nothing is left to do with it.
+        // All fields are zero: no work is left for the kernel.
         let header = [0; OFFLOAD_HEADER];
         let sent = if self.offload { device.send(&header, reply) } else { device.send(reply, &[]) };
         Ok(if sent? == SendOutcome::Done { SendOutcome::Done } else { SendOutcome::Refused })
@@ -107,7 +107,8 @@ impl Head {
         }
     }
 
-    /// What follows has to say the same but for its number, and what only the last may.
+    /// A following segment must be the same except for its number, and flags that only the last may
+    /// have.
     fn takes(&self, outgoing: &OutgoingSegment) -> bool {
         let (ours, next) = (&self.packet.segment, &outgoing.packet.segment);
         let expected = Segment {

@@ -1,5 +1,5 @@
-//! How the driver waits: for its device, its bell, or the first timer, to the nanosecond that the
-//! kernel allows.
+//! The driver's wait: for its device, its bell, or the first timer, to the nanosecond that the
+//! kernel supports.
 
 use super::Driver;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -9,17 +9,17 @@ use std::io;
 use std::os::fd::AsFd;
 use units::Duration;
 
-/// While applications are leaving, somebody looks this often whether all is over.
+/// Interval of the checks for the end, while applications are closing.
 const CLOSING: Duration = Duration::from_millis(20);
 
-/// Makes the calling thread's timers as exact as they may be.
+/// Makes the calling thread's timers as exact as possible.
 pub(super) fn prepare() {
-    // Without it timers come 50 us late, no worse.
+    // Without it timers are 50 us late, no worse.
     let _ = set_timerslack(1);
 }
 
 impl Driver {
-    /// Sleeps until something happens. True if the bell has rung.
+    /// Sleeps until an event. Returns true if the bell has rung.
     pub(super) fn sleep(&mut self) -> io::Result<bool> {
         let now = self.clock.now();
         let due = self.stack.poll_timeout().map(|at| at.saturating_since(now));

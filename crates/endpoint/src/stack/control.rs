@@ -1,4 +1,4 @@
-//! What applications want.
+//! Handles the applications' commands.
 
 use super::slot::Owner;
 use super::{Listening, Stack};
@@ -24,7 +24,7 @@ impl Stack {
             Command::Ask(shared, reply) => {
                 let known = self.slots.of(&shared).is_some();
                 if let Some(info) = self.info(shared.conn).filter(|_| known) {
-                    // Whoever asked may have stopped waiting, here as below.
+                    // The caller may have stopped waiting, in this case and in those below.
                     let _ = reply.send(info);
                 }
             }
@@ -48,7 +48,7 @@ impl Stack {
         self.digest_events(now);
     }
 
-    /// Something of a stream has changed on the application's side.
+    /// Handles a change of the application's side of a stream.
     fn look(&mut self, now: Instant, shared: &Arc<SharedStream>) {
         let wishes = shared.wishes();
         let Some(slot) = self.slots.of(shared) else { return };
@@ -71,7 +71,7 @@ impl Stack {
         if is_abort(&wishes) {
             self.host.abort(now, id);
         } else if wishes.dropped {
-            // Nobody waits any more for a peer that never finishes.
+            // The application waits no longer for a peer that never finishes.
             self.host.close(now, id);
         } else if shutdown {
             self.host.shutdown(now, id);
@@ -229,7 +229,8 @@ impl Stack {
     }
 }
 
-/// An end without FIN: as the application wants it, or because it has left something unread.
+/// Returns true for an end without FIN: by order of the application, or because it has left data
+/// unread.
 const fn is_abort(wishes: &StreamRequests) -> bool {
     wishes.aborted || wishes.dropped && wishes.unread
 }

@@ -1,4 +1,4 @@
-//! What the core tells, to whom it concerns.
+//! Passes the core's events to the applications that they concern.
 
 use super::slot::{Owner, Slot};
 use super::{Listening, Stack};
@@ -11,7 +11,7 @@ use tcp::{ConnId, EventKind, FourTuple, ResetCause, Scheme, Unreachable};
 use units::Instant;
 
 impl Stack {
-    /// Digests all that the core has to tell.
+    /// Handles all events of the core.
     pub(super) fn digest_events(&mut self, now: Instant) {
         while let Some(event) = self.host.poll_event() {
             let id = event.conn;
@@ -38,7 +38,7 @@ impl Stack {
         }
     }
 
-    /// A peer's connection has a slot from now on, if it has none.
+    /// Gives a peer's connection a slot, if it has none.
     pub(super) fn adopt(&mut self, id: ConnId, tuple: &FourTuple) {
         if self.slots.at(id).is_some_and(|slot| slot.tuple == *tuple) {
             return;
@@ -76,7 +76,7 @@ impl Stack {
         self.host.abort(now, id);
     }
 
-    /// Hands a connection to whoever listens.
+    /// Passes a connection to the listener.
     fn hand_out(&mut self, id: ConnId, tuple: &FourTuple) -> Result<(), Refused> {
         let remote = self.remote.upgrade().ok_or(Refused::NobodyListens)?;
         let listening = self.listeners.iter().find(|l| l.port == tuple.local_port);
@@ -102,7 +102,7 @@ impl Stack {
         self.counters.connected += 1;
         let shared = Arc::clone(&slot.shared);
         let stream: Option<Arc<Remote>> = self.remote.upgrade();
-        // A stream that nobody takes is dropped here, which closes the connection.
+        // A stream without a receiver is dropped here, which closes the connection.
         let taken =
             stream.is_some_and(|remote| reply.send(Ok(Stream::new(shared, remote))).is_ok());
         if !taken && self.remote.strong_count() == 0 {
@@ -113,7 +113,8 @@ impl Stack {
     fn on_acked(&mut self, now: Instant, id: ConnId, total: u64) {
         let Some(slot) = self.slots.at_mut(id) else { return };
         let path = self.host.path_of(id);
-        // Room for the window and for what is written while that is acknowledged, as Linux does.
+        // The buffer has room for the window and for data written until that is acknowledged, as in
+        // Linux.
         let limit = path.map_or(0, |path| path.window().cwnd().saturating_mul(2));
         slot.shared.on_acked(total, limit, &mut self.wakers);
         if let Some(path) = path {
@@ -128,7 +129,8 @@ impl Stack {
         }
     }
 
-    /// Why a connection was reset or given up, as the system's own sockets say it.
+    /// Returns why a connection was reset or given up, with the error kinds of the system's own
+    /// sockets.
     fn failure(&self, id: ConnId) -> ErrorKind {
         let connecting =
             self.slots.at(id).is_some_and(|slot| matches!(slot.owner, Owner::Connecting(_)));
@@ -145,7 +147,7 @@ impl Stack {
     }
 }
 
-/// Why a connection is not handed out.
+/// The reason why a connection is not passed on.
 enum Refused {
     NobodyListens,
     Backlog,

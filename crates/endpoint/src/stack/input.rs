@@ -1,4 +1,5 @@
-//! What has arrived: packets for us, cut into segments, and the bytes that the core has taken.
+//! Handles received packets: cuts them into segments, and keeps the bytes that the core has
+//! accepted.
 
 use super::Stack;
 use crate::device::Frame;
@@ -6,11 +7,11 @@ use tcp::{Flags, FourTuple, Segment};
 use units::Instant;
 use wire::{Echo, IcmpError, Malformed, Packet, TcpPacket, Trouble};
 
-/// Answers to pings that may wait.
+/// Maximum number of queued answers to pings.
 const REPLIES: usize = 64;
 
 impl Stack {
-    /// Digests what the device gave.
+    /// Handles a frame of the device.
     pub(crate) fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) {
         self.counters.packets_received += 1;
         let parsed = match frame.checked {
@@ -34,7 +35,7 @@ impl Stack {
             return;
         }
         if self.addresses.contain(packet.source.ip()) {
-            // Nothing of ours comes back from outside.
+            // A packet with our own source address cannot arrive from outside.
             self.counters.malformed[Malformed::Land.index()] += 1;
             return;
         }
@@ -51,7 +52,7 @@ impl Stack {
         }
     }
 
-    /// Hands a segment to the core and keeps what it takes of the payload.
+    /// Passes a segment to the core and keeps the part of the payload that it accepts.
     fn handle_segment(
         &mut self,
         now: Instant,
@@ -71,23 +72,23 @@ impl Stack {
         self.host.handle_segment(now, tuple, segment);
         let Some(id) = self.host.find(tuple) else { return };
         if before != Some(id) {
-            // It has opened a connection, by what it brought with its SYN.
+            // The segment has opened a connection, with the data of its SYN.
             self.gaps.clear();
             self.gaps.push((0, payload.len() as u64));
         }
-        // The first data may come before the application knows of the connection: with the SYN, or in
-        // place of the ACK that ends the handshake.
+        // The first data may precede the application's knowledge of the connection: with the SYN,
+        // or in place of the ACK that ends the handshake.
         self.adopt(id, tuple);
         let Some(conn) = self.host.connection(id) else { return };
         let Some(first) = conn.payload_offset(segment) else { return };
-        // A byte with the number of the SYN lies below the stream, and is not part of it.
+        // A byte with the number of the SYN is below the stream, and not a part of it.
         let (payload, first) = match first {
             -1 => (&payload[1..], 0),
             first => (payload, first as u64),
         };
         let Some(slot) = self.slots.at(id).filter(|slot| slot.tuple == *tuple) else { return };
         for &(left, right) in &self.gaps {
-            // What was missing and has arrived has come with this segment.
+            // Missing bytes that are delivered now were in this segment.
             let right = conn.arrived_until(left).min(right).min(first + payload.len() as u64);
             if right > left {
                 let bytes = &payload[(left - first) as usize..(right - first) as usize];
@@ -96,8 +97,8 @@ impl Stack {
         }
     }
 
-    /// The device's MTU bounds segments both ways: IPv6 headers take 20 bytes more than a scheme's
-    /// segment size, which is of IPv4, allows for (RFC 6691 §2).
+    /// Bounds the segment size by the device's MTU, both ways. IPv6 headers take 20 bytes more than
+    /// a scheme's segment size, which is for IPv4, accounts for (RFC 6691 §2).
     pub(super) fn clamp_mss(&self, segment: &mut Segment, v4: bool) {
         let headers = if v4 { 40 } else { 60 };
         if let Some(mss) = &mut segment.options.mss {

@@ -1,5 +1,5 @@
-//! The core with the bytes that it does not carry, and with the applications that own them. Still
-//! without a clock and without I/O: the driver has those.
+//! The core with the bytes that it does not carry, and with the applications that own them. It has
+//! no clock and no I/O: these are the driver's.
 
 mod control;
 mod events;
@@ -36,22 +36,22 @@ pub(crate) struct Stack {
     config: EndpointConfig,
     counters: EndpointCounters,
     accounts: Accounts,
-    /// Gone when no application is left.
+    /// The applications' end of the mailbox, gone when no application is left.
     remote: Weak<Remote>,
-    /// Answers to pings.
+    /// Queued answers to pings.
     replies: VecDeque<Vec<u8>>,
-    /// Who is to be woken.
+    /// Tasks to wake.
     wakers: Vec<Waker>,
-    /// What a segment may bring that is not there, as stream offsets.
+    /// Missing ranges that a segment may fill, as stream offsets.
     gaps: Vec<(u64, u64)>,
     transmit: Transmit,
-    /// Those of our own, if we have them.
+    /// The endpoint's own cookie keys, if it has any.
     cookie_keys: Option<CookieKeys>,
-    /// Who waits for the end of all.
+    /// Callers that wait for the end of all connections.
     closed: Vec<oneshot::Sender<()>>,
 }
 
-/// A port that is listened at.
+/// A listening port.
 struct Listening {
     port: u16,
     scheme: Scheme,
@@ -96,7 +96,7 @@ impl Stack {
         }
     }
 
-    /// When [`Stack::handle_timeout`] has something to do.
+    /// Returns when [`Stack::handle_timeout`] has something to do.
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
         self.host.poll_timeout()
     }
@@ -110,12 +110,13 @@ impl Stack {
         self.digest_events(now);
     }
 
-    /// Wakes the applications that something has happened for.
+    /// Wakes the tasks with a new event.
     pub(crate) fn wake(&mut self) {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// Nothing is left that anybody could wait for: what remains only answers what comes late.
+    /// Returns true if nothing is left to wait for: the remaining connections only answer late
+    /// packets.
     pub(crate) fn is_quiet(&self) -> bool {
         use tcp::State::{Closed, FinWait2, TimeWait};
         self.slots.iter().all(|slot| {
@@ -124,7 +125,7 @@ impl Stack {
         })
     }
 
-    /// The driver ends: all streams do.
+    /// Ends all streams, because the driver ends.
     pub(crate) fn end(&mut self, why: ErrorKind) {
         for slot in self.slots.drain() {
             slot.end(End::Failed(why), &mut self.wakers);
@@ -134,17 +135,18 @@ impl Stack {
         self.wake();
     }
 
-    /// The buffers of a stream under `scheme`.
+    /// Returns the buffer sizes of a stream under `scheme`.
     fn sizes(&self, scheme: &Scheme) -> Sizes {
         let receive = &scheme.config().receive;
-        // Small beside any window, so that none stays shut because nobody knows what was read.
+        // The threshold is small compared with any window, so that no window stays shut for lack of
+        // a report of read data.
         let window = u64::from(receive.initial_window.min(receive.max_window));
         let send_most = self.config.send_buffer;
         let send = EndpointConfig::FIRST_SEND_BUFFER.min(send_most);
         Sizes { send, send_most, report_read: (window / 8).clamp(1, 16 << 10) }
     }
 
-    /// A scheme as the endpoint's connections use it.
+    /// Returns a scheme as the endpoint's connections use it.
     fn fitted(&self, scheme: &Scheme) -> Scheme {
         if self.config.nodelay { scheme.without_nagle() } else { scheme.clone() }
     }

@@ -1,4 +1,4 @@
-//! What leaves: segments of the core with addresses around them and, from the streams, their bytes.
+//! Sends the core's segments, with addresses and, from the streams, their bytes.
 
 use super::Stack;
 use crate::device::SendOutcome;
@@ -6,24 +6,24 @@ use tcp::{ConnId, Flags};
 use units::Instant;
 use wire::TcpPacket;
 
-/// A segment that leaves.
+/// A segment to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingSegment {
     pub(crate) conn: Option<ConnId>,
     pub(crate) packet: TcpPacket,
-    /// Offset in the stream of its first byte.
+    /// Offset of its first byte in the stream.
     offset: u64,
 }
 
 impl Stack {
-    /// The next answer to a ping.
+    /// Returns the next answer to a ping.
     pub(crate) fn poll_reply(&mut self) -> Option<Vec<u8>> {
         let reply = self.replies.pop_front()?;
         self.counters.echoes += 1;
         Some(reply)
     }
 
-    /// The next segment to send now.
+    /// Returns the next segment to send now.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<OutgoingSegment> {
         loop {
             if !self.host.poll_transmit_into(now, &mut self.transmit) {
@@ -44,7 +44,7 @@ impl Stack {
         }
     }
 
-    /// Appends a segment's bytes to `out`. False if they are not there: then it cannot be sent.
+    /// Appends a segment's bytes to `out`. Returns false if they are gone: then it cannot be sent.
     pub(crate) fn copy_payload(&mut self, outgoing: &OutgoingSegment, out: &mut Vec<u8>) -> bool {
         let len = outgoing.packet.segment.len;
         if len == 0 {
@@ -58,7 +58,7 @@ impl Stack {
         there
     }
 
-    /// The device was handed a packet.
+    /// Notes the result of sending a packet.
     pub(crate) const fn on_sent(&mut self, sent: SendOutcome) {
         match sent {
             SendOutcome::Done => self.counters.packets_sent += 1,

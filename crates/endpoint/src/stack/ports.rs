@@ -1,9 +1,10 @@
-//! Ports for connections of ours (RFC 6056 §3.3.1: begin anywhere, then the next that is free).
+//! Ports for outgoing connections (RFC 6056 §3.3.1: start at a random one, then the next that is
+//! free).
 
-/// Ports that are nobody's service (RFC 6335 §6).
+/// First port of the range without assigned services (RFC 6335 §6).
 const FIRST: u16 = 49_152;
 
-/// Where the search begins.
+/// Start of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ports {
     next: u16,
@@ -14,7 +15,7 @@ impl Ports {
         Self { next: FIRST + (seed >> 17) as u16 % (u16::MAX - FIRST + 1) }
     }
 
-    /// The next port that `free` says is free; `None` if none is.
+    /// Returns the next port for which `free` is true; `None` if there is none.
     pub(super) fn take(&mut self, free: impl Fn(u16) -> bool) -> Option<u16> {
         for _ in FIRST..=u16::MAX {
             let port = self.next;

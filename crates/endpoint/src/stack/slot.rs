@@ -1,4 +1,4 @@
-//! What the stack knows of a connection beside what the core does.
+//! The stack's own state of a connection, beside the core's.
 
 use crate::shared::{End, SharedStream};
 use crate::stream::Stream;
@@ -13,25 +13,25 @@ use units::{Duration, Instant, Rate};
 pub(super) struct Slot {
     pub(super) shared: Arc<SharedStream>,
     pub(super) tuple: FourTuple,
-    /// The name of the scheme that it runs under.
+    /// Name of its scheme.
     pub(super) scheme: Arc<str>,
-    /// What the core was told, bytes.
+    /// Bytes passed to the core.
     pub(super) written: u64,
     pub(super) read: u64,
     pub(super) shutdown: bool,
-    /// The stream is gone, or was never handed out.
+    /// State of the stream's owner.
     pub(super) owner: Owner,
     pub(super) rate: RateMeter,
 }
 
-/// Who has the stream.
+/// The owner of the stream.
 pub(super) enum Owner {
-    /// Nobody yet: a peer is opening it.
+    /// It has no owner yet: a peer is opening it.
     Nobody,
-    /// Somebody who waits for it to open.
+    /// A caller waits for it to open.
     Connecting(oneshot::Sender<io::Result<Stream>>),
     Application,
-    /// Nobody any more.
+    /// It has no owner any more.
     Dropped,
 }
 
@@ -53,14 +53,14 @@ impl Slot {
         matches!(self.owner, Owner::Dropped)
     }
 
-    /// The connection is over.
+    /// Ends the slot, because the connection is over.
     pub(super) fn end(self, end: End, wake: &mut Vec<Waker>) {
         if let Owner::Connecting(reply) = self.owner {
             let kind = match end {
                 End::Failed(kind) => kind,
                 End::Closed => ErrorKind::ConnectionAborted,
             };
-            // Whoever waited may have stopped.
+            // The caller may have stopped waiting.
             let _ = reply.send(Err(kind.into()));
         }
         self.shared.on_end(end, wake);
@@ -83,7 +83,7 @@ impl Slots {
         self.slots.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// The slot of a stream, unless its number belongs to another by now.
+    /// Returns the slot of a stream, unless its number is another one's by now.
     pub(super) fn of(&mut self, shared: &Arc<SharedStream>) -> Option<&mut Slot> {
         self.at_mut(shared.conn).filter(|slot| Arc::ptr_eq(&slot.shared, shared))
     }
@@ -112,7 +112,7 @@ impl Slots {
     }
 }
 
-/// How fast bytes are acknowledged, over a round trip at a time.
+/// Measures the rate of acknowledged bytes, over a round trip at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateMeter {
     since: Instant,
@@ -125,7 +125,7 @@ impl RateMeter {
         self.rate
     }
 
-    /// So many bytes are acknowledged in all. A pause begins the measurement anew.
+    /// Notes that `total` bytes are acknowledged. A pause restarts the measurement.
     pub(super) fn on_acked(&mut self, now: Instant, total: u64, srtt: Duration) {
         let passed = now.saturating_since(self.since);
         if passed < srtt || passed.is_zero() {

@@ -1,6 +1,6 @@
-//! Many connections of kernel clients that speak HTTP/1.1, one after the other as curl's, and curl's own, and at once as wrk's: none may fail.
-//! Needs root and TUN devices; says so and passes without them. The long form:
-//! `make test-slow`.
+//! Many connections of kernel clients that speak HTTP/1.1. They are like curl's, one after the
+//! other, and curl's own, and like wrk's, all at once; none may fail. The tests need root and TUN
+//! devices; they report a skip and pass without them. The long form: `make test-slow`.
 #![expect(clippy::disallowed_methods, reason = "how long it took is told")]
 
 use crate::common;
@@ -15,16 +15,16 @@ use test_support::Need;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Bytes of a body. Some of it goes beyond the first window.
+/// Size of a body, bytes. A part of it is above the first window.
 const BODY: usize = 30_000;
 
-/// How many come.
+/// The number of connections.
 #[derive(Clone, Copy)]
 struct Crowd {
     connections: usize,
-    /// Of these.
+    /// Number of these connections at once.
     at_once: usize,
-    /// On each connection, the last of which says that there are no more.
+    /// Number of requests on each connection, of which the last closes it.
     requests: usize,
 }
 
@@ -45,7 +45,7 @@ async fn visit(server: SocketAddr, requests: usize) -> io::Result<()> {
     }
 }
 
-/// One answer: 200, its length, and the right bytes.
+/// Reads one answer: 200, its length, and the right bytes.
 async fn answer(stream: &mut TcpStream) -> io::Result<()> {
     let (mut read, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
     loop {
@@ -64,7 +64,7 @@ async fn answer(stream: &mut TcpStream) -> io::Result<()> {
     }
 }
 
-/// A world with a server of one page.
+/// Returns a world with a server of one page.
 async fn serving() -> Option<World> {
     let world = World::new(true, config())?;
     let listener = world.endpoint.listen(common::PORT, &common::linux()).await.unwrap();
@@ -74,14 +74,14 @@ async fn serving() -> Option<World> {
     Some(world)
 }
 
-/// So many were accepted, and none failed.
+/// Asserts that this many were accepted, and none failed.
 async fn assert_all_served(world: &World, connections: usize) {
     let status = world.endpoint.status().await.unwrap();
     assert_eq!(status.counters.accepted, connections as u64);
     assert_eq!((status.counters.failed, status.counters.backlog_full), (0, 0), "{status:?}");
 }
 
-/// curl's own, one after the other: the server ends each.
+/// Runs curl's own, one after the other: the server ends each.
 async fn curls(connections: usize) {
     if !test_support::has(&[Need::Program("curl")]) {
         return;

@@ -1,5 +1,6 @@
-//! What tshark's experts find remarkable in our endpoint's captures they find in the Linux kernel's, too, on
-//! the same path with the same client. Needs root, TUN devices and tshark; says so and passes without.
+//! Messages of tshark's experts about our endpoint's captures also occur for the Linux kernel, on
+//! the same path with the same client. The tests need root, TUN devices and tshark; they report a
+//! skip and pass without them.
 
 use crate::common::line::{Line, Setup, Who, ask, question, read_answer};
 use crate::common::{PORT, linux};
@@ -15,21 +16,21 @@ use std::time;
 use test_support::Need;
 use units::{Duration, Rate};
 
-/// How often each message occurs.
+/// Number of occurrences of each message.
 type Messages = BTreeMap<String, usize>;
 
-/// 20 Mbit/s, 20 ms, with this queue towards the client and this loss both ways.
+/// Returns 20 Mbit/s, 20 ms, with this queue towards the client and this loss both ways.
 fn links(packets: u32, loss: f64) -> Duplex<LinkConfig> {
     let link = |packets| {
         let limit = QueueLimit::Packets(packets);
         let link = LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(10), limit);
         link.unwrap().with_loss(loss).unwrap()
     };
-    // The way up holds what a window holds: only what chance takes is lost there.
+    // The uplink holds a whole window: only random losses happen there.
     Duplex { forward: link(packets), reverse: link(1000) }
 }
 
-/// What experts say about the server's end of a day's work.
+/// Returns the experts' messages about the server's end of a mixed workload.
 async fn remarks(who: Who, links: Duplex<LinkConfig>, file: &Path) -> Option<Messages> {
     let line = Line::new(Setup { who, scheme: linux(), links, sysctls: &[] })?;
     line.serve().await;
@@ -44,7 +45,7 @@ async fn remarks(who: Who, links: Duplex<LinkConfig>, file: &Path) -> Option<Mes
     Some(experts(file))
 }
 
-/// Short and long ones, down and up, each on a connection that the client ends first.
+/// Makes short and long transfers, down and up, each on a connection that the client ends first.
 fn transfers(line: &Line) {
     for (up, down) in [(0, 30_000), (0, 200_000), (0, 2_000_000), (1_000_000, 100)] {
         let mut stream = line.connect(PORT).unwrap();
@@ -54,8 +55,8 @@ fn transfers(line: &Line) {
     }
 }
 
-/// Several on a connection, idle between them for longer than any timeout; and a client that reads
-/// nothing until its window has been shut for some probes.
+/// Makes several transfers on a connection, idle between them for longer than any timeout. Another
+/// client reads nothing until its window has been shut for some probes.
 fn pauses(line: &Line) {
     let mut kept = line.connect(PORT).unwrap();
     for down in [1, 50_000, 1000] {
@@ -63,13 +64,13 @@ fn pauses(line: &Line) {
         sleep(time::Duration::from_millis(400));
     }
     let mut slow = line.connect(PORT).unwrap();
-    // As much as both kernels hold for a reader without having grown, and more.
+    // The answer is as large as both kernels' buffers for a reader before they grow, and more.
     question(&mut slow, 0, 3_000_000);
     sleep(time::Duration::from_secs(3));
     read_answer(&mut slow, 3_000_000);
 }
 
-/// A client that has enough in the middle of an answer, and one at a port where nobody is.
+/// A client closes in the middle of an answer, and one connects to a port without a listener.
 fn ends(line: &Line) {
     let mut stream = line.connect(PORT).unwrap();
     question(&mut stream, 0, 300_000);
@@ -79,11 +80,11 @@ fn ends(line: &Line) {
     sleep(time::Duration::from_millis(500));
 }
 
-/// What tshark's experts say of a capture of the server's end.
+/// Returns the messages of tshark's experts about a capture of the server's end.
 fn experts(file: &Path) -> Messages {
     let mut tshark = Command::new("tshark");
     tshark.args(["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]);
-    // What is carried is of no protocol, whatever the ports suggest.
+    // The payload is decoded as no protocol, whatever the ports suggest.
     tshark.args(["-d", "tcp.port==0-65535,data", "-T", "fields", "-E", "aggregator=|"]);
     tshark.args(["-e", "tcp.srcport", "-e", "_ws.expert.message", "-r"]);
     let output = tshark.arg(file).output().unwrap();
@@ -102,8 +103,8 @@ fn experts(file: &Path) -> Messages {
     messages
 }
 
-/// Messages that are one thing told apart by instants: which of them it is hangs on how many ACKs came how
-/// long before. The kernel's captures have each of them on these paths, now and then.
+/// Messages for one kind of event that only timing distinguishes: the number of ACKs, and the time
+/// before. The kernel's captures have each of them on these paths, now and then.
 const REPAIRS: [&str; 5] = [
     "(suspected) retransmission",
     "(suspected) fast retransmission",
@@ -112,12 +113,12 @@ const REPAIRS: [&str; 5] = [
     "D-SACK",
 ];
 
-/// An ACK that repeats the one before, told apart by whether the window beside it moved: with a buffer that grows it does,
-/// after a loss as well, by instants of either host's own.
+/// A repeated ACK has one or the other message, depending on whether the window in it changed. With
+/// a buffer that grows it does, after a loss as well, at times that depend on either host.
 const REPEATS: [&str; 2] = ["Duplicate ACK", "TCP window update"];
 
-/// The same with all repairs as one kind, all ACKs that repeat themselves as another, and without what the client says of
-/// itself alone: its checksum of zero, one in 65,536, which the kernel sends as 0xffff.
+/// Merges all repairs into one kind, and all repeated ACKs into another. It leaves out a message
+/// about the client alone: its checksum of zero, one in 65,536, which the kernel sends as 0xffff.
 fn kinds(messages: &Messages) -> Messages {
     let mut kinds = Messages::new();
     for (message, count) in messages {
@@ -136,10 +137,12 @@ fn kinds(messages: &Messages) -> Messages {
     kinds
 }
 
-/// How often a kind may occur where the kernel's capture has it `theirs` times: thrice and ten more, for which
-/// packets are lost is another draw in each, and one loss more is some dozen duplicate ACKs. Where a
-/// capture of the kernel has none of it there is none in ours, but for tail probes: either sender repeats a segment
-/// for nothing if the machine is busy for longer than a probe waits.
+/// Returns how often a kind may occur if the kernel's capture has it `theirs` times: thrice and ten
+/// more. Lost packets are another draw in each run, and one loss more causes some dozen duplicate
+/// ACKs.
+///
+/// If the kernel's capture has none of it, ours has none either, except for tail probes. Either
+/// sender retransmits a segment needlessly if the machine is busy for longer than a probe waits.
 fn most(kind: &str, theirs: usize) -> usize {
     match theirs {
         0 if kind.ends_with("repairs") || kind.ends_with("repeated ACKs") => 3,

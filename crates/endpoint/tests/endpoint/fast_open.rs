@@ -1,5 +1,5 @@
-//! TCP Fast Open (RFC 7413) between the endpoint and the kernel, in both roles. Needs root and TUN devices;
-//! says so and passes without them.
+//! TCP Fast Open (RFC 7413) between the endpoint and the kernel, in both roles. The tests need root
+//! and TUN devices; they report a skip and pass without them.
 
 use crate::common;
 use crate::common::world::{KERNEL, OURS, World, config};
@@ -21,7 +21,7 @@ fn scheme() -> Scheme {
     Scheme::parse("linux+tfo=on").unwrap()
 }
 
-/// One of the kernel's counters, of this namespace (`nstat`).
+/// Returns one of the kernel's counters, of this namespace (`nstat`).
 fn kernel_counter(namespace: &Namespace, name: &str) -> u64 {
     let text = namespace.run(|| std::fs::read_to_string("/proc/thread-self/net/netstat"));
     let text = text.unwrap().unwrap();
@@ -31,7 +31,7 @@ fn kernel_counter(namespace: &Namespace, name: &str) -> u64 {
     pairs.find(|(known, _)| *known == name).unwrap().1.parse().unwrap()
 }
 
-/// Asks by `TCP_FASTOPEN_CONNECT`: the request goes with the SYN where there is a cookie.
+/// Asks by `TCP_FASTOPEN_CONNECT`: the request is sent with the SYN if there is a cookie.
 fn ask(server: SocketAddrV4) {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None).unwrap();
@@ -45,7 +45,7 @@ fn ask(server: SocketAddrV4) {
     assert!(answer == ANSWER);
 }
 
-/// The first visit asks for a cookie, the second and the third bring it, and their data with it.
+/// The first visit asks for a cookie, the second and the third send it, and their data with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kernel_client_brings_its_cookie() {
     let Some(world) = World::new(true, config()) else { return };
@@ -69,14 +69,14 @@ async fn a_kernel_client_brings_its_cookie() {
     let counters = world.endpoint.status().await.unwrap().tcp;
     assert_eq!((counters.fast_open_cookie_requests, counters.fast_open_passive), (1, 2));
     assert_eq!(counters.fast_open_passive_fail, 0);
-    // The kernel agrees that its data was taken.
+    // The kernel agrees that its data was accepted.
     assert_eq!(kernel_counter(&world.namespace, "TCPFastOpenActive"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kernel_server_takes_our_cookie() {
     let Some(world) = World::new(true, config()) else { return };
-    // Servers give cookies (2), also such that do not ask for it (0x400).
+    // Servers give cookies (2), also to clients that do not ask for one (0x400).
     world.namespace.set_sysctl("net.ipv4.tcp_fastopen", "1026").unwrap();
     let to = SocketAddr::new(KERNEL.0.into(), common::PORT);
     let listener = world.namespace.run(|| TcpListener::bind(to)).unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! What many clients at once may cost an endpoint: buffers of all streams together, and connections that nobody means to open.
+//! Limits of an endpoint's resources with many clients at once: buffers of all streams together,
+//! and half-open connections.
 
 use crate::common::{self, Pair, at, bytes, config, v4};
 use emulator::{Port, port_pair};
@@ -16,23 +17,23 @@ use units::SeqNum;
 use wire::{Marking, TcpPacket, write};
 
 const SOON: Duration = Duration::from_secs(20);
-/// What each client gets, more than all buffers on its way hold, bytes.
+/// Size of each client's answer, bytes: more than all buffers on its way hold.
 const ANSWER: usize = 2_000_000;
 const QUESTION: &[u8] = b"all of it";
 
 async fn ask(pair: &Pair) -> Stream {
     let mut stream = pair.connect().await;
-    // Who is refused may have heard of it already.
+    // A refused client may have got its reset already.
     let _ = stream.write_all(QUESTION).await;
     stream
 }
 
-/// Gives the answer to everybody who asks.
+/// Answers every client.
 fn serve(mut listener: Listener) {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             tokio::spawn(async move {
-                // Who is reset has no answer.
+                // A reset connection gets no answer.
                 stream.read_exact(&mut [0; QUESTION.len()]).await?;
                 stream.write_all(&bytes(ANSWER, 1)).await?;
                 stream.shutdown().await
@@ -61,8 +62,9 @@ async fn until(pair: &Pair, wanted: impl Fn(&EndpointStatus) -> bool) {
     timeout(SOON, comes).await.expect("the status never is what is waited for");
 }
 
-/// Connections of one client, which does not read, fill the half of a megabyte of buffers that one peer gets. Those that come
-/// then are reset and counted, and take nothing; those that were there get every byte, and once they have it others are taken again.
+/// Connections of one client, which does not read, fill the half of a megabyte of buffers that one
+/// peer gets. Later ones are reset, show in `buffers_full`, and take nothing. The earlier ones get
+/// every byte, and once they have it new ones are accepted again.
 #[tokio::test]
 async fn who_comes_when_all_buffers_are_taken_is_refused() {
     const LIMIT: usize = 1 << 20;
@@ -74,7 +76,7 @@ async fn who_comes_when_all_buffers_are_taken_is_refused() {
     );
     serve(pair.listen().await);
     let mut early = Vec::new();
-    // The last is refused: those before it may still fill their buffers when its SYN comes.
+    // The last is refused: those before it may still fill their buffers when its SYN arrives.
     while status(&pair).await.counters.buffers_full == 0 {
         assert!(early.len() < 50, "the buffers are never full");
         early.push(ask(&pair).await);
@@ -92,7 +94,7 @@ async fn who_comes_when_all_buffers_are_taken_is_refused() {
         assert_eq!(read_all(&mut late).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
         let status = status(&pair).await;
         assert_eq!(status.counters.buffers_full, refused);
-        // The last that was taken found less than all taken, and has a first buffer.
+        // The last accepted one found less than all taken, and has a first buffer.
         assert!(
             status.buffers <= HALF + EndpointConfig::FIRST_SEND_BUFFER as usize,
             "{}",
@@ -102,13 +104,13 @@ async fn who_comes_when_all_buffers_are_taken_is_refused() {
     for stream in &mut early {
         assert!(read_all(stream).await.unwrap() == bytes(ANSWER, 1));
     }
-    // The server may hear last that a client has everything.
+    // The server may be the last to learn that a client has everything.
     until(&pair, |status| status.buffers < HALF).await;
     assert!(read_all(&mut ask(&pair).await).await.unwrap() == bytes(ANSWER, 1));
     assert_eq!(status(&pair).await.counters.accepted, early.len() as u64 + 1);
 }
 
-/// Hands on what comes, until either side is gone.
+/// Forwards packets, until either side is gone.
 fn hand_on(from: Port, to: Port) {
     thread::spawn(move || {
         let mut buffer = [0; 2048];
@@ -117,7 +119,7 @@ fn hand_on(from: Port, to: Port) {
             poll(&mut ready, PollTimeout::NONE).unwrap();
             match from.read(&mut buffer) {
                 Ok(0) => return,
-                // What finds no room is lost, as on any network.
+                // A packet without room is lost, as on any network.
                 Ok(len) => drop(to.write(&buffer[..len])),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => return,
@@ -126,7 +128,7 @@ fn hand_on(from: Port, to: Port) {
     });
 }
 
-/// A SYN as of the `n`th of so many strangers.
+/// Returns the SYN of the `n`-th stranger.
 fn syn(n: u32) -> Vec<u8> {
     // Knuth's multiplier spreads them over 11.0.0.0/8.
     let scattered = n.wrapping_mul(2_654_435_761);
@@ -146,8 +148,8 @@ fn syn(n: u32) -> Vec<u8> {
     bytes
 }
 
-/// Strangers who open and never answer: a hundred are remembered and the rest get cookies, which take no room. A client
-/// between them is served by a cookie, too.
+/// Strangers open connections and never answer: a hundred are remembered and the rest get cookies,
+/// which take no memory. A client between them is served by a cookie, too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_of_strangers_keeps_no_client_out() {
     const HALF_OPEN: u64 = 100;
@@ -165,7 +167,7 @@ async fn a_flood_of_strangers_keeps_no_client_out() {
     let flood = tokio::task::spawn_blocking(move || {
         let mut wait = Some(wait);
         for n in 0..STRANGERS {
-            // A full queue is waited for, so that all of them come.
+            // The sender waits for a full queue, so that all of them arrive.
             while far.write(&syn(n)).is_err() {
                 thread::sleep(Duration::from_micros(200));
             }
@@ -173,7 +175,7 @@ async fn a_flood_of_strangers_keeps_no_client_out() {
                 wait.take().unwrap().send(()).unwrap();
             }
             if n % 10 == 0 {
-                // Others find room now and then.
+                // The pause lets others find room now and then.
                 thread::sleep(Duration::from_micros(200));
             }
         }
@@ -182,7 +184,8 @@ async fn a_flood_of_strangers_keeps_no_client_out() {
     let answer = read_all(&mut ask(&pair).await).await.unwrap();
     flood.await.unwrap();
     assert!(answer == bytes(ANSWER, 1));
-    // All but a hundred found no place; of these some got no cookie either, for too many of those waited to be sent.
+    // All but a hundred found no slot; some of these got no cookie either, because too many cookies
+    // waited to be sent.
     let all_have_come = async {
         while status(&pair).await.tcp.backlog_full_cookies < u64::from(STRANGERS) - HALF_OPEN {
             sleep(Duration::from_millis(10)).await;

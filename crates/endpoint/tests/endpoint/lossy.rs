@@ -1,5 +1,5 @@
-//! Bytes arrive as they were written though the network loses, overtakes and repeats packets. The network
-//! is the emulator's, between two sockets: no root.
+//! Bytes are delivered as written though the network loses, reorders and duplicates packets. The
+//! network is the emulator's, between two sockets: no root.
 
 use crate::common::order::Overtaken;
 use crate::common::{self, Pair, at, linux, v4};
@@ -14,28 +14,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use units::{Duration, Rate};
 
-/// A network that loses one packet in 100, holds one in 100 back, so that others overtake it, and repeats one
-/// in 100.
+/// A network that loses one packet in 100, delays one in 100, so that others overtake it, and
+/// duplicates one in 100.
 struct Rough {
     pair: Pair,
     emulation: Emulation,
     recording: EmulationRecording,
     overtaken: Overtaken,
-    /// Packets that were handed on twice, either way.
+    /// Number of packets that were duplicated, either way.
     repeated: Arc<AtomicU64>,
 }
 
-/// What it did to packets of either way, so many.
+/// The number of packets of either way with each effect.
 #[derive(Debug)]
 struct Done {
     packets: u64,
     lost: u64,
-    /// By any other, and by more than the three of a reordering threshold (RFC 5681 §3.2).
+    /// Number of packets overtaken by any other, and by more than the three of a reordering
+    /// threshold (RFC 5681 §3.2).
     overtaken: [u64; 2],
     repeated: u64,
 }
 
-/// `extra` is how much longer it holds back.
+/// Creates the network; `extra` is the additional delay of a delayed packet.
 fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
     let link = LinkConfig::new(rate, delay, QueueLimit::Packets(200)).unwrap();
     let link = link.with_loss(0.01).unwrap();
@@ -58,10 +59,11 @@ fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
 }
 
 impl Rough {
-    /// Ends it.
+    /// Stops the network; returns its effects.
     fn stop(self) -> Done {
         let report = self.emulation.stop();
-        // Some notes may have been missed on a busy machine: then fewer are counted than were overtaken.
+        // Some notes may have been missed on a busy machine: then the count is below the number
+        // overtaken.
         self.recording.finish().unwrap();
         let both = [&report.down.totals.link, &report.up.totals.link];
         Done {
@@ -73,8 +75,8 @@ impl Rough {
     }
 }
 
-/// Puts threads before a descriptor of packets that repeat every hundredth, each way, and count that. They end
-/// when either side does.
+/// Puts threads before a descriptor of packets. They duplicate every hundredth packet, each way,
+/// and count that. They end when either side does.
 fn repeating(inner: OwnedFd, repeated: &Arc<AtomicU64>) -> OwnedFd {
     let (outer, end) = port_pair().unwrap();
     let inner = emulator::Port::new(inner).unwrap();
@@ -91,7 +93,7 @@ fn repeating(inner: OwnedFd, repeated: &Arc<AtomicU64>) -> OwnedFd {
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => continue,
                     Err(_) => return,
                 };
-                // What finds no room is lost, as on any network.
+                // A packet without room is lost, as on any network.
                 let arrived = to.write(&buffer[..len]).is_ok();
                 if n % 100 == 99 && to.write(&buffer[..len]).is_ok() && arrived {
                     repeated.fetch_add(1, Ordering::Relaxed);
@@ -102,7 +104,8 @@ fn repeating(inner: OwnedFd, repeated: &Arc<AtomicU64>) -> OwnedFd {
     end
 }
 
-/// Writes `blocks` of 64 KiB that differ from each other while reading as many; the hashes of both.
+/// Writes `blocks` of 64 KiB that differ from each other while reading as many; returns the hashes
+/// of both.
 async fn exchange(stream: Stream, blocks: u64, seed: u64) -> ([u8; 32], [u8; 32]) {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let write = tokio::spawn(async move {
@@ -139,17 +142,18 @@ async fn both_ways(rate: Rate, delay: Duration, extra: Duration, blocks: u64) {
     assert_eq!(client_wrote, server_read);
     assert_eq!(server_wrote, client_read);
     assert_ne!(client_wrote, server_wrote);
-    // It was not a network that does nothing.
+    // The network had an effect.
     for end in [&rough.pair.client, &rough.pair.server] {
         println!("{:?}", end.status().await.unwrap().counters);
     }
     let done = rough.stop();
     println!("{done:?}");
     let Done { packets, lost, overtaken: [_, beyond], repeated } = done;
-    // Data of 1448 bytes both ways, at least.
+    // There is data in segments of 1448 bytes both ways, at least.
     assert!(packets > 2 * blocks * ((1 << 16) / 1448), "{packets}");
-    // One in 100 each, and repeated at either end of the link: of thousands none has half or twice as many. Which of
-    // those that are held back are overtaken hangs on how much there is to send meanwhile.
+    // One in 100 is lost each way, and one is duplicated at either end of the link: among thousands
+    // the count is neither half nor twice as many. The number of delayed packets that are overtaken
+    // depends on how much there is to send meanwhile.
     let hundredth = packets / 100;
     for (what, n, asked) in [("lost", lost, hundredth), ("repeated", repeated, 2 * hundredth)] {
         assert!((asked / 2..=2 * asked).contains(&n), "{what}: {n} of {packets}");
@@ -159,7 +163,7 @@ async fn both_ways(rate: Rate, delay: Duration, extra: Duration, blocks: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rough_network_changes_no_byte() {
-    // 4 MiB each way, and a millisecond is eight full packets.
+    // 4 MiB are sent each way, and a millisecond is eight full packets.
     let millisecond = Duration::from_millis(1);
     both_ways(Rate::from_mbps(100), millisecond, millisecond, 64).await;
 }

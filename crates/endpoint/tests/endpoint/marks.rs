@@ -1,6 +1,6 @@
-//! What routers read in IP headers, on the wire with a kernel client: ECN (RFC 3168) through a queue that
-//! marks, and the drop precedence of fast start's segments through a queue that heeds it. Needs root and TUN
-//! devices; says so and passes without them.
+//! Fields for routers in IP headers, on the wire with a kernel client. They are ECN (RFC 3168)
+//! through a queue that marks, and the drop precedence of fast start's segments through a queue
+//! that supports it. The tests need root and TUN devices; they report a skip and pass without them.
 
 use crate::common::PORT;
 use crate::common::capture::{Row, rows, segments};
@@ -16,8 +16,8 @@ use wire::{Dscp, TcpPacket};
 
 const CLIENT_OFFERS_ECN: (&str, &str) = ("net.ipv4.tcp_ecn", "1");
 
-/// 20 Mbit/s, 20 ms and a queue of 200 packets; it marks from 5 packets in the mean on, all beyond 30, long
-/// before it is full.
+/// Returns 20 Mbit/s, 20 ms and a queue of 200 packets. It marks from a mean of 5 packets on, and
+/// all above 30, long before it is full.
 fn marking() -> LinkConfig {
     let thresholds = Thresholds::Packets { min: 5.0, max: 30.0 };
     let red = Discipline::Red(RedConfig { thresholds, ..RedConfig::default() });
@@ -29,7 +29,7 @@ fn link(mbps: u64, packets: u32) -> LinkConfig {
     LinkConfig::new(rate, Duration::from_millis(10), limit).unwrap()
 }
 
-/// Runs what the client does on a thread of its own, with the server behind it.
+/// Runs the client's work on a thread of its own, with the server behind it.
 async fn client<T: Send + 'static>(line: Line, work: fn(&Line) -> T) -> (T, Traces) {
     line.serve().await;
     let run = move || (work(&line), line.stop());
@@ -40,7 +40,7 @@ fn connect(line: &Line) -> TcpStream {
     line.connect(PORT).unwrap()
 }
 
-/// Those of a family that the server sent, and those that the client did.
+/// Returns the packets of a family that the server sent, and those that the client did.
 fn of_family(traces: &Traces, v6: bool) -> [Vec<TcpPacket>; 2] {
     let all = segments(&traces.capture).into_iter();
     let ours = |p: &TcpPacket| p.source.port() == PORT;
@@ -51,9 +51,9 @@ fn has(packets: &[TcpPacket], flag: Flags) -> usize {
     packets.iter().filter(|packet| packet.segment.has(flag)).count()
 }
 
-/// Downloads: the SYN offers and the SYN-ACK accepts (§6.1.1), data is ECT(0) and nothing else is (§6.1.4,
-/// §6.1.5), marks come back as ECE, the sender answers each with CWR and half the window (§6.1.2), and so
-/// the queue never drops anything. Both families.
+/// Downloads: the SYN offers and the SYN-ACK accepts (§6.1.1), and data is ECT(0) and nothing else
+/// is (§6.1.4, §6.1.5). Marks are echoed as ECE, and the sender answers each with CWR and half the
+/// window (§6.1.2). So the queue never drops anything. The test covers both families.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_marking_queue_slows_the_sender_and_drops_nothing() {
     let links = Duplex { forward: marking(), reverse: link(20, 200) };
@@ -95,7 +95,7 @@ async fn a_marking_queue_slows_the_sender_and_drops_nothing() {
     }
 }
 
-/// Uploads: the endpoint tells of each mark with ECE until CWR comes, and the kernel slows down.
+/// Uploads: the endpoint echoes each mark with ECE until CWR arrives, and the kernel slows down.
 #[test]
 fn a_mark_is_told_until_the_sender_has_heard() {
     calmly_throughout(|| {
@@ -116,7 +116,8 @@ async fn marks_are_told() {
     let totals = traces.report.up.totals;
     let lost = [totals.link.dropped_packets, totals.link.lost_packets, totals.refused_packets];
     assert_eq!(lost, [0, 0, 0]);
-    // Nothing is lost or overtaken, so an ACK's number says what its sender had seen: the last mark or CWR below.
+    // Nothing is lost or overtaken, so an ACK's number shows the last mark or CWR that its sender
+    // had seen: the last one below.
     let signals: Vec<_> = theirs.iter().filter(|packet| packet.segment.len > 0).collect();
     for packet in ours[1..].iter().map(|packet| packet.segment) {
         let seen =
@@ -129,9 +130,10 @@ async fn marks_are_told() {
     assert!(has(&ours[1..], Flags::ECE) > 0);
 }
 
-/// 5 Mbit/s, 20 ms, 20 packets; a download that grows a window, and after idle another that begins with it
-/// while a second connection keeps the queue full. The burst's segments beyond slow start's three bear AF13,
-/// and wherever the queue had no room one of those that waited went before any other.
+/// The path has 5 Mbit/s, 20 ms, 20 packets. A download grows a window. After an idle time another
+/// begins with it while a second connection keeps the queue full. The burst's segments above slow
+/// start's three have AF13. Whenever the queue had no room, it dropped a waiting one of them before
+/// any other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_fast_start_dares_is_dropped_first() {
     let queue = link(5, 20).with_discipline(Discipline::PriorityDrop).unwrap();
@@ -167,7 +169,7 @@ async fn what_fast_start_dares_is_dropped_first() {
     );
     assert!(gone(true).count() > 0, "the queue had to choose");
     for lost in gone(false) {
-        // 5 Mbit/s: 1600 ns a byte. What is being sent cannot be thrown out any more.
+        // A byte takes 1600 ns at 5 Mbit/s. A packet that is being sent cannot be dropped any more.
         let waits = |row: &&Row| row.arrived < lost.left && row.left - row.bytes * 1600 > lost.left;
         let spared = rows.iter().filter(|row| row.low_priority).find(waits);
         assert!(spared.is_none(), "{lost:?} went, and {spared:?} stayed");

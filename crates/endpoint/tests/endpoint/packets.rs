@@ -1,4 +1,4 @@
-//! Packets by hand against an endpoint: what it answers, what it drops, and how it counts that.
+//! Handmade packets for an endpoint: its answers, its drops, and their counters.
 
 use crate::common::{PORT, config, linux, v4};
 use emulator::{Port, port_pair};
@@ -39,7 +39,7 @@ impl Bench {
         self.port.write(&bytes).unwrap();
     }
 
-    /// The next packet that the endpoint sends.
+    /// Returns the next packet that the endpoint sends.
     async fn next(&self) -> Vec<u8> {
         let mut buffer = [0; 2048];
         for _ in 0..2000 {
@@ -58,7 +58,7 @@ impl Bench {
         }
     }
 
-    /// The next segment for one of several peers.
+    /// Returns the next segment for one of several peers.
     async fn next_segment_to(&self, peer: SocketAddr) -> Segment {
         loop {
             match parse(&self.next().await) {
@@ -73,19 +73,19 @@ impl Bench {
         self.endpoint.status().await.unwrap().counters
     }
 
-    /// Opens a connection by hand; the endpoint's initial sequence number.
+    /// Opens a connection by hand; returns the endpoint's initial sequence number.
     async fn open(&self, source: SocketAddr) -> SeqNum {
         self.open_with(source, &[]).await
     }
 
-    /// The same, with data in the segment that ends the handshake.
+    /// Opens a connection with data in the segment that ends the handshake.
     async fn open_with(&self, source: SocketAddr, data: &[u8]) -> SeqNum {
         let options = TcpOptions { mss: Some(9000), ..TcpOptions::default() };
         let syn = Segment { flags: Flags::SYN, window: 65_535, options, ..Segment::default() };
         self.send(source, syn, &[]);
         let answer = self.next_segment_to(source).await;
         assert!(answer.has(Flags::SYN.with(Flags::ACK)), "{answer:?}");
-        // Of what its scheme offers the device's MTU carries 1500 - 40.
+        // The device's MTU carries 1500 - 40 of the segment size that its scheme offers.
         assert_eq!((answer.ack, answer.options.mss), (SeqNum(1), Some(1460)));
         let ack = Segment { seq: SeqNum(1), ack: answer.seq + 1, flags: Flags::ACK, ..syn };
         self.send(source, Segment { options: TcpOptions::default(), ..ack }, data);
@@ -102,7 +102,7 @@ async fn what_is_not_taken_is_counted_by_its_reason() {
     let bench = Bench::new();
     bench.port.write(&[0x45, 0, 0]).unwrap();
     bench.port.write(&[0x00]).unwrap();
-    // To somebody else, and from ourselves.
+    // One packet is for another host, and one is from the endpoint's own address.
     let syn = Segment { flags: Flags::SYN, ..Segment::default() };
     let elsewhere = SocketAddr::new(v4(3).into(), PORT);
     let packet = TcpPacket::new(peer(), elsewhere, syn, &Marking::default());
@@ -110,7 +110,7 @@ async fn what_is_not_taken_is_counted_by_its_reason() {
     write(&packet, &[], &mut bytes).unwrap();
     bench.port.write(&bytes).unwrap();
     bench.send(SocketAddr::new(v4(2).into(), 1234), syn, &[]);
-    // Nobody listens: a reset, by which we know that all of it was looked at.
+    // The port has no listener: the reset shows that all packets were handled.
     bench.send(peer(), syn, &[]);
     assert!(bench.next_segment().await.has(Flags::RST));
     let counters = bench.counters().await;
@@ -120,7 +120,7 @@ async fn what_is_not_taken_is_counted_by_its_reason() {
     assert_eq!((counters.packets_received, counters.segments_received), (5, 1));
 }
 
-/// RFC 792: the addresses the other way round, type 0, the rest as it came.
+/// RFC 792: the addresses are swapped, type is 0, and the rest is unchanged.
 #[tokio::test]
 async fn a_ping_is_answered() {
     let bench = Bench::new();
@@ -128,7 +128,7 @@ async fn a_ping_is_answered() {
     let mut ping = vec![];
     let backwards = Echo { source: v4(2).into(), destination: v4(1).into(), body: &body };
     write_echo_reply(&backwards, &mut ping).unwrap();
-    // A reply becomes a request by its type, 8; which takes 0x0800 off the complement of the sum.
+    // A reply becomes a request by its type, 8; that takes 0x0800 off the complement of the sum.
     ping[20] = 8;
     let sum = u16::from_be_bytes([ping[22], ping[23]]);
     let (sum, borrow) = sum.overflowing_sub(0x0800);
@@ -141,8 +141,8 @@ async fn a_ping_is_answered() {
     assert_eq!(bench.counters().await.echoes, 1);
 }
 
-/// A router on the way carries less than the device: segments become shorter (RFC 1191), but only if
-/// it speaks of what is in flight (RFC 5927).
+/// A router on the way carries less than the device. Segments become shorter (RFC 1191), but only
+/// if its message quotes data in flight (RFC 5927).
 #[tokio::test]
 async fn a_router_that_carries_less_is_heard() {
     let bench = Bench::new();
@@ -155,7 +155,7 @@ async fn a_router_that_carries_less_is_heard() {
     let router: IpAddr = v4(254).into();
     let mut error = vec![];
     let mut foreign = long.clone();
-    // Its source address: quoted is what we never sent.
+    // The changed source address makes it a quote of a packet that was never sent.
     foreign[15] = 77;
     write_icmp_error(router, &foreign, Trouble::TooBig { mtu: 1000 }, &mut error).unwrap();
     bench.port.write(&error).unwrap();
@@ -171,7 +171,7 @@ async fn a_router_that_carries_less_is_heard() {
     assert_eq!((counters.icmp_errors, counters.icmp_foreign), (1, 1));
 }
 
-/// The ACK that ends the handshake is lost, or never sent, and data comes in its place.
+/// The ACK that ends the handshake is lost, or never sent, and data arrives instead.
 #[tokio::test]
 async fn data_may_end_the_handshake() {
     let bench = Bench::new();
@@ -184,8 +184,9 @@ async fn data_may_end_the_handshake() {
     assert_eq!(&read, b"at once");
 }
 
-/// Bytes that the core does not take must not get into the stream, wherever they claim to belong: a
-/// segment outside of the window, one that repeats others with other content, one from elsewhere.
+/// Bytes that the core refuses must not get into the stream, at any claimed position. They are in a
+/// segment outside of the window, one that overlaps others with different content, and one from
+/// another host.
 #[tokio::test]
 async fn forged_bytes_do_not_get_into_the_stream() {
     let bench = Bench::new();
@@ -193,13 +194,14 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     let theirs = bench.open(peer()).await;
     let (mut stream, _) = listener.accept().await.unwrap();
     let data = |at: u32| data_at(at, theirs);
-    // "6789" comes early; what repeats it is not news, and what lies elsewhere is nobody's.
+    // "6789" is early. An overlap of it adds nothing new, and data outside of the window has no
+    // position.
     bench.send(peer(), data(7), b"6789");
     bench.send(peer(), data(7), b"XXXX");
     bench.send(peer(), data(0x7000_0000), b"YYYY");
     bench.send(SocketAddr::new(v4(1).into(), 40_001), data(1), b"ZZZZ");
     bench.send(peer(), data(1), b"01234");
-    // Overlaps what is there on both sides, with the right byte in its gap only.
+    // It overlaps the stored data on both sides, with the right byte in its gap only.
     bench.send(peer(), data(4), b"QQ5QQQQ");
     let mut read = [0; 10];
     let reading = stream.read_exact(&mut read);
@@ -207,14 +209,15 @@ async fn forged_bytes_do_not_get_into_the_stream() {
     assert_eq!(&read, b"0123456789");
 }
 
-/// Data of the peer from number `at` on, which acknowledges the SYN-ACK whose number is `theirs`.
+/// Returns data of the peer from number `at` on, which acknowledges the SYN-ACK with the number
+/// `theirs`.
 fn data_at(at: u32, theirs: SeqNum) -> Segment {
     let (seq, ack) = (SeqNum(at), theirs + 1);
     Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() }
 }
 
-/// A byte with the number of the peer's SYN is below the stream: the bytes behind it are the stream, wherever the
-/// segment comes, and nothing else is read.
+/// A byte with the number of the peer's SYN is below the stream. The bytes after it are the stream,
+/// whenever the segment arrives, and nothing else is read.
 #[tokio::test]
 async fn a_byte_with_the_number_of_the_syn_is_not_part_of_the_stream() {
     for comes_early in [None, Some(b"9ab")] {
@@ -237,8 +240,9 @@ async fn a_byte_with_the_number_of_the_syn_is_not_part_of_the_stream() {
     }
 }
 
-/// One peer asks on many connections and acknowledges nothing, until a connection of it is reset. Somebody else is
-/// served: a megabyte has 512 kB for whoever comes, and half of what is left is a second peer's. A stream begins with 256 kB.
+/// One peer asks on many connections and acknowledges nothing, until one of its connections is
+/// reset. Another peer is served: a megabyte has 512 kB for any peer, and half of the rest is a
+/// second peer's. A stream begins with 256 kB.
 #[tokio::test]
 async fn a_peer_that_takes_nothing_keeps_no_other_out() {
     let bench = Bench::configured(EndpointConfig { buffers: 1 << 20, ..config(2) });

@@ -1,5 +1,5 @@
-//! The scenario scripts of `scripts/` hold of an endpoint in real time: packets on a socket, calls on streams, its own
-//! clock. No root.
+//! Plays the scenario scripts of `scripts/` with an endpoint in real time: packets on a socket,
+//! calls on streams, its own clock. No root.
 
 use crate::common::scripted::Scripted;
 use script::{self, Script};
@@ -11,19 +11,21 @@ use std::thread;
 use test_support::calmly_throughout;
 use units::Duration;
 
-/// How far from its time a segment may be, unless the script allows more. A timer of ours is some ten us late on an idle
-/// machine; this is what a busy one takes to wake two threads.
+/// Maximum distance of a segment from its time, unless the script allows more. A timer of ours is
+/// some ten us late on an idle machine; a busy one takes this long to wake two threads.
 const TOLERANCE: Duration = Duration::from_millis(30);
-/// How often a script is played until it holds: what comes late may come too late for the script's next event.
+/// Maximum number of plays of a script until it passes: a late segment may be too late for the
+/// script's next event.
 const TRIES: usize = 4;
-/// Scripts at a time: they sleep nearly always.
+/// Number of scripts at a time: they sleep nearly always.
 const AT_A_TIME: usize = 6;
-/// Longer ones take twelve minutes: see `those_that_take_long`.
+/// Maximum length of a script in this test. Longer ones take twelve minutes: see
+/// `those_that_take_long`.
 const SHORT: Duration = Duration::from_secs(5);
 
 const SMALLER: &str = "after three timeouts an endpoint tries smaller segments (RFC 4821 §7.7)";
 
-/// Scripts that say something that an endpoint in real time does not do, and why.
+/// Scripts with a statement that an endpoint in real time does not support, and why.
 const NOT_HERE: &[(&str, &str)] = &[
     ("sequence-wrap/", "sets the first sequence number, by its seed"),
     ("close/time-wait-gives-way.pkt", "names a second first sequence number, drawn by its seed"),
@@ -52,7 +54,7 @@ fn scripts() -> Vec<Script> {
     let read = |path: &PathBuf| {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         let mut script = script::parse(&name, fs::read_to_string(path).unwrap()).unwrap();
-        // Each timeout is late by a little, and so is all that comes after it.
+        // Each timeout is late by a little, and so are all later events.
         let tolerance = TOLERANCE.max(lasts(&script) / 1000);
         script.settings.tolerance = script.settings.tolerance.max(tolerance);
         script
@@ -60,7 +62,7 @@ fn scripts() -> Vec<Script> {
     paths.iter().map(read).collect()
 }
 
-/// Plays it until it holds; how many assertions were not judged.
+/// Plays the script until it passes; returns the number of assertions that were not judged.
 fn holds(script: &Script) -> Result<usize, String> {
     let mut last = String::new();
     for _ in 0..TRIES {
@@ -73,7 +75,7 @@ fn holds(script: &Script) -> Result<usize, String> {
     Err(last)
 }
 
-/// How long it takes in simulation.
+/// Returns its length in simulation.
 fn lasts(script: &Script) -> Duration {
     script::run(script, None).unwrap().lasted
 }

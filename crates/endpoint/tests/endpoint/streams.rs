@@ -1,5 +1,5 @@
-//! Streams between two endpoints back to back: nothing is lost on the way, so what is shown is what
-//! streams promise, not how TCP repairs.
+//! Streams between two endpoints back to back. Nothing is lost on the way, so the tests show the
+//! guarantees of streams, not TCP's repairs.
 
 use crate::common::{self, Pair, at, bytes, linux, v4, v6};
 use endpoint::Device;
@@ -48,7 +48,7 @@ async fn ipv6_is_like_ipv4() {
     server.write_all(&sent).await.unwrap();
     drop(server);
     assert!(read_all(&mut client).await.unwrap() == sent);
-    // 1500 - 40 - 20, and 12 of timestamps: what the device carries, not what the scheme says.
+    // The size is 1500 - 40 - 20, and 12 of timestamps: the device's limit, not the scheme's.
     let info = client.handle().info().await.unwrap();
     assert!(info.mss <= 1440, "{}", info.mss);
 }
@@ -79,7 +79,8 @@ async fn an_abort_resets() {
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
 
-/// RFC 1122 §4.2.2.13: who leaves without having read tells the peer that its data was lost.
+/// RFC 1122 §4.2.2.13: an end that closes with unread data notifies the peer that its data was
+/// lost.
 #[tokio::test]
 async fn dropping_with_something_unread_resets_and_otherwise_closes() {
     let pair = Pair::new();
@@ -122,14 +123,14 @@ async fn where_nobody_listens_connections_are_refused() {
     let twice = pair.server.listen(common::PORT, &linux()).await.unwrap_err();
     assert_eq!(twice.kind(), ErrorKind::AddrInUse);
     drop(listener);
-    // An answer says that the driver has heard of it too.
+    // An answer shows that the driver has noticed it, too.
     pair.server.status().await.unwrap();
     let error = pair.client.connect(at(v4(2).into()), &linux()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
 }
 
-/// Who writes to someone who does not read is stopped by the receiver's window and the sender's
-/// buffer; nothing is lost, and others are not held up.
+/// The receiver's window and the sender's buffer stop a writer whose peer does not read. Nothing is
+/// lost, and others are not delayed.
 #[tokio::test]
 async fn a_reader_who_does_not_read_stops_only_his_writer() {
     let (a, b) = Device::pair(1500).unwrap();
@@ -144,7 +145,7 @@ async fn a_reader_who_does_not_read_stops_only_his_writer() {
     while let Ok(n) = timeout(Duration::from_millis(300), to_slow.write(left)).await {
         left = &left[n.unwrap()..];
     }
-    // A window of at most 6 MB, and 100 kB of ours.
+    // The window is at most 6 MB, and our buffer 100 kB.
     let taken = sent.len() - left.len();
     assert!((100_000..6_400_000).contains(&taken), "{taken}");
     to_other.write_all(b"still there").await.unwrap();
@@ -229,15 +230,15 @@ async fn a_handle_tells_how_a_connection_stands() {
     assert!(info.path.cwnd >= 10 * info.mss && info.mss <= 1460, "{info:?}");
     let path = &info.path;
     assert!(path.min_rtt <= path.srtt && path.srtt < units::Duration::from_secs(1), "{path:?}");
-    // A busy machine may make a probe or a timeout of a pause; ACKs never tell of a loss.
+    // A busy machine may cause a probe or a timeout during a pause; ACKs never report a loss.
     assert_eq!(info.stats.fast_retransmits, 0);
     drop((client, server));
     pair.server.close().await;
     assert_eq!(handle.info().await, None);
 }
 
-/// A server reads a request and chooses what it answers by: every byte arrives, the handle says by what, and it is too late
-/// once something was sent.
+/// A server reads a request and selects the scheme of its answer. Every byte is delivered, the
+/// handle shows the scheme, and once data was sent it is too late.
 #[tokio::test]
 async fn a_handle_changes_the_scheme_until_something_is_sent() {
     let pair = Pair::new();
@@ -250,7 +251,7 @@ async fn a_handle_changes_the_scheme_until_something_is_sent() {
     let info = handle.info().await.unwrap();
     assert_eq!((info.scheme.as_str(), info.path.cwnd / info.mss), ("linux+iw=32", 32));
     let sent = bytes(300_000, 10);
-    // At once: a writer waits for a reader whose window is shut.
+    // Both run at once: a writer waits for a reader whose window is shut.
     let mut read = vec![0; sent.len()];
     let (written, all) = tokio::join!(
         timeout(SOON, server.write_all(&sent)),
@@ -268,8 +269,8 @@ async fn a_handle_changes_the_scheme_until_something_is_sent() {
     assert_eq!(gone.kind(), ErrorKind::NotConnected, "{gone}");
 }
 
-/// Who asks to be told of low water hears nothing while the reader's window is shut, and then as soon as
-/// less is left unsent; what is on its way to the reader does not count.
+/// A caller that waits for low water is not woken while the reader's window is shut, and then as
+/// soon as less is left unsent. Data on its way to the reader does not count.
 #[tokio::test]
 async fn low_water_is_told_when_it_is_reached() {
     const LOW: u64 = 50_000;
@@ -318,8 +319,9 @@ async fn a_closed_endpoint_takes_leave() {
     assert!(all.unwrap() == sent);
 }
 
-/// Three connections to one host, by a scheme that shares a path, are on one path: its number is the lowest of theirs, also
-/// when the first has gone. A connection of a scheme that shares none has a path for itself.
+/// Three connections to one host, with a scheme that shares a path, are on one path. Its number is
+/// the lowest of theirs, also when the first has gone. A connection of a scheme that shares none
+/// has a path for itself.
 #[tokio::test]
 async fn connections_tell_their_path() {
     let pair = Pair::new();

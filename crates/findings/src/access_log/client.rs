@@ -1,11 +1,11 @@
-//! The client's address, as a log has it.
+//! The client's address in a line of a log.
 
 use super::fault::LogFault;
 use super::is_host_name;
 use std::net::{IpAddr, SocketAddr};
 
-/// An address, perhaps with a port. Of a list with commas, as in `X-Forwarded-For`, the first: proxies add themselves behind the
-/// visitor.
+/// Parses an address, perhaps with a port. It takes the first of a list with commas, as in
+/// `X-Forwarded-For`: proxies append their own addresses.
 pub(crate) fn of_text(text: &str) -> Result<IpAddr, LogFault> {
     let first = text.split(',').next().unwrap_or_default().trim();
     let with_port = || first.parse::<SocketAddr>().map(|end| end.ip());

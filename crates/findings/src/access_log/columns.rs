@@ -1,7 +1,6 @@
 //! Lines of columns between blanks or tabs: load balancers, S3, Envoy, and logs by `--log-format`.
-//!
 //! A column in quotes or brackets may contain blanks. The request is the first column in quotes
-//! behind the time.
+//! after the time.
 
 use super::fault::LogFault;
 use super::{LogRequest, asks_for_image, client, time};
@@ -29,8 +28,9 @@ pub(crate) fn columns(line: &str) -> impl Iterator<Item = Column<'_>> {
     })
 }
 
-/// A column in quotes or brackets at the beginning of `text`, and its length with them. `None` if
-/// there is none, or if more follows without a blank, as behind an IPv6 address in brackets.
+/// Returns a column in quotes or brackets at the beginning of `text`, and its length with them.
+/// `None` if there is none, or if more follows without a blank, as after an IPv6 address in
+/// brackets.
 fn marked(text: &str) -> Option<(Column<'_>, usize)> {
     let bytes = text.as_bytes();
     let mark = *bytes.first().filter(|byte| matches!(byte, b'"' | b'['))?;

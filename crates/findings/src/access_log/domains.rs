@@ -1,32 +1,33 @@
-//! Networks whose addresses have names of several domains: how wrong it is to take a /24, or a /48 of IPv6, for one
-//! network (Zhang, Qiu & Keshav 2000 §5.2.1).
+//! Networks whose addresses have names of several domains. They show how wrong it is to take a /24,
+//! or a /48 of IPv6, for one network (Zhang, Qiu & Keshav 2000 §5.2.1).
 
 use memory::{PathKey, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::net::IpAddr;
 
-/// Addresses and networks that are told apart at most: memory is bounded.
+/// Maximum number of addresses and networks that are remembered: memory is bounded.
 const MOST: usize = 1 << 20;
 
-/// How many networks have several domains.
+/// The number of networks with several domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DomainFindings {
-    /// Addresses.
+    /// Number of addresses.
     pub addresses: u64,
-    /// Of these, addresses that have a name.
+    /// Number of these addresses that have a name.
     pub named_addresses: u64,
-    /// Networks.
+    /// Number of networks.
     pub networks: u64,
-    /// Of these, networks with an address that has a name.
+    /// Number of these networks that have an address with a name.
     pub named_networks: u64,
-    /// Of these, networks with addresses of more than one domain: the last two labels of their names.
+    /// Number of these networks that have addresses of more than one domain: the last two labels of
+    /// their names.
     pub several_domains: u64,
-    /// Requests of addresses beyond the first 1,048,576, which none of these counts.
+    /// Requests of addresses after the first 1,048,576, which no other counter includes.
     pub left_out: u64,
 }
 
-/// Watches addresses and their names.
+/// Collects addresses and their names.
 #[derive(Debug, Default)]
 pub struct DomainWatch {
     addresses: FxHashSet<IpAddr>,
@@ -43,9 +44,9 @@ struct DomainsOf {
 }
 
 impl DomainWatch {
-    /// `client` asks, and has this name if any.
+    /// Notes a request of `client`, which has this name, if any.
     pub fn on_request(&mut self, client: IpAddr, name: Option<&str>) {
-        // An IPv4 address is the same client when it comes over a socket of IPv6.
+        // An IPv4 address is the same client when it arrives over a socket of IPv6.
         let client = client.to_canonical();
         if self.addresses.len() >= MOST && !self.addresses.contains(&client) {
             self.left_out += 1;
@@ -61,7 +62,7 @@ impl DomainWatch {
         }
     }
 
-    /// What was found.
+    /// Returns the results.
     pub fn findings(&self) -> DomainFindings {
         let count = |is: fn(&DomainsOf) -> bool| {
             self.networks.values().filter(|one| is(one)).count() as u64
@@ -77,7 +78,7 @@ impl DomainWatch {
     }
 }
 
-/// The last two labels of a name.
+/// Returns the last two labels of a name.
 fn domain(name: &str) -> &str {
     let name = name.trim_end_matches('.');
     let mut dots = name.rmatch_indices('.').map(|(at, _)| at);
@@ -88,8 +89,8 @@ fn domain(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// .1 and .2 are of one domain, whatever its case; with .3, which is of another, 192.0.2.0/24 has several. The network
-    /// of 198.51.100.1 has one name, that of 2001:db8::1 none.
+    /// .1 and .2 are of one domain, in any case of letters; .3 is of another, so 192.0.2.0/24 has
+    /// several. The network of 198.51.100.1 has one name, that of 2001:db8::1 none.
     #[test]
     fn networks_with_several_domains_are_counted() {
         let mut watch = DomainWatch::default();

@@ -1,34 +1,34 @@
-//! What is wrong with a line, and the way out.
+//! The fault of a line, and the way out.
 
 use std::fmt;
 
-/// Why a line is not taken.
+/// The reason why a line is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogFault {
-    /// Nothing in it.
+    /// The line is empty.
     Empty,
-    /// Neither of the formats.
+    /// The line has none of the formats.
     UnknownFormat,
-    /// A JSON object that is none.
+    /// The line is not a valid JSON object.
     NotJson(String),
-    /// A JSON object without a key of these.
+    /// The JSON object has none of these keys.
     NoKey {
-        /// What is missing.
+        /// The missing value.
         what: &'static str,
-        /// Keys that would do.
+        /// Keys that would have it.
         keys: &'static [&'static str],
     },
-    /// A line without a column of this number, from 1.
+    /// The line has no column of this number, from 1.
     NoColumn(usize),
-    /// Columns that `#Fields:` names, without this one.
+    /// The columns that `#Fields:` names lack this one.
     NoField(&'static str),
-    /// A line without a value that `--log-format` names.
+    /// The line lacks a value that `--log-format` names.
     NoValue(String),
     /// The client is a name.
     NameOnly(String),
-    /// No address.
+    /// The value is no address.
     NoAddress(String),
-    /// No time.
+    /// The value is no time.
     NoTime(String),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for LogFault {
             Self::NoValue(value) => write!(f, "has no {value}, which --log-format names"),
             Self::NameOnly(name) => write!(
                 f,
-                "the client is the name {name:?}, and only addresses tell networks: log addresses (Apache: %a, or HostnameLookups Off)"
+                "the client is the name {name:?}, and only addresses identify networks: log addresses (Apache: %a, or HostnameLookups Off)"
             ),
             Self::NoAddress(text) => write!(f, "{text:?} is no address, like 192.0.2.1 or 2001:db8::1"),
             Self::NoTime(text) => write!(

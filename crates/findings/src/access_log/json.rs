@@ -1,10 +1,11 @@
-//! A JSON object per line, by the keys that servers use: nginx, Apache, Caddy, Traefik, HAProxy, and load balancers.
+//! A JSON object per line, with the keys of nginx, Apache, Caddy, Traefik, HAProxy, and load
+//! balancers.
 
 use super::fault::LogFault;
 use super::{LogRequest, asks_for_image, client, is_host_name, time};
 use serde_json::Value;
 
-/// Keys in lower case and without other signs than letters and digits.
+/// Keys in lower case and only with letters and digits.
 const CLIENT: &[&str] = &[
     "remoteaddr",
     "remoteip",
@@ -27,7 +28,7 @@ const TIME: &[&str] = &[
     "datetime",
     "edgestarttimestamp",
 ];
-/// Not `hostname`, which most servers call themselves.
+/// `hostname` is left out, since most servers log their own name under it.
 const NAME: &[&str] = &["remotehost", "clientname", "remotename", "rdns"];
 const REQUEST: &[&str] = &[
     "request",
@@ -40,7 +41,7 @@ const REQUEST: &[&str] = &[
     "requesturl",
     "clientrequesturi",
 ];
-/// Objects within the object that have these keys, too.
+/// Nested objects that may have these keys, too.
 const WITHIN: &[&str] = &["request", "httpRequest", "http"];
 
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
@@ -66,17 +67,17 @@ pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     })
 }
 
-/// The value of the first of these keys that is there and not null.
+/// Returns the value of the first of these keys that is present and not null.
 fn find<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     values(object, keys).find(|value| !value.is_null())
 }
 
-/// The same of keys that are texts.
+/// Returns the first value of these keys that is a text.
 fn text<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a str> {
     values(object, keys).find_map(Value::as_str)
 }
 
-/// The values of these keys, in their order, of the object and of those within it.
+/// Returns the values of these keys, in their order, of the object and of nested ones.
 fn values<'a>(object: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a Value> {
     let within = WITHIN.iter().filter_map(|key| object.get(key));
     let objects = [object].into_iter().chain(within).filter_map(Value::as_object);
@@ -88,7 +89,7 @@ fn values<'a>(object: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a Valu
     })
 }
 
-/// The key of an object is this one, whatever case and signs it is written with.
+/// Returns true if the key of an object is this one, in any case and with any signs.
 fn is_key(name: &str, key: &str) -> bool {
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     letters.map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())

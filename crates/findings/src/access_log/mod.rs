@@ -1,8 +1,11 @@
-//! Access logs of web servers, line by line: who asked when, and how many domains a network has.
+//! Access logs of web servers, line by line: clients and times of requests, and the number of
+//! domains in a network.
 //!
 //! [`LogReader`] reads the lines of a log: the common and the combined format, JSON objects, the
-//! extended format of the W3C, HAProxy, Envoy, and AWS. [`DomainWatch`] counts the networks whose addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1). [`RequestWatch`](crate::RequestWatch)
-//! counts how often networks ask again, as it does for captures. No I/O, no name lookups.
+//! extended format of the W3C, HAProxy, Envoy, and AWS. [`DomainWatch`] counts the networks whose
+//! addresses have names of several domains (Zhang, Qiu & Keshav 2000 §5.2.1).
+//! [`RequestWatch`](crate::RequestWatch) counts how often networks ask again, as it does for
+//! captures. The module does no I/O and no name lookups.
 
 mod client;
 mod columns;
@@ -26,17 +29,18 @@ use w3c::W3cFields;
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRequest<'a> {
-    /// When: since 1970. Servers log when they have answered, to the second.
+    /// Time, since 1970. Servers log after their answer, to the second.
     pub at: Instant,
-    /// Who asked: of a list of addresses, as proxies write it (`X-Forwarded-For`), the first.
+    /// The client: of a list of addresses, as proxies write it (`X-Forwarded-For`), the first.
     pub client: IpAddr,
     /// The client's name by reverse DNS, if the log has it beside the address.
     pub name: Option<Cow<'a, str>>,
-    /// It asks for an image, by the ending of its path: what a page brings along.
+    /// True if it asks for an image, by the ending of its path: images are parts of a page.
     pub is_image: bool,
 }
 
-/// Reads the lines of a log, in their order: some formats name their columns in a line of their own.
+/// Reads the lines of a log, in their order: some formats name their columns in a line of their
+/// own.
 #[derive(Clone, Debug, Default)]
 pub struct LogReader {
     format: Option<LogLineFormat>,
@@ -44,7 +48,7 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Reads lines of this format; without one, each line shows its format.
+    /// Creates a reader for lines of this format; without one, each line shows its format.
     pub const fn new(format: Option<LogLineFormat>) -> Self {
         Self { format, fields: None }
     }
@@ -52,10 +56,9 @@ impl LogReader {
     /// Reads a line.
     ///
     /// # Errors
-    /// If it is no request; the error says why, and the way out. A line of comments is
-    /// [`LogFault::Empty`].
+    /// If it is no request: the reason, and the way out. A line of comments is [`LogFault::Empty`].
     pub fn read<'a>(&mut self, line: &'a str) -> Result<LogRequest<'a>, LogFault> {
-        // A mark of the byte order begins some files of Windows.
+        // A byte order mark begins some files of Windows.
         let line = line.trim_start_matches('\u{feff}').trim();
         if line.is_empty() {
             return Err(LogFault::Empty);
@@ -75,10 +78,11 @@ impl LogReader {
     }
 }
 
-/// Endings of paths that are images.
+/// Endings of paths of images.
 const IMAGES: [&str; 9] = ["gif", "jpg", "jpeg", "png", "webp", "avif", "svg", "ico", "bmp"];
 
-/// True of a request line, like `GET /a.png?x HTTP/1.1`, or a path alone, that asks for an image.
+/// Returns true if a request line, like `GET /a.png?x HTTP/1.1`, or a path alone, asks for an
+/// image.
 fn asks_for_image(request: &str) -> bool {
     let path = request.split(' ').find(|word| word.contains('/')).unwrap_or(request);
     let path = path.split(['?', '#']).next().unwrap_or_default();
@@ -86,7 +90,7 @@ fn asks_for_image(request: &str) -> bool {
     ending.is_some_and(|ending| IMAGES.iter().any(|image| ending.eq_ignore_ascii_case(image)))
 }
 
-/// A name of a host, and neither an address nor a dash.
+/// Returns true for a host name, but not for an address or a dash.
 fn is_host_name(word: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     word.contains('.')

@@ -1,9 +1,10 @@
-//! Lines as servers write them.
+//! Lines of real servers.
 
 use super::*;
 use proptest::prelude::*;
 
-/// 10 October 2000, 13:55:36 seven hours west of Greenwich: 20:55:36 UTC, 971,211,336 s since 1970 (`date -u -d`).
+/// 10 October 2000, 13:55:36 seven hours west of Greenwich: 20:55:36 UTC, 971,211,336 s since 1970
+/// (`date -u -d`).
 const SECONDS: u64 = 971_211_336;
 
 fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
@@ -72,7 +73,7 @@ fn json_is_read_by_the_keys_of_many_servers() {
         assert_eq!(read.client.to_string(), "192.0.2.1");
         assert!(read.is_image, "{line}");
     }
-    // A server's own name, of which it has one for all of its clients.
+    // The server's own name is the same for all of its clients.
     let own = r#"{"ts":1,"ip":"192.0.2.1","hostname":"www.example.org"}"#;
     assert_eq!(parse(own).unwrap().name, None);
     let named = r#"{"ts":1,"ip":"192.0.2.1","remote_host":"a.example.org"}"#;
@@ -112,14 +113,14 @@ fn what_is_wrong_is_said_with_the_way_out() {
 }
 
 proptest! {
-    /// Whatever a line is, it is read or refused.
+    /// Any line is read or refused.
     #[test]
     fn any_line_is_survived(line in ".{0,200}", json: bool) {
         let line = if json { format!("{{{line}") } else { line };
         let _ = parse(&line).map_err(|why| why.to_string());
     }
 
-    /// Lines nearly right, of which bytes are changed.
+    /// Nearly valid lines with changed bytes.
     #[test]
     fn damaged_lines_are_survived(
         at in any::<prop::sample::Index>(),
@@ -138,7 +139,7 @@ proptest! {
     }
 }
 
-/// Lines of the documentation of AWS, with other addresses.
+/// Lines of AWS's documentation, with other addresses.
 #[test]
 fn lines_of_load_balancers_are_read() {
     for line in [
@@ -152,7 +153,7 @@ fn lines_of_load_balancers_are_read() {
     }
 }
 
-/// A quote behind a backslash ends no column, also before a blank.
+/// A quote after a backslash ends no column, also before a blank.
 #[test]
 fn escaped_quotes_end_no_column() {
     let texts: Vec<_> = columns::columns(r#"a "b\" c" [d e] f"#).map(|one| one.text).collect();

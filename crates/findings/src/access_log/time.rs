@@ -1,4 +1,4 @@
-//! Times as servers write them.
+//! Times in the formats of servers.
 
 use super::fault::LogFault;
 use jiff::civil::DateTime;
@@ -7,14 +7,14 @@ use jiff::tz::TimeZone;
 use jiff::{Error, Timestamp};
 use units::Instant;
 
-/// `10/Oct/2000:13:55:36 -0700`.
+/// The format of `10/Oct/2000:13:55:36 -0700`.
 const COMMON: &str = "%d/%b/%Y:%H:%M:%S %z";
 
-/// `10/Oct/2000:13:55:36.123`, as HAProxy writes it, in the zone of its machine.
+/// The format of `10/Oct/2000:13:55:36.123`, as HAProxy writes it, in the zone of its machine.
 const WITHOUT_ZONE: &str = "%d/%b/%Y:%H:%M:%S%.f";
 
-/// A time in words: of the common log format, by RFC 3339, or a number. A blank may stand for the T of RFC 3339. A time without a zone is
-/// taken for UTC.
+/// Parses a time: of the common log format, by RFC 3339, or a number. A blank may replace the T of
+/// RFC 3339. A time without a zone counts as UTC.
 pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
     let fault = || LogFault::NoTime(text.to_owned());
     if let Ok(number) = text.parse::<f64>() {
@@ -30,7 +30,7 @@ pub(crate) fn of_text(text: &str) -> Result<Instant, LogFault> {
     u64::try_from(nanos).map(Instant::from_nanos).map_err(|_| fault())
 }
 
-/// A date with a time of day, and without a zone; otherwise `why`.
+/// Parses a date with a time of day, without a zone; otherwise returns `why`.
 fn in_utc(text: &str, why: Error) -> Result<Timestamp, Error> {
     match text.contains(':') {
         true => utc(text.parse()?),
@@ -42,8 +42,8 @@ fn utc(time: DateTime) -> Result<Timestamp, Error> {
     time.to_zoned_datetime(TimeZone::UTC).map(|at| at.timestamp())
 }
 
-/// A number since 1970: seconds, or milliseconds, microseconds or nanoseconds, if so many seconds would be after the
-/// year 5000.
+/// Returns the time of a number since 1970: seconds; or milliseconds, microseconds or nanoseconds,
+/// if as seconds it would be after the year 5000.
 pub(crate) fn of_number(number: f64) -> Option<Instant> {
     let nanos = match number {
         0.0..1e11 => number * 1e9,

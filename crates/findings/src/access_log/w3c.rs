@@ -1,5 +1,5 @@
 //! The extended log format of the W3C: IIS, CloudFront and others. A line `#Fields:` names the
-//! columns of the lines behind it, and times are UTC (W3C working draft WD-logfile-960323).
+//! columns of the lines after it, and times are UTC (W3C working draft WD-logfile-960323).
 
 use super::columns::columns;
 use super::fault::LogFault;
@@ -21,7 +21,7 @@ pub(super) struct W3cFields {
 }
 
 impl W3cFields {
-    /// Reads the names behind `#Fields:`.
+    /// Reads the names after `#Fields:`.
     pub(super) fn of(names: &str) -> Self {
         let names: Vec<String> = names.split_whitespace().map(str::to_ascii_lowercase).collect();
         let place = |name: &str| names.iter().position(|one| one == name);

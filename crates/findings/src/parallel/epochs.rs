@@ -1,14 +1,14 @@
-//! Loss epochs of a host (§3.2.2, §3.2.3): from a loss on one of its connections until all that was outstanding
-//! then, on all of them, is acknowledged.
+//! Loss epochs of a host (§3.2.2, §3.2.3): from a loss on one of its connections until all data
+//! outstanding then, on all of them, is acknowledged.
 
 use super::line::{LineFit, LineSums};
 use serde::Serialize;
 use std::net::IpAddr;
 use units::Instant;
 
-/// Rows by the number of open connections; the last has those with as many or more.
+/// Number of rows by open connections; the last has hosts with as many or more.
 const ROWS: usize = 32;
-/// Steps of the share of the outstanding window (§3.2.3: 0.05).
+/// Number of steps of the share of the outstanding window (§3.2.3: 0.05).
 const SHARES: usize = 20;
 
 /// Loss epochs of hosts with this many open connections.
@@ -16,45 +16,48 @@ const SHARES: usize = 20;
 pub struct EpochRow {
     /// Open connections; 32 stands for 32 and more.
     pub open: usize,
-    /// Epochs.
+    /// Number of epochs.
     pub epochs: u64,
-    /// Mean number of connections with data outstanding when the epoch began.
+    /// Mean number of connections with data outstanding when the epoch started.
     pub outstanding: f64,
-    /// Mean number of connections that lost something in the epoch (Figure 7).
+    /// Mean number of connections with a loss in the epoch (Figure 7).
     pub hit: f64,
-    /// What is left of the host's outstanding window if all that lost halve theirs (Figure 8).
+    /// Part of the host's outstanding window that is left if all connections with a loss halve
+    /// theirs (Figure 8).
     pub left_by_fast_recovery: f64,
-    /// The same if all that lost fall to one segment.
+    /// Part that is left if all connections with a loss reduce theirs to one segment.
     pub left_by_timeout: f64,
-    /// What one connection with all of the window would have left by halving it.
+    /// Part that one connection with all of the window would have left by halving it.
     pub one_by_fast_recovery: f64,
-    /// The same by falling to one segment.
+    /// Part that one connection would have left by reducing it to one segment.
     pub one_by_timeout: f64,
 }
 
-/// Connections with about this share of their host's outstanding window (Figures 9 and 10).
+/// Connections with approximately this share of their host's outstanding window (Figures 9 and 10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ShareStep {
-    /// The share, in `0..=1`; its step reaches 0.025 to either side.
+    /// The share, in `0..=1`; its step extends 0.025 to either side.
     pub share: f64,
-    /// Connections.
+    /// Number of connections.
     pub connections: u64,
-    /// Of these, connections that lost something in the epoch.
+    /// Number of these connections with a loss in the epoch.
     pub hit: u64,
-    /// How many would have if each lost segment were anyone's: the sum of `1 - (1 - x)^k` for k losses.
+    /// Expected number of connections with a loss if losses hit segments at random: the sum of
+    /// `1 - (1 - x)^k` for k losses.
     pub ideal: f64,
 }
 
-/// What was found of loss epochs.
+/// Results about loss epochs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpochFindings {
-    /// Epochs.
+    /// Number of epochs.
     pub epochs: u64,
-    /// By the number of open connections; numbers without epochs are left out.
+    /// Rows by the number of open connections; numbers without epochs are left out.
     pub by_open: Vec<EpochRow>,
-    /// The line through all epochs: connections that lost, by connections open (the paper's: 0.50 n + 0.1).
+    /// The line through all epochs: connections with a loss, by connections open (the paper's: 0.50
+    /// n + 0.1).
     pub hit_by_open: Option<LineFit>,
-    /// By the share of the outstanding window, of epochs with two connections or more.
+    /// Steps of the share of the outstanding window, of epochs with two connections or more.
     pub by_share: Vec<ShareStep>,
 }
 
@@ -63,7 +66,7 @@ pub struct EpochFindings {
 pub(crate) struct Member {
     /// Its number.
     pub(crate) connection: u64,
-    /// All below was sent when the epoch began.
+    /// Next new offset when the epoch started.
     pub(crate) end: u64,
     /// Bytes outstanding then.
     pub(crate) outstanding: u64,
@@ -71,7 +74,7 @@ pub(crate) struct Member {
     pub(crate) mss: u64,
     /// Segments lost.
     pub(crate) losses: u32,
-    /// All of it is acknowledged.
+    /// True once all of this data is acknowledged.
     pub(crate) done: bool,
 }
 
@@ -80,25 +83,25 @@ pub(crate) struct Member {
 pub struct LossEpoch {
     /// The host whose connections these are.
     pub client: IpAddr,
-    /// The first loss was found.
+    /// Time at which the first loss was found.
     pub began: Instant,
-    /// All that was outstanding then is acknowledged.
+    /// Time at which all data outstanding then is acknowledged.
     pub ended: Instant,
-    /// Open connections.
+    /// Number of open connections.
     pub open: u64,
-    /// Of these, connections with data outstanding when it began.
+    /// Number of these connections with data outstanding when it started.
     pub outstanding: u64,
-    /// Of these, connections that lost something in it.
+    /// Number of these connections with a loss in it.
     pub hit: u64,
     /// Segments lost.
     pub losses: u64,
-    /// Outstanding when it began, bytes.
+    /// Data outstanding when it started, bytes.
     pub outstanding_bytes: u64,
-    /// Of these, bytes of connections that lost something.
+    /// Part of these bytes on connections with a loss.
     pub hit_bytes: u64,
 }
 
-/// A loss epoch under way.
+/// An open loss epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct Epoch {
     client: IpAddr,
@@ -108,14 +111,14 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// An epoch of these connections of `client`.
+    /// Starts an epoch of these connections of `client`.
     pub(crate) fn new(client: IpAddr, began: Instant, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(|member| member.done = member.outstanding == 0);
         let waiting = members.iter().filter(|member| !member.done).count();
         Self { client, began, members, waiting }
     }
 
-    /// The epoch, which is over; `None` if nothing was outstanding.
+    /// Returns the epoch, which is over; `None` if nothing was outstanding.
     pub(crate) fn ended(&self, ended: Instant) -> Option<LossEpoch> {
         let sum = |of: fn(&Member) -> u64| self.members.iter().map(of).sum::<u64>();
         let outstanding_bytes = sum(|member| member.outstanding);
@@ -136,14 +139,15 @@ impl Epoch {
         self.members.get_mut(seat as usize).filter(|member| member.connection == connection)
     }
 
-    /// The connection in `seat` lost the segment that begins at `start`.
+    /// Notes that the connection in `seat` lost the segment that begins at `start`.
     pub(crate) fn on_loss(&mut self, seat: u32, connection: u64, start: u64) {
         if let Some(member) = self.member(seat, connection).filter(|member| start < member.end) {
             member.losses += 1;
         }
     }
 
-    /// All below `una` is acknowledged on the connection in `seat`; true if the epoch is over.
+    /// Notes that all data below `una` is acknowledged on the connection in `seat`; returns true if
+    /// the epoch is over.
     pub(crate) fn on_ack(&mut self, seat: u32, connection: u64, una: u64) -> bool {
         let waiting = self.member(seat, connection);
         if let Some(member) = waiting.filter(|member| !member.done && una >= member.end) {
@@ -164,7 +168,7 @@ struct RowSums {
     one_by_timeout: f64,
 }
 
-/// Adds epochs up.
+/// Adds up epochs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EpochTally {
     rows: [RowSums; ROWS],
@@ -173,7 +177,7 @@ pub(crate) struct EpochTally {
 }
 
 impl EpochTally {
-    /// An epoch is over.
+    /// Adds an epoch that is over.
     pub(crate) fn add(&mut self, epoch: &Epoch) {
         let members = &epoch.members;
         let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>() as f64;
@@ -249,8 +253,9 @@ mod tests {
         Member { connection, end: 1 + outstanding, outstanding, mss: 1000, losses: 0, done: false }
     }
 
-    /// Of 3, 1 and 0 kB outstanding the 3 kB lose two segments. Halved, 2.5 of 4 kB are left; fallen to one segment,
-    /// 1 + 1 of 4. One connection would have 2 or 1 of 4 left. The ideal: 1 - (1/4)^2 of the one, 1 - (3/4)^2 of the other.
+    /// The connection with 3 kB of the outstanding 3, 1 and 0 kB loses two segments. Halved, 2.5 of
+    /// 4 kB are left; reduced to one segment, 1 + 1 of 4. One connection would have 2 or 1 of 4
+    /// left. The ideal: 1 - (1/4)^2 for the first, 1 - (3/4)^2 for the second.
     #[test]
     fn an_epoch_by_hand() {
         let client = IpAddr::from([192, 0, 2, 1]);
@@ -259,7 +264,8 @@ mod tests {
             Epoch::new(client, began, vec![member(7, 3_000), member(8, 1_000), member(9, 0)]);
         epoch.on_loss(0, 7, 1);
         epoch.on_loss(0, 7, 2_001);
-        // Sent after the beginning, or of another connection that had the place before: not of this epoch.
+        // These were sent after the start, or by another connection that had the slot before: they
+        // are not part of this epoch.
         epoch.on_loss(0, 7, 3_001);
         epoch.on_loss(1, 7, 1);
         assert!(!epoch.on_ack(0, 7, 3_000) && !epoch.on_ack(0, 7, 3_001));

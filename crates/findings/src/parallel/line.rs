@@ -15,7 +15,8 @@ pub struct LineFit {
     pub correlation: f64,
 }
 
-/// Means and sums of squares, updated point by point (Welford 1962), so that large numbers do not cancel.
+/// Means and sums of squares, updated point by point (Welford 1962), so that large numbers do not
+/// cancel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LineSums {
     points: u64,

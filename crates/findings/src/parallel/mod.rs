@@ -1,5 +1,5 @@
-//! Connections of one client host at the same time (Balakrishnan et al. 1998 §3.2): whether more of them get
-//! more ([`periods`]), and which of them lose together ([`epochs`]).
+//! Simultaneous connections of one client host (Balakrishnan et al. 1998 §3.2): whether more of
+//! them get more throughput ([`periods`]), and which of them have losses together ([`epochs`]).
 
 mod epochs;
 mod line;
@@ -14,7 +14,7 @@ pub(crate) use periods::{Period, ThroughputTally};
 
 use serde::Serialize;
 
-/// What was found of parallel connections.
+/// Results about parallel connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ParallelFindings {
     /// Throughput against the number of open connections (Figure 6).

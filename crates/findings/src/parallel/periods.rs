@@ -1,31 +1,33 @@
-//! Periods in which a host has the same number of open connections, and what it gets in them (§3.2.1).
+//! Periods in which a host has a constant number of open connections, and its throughput in them
+//! (§3.2.1).
 
 use super::line::LineSums;
 use crate::distribution::{CumulativeDistribution, CumulativeStep};
 use serde::Serialize;
 use units::Instant;
 
-/// Periods with less payload acknowledged say nothing (§3.2.1: 5 KB).
+/// Minimum acknowledged payload of a period that counts (§3.2.1: 5 KB).
 const LEAST_BYTES: u64 = 5_000;
-/// Hosts with fewer periods say nothing (§3.2.1).
+/// Minimum number of periods of a host that counts (§3.2.1).
 const LEAST_PERIODS: u64 = 10;
-/// Steps of correlation on either side of zero.
+/// Number of steps of correlation on either side of zero.
 const STEPS: usize = 100;
 
-/// How the throughput of a host follows the number of its connections.
+/// The correlation of a host's throughput with the number of its connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ThroughputFindings {
-    /// Hosts with at least ten periods of 5 kB or more, and different numbers of connections.
+    /// Number of hosts with at least ten periods of 5 kB or more, and different numbers of
+    /// connections.
     pub hosts: u64,
-    /// Of these, hosts with a positive correlation (the paper's: 90 %).
+    /// Number of these hosts with a positive correlation (the paper's: 90 %).
     pub positive: u64,
-    /// Of these, hosts with a correlation above 0.5 (the paper's: 45 %).
+    /// Number of these hosts with a correlation above 0.5 (the paper's: 45 %).
     pub above_half: u64,
     /// Coefficients of correlation of hosts (Figure 6), rounded to the next hundredth above.
     pub correlation: CumulativeDistribution,
 }
 
-/// The period that a host is in.
+/// The current period of a host.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Period {
@@ -41,12 +43,13 @@ impl Default for Period {
 }
 
 impl Period {
-    /// Payload was acknowledged.
+    /// Adds acknowledged payload.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// From `now` on the host has another number of connections; until now it had `open`.
+    /// Ends the period: from `now` on the host has another number of connections; until now it had
+    /// `open`.
     pub(crate) fn end(&mut self, now: Instant, open: usize) {
         let took = now.saturating_since(self.since).as_secs_f64();
         if open > 0 && self.bytes >= LEAST_BYTES && took > 0.0 {
@@ -57,7 +60,7 @@ impl Period {
     }
 }
 
-/// Adds hosts up.
+/// Adds up hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct ThroughputTally {
     found: ThroughputFindings,
@@ -71,7 +74,7 @@ impl Default for ThroughputTally {
 }
 
 impl ThroughputTally {
-    /// Nothing more is to come of a host.
+    /// Adds a host whose last period is over.
     pub(crate) fn add(&mut self, host: &Period) {
         let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= LEAST_PERIODS) else {
             return;
@@ -105,8 +108,8 @@ mod tests {
         Instant::from_nanos(seconds * 1_000_000_000)
     }
 
-    /// Twelve periods of a second with 10 kB for each connection, one or two of them in turn: throughput is
-    /// proportional to their number.
+    /// Twelve periods of a second with 10 kB for each connection, one or two of them in turn:
+    /// throughput is proportional to their number.
     #[test]
     fn what_each_connection_gets_in_full_correlates_by_one() {
         let (mut host, mut tally) = (Period::default(), ThroughputTally::default());
@@ -121,7 +124,8 @@ mod tests {
         assert_eq!(found.correlation.quantile(0.5), Some(1.0));
     }
 
-    /// A link that is full whoever uses it: nothing to correlate. Nine periods are too few, and small ones do not count.
+    /// A link that is always full shows no correlation. Nine periods are too few, and small ones do
+    /// not count.
     #[test]
     fn hosts_that_say_nothing_are_left_out() {
         let mut tally = ThroughputTally::default();

@@ -5,7 +5,7 @@ use memory::PathKey;
 use rustc_hash::FxHashMap;
 use units::Instant;
 
-/// How large a response is.
+/// The size class of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SizeClass {
     /// Up to 4 kB: an initial window of three segments (RFC 3390).
@@ -18,7 +18,7 @@ pub enum SizeClass {
     Large,
     /// Up to 1 MB.
     Huge,
-    /// More.
+    /// More than 1 MB.
     Bulk,
 }
 
@@ -33,7 +33,7 @@ pub const SIZE_CLASSES: [SizeClass; 6] = [
 ];
 
 impl SizeClass {
-    /// The class of a response of `bytes`.
+    /// Returns the class of a response of `bytes`.
     pub const fn of(bytes: u64) -> Self {
         match bytes {
             0..=4_000 => Self::Tiny,
@@ -45,7 +45,7 @@ impl SizeClass {
         }
     }
 
-    /// Its bounds in words.
+    /// Returns its bounds in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tiny => "up to 4 kB",
@@ -58,12 +58,13 @@ impl SizeClass {
     }
 }
 
-/// The hour of the day, UTC.
+/// Returns the hour of the day, UTC.
 pub(super) fn hour(at: Instant) -> usize {
     (at.as_nanos() / 3_600_000_000_000 % 24) as usize
 }
 
-/// Networks that are summed apart, at most; half of them are given up at once when there are more.
+/// Maximum number of networks with separate sums; if there are more, half of them are dropped at
+/// once.
 const MOST: usize = 1 << 16;
 
 /// Sums by network.
@@ -74,7 +75,7 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
-    /// The sums of a network.
+    /// Returns the sums of a network.
     pub(super) fn of(&mut self, key: PathKey) -> &mut TimeSums {
         if self.listed.len() >= MOST && !self.listed.contains_key(&key) {
             self.give_up();
@@ -82,7 +83,7 @@ impl Prefixes {
         self.listed.entry(key).or_default()
     }
 
-    /// Those that took least time are the ones that are missed least.
+    /// Drops the networks with the least time, which matter least.
     fn give_up(&mut self) {
         let mut all: Vec<(PathKey, TimeSums)> = self.listed.drain().collect();
         sort(&mut all);
@@ -92,7 +93,7 @@ impl Prefixes {
         self.listed.extend(all);
     }
 
-    /// Those listed, the one that took most time first, and all others together.
+    /// Returns the listed networks, the one with the most time first, and the sums of all others.
     pub(super) fn finish(self) -> (Vec<(PathKey, TimeSums)>, TimeSums) {
         let mut listed: Vec<_> = self.listed.into_iter().collect();
         sort(&mut listed);

@@ -1,7 +1,7 @@
-//! Where the time of transfers went, summed by client prefix, size and time of day.
+//! The use of the transfers' time, summed by client prefix, size and time of day.
 //!
-//! A transfer's own shares come from the engine ([`trace::TimeShares`]) and add up to its duration. Here they
-//! are only added up ([`TimeSums`]), so the sums add up, too.
+//! A transfer's own shares come from the engine ([`trace::TimeShares`]) and add up to its duration.
+//! This module only adds them up ([`TimeSums`]), so the sums add up, too.
 
 mod groups;
 mod sums;
@@ -18,29 +18,30 @@ use trace::TransferReport;
 /// Sums of a group of transfers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimeRow {
-    /// The group: a prefix like `192.0.2.0/24`, a size class, or an hour of the day in UTC like `07`.
+    /// The group: a prefix like `192.0.2.0/24`, a size class, or an hour of the day in UTC like
+    /// `07`.
     pub group: String,
     /// Its sums.
     #[serde(flatten)]
     pub sums: TimeSums,
 }
 
-/// Where the time of all transfers went.
+/// The use of all transfers' time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimeFindings {
     /// All transfers.
     pub all: TimeSums,
-    /// By the client's network, /24 or /48, the one that took most time first.
+    /// Rows by the client's network, /24 or /48, the one with the most time first.
     pub by_prefix: Vec<TimeRow>,
     /// Transfers of networks that are not listed, because there were too many.
     pub other_prefixes: TimeSums,
-    /// By the size of the response, in the order of [`SIZE_CLASSES`].
+    /// Rows by the size of the response, in the order of [`SIZE_CLASSES`].
     pub by_size: Vec<TimeRow>,
-    /// By the hour in which transfers began, those with transfers alone.
+    /// Rows by the hour in which transfers began, without empty hours.
     pub by_hour: Vec<TimeRow>,
 }
 
-/// Adds up.
+/// Adds up transfers.
 #[derive(Default)]
 pub(crate) struct TimeTally {
     all: TimeSums,
@@ -50,7 +51,7 @@ pub(crate) struct TimeTally {
 }
 
 impl TimeTally {
-    /// A transfer to `client` is over.
+    /// Adds a finished transfer to `client`.
     pub(crate) fn add(&mut self, client: IpAddr, report: &TransferReport) {
         self.all.add(report);
         self.by_size[SizeClass::of(report.bytes) as usize].add(report);

@@ -8,9 +8,9 @@ use units::Rate;
 /// Sums of a group of transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSums {
-    /// Transfers.
+    /// Number of transfers.
     pub transfers: u64,
-    /// Transfers of which everything was acknowledged.
+    /// Number of transfers of which everything was acknowledged.
     pub complete: u64,
     /// Transfers that fit into their first window: no larger one could have made them faster.
     pub fit_first_window: u64,
@@ -28,7 +28,8 @@ pub struct TimeSums {
     pub full: FullLinks,
     /// TLS handshakes.
     pub tls: TlsSums,
-    /// Nanoseconds, in the order of [`TimeShare::ALL`]. Wide: a damaged capture has absurd times.
+    /// Nanoseconds, in the order of [`TimeShare::ALL`]. The type is wide because a damaged capture
+    /// has absurd times.
     nanos: [u128; TimeShare::COUNT],
     /// Nanoseconds of large requests, in the order of [`TimeShare::ALL`].
     request_nanos: [u128; TimeShare::COUNT],
@@ -38,11 +39,11 @@ pub struct TimeSums {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FullLinks {
     nanos: u128,
-    /// Nanoseconds times bits per second of IP packets.
+    /// Sum of nanoseconds times bits per second of IP packets.
     weighted: u128,
 }
 
-/// Payload of a full segment, and its headers with it: IPv4 and TCP with timestamps.
+/// Size of the headers of a full segment, bytes: IPv4 and TCP with timestamps.
 const HEADER_BYTES: u64 = 52;
 
 impl FullLinks {
@@ -60,12 +61,13 @@ impl FullLinks {
         self.weighted += other.weighted;
     }
 
-    /// Seconds.
+    /// Returns the time, seconds.
     pub fn seconds(&self) -> f64 {
         self.nanos as f64 / 1e9
     }
 
-    /// The mean rate of full links, of IP packets, weighted by time; `None` if no link was full.
+    /// Returns the mean rate of full links, of IP packets, weighted by time; `None` if no link was
+    /// full.
     pub fn mean_rate(&self) -> Option<Rate> {
         let bps = self.weighted.checked_div(self.nanos)?;
         Some(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)))
@@ -83,9 +85,9 @@ pub struct TlsSums {
     pub resumed: u64,
     /// Handshakes that did not resume a session.
     pub full: u64,
-    /// The most payload of a server's flights, bytes.
+    /// The largest payload of a server's flights, bytes.
     pub most_server_bytes: u64,
-    /// The largest certificates, bytes; zero where none was visible.
+    /// The largest certificates, bytes; zero if none was visible.
     pub most_certificate_bytes: u32,
 }
 
@@ -110,7 +112,7 @@ impl TlsSums {
     }
 }
 
-/// A link that was full for this part of the time is a cause of its own.
+/// If a link was full for this part of the time, it is a cause of its own.
 const FULL_PART: f64 = 0.3;
 
 /// Returns true if another sender could change the time of this class.
@@ -118,7 +120,7 @@ pub const fn is_changeable(share: TimeShare) -> bool {
     !matches!(share, TimeShare::Handshake | TimeShare::Request | TimeShare::Path)
 }
 
-/// The classes of time that a sender can change, in the order of [`TimeShare::ALL`].
+/// Returns the classes of time that a sender can change, in the order of [`TimeShare::ALL`].
 pub fn changeable() -> impl Iterator<Item = TimeShare> {
     TimeShare::ALL.into_iter().filter(|share| is_changeable(*share))
 }
@@ -128,7 +130,7 @@ pub fn changeable() -> impl Iterator<Item = TimeShare> {
 pub struct TimeCause {
     /// The cause.
     pub share: TimeShare,
-    /// Seconds, all transfers together.
+    /// Seconds, of all transfers together.
     pub seconds: f64,
     /// The part of all the time, in `0..=1`.
     pub part: f64,
@@ -181,41 +183,42 @@ impl TimeSums {
         self.tls.merge(&other.tls);
     }
 
-    /// Seconds spent on this.
+    /// Returns the seconds spent on this cause.
     pub fn seconds(&self, share: TimeShare) -> f64 {
         self.nanos[share as usize] as f64 / 1e9
     }
 
-    /// Nanoseconds of all transfers together.
+    /// Returns the nanoseconds of all transfers together.
     pub fn total_nanos(&self) -> u128 {
         self.nanos.iter().sum()
     }
 
-    /// Nanoseconds lost to what a sender can change ([`crate::is_changeable`]).
+    /// Returns the nanoseconds lost to causes that a sender can change ([`crate::is_changeable`]).
     pub fn lost_nanos(&self) -> u128 {
         changeable().map(|share| self.nanos[share as usize]).sum()
     }
 
-    /// For so much of the time a link was full that this is a cause of its own.
+    /// Returns true if a link was full for long enough to be a cause of its own.
     pub fn is_link_full(&self) -> bool {
         self.full.seconds() > FULL_PART * self.total_nanos() as f64 / 1e9
     }
 
-    /// The cause that took most of the time. The path is one if its link was full, or if there is
-    /// nothing else. `None` if no time passed.
+    /// Returns the cause with the most time. The path is one if its link was full, or if there is
+    /// no other. `None` if no time passed.
     pub fn main_cause(&self) -> Option<TimeCause> {
         let causes = self.causes();
         let is_cause = |cause: &&TimeCause| cause.share != TimeShare::Path || self.is_link_full();
         causes.iter().find(is_cause).or(causes.first()).copied()
     }
 
-    /// Seconds of large requests spent on this; all together they are part of
+    /// Returns the seconds of large requests spent on this cause; all together they are part of
     /// [`TimeShare::Request`].
     pub fn request_seconds(&self, share: TimeShare) -> f64 {
         self.request_nanos[share as usize] as f64 / 1e9
     }
 
-    /// Everything that took time, the most first; the path, which nobody can spare, among it.
+    /// Returns all causes, the one with the most time first. They include the path, which no sender
+    /// can avoid.
     pub fn causes(&self) -> Vec<TimeCause> {
         let total = self.total_nanos() as f64 / 1e9;
         let cause = |share| {
@@ -230,7 +233,7 @@ impl TimeSums {
     }
 }
 
-/// Its fields, and `seconds` by the names of shares.
+/// Serializes its fields, and `seconds` by the names of shares.
 impl Serialize for TimeSums {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

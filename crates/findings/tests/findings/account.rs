@@ -1,9 +1,9 @@
-//! Where the time went is true: beside the account that a race takes at its access link (docs/race.md), from a capture
-//! of the same packets at the server.
+//! The account of time is true: it is compared with the account of a race at its access link
+//! (docs/race.md), from a capture of the same packets at the server.
 //!
-//! The two see different things, so they agree within a bound, not to the nanosecond. The account sees when the link
-//! was busy; an analysis knows its rate only by ACKs. The account ends with the last byte at the client; a transfer
-//! ends with the last ACK at the server.
+//! The two have different data, so they agree within a bound, not to the nanosecond. The race knows
+//! when the link was busy; an analysis knows its rate only by ACKs. The race's account ends with
+//! the last byte at the client; a transfer ends with the last ACK at the server.
 
 use capture::Observed;
 use link::path::PathSpec;
@@ -18,16 +18,16 @@ use trace::{
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
-/// Causes that both know.
+/// Causes that both accounts have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// Propagation, transmission, and what asking takes.
+    /// Propagation, transmission, and the time of the request.
     Path,
     Window,
     Receiver,
     Repair,
     Server,
-    /// The analysis does not know.
+    /// The analysis has no explanation.
     Unexplained,
 }
 
@@ -116,7 +116,7 @@ impl Case {
     }
 }
 
-/// The capture that the server would make.
+/// Returns the capture that the server would make.
 fn at_server(load: &MeasuredLoad, path: PathSpec) -> Vec<Observed> {
     let of = |direction: &str| {
         let named = load.captures.iter().find(|(name, _)| name.contains(direction));
@@ -126,7 +126,7 @@ fn at_server(load: &MeasuredLoad, path: PathSpec) -> Vec<Observed> {
     seen_by_server(folder, of("down-sent"), of("up"), path.delays().reverse)
 }
 
-/// Shares of each cause, in the order of [`CAUSES`].
+/// Returns the shares of each cause, in the order of [`CAUSES`].
 fn shares(load: BoundShares, report: &TransferReport) -> [[f64; 2]; CAUSES.len()] {
     CAUSES.map(|cause| {
         let account = Bound::ALL.into_iter().filter(|bound| of_account(*bound) == cause);
@@ -153,8 +153,8 @@ const PATHS: [&str; 5] = [
 ];
 const SIZES: [u64; 5] = [8_000, 30_000, 100_000, 300_000, 1_000_000];
 
-/// Bounds by choice: no share is off by more than ten points, nineteen of twenty by no more than three, and the mean by no
-/// more than one.
+/// The bounds are a choice: no share is off by more than ten points, nineteen of twenty by no more
+/// than three, and the mean by no more than one.
 #[test]
 fn each_share_is_that_of_the_account() {
     let mut errors = Vec::new();

@@ -1,4 +1,5 @@
-//! What holds of findings whatever a capture shows: sums of groups are those of all, parts are parts, and nothing panics.
+//! Properties of findings for any capture: sums of groups are those of all, parts are parts, and
+//! nothing panics.
 
 use capture::Observed;
 use findings::{FindingsSink, TimeRow, TimeSums, TraceFindings};
@@ -8,7 +9,7 @@ use trace::{
     TransferReport, testing::segments_of,
 };
 
-/// Durations of all transfers, which shares have to add up to.
+/// Sum of the durations of all transfers, which shares have to add up to.
 #[derive(Default)]
 struct Durations(u128);
 
@@ -28,7 +29,7 @@ fn play(segments: impl Iterator<Item = Observed>, acks_only: bool) -> (TraceFind
     (sink.finish(), durations.0)
 }
 
-/// The same on so many threads.
+/// Returns the findings on this many threads.
 fn sharded(segments: impl Iterator<Item = Observed>, threads: usize) -> TraceFindings {
     let config = EngineConfig { max_connections: 24, ..EngineConfig::default() };
     let mut engine = ShardedTraceEngine::new(&config, FindingsSink::default(), threads).unwrap();
@@ -75,11 +76,11 @@ proptest! {
         serde_json::to_string(&found).expect("JSON");
     }
 
-    /// What works beside shards finds, with what is told in order, what one thread finds.
+    /// The parts beside shards, with notes in order, give the same findings as one thread.
     #[test]
     fn threads_find_what_one_finds(bytes in prop::collection::vec(any::<u8>(), 0..4_000)) {
         let alone = sharded(segments_of(&bytes), 1);
-        // Of two threads the calling one runs shards, too.
+        // With two threads, the calling one runs shards, too.
         for threads in [2, 3] {
             prop_assert_eq!(&sharded(segments_of(&bytes), threads), &alone);
         }

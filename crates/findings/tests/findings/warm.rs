@@ -1,4 +1,4 @@
-//! Which transfer of a connection a warm start could help, by captures written packet by packet.
+//! The transfer of a connection that a warm start could help, in captures written packet by packet.
 
 use findings::{FindingsSink, WarmFindings};
 use trace::testing::wire::CapturedWire;
@@ -12,8 +12,8 @@ fn warm(wire: &CapturedWire) -> WarmFindings {
     engine.finish_all().0.finish().warm
 }
 
-/// From segment `first` on the server sends as many as its first window holds, ten, and then two for each ACK, in all thirty. Round
-/// trips take 100 ms.
+/// The server answers: from segment `first` on it sends as many as its first window holds, ten, and
+/// then two for each ACK, in all thirty. Round trips take 100 ms.
 fn answer(wire: &mut CapturedWire, ms: u64, first: u32) {
     wire.send(ms, first..first + 10);
     for n in 0..10 {
@@ -23,15 +23,15 @@ fn answer(wire: &mut CapturedWire, ms: u64, first: u32) {
     wire.ack(ms + 210, first + 30);
 }
 
-/// A connection of another port at `ms`, on which the request comes 110 ms later.
+/// Opens a connection of another port at `ms`, with a request 110 ms later.
 fn connect(wire: &mut CapturedWire, ms: u64) {
     wire.port += 1;
     wire.open(ms, true);
     wire.ask(ms + 110, 0, 300, 0);
 }
 
-/// With TLS the first transfer is the handshake's three segments. The next one is what a larger window helps: its host had 30 segments
-/// five seconds before.
+/// With TLS the first transfer is the handshake's three segments. A larger window helps the next
+/// one: its host had 30 segments five seconds before.
 #[test]
 fn behind_a_tls_handshake_the_first_response_counts() {
     let mut wire = CapturedWire::new();
@@ -44,8 +44,8 @@ fn behind_a_tls_handshake_the_first_response_counts() {
     let found = warm(&wire);
     assert_eq!((found.first_transfers, found.fit_first_window), (2, 0));
     assert_eq!((found.host_knew_more, found.network_knew_more), (1, 0));
-    // 30 segments are two rounds of windows from ten on, 10 and 20, and one of 30: a round trip of 100 ms less, as far as slow start
-    // took it.
+    // 30 segments take two rounds of windows from ten on, 10 and 20. With a window of 30 they take
+    // one. The difference is a round trip of 100 ms, as far as slow start took it.
     assert!(found.sparable_s > 0.05 && found.sparable_s <= 0.1, "{found:?}");
 }
 
@@ -60,11 +60,11 @@ fn a_connection_of_small_transfers_cannot_gain() {
     wire.ack(310, 5);
     let found = warm(&wire);
     assert_eq!((found.first_transfers, found.fit_first_window), (1, 1));
-    // From the SYN until the request at 210 ms acknowledges the first response.
+    // The time is from the SYN until the request at 210 ms acknowledges the first response.
     assert!((found.seconds - 0.21).abs() < 1e-9, "{found:?}");
 }
 
-/// The window of a connection that the capture meets in its midst is that of transfers before.
+/// If a capture begins in the middle of a connection, its window comes from earlier transfers.
 #[test]
 fn a_connection_met_in_its_midst_has_no_first_transfer() {
     let mut wire = CapturedWire::new();

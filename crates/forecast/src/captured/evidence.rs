@@ -1,4 +1,5 @@
-//! Evidence of a client's path: round trips, the rate of bursts, and how full the queue was where something was lost.
+//! Evidence of a client's path: round trips, the rate of bursts, and the fill of the queue at
+//! losses.
 
 use super::median::weighted_median;
 use super::recent::RecentTrips;
@@ -8,43 +9,47 @@ use super::windows::{ArrivedData, DeliveryWindows, RateStep};
 use trace::TransferReport;
 use units::{Duration, Instant, Rate};
 
-/// Connections whose rates are kept, at most.
+/// Maximum number of connections whose rates are kept.
 const MOST_RATES: usize = 256;
-/// Bytes of the headers of a segment: IP and TCP with timestamps.
+/// Size of a segment's headers, bytes: IP and TCP with timestamps.
 const HEADERS: u128 = 52;
-/// A burst that is faster than clients' lines has had its ACKs pressed together, unless the client is near.
+/// Fastest plausible rate of clients' lines. ACKs of a faster burst were compressed, unless the
+/// client is near.
 const MOST_RATE: Rate = Rate::from_mbps(10_000);
-/// A shorter round trip is one within a data centre. No radio and no access line has it, and these are what press ACKs together.
+/// Round trips below this are within a data centre. No radio and no access line is as fast, and
+/// these are what compresses ACKs.
 const NEAR: Duration = Duration::from_millis(1);
-/// Fewer losses of a kind are chance: neither do they tell where a queue ends, nor that segments are lost whatever the queue.
+/// Minimum number of losses of a kind; fewer are chance, and show neither the end of a queue nor
+/// random loss.
 const LEAST_LOSSES: usize = 3;
-/// Fewer than one in so many losses say nothing of their kind: a queue that dropped a segment may have drained until the loss is seen, and a
-/// random loss may meet a full queue.
+/// Minimum share of losses of a kind, as its inverse. A smaller share shows nothing: a queue that
+/// dropped a segment may have drained until the loss is seen, and a random loss may meet a full
+/// queue.
 const ONE_IN: usize = 5;
-/// So many of a hundred packets wait no longer than others that a queue let pass. Of the rest, some wait for a host that stands still: a
-/// hundredth or two do so where connections crowd a fast line.
+/// Percentage of packets whose wait is certainly a queue's. Some of the rest wait for a stalled
+/// host: one or two per cent if connections crowd a fast line.
 const SURVIVED: usize = 90;
-/// More random loss is none that TCP works over.
+/// Maximum random loss: TCP does not work with more.
 const MOST_RANDOM: f64 = 0.2;
 
-/// What a client's connections have shown of its path.
+/// The evidence of a client's connections about its path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathEvidence {
     /// Lowest round trip; zero before the first.
     least: Duration,
-    /// The last round trips that no held ACK is in, and some of all.
+    /// The last round trips without a delayed ACK, and a sample of all.
     recent: RecentTrips,
     queued: SpacedSample,
-    /// Rates of bursts, and payload of the connections that showed them.
+    /// Rates of bursts, with the payload of their connections.
     rates: Vec<(Rate, u64)>,
-    /// What connections got side by side.
+    /// The joint rate of simultaneous connections.
     together: TogetherMeter,
     /// Bytes that the path delivered over time.
     windows: DeliveryWindows,
-    /// The round trip before each loss, of some.
+    /// A sample of the round trips before losses.
     at_loss: SpacedSample,
-    /// Payload that was lost, and that was sent, bytes. A captured packet may be many segments that the server's network card cut (TSO),
-    /// so bytes are counted, not packets.
+    /// Payload that was lost, and that was sent, bytes. The unit is bytes, not packets, since a
+    /// captured packet may be many segments that the server's network card cut (TSO).
     lost: u64,
     sent: u64,
     /// Payload of a full segment.
@@ -56,14 +61,14 @@ impl PathEvidence {
         self.least = if self.least.is_zero() { rtt } else { self.least.min(rtt) };
     }
 
-    /// A round trip in which no ACK was held back: what it has beyond the lowest is a wait in the queue.
+    /// Adds a round trip without a delayed ACK: its excess over the lowest is a wait in the queue.
     pub(crate) fn on_queued(&mut self, at: Instant, rtt: Duration) {
         self.on_round_trip(rtt);
         self.recent.add(at, rtt);
         self.queued.add(rtt);
     }
 
-    /// Takes a repaired loss of `bytes` that were first sent at `sent`. They met the same queue as
+    /// Adds a repaired loss of `bytes` that were first sent at `sent`. They met the same queue as
     /// the packet that was sent nearest to them on any connection of the client.
     pub(crate) fn on_loss(&mut self, sent: Instant, bytes: u64) {
         self.lost += bytes;
@@ -80,7 +85,8 @@ impl PathEvidence {
         }
     }
 
-    /// A connection with so many bytes of payload is over: its fastest burst had this rate, or is not known.
+    /// Adds a finished connection with its payload in bytes, and the rate of its fastest burst;
+    /// zero if it is not known.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
         let is_near = self.least().is_some_and(|least| least < NEAR);
         let rate = if is_near { rate.min(MOST_RATE) } else { rate };
@@ -89,38 +95,41 @@ impl PathEvidence {
         }
     }
 
-    /// A connection got data.
+    /// Adds data that a connection got.
     pub(crate) fn on_arrived(&mut self, data: &ArrivedData) {
         let &ArrivedData { connection, since, at, bytes, .. } = data;
         self.together.on_arrived(connection, since, at, bytes);
         self.windows.on_arrived(data, self.least);
     }
 
-    /// Lowest round trip; `None` before the first.
+    /// Returns the lowest round trip; `None` before the first.
     pub(crate) fn least(&self) -> Option<Duration> {
         Some(self.least).filter(|rtt| !rtt.is_zero())
     }
 
-    /// The rate with headers: of what connections got side by side, or of bursts, whichever is more. Bursts count by the median over
-    /// connections, each with the weight of its payload. A single burst may be too fast, where a queue on the way back has pressed its ACKs
-    /// together. Where connections share the line all bursts are too slow.
+    /// Returns the rate with headers: the joint rate of simultaneous connections, or the rate of
+    /// bursts, whichever is higher.
     ///
-    /// `None` without a burst. What connections got side by side is then what their applications asked for: short answers fill no line.
+    /// The rate of bursts is the median over connections, weighted by their payload. A single burst
+    /// may be too fast, if a queue on the way back has compressed its ACKs. If connections share
+    /// the line, all bursts are too slow.
+    ///
+    /// `None` without a burst. Then the joint rate only shows the demand of applications: short
+    /// answers fill no line.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let bursts = weighted_median(self.rates.iter().copied())?;
         let payload = self.together.rate().map_or(bursts, |together| bursts.max(together));
         Some(self.with_headers(payload))
     }
 
-    /// The rate over time, with headers, where the capture shows that it varies.
+    /// Returns the rate over time, with headers, if the capture shows that it varies.
     pub(crate) fn rates_over_time(&self) -> Option<Vec<RateStep>> {
         let steps = self.windows.varying()?;
         let with_headers = |step: RateStep| RateStep { rate: self.with_headers(step.rate), ..step };
         Some(steps.into_iter().map(with_headers).collect())
     }
 
-    /// The rate of packets that carry this payload. Without a transfer nothing tells how long
-    /// segments are.
+    /// Adds headers to the rate of payload. Without a transfer the length of segments is unknown.
     fn with_headers(&self, payload: Rate) -> Rate {
         let mss = u128::from(self.mss);
         if mss == 0 {
@@ -130,14 +139,15 @@ impl PathEvidence {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 
-    /// Longest wait in the queue that was seen, but for a hundredth of the waits, and for one at least: where a host stood still, a single packet
-    /// waits longer than any queue makes it.
+    /// Returns the longest wait seen in the queue, without a hundredth of the waits, and without
+    /// one at least. If a host stalls, a single packet waits longer than any queue delays it.
     pub(crate) fn seen_wait(&self) -> Duration {
         self.wait(self.queued.below_longest().unwrap_or_default())
     }
 
-    /// What was lost at a shorter wait met no full queue: half of the longest wait, but for a hundredth of them. A single wait may be longer than
-    /// any queue, where a host stood still. A queue that is seldom full shows by what is lost there.
+    /// Returns the wait of a half full queue: half of the longest wait, without a hundredth of the
+    /// waits. A loss at a shorter wait met no full queue. A single wait may be longer than any
+    /// queue, if a host stalls. In a queue that is rarely full, the losses show the longest wait.
     fn half_full(&self) -> Duration {
         let longest = self.queued.below(99).max(self.at_loss.below(75));
         self.wait(longest.unwrap_or_default()) / 2
@@ -147,9 +157,10 @@ impl PathEvidence {
         rtt - self.least.min(rtt)
     }
 
-    /// How long the queue made packets wait where losses showed that it was full, the median. Losses with a wait of less than half
-    /// of the longest were of another kind. `None` if nearly all were, or if the others are too few. It is no less than what a tenth of
-    /// the packets survived.
+    /// Returns the wait in the full queue: the median over losses that met one. Losses with a wait
+    /// of less than half of the longest were of another kind. `None` if nearly all were, or if the
+    /// others are too few. The result is no less than the wait that a tenth of the packets
+    /// survived.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
@@ -162,7 +173,7 @@ impl PathEvidence {
         Some((*median).max(self.wait(self.queued.below(SURVIVED).unwrap_or_default())))
     }
 
-    /// Share of payload that was lost while the queue was less than half full.
+    /// Returns the share of payload that was lost while the queue was less than half full.
     pub(crate) fn random_loss(&self) -> f64 {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
@@ -171,7 +182,7 @@ impl PathEvidence {
         if is_chance || self.sent == 0 {
             return 0.0;
         }
-        // Of the losses whose round trip is known, as many of all.
+        // The share among losses with a known round trip applies to all losses.
         let share = random as f64 / at_loss.len() as f64;
         (share * self.lost as f64 / self.sent as f64).min(MOST_RANDOM)
     }
@@ -187,12 +198,13 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// Round trips from 40 to 150 ms, of which the longest is left out: packets survived a wait of 100 ms. Losses at 140, 150 and 145 ms show a
-    /// full queue of 105 ms in the median, but packets have survived 110 ms; those at 45 ms are of another kind.
+    /// Round trips from 40 to 150 ms, without the longest one: packets survived a wait of 100 ms.
+    /// Losses at 140, 150 and 145 ms have a median wait of 105 ms in a full queue, but packets have
+    /// survived 110 ms. The losses at 45 ms are of another kind.
     #[test]
     fn losses_tell_the_queue_and_what_is_lost_besides() {
         let mut evidence = PathEvidence::default();
-        evidence.on_round_trip(ms(200)); // of an ACK that was held
+        evidence.on_round_trip(ms(200)); // this ACK was delayed
         for rtt in [40, 140, 150] {
             evidence.on_queued(NOW, ms(rtt));
         }
@@ -201,7 +213,7 @@ mod tests {
             evidence.on_queued(NOW, ms(rtt));
             evidence.on_loss(NOW, 10_000);
         }
-        // Twice 150 ms: one of them counts.
+        // There are two of 150 ms, and one of them counts.
         assert_eq!((evidence.seen_wait(), evidence.full_wait()), (ms(110), Some(ms(110))));
         for rtt in [45; 3] {
             evidence.on_queued(NOW, ms(rtt));
@@ -214,7 +226,7 @@ mod tests {
         assert_eq!(evidence.random_loss(), 0.03);
     }
 
-    /// Two losses beside a full queue are chance.
+    /// Two losses in addition to a full queue's are chance.
     #[test]
     fn chance_is_no_random_loss() {
         let mut evidence = PathEvidence::default();
@@ -230,7 +242,8 @@ mod tests {
         assert_eq!((evidence.lost, evidence.random_loss()), (2_000, 0.0));
     }
 
-    /// Three losses of fifteen beside a full queue are a fifth, and random; of sixteen they are less.
+    /// Three of fifteen losses that do not meet a full queue are a fifth, and random; of sixteen
+    /// they are less.
     #[test]
     fn where_most_losses_are_of_a_full_queue_few_others_are_chance() {
         let mut evidence = PathEvidence::default();
@@ -246,7 +259,8 @@ mod tests {
         assert_eq!(evidence.random_loss(), 0.0);
     }
 
-    /// Waits of 10 to 20 ms, and one of 90 ms, when the client stood still. Something is lost at each wait of 20 ms: the queue was full then.
+    /// There are waits of 10 to 20 ms, and one of 90 ms, when the client stalled. A segment is lost
+    /// at each wait of 20 ms: the queue was full then.
     #[test]
     fn one_long_wait_does_not_make_all_losses_random() {
         let mut evidence = PathEvidence::default();
@@ -267,8 +281,9 @@ mod tests {
         assert_eq!(evidence.seen_wait(), ms(20));
     }
 
-    /// Of 1,000 round trips one waits for 100 ms, and the others for 2 ms. Ten losses at 100 ms and fifteen at 2 ms: the queue holds 100 ms, though
-    /// it is seldom full. Fifteen of 25 losses are random, of 1,000 segments.
+    /// One of 1,000 round trips waits for 100 ms, and the others for 2 ms. Ten losses at 100 ms and
+    /// fifteen at 2 ms show that the queue holds 100 ms, though it is rarely full. Fifteen of 25
+    /// losses are random, of 1,000 segments.
     #[test]
     fn a_queue_that_is_seldom_full_shows_by_its_losses() {
         let mut evidence = PathEvidence::default();
@@ -288,7 +303,8 @@ mod tests {
         assert_eq!((evidence.full_wait(), evidence.random_loss()), (Some(ms(100)), 0.015));
     }
 
-    /// Twenty losses at 2 ms of waiting, four at 10 ms: fewer than a fifth, so nothing tells where the queue ends.
+    /// Twenty losses are at 2 ms of waiting, four at 10 ms: fewer than a fifth, so the end of the
+    /// queue is unknown.
     #[test]
     fn where_nearly_all_losses_are_random_the_queue_is_not_known() {
         let mut evidence = PathEvidence::default();
@@ -302,7 +318,7 @@ mod tests {
         assert_eq!(evidence.full_wait(), Some(ms(10)), "five of 25");
     }
 
-    /// The last ACK is of an hour ago, or of a second.
+    /// The last ACK is an hour old, or a second.
     #[test]
     fn an_old_round_trip_says_nothing_of_a_loss() {
         let mut evidence = PathEvidence::default();
@@ -314,8 +330,8 @@ mod tests {
         assert_eq!(evidence.full_wait(), Some(ms(100)));
     }
 
-    /// Waits from 0 to 5 ms, twenty of each, by the server's own bursts. One loss at 4 ms, or two, are chance. Three are not, but packets have
-    /// survived 5 ms.
+    /// There are waits from 0 to 5 ms, twenty of each, by the server's own bursts. One loss at 4
+    /// ms, or two, are chance. Three are not, but packets have survived 5 ms.
     #[test]
     fn few_losses_tell_no_queue_and_none_is_shorter_than_what_packets_survived() {
         let mut evidence = PathEvidence::default();
@@ -331,7 +347,7 @@ mod tests {
         assert_eq!(evidence.full_wait(), Some(ms(5)));
     }
 
-    /// Fifty ACKs after waits of up to 10 ms, and one that comes 2 s late: the queue has held 10 ms.
+    /// Fifty ACKs arrive after waits of up to 10 ms, and one is 2 s late: the queue has held 10 ms.
     #[test]
     fn one_late_ack_is_no_queue() {
         let mut evidence = PathEvidence::default();
@@ -342,8 +358,8 @@ mod tests {
         assert_eq!(evidence.seen_wait(), ms(10));
     }
 
-    /// Each of two connections gets 2,000 bytes a second, acknowledged together: 4,000 bytes a second are what was asked for. A burst
-    /// of 8 Mbit/s shows the line.
+    /// Each of two connections gets 2,000 bytes per second, acknowledged together: 4,000 bytes per
+    /// second were the demand. A burst of 8 Mbit/s shows the line.
     #[test]
     fn what_short_answers_get_side_by_side_is_no_rate() {
         let mut evidence = PathEvidence::default();
@@ -360,7 +376,7 @@ mod tests {
         assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
     }
 
-    /// 12 Gbit/s: nobody behind a round trip of 20 ms has that, and a neighbour of 0.1 ms may.
+    /// No client with a round trip of 20 ms has 12 Gbit/s, but a neighbour at 0.1 ms may.
     #[test]
     fn a_burst_too_fast_for_any_line_counts_as_the_fastest_where_the_client_is_near() {
         let rate_at = |micros| {
@@ -373,7 +389,7 @@ mod tests {
         assert_eq!(rate_at(20_000), None);
     }
 
-    /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: half of 500 is reached at 8.
+    /// 300 bytes at 8 Mbit/s, 100 at 1 and 100 at 90: the weight passes half of 500 at 8.
     #[test]
     fn the_rate_is_a_weighted_median() {
         let mut evidence = PathEvidence::default();
@@ -382,7 +398,7 @@ mod tests {
             evidence.on_connection(Rate::from_mbps(mbps), bytes);
         }
         assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
-        // ACKs that come at once say nothing.
+        // Simultaneous ACKs show nothing.
         evidence.on_connection(Rate::from_mbps(40_000), 10_000);
         assert_eq!(evidence.rate(), Some(Rate::from_mbps(8)));
         // Segments of 1300 bytes have 52 of headers: 4 % more.

@@ -1,13 +1,13 @@
-//! Quantiles of rates that do not all count the same.
+//! Quantiles of weighted rates.
 
 use units::Rate;
 
-/// The value below which half of the weight is.
+/// Returns the value below which half of the weight is.
 pub(super) fn weighted_median(values: impl Iterator<Item = (Rate, u64)>) -> Option<Rate> {
     weighted_quantile(values, 50)
 }
 
-/// The value below which this percentage of the weight is.
+/// Returns the value below which this percentage of the weight is.
 pub(super) fn weighted_quantile(
     values: impl Iterator<Item = (Rate, u64)>,
     percent: u128,
@@ -27,7 +27,7 @@ pub(super) fn weighted_quantile(
 mod tests {
     use super::*;
 
-    /// Half of 500 is reached at 8 Mbit/s.
+    /// The weight passes half of 500 at 8 Mbit/s.
     #[test]
     fn half_of_the_weight_is_below() {
         let values = [(90, 100), (8, 300), (1, 100)];

@@ -1,5 +1,5 @@
-//! What a capture tells of a server's visitors, apart from how its TCP sends: connections, requests, answers, pauses,
-//! and evidence of each client's path.
+//! The visitors of a server in a capture, independent of its TCP: connections, requests, answers,
+//! pauses, and evidence of each client's path.
 
 mod evidence;
 mod median;
@@ -21,7 +21,7 @@ use units::{Duration, Instant};
 pub struct CapturedClient {
     /// Its address.
     pub address: IpAddr,
-    /// Its connections with transfers, in the order in which they began.
+    /// Its connections with transfers, in the order of their starts.
     pub connections: Vec<CapturedConnection>,
     pub(crate) evidence: PathEvidence,
 }
@@ -31,45 +31,48 @@ pub struct CapturedClient {
 pub struct CapturedConnection {
     /// The server's address.
     pub server: IpAddr,
-    /// Its first packet.
+    /// Time of its first packet.
     pub began: Instant,
-    /// The receive window that the client offered when the first answer began to arrive, bytes; zero if no ACK told.
+    /// The receive window that the client offered when the first answer began to arrive, bytes;
+    /// zero if no ACK showed it.
     pub window: u64,
     /// Its transfers in their order.
     pub transfers: Vec<CapturedTransfer>,
-    /// From the end of the last transfer to the last packet.
+    /// Time from the end of the last transfer to the last packet.
     pub rest: Duration,
 }
 
 impl CapturedConnection {
-    /// Its last packet.
+    /// Returns the time of its last packet.
     pub(crate) fn last(&self) -> Instant {
         let ended = self.transfers.last().map_or(self.began, |last| last.ended.max(self.began));
         ended + self.rest
     }
 }
 
-/// A transfer, as far as it does not depend on the server's TCP.
+/// The part of a transfer that does not depend on the server's TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CapturedTransfer {
-    /// From the end of the transfer before, or of the handshake, to the request; to the answer, if nothing was asked.
+    /// Time from the end of the transfer before, or of the handshake, to the request; to the
+    /// answer, if there was no request.
     pub gap: Duration,
-    /// Payload of the request; zero if the server speaks first.
+    /// Payload of the request, bytes; zero if the server speaks first.
     pub request: u64,
-    /// From the request's first byte at the server to its last one before the answer.
+    /// Time from the request's first byte at the server to its last one before the answer.
     pub upload: Duration,
-    /// From the whole request to the beginning of the answer.
+    /// Time from the whole request to the beginning of the answer.
     pub think: Duration,
-    /// Payload of the answer.
+    /// Payload of the answer, bytes.
     pub bytes: u64,
-    /// How long the server's application kept the rest of the answer back, while the window had room.
+    /// Time for which the server's application withheld the rest of the answer, while the window
+    /// had room.
     pub pause: Duration,
-    /// From the SYN, or the request, to the last byte acknowledged.
+    /// Time from the SYN, or the request, to the last byte acknowledged.
     pub took: Duration,
-    /// When that was.
+    /// Time at which the last byte was acknowledged.
     pub ended: Instant,
-    /// Segments of the answer that were sent again.
+    /// Retransmitted segments of the answer.
     pub again: u32,
-    /// Of these, by timeouts.
+    /// Number of these segments that timeouts retransmitted.
     pub timeouts: u32,
 }

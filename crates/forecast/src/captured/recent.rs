@@ -1,13 +1,13 @@
-//! The last round trips of a path by when their packets were sent: what a packet that is lost would
-//! have met.
+//! The last round trips of a path by the times when their packets were sent. They show what round
+//! trip a lost packet would have had.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Round trips that are kept: those of some windows, since a loss is repaired a round trip or more
-/// after it.
+/// Number of round trips that are kept: those of some windows, since a loss is repaired a round
+/// trip or more after it.
 const MOST: usize = 256;
-/// A packet that was sent so much earlier or later met another queue.
+/// A packet sent earlier or later by this time met another queue.
 const APART: Duration = Duration::from_secs(1);
 
 /// The last round trips of a path.
@@ -31,7 +31,7 @@ impl RecentTrips {
         self.0.push_back(RecentTrip { sent, rtt });
     }
 
-    /// The round trip of the packet that was sent nearest to `sent`, within a second.
+    /// Returns the round trip of the packet that was sent nearest to `sent`, within a second.
     pub(super) fn sent_nearest(&self, sent: Instant) -> Option<Duration> {
         let apart = |trip: &RecentTrip| {
             trip.sent.saturating_since(sent).max(sent.saturating_since(trip.sent))

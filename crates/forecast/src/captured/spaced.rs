@@ -1,17 +1,18 @@
-//! A sample of values that come one after another: every so many-th, so that memory stays bounded and all times of a capture count.
+//! An evenly spaced sample of a sequence of values: it keeps every n-th, so that memory is bounded
+//! and all times of a capture count.
 
 use units::Duration;
 
-/// Values that are kept, at most.
+/// Maximum number of values that are kept.
 const MOST: usize = 256;
 
 /// Every `2^n`-th of the values so far, for the least `n` that keeps 256 at most.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpacedSample {
     kept: Vec<Duration>,
-    /// All values so far.
+    /// Number of all values so far.
     passed: u64,
-    /// `n`.
+    /// The exponent `n`.
     halved: u32,
 }
 
@@ -31,12 +32,13 @@ impl SpacedSample {
         }
     }
 
-    /// The values that are kept.
+    /// Returns the values that are kept.
     pub(super) fn values(&self) -> &[Duration] {
         &self.kept
     }
 
-    /// The value that `percent` of the values do not exceed, by nearest rank. `None` without values.
+    /// Returns the value that `percent` of the values do not exceed, by nearest rank. `None`
+    /// without values.
     pub(super) fn below(&self, percent: usize) -> Option<Duration> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
@@ -44,7 +46,8 @@ impl SpacedSample {
         sorted.get(rank.checked_sub(1)?).copied()
     }
 
-    /// The longest of the values, but for a hundredth of them, one at least. `None` with fewer than two.
+    /// Returns the longest of the values after the removal of a hundredth of them, one at least.
+    /// `None` with fewer than two.
     pub(super) fn below_longest(&self) -> Option<Duration> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
@@ -63,7 +66,8 @@ mod tests {
         sample
     }
 
-    /// The 257th value is one too many, so every second stays: 0, 2, … 256. Of 1,000 values every fourth is kept.
+    /// The 257th value is one too many, so every second stays: 0, 2, … 256. Every fourth of 1,000
+    /// values is kept.
     #[test]
     fn values_stay_evenly_spaced() {
         assert_eq!(sampled(256).values().len(), 256);
@@ -73,7 +77,8 @@ mod tests {
         assert_eq!(kept, (0..250).map(|n| 4 * n).collect::<Vec<_>>());
     }
 
-    /// Of 200 values from 0 to 199 ms two are beyond 197 ms; of 50 the last is the 99th percentile, too. A quarter of 200 is beyond 149 ms.
+    /// Two of 200 values from 0 to 199 ms are above 197 ms; the last of 50 is the 99th percentile,
+    /// too. A quarter of 200 is above 149 ms.
     #[test]
     fn so_many_of_a_hundred_values_are_not_beyond() {
         assert_eq!(sampled(200).below(99), Some(Duration::from_millis(197)));
@@ -82,7 +87,8 @@ mod tests {
         assert_eq!(sampled(0).below(99), None);
     }
 
-    /// Of 200 values from 0 to 199 ms two are left out, of 50 one: the longest others are 197 and 48 ms.
+    /// Two of 200 values from 0 to 199 ms are removed, and one of 50: the longest others are 197
+    /// and 48 ms.
     #[test]
     fn the_longest_values_are_left_out() {
         assert_eq!(sampled(200).below_longest(), Some(Duration::from_millis(197)));

@@ -1,21 +1,22 @@
-//! How fast all connections of a client got data together: what its line carries where they share it.
+//! The joint rate of all connections of a client: the rate of its line if they share it.
 //!
-//! A train of ACKs tells the rate of one connection. Where several fill a line side by side, each has a part of it, and so
-//! has each train. Bytes are counted as they are acknowledged, in windows of two halves.
+//! A train of ACKs shows the rate of one connection. If several fill a line side by side, each has
+//! a part of it, and so has each train. The meter counts bytes as they are acknowledged, in windows
+//! of two halves.
 
 use super::median::weighted_median;
 use units::{Duration, Instant, Rate};
 
-/// Half of a window. A window is long enough that a few ACKs that came at once hardly matter, and shorter than most
-/// answers that fill a line.
+/// Half of a window. A window is so long that a few simultaneous ACKs hardly matter, and shorter
+/// than most answers that fill a line.
 const HALF: Duration = Duration::from_millis(50);
-/// Windows that are kept, at most.
+/// Maximum number of windows that are kept.
 const MOST_WINDOWS: usize = 256;
 
 /// The windows in which several connections got data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TogetherMeter {
-    /// Number of the half under way, counted from time 0.
+    /// Number of the current half, from time 0.
     half: u64,
     now: HalfWindow,
     /// The half before, to which ACKs of this one may add.
@@ -26,7 +27,7 @@ pub(crate) struct TogetherMeter {
     ended: Vec<u64>,
 }
 
-/// Bytes that arrived in a half, and who got them.
+/// Bytes delivered in a half, and their connections.
 #[derive(Clone, Copy, Debug, Default)]
 struct HalfWindow {
     bytes: u64,
@@ -43,7 +44,7 @@ impl HalfWindow {
         }
     }
 
-    /// Bytes of both halves, if several connections got them.
+    /// Returns the bytes of both halves, if several connections got them.
     fn together_with(&self, next: &Self) -> Option<u64> {
         let is_another = self.first.is_some() && next.first.is_some() && self.first != next.first;
         let has_several = self.has_several || next.has_several || is_another;
@@ -52,10 +53,10 @@ impl HalfWindow {
 }
 
 impl TogetherMeter {
-    /// An ACK of a connection tells that so many bytes have arrived since the one before it, which came at `since`.
+    /// Adds an ACK that reports `bytes` as delivered since the one before it, which was at `since`.
     ///
-    /// An ACK that fills a hole tells of many bytes at once, which have arrived since the hole began. So they are spread over that time, and
-    /// what was before this window is left out.
+    /// An ACK that fills a hole reports many bytes at once, which were delivered since the hole
+    /// began. So they are spread over that time, and bytes from before this window are left out.
     pub(crate) fn on_arrived(&mut self, connection: u64, since: Instant, at: Instant, bytes: u64) {
         let half = at.as_nanos() / HALF.as_nanos();
         if half < self.half {
@@ -92,15 +93,16 @@ impl TogetherMeter {
         self.half = half;
     }
 
-    /// A window ends with this half.
+    /// Ends a window with this half.
     fn end_window(&mut self, last: HalfWindow) {
         if self.ended.len() < MOST_WINDOWS {
             self.ended.extend(self.done.together_with(&last));
         }
     }
 
-    /// Payload over time: the median over windows, each with the weight of its bytes, because line and server also pause, and catch up.
-    /// `None` while only one connection at a time got data, or less than a byte.
+    /// Returns the rate of payload: the median over windows, weighted by their bytes, because line
+    /// and server also pause, and catch up. `None` while only one connection at a time got data, or
+    /// less than a byte.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let last = self.before.together_with(&self.now);
         let windows = self.ended.iter().copied().chain(last).filter(|bytes| *bytes > 0);
@@ -116,7 +118,8 @@ mod tests {
         Instant::from_nanos(n * 1_000_000)
     }
 
-    /// Two connections get 1,000 bytes every 2 ms each, by turns: 1,000 bytes a millisecond are 8 Mbit/s. Each alone has 4.
+    /// Two interleaved connections get 1,000 bytes every 2 ms each: 1,000 bytes a millisecond are 8
+    /// Mbit/s. Each alone has 4.
     #[test]
     fn what_connections_get_side_by_side_adds_up() {
         let mut meter = TogetherMeter::default();
@@ -126,7 +129,7 @@ mod tests {
         assert_eq!(meter.rate(), Some(Rate::from_mbps(8)));
     }
 
-    /// A connection alone says by its trains how fast the line is.
+    /// A single connection shows the rate of the line by its trains.
     #[test]
     fn one_connection_tells_nothing_here() {
         let mut meter = TogetherMeter::default();
@@ -136,8 +139,8 @@ mod tests {
         assert_eq!(meter.rate(), None);
     }
 
-    /// A hole of 200 ms is filled: 200,000 bytes are acknowledged at once, which came at 1,000 bytes a millisecond beside another
-    /// connection's. The line has 16 Mbit/s, and no more.
+    /// A hole of 200 ms is filled. 200,000 bytes are acknowledged at once, which were delivered at
+    /// 1,000 bytes a millisecond, beside another connection's. The line has 16 Mbit/s, and no more.
     #[test]
     fn a_hole_that_is_filled_is_no_burst() {
         let mut meter = TogetherMeter::default();
@@ -147,12 +150,13 @@ mod tests {
                 meter.on_arrived(2, ms(190), ms(n), 200_000);
             }
         }
-        // Four windows have both of 400 to 300 ms, or a half of them: from 8 to 16 Mbit/s.
+        // Four windows contain both connections' data of 300 to 400 ms, or a half of it: from 8 to
+        // 16 Mbit/s.
         let rate = meter.rate().map_or(0, Rate::as_bps);
         assert!((8_000_000..=16_000_000).contains(&rate), "{rate}");
     }
 
-    /// Two bytes a minute to each of two connections: none of them falls into a window of 100 ms.
+    /// Each of two connections gets two bytes a minute: no window of 100 ms has any of them.
     #[test]
     fn less_than_a_byte_is_no_rate() {
         let mut meter = TogetherMeter::default();
@@ -162,7 +166,7 @@ mod tests {
         assert_eq!(meter.rate(), None);
     }
 
-    /// Windows that are apart do not add up.
+    /// Separate windows do not add up.
     #[test]
     fn a_pause_ends_a_window() {
         let mut meter = TogetherMeter::default();

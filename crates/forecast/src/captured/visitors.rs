@@ -1,4 +1,4 @@
-//! Takes a trace: the visitors of a server, each with connections and evidence.
+//! Collects the visitors of a server from a trace, each with connections and evidence.
 
 use super::windows::ArrivedData;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
@@ -12,33 +12,34 @@ use trace::{
 };
 use units::{Duration, Instant, Rate};
 
-/// Payload that one segment has at most, on paths of 1500 bytes.
+/// Maximum payload of one segment, on paths of 1500 bytes.
 const ONE_SEGMENT: u64 = 1460;
-/// Hosts hold ACKs for longer: Linux for 40 ms at least, others for 25 or more.
+/// Shortest delay of a delayed ACK: Linux delays for 40 ms at least, others for 25 or more.
 const LEAST_HELD: Duration = Duration::from_millis(20);
 
-/// A connection under way.
+/// An open connection.
 #[derive(Debug, Default)]
 struct Begun {
     window: u64,
-    /// The last round trip, and when an ACK told it.
+    /// The last round trip, and the time of its ACK.
     last_rtt: Option<(Instant, Duration)>,
-    /// The last ACK of something new, and all that was acknowledged then.
+    /// Time of the last ACK of new data, and the bytes acknowledged then.
     acked: Option<(Instant, u64)>,
-    /// When the transfer before ended.
+    /// End of the transfer before.
     ended: Option<Instant>,
-    /// The fastest burst, and the payload of all transfers: of those, too, that are not kept.
+    /// The fastest burst, and the payload of all transfers, including those that are not kept.
     rate: Rate,
     shown: u64,
-    /// Payload of each packet that was sent again since the transfer before.
+    /// Payload of each packet that was retransmitted since the transfer before.
     again: Vec<u32>,
-    /// ACKs without data were not captured: transfers have no known end.
+    /// True if ACKs without data were not captured: transfers have no known end.
     lacks_acks: bool,
     transfers: Vec<CapturedTransfer>,
 }
 
 impl Begun {
-    /// Segments that were sent again since the transfer before: a captured packet may be several, which the server's network card cut (TSO).
+    /// Returns the segments retransmitted since the transfer before. A captured packet may be
+    /// several, which the server's network card cut (TSO).
     fn take_again(&mut self, mss: u64) -> u32 {
         let segments = |len: u32| u64::from(len).div_ceil(mss.max(1));
         let again: u64 = self.again.drain(..).map(segments).sum();
@@ -46,7 +47,8 @@ impl Begun {
     }
 }
 
-/// Collects visitors from a trace. Its memory grows with the transfers, of which it keeps the first ones up to a limit.
+/// Collects visitors from a trace. Its memory grows with the transfers, of which it keeps the first
+/// ones up to a limit.
 #[derive(Debug)]
 pub struct Visitors {
     begun: FxHashMap<u64, Begun>,
@@ -64,21 +66,21 @@ pub struct Visitors {
 pub struct CapturedVisitors {
     /// Clients with a transfer, by address.
     pub clients: Vec<CapturedClient>,
-    /// Transfers that did not fit in.
+    /// Number of transfers above the limit.
     pub left_out: u64,
-    /// Transfers that were not acknowledged to their end, which are not replayed.
+    /// Number of transfers that were not acknowledged to their end, which are not replayed.
     pub incomplete: u64,
-    /// Connections with transfers whose handshake is not in the capture. Nothing tells how far they had come, so they are not
-    /// replayed; what they show of paths is used.
+    /// Number of connections with transfers whose handshake is not in the capture. Their state at
+    /// its start is unknown, so they are not replayed; their evidence of paths is used.
     pub begun_before: u64,
-    /// Connections of which no ACK without data was captured, though both ends sent data: a filter
-    /// has taken these ACKs away.
+    /// Number of connections without a captured pure ACK, though both ends sent data: a filter has
+    /// removed these ACKs.
     pub without_pure_acks: u64,
 }
 
 impl CapturedVisitors {
-    /// What the server runs that sent most, by the models that senders were rebuilt with, and whether all servers run it. `None` without
-    /// a transfer.
+    /// Returns the scheme of the server that sent most, by the models that senders were rebuilt
+    /// with, and whether all servers run it. `None` without a transfer.
     pub fn running(&self, models: &SenderModels) -> Option<(Scheme, bool)> {
         let mut sent: BTreeMap<&str, (u64, &Scheme)> = BTreeMap::new();
         for connection in self.clients.iter().flat_map(|client| &client.connections) {
@@ -92,7 +94,7 @@ impl CapturedVisitors {
 }
 
 impl Visitors {
-    /// Takes `most` transfers at most.
+    /// Creates a collection of at most `most` transfers.
     pub fn up_to(most: u64) -> Self {
         Self {
             begun: FxHashMap::default(),
@@ -106,7 +108,7 @@ impl Visitors {
         }
     }
 
-    /// What was collected.
+    /// Returns the visitors.
     pub fn finish(self) -> CapturedVisitors {
         let mut clients: Vec<CapturedClient> = self.clients.into_values().collect();
         clients.retain(|client| !client.connections.is_empty());
@@ -126,14 +128,16 @@ impl Visitors {
         &mut self.client(client).evidence
     }
 
-    /// An ACK at `at` acknowledges `bytes` more than the one before it, which was at `since`.
+    /// Notes an ACK at `at` that acknowledges `bytes` more than the one before it, which was at
+    /// `since`.
     fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
         let (address, connection) = (sender.client.ip, sender.connection);
         let last_rtt = self.begun.get(&connection).and_then(|begun| begun.last_rtt);
         let told = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
         let data = ArrivedData { connection, since, at, bytes, rtt: told };
         self.evidence(address).on_arrived(&data);
-        // An ACK of one segment may have been held back (RFC 1122 §4.2.3.2), which is no wait in a queue.
+        // An ACK of one segment may be a delayed one (RFC 1122 §4.2.3.2), which is no wait in a
+        // queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
         if let Some(rtt) = told.filter(|_| !may_be_held) {
             self.evidence(address).on_queued(at, rtt);
@@ -187,7 +191,7 @@ impl TraceSink for Visitors {
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        // After a timeout data goes again that was presumed lost, and may not have been.
+        // After a timeout, data is retransmitted that was presumed lost, and may not have been.
         let is_presumed =
             matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
         if !sender.is_server || again.len == 0 {
@@ -244,7 +248,8 @@ impl TraceSink for Visitors {
     }
 }
 
-/// A transfer behind one that ended at `before`, or behind the handshake; without what was sent again.
+/// Returns a transfer that follows one that ended at `before`, or the handshake; without
+/// retransmissions.
 fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
     let answered = report.answered.unwrap_or(report.ended);
@@ -299,8 +304,9 @@ mod tests {
         }
     }
 
-    /// The first transfer is kept. The second is not acknowledged to its end, and the third is one too many. All show rates, each with the weight
-    /// of its payload: the median is that of more than half of it.
+    /// The first transfer is kept. The second is not acknowledged to its end, and the third is one
+    /// too many. All show rates, each with the weight of its payload: the median is that of more
+    /// than half of it.
     #[test]
     fn what_is_left_out_shows_its_rate() {
         let transfers = [
@@ -330,7 +336,8 @@ mod tests {
         }
     }
 
-    /// A packet of 14,480 bytes goes again, and one of 100: ten segments of 1448 bytes, and one. The next transfer has none.
+    /// A packet of 14,480 bytes is retransmitted, and one of 100: ten segments of 1448 bytes, and
+    /// one. The next transfer has none.
     #[test]
     fn a_packet_of_many_segments_counts_as_many() {
         let mut visitors = Visitors::up_to(2);
@@ -353,7 +360,7 @@ mod tests {
         assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
     }
 
-    /// The engine says which transfers have no ACKs.
+    /// The engine reports which transfers have no ACKs.
     #[test]
     fn a_transfer_without_acks_is_not_kept() {
         let mut visitors = Visitors::up_to(1);
@@ -365,9 +372,9 @@ mod tests {
         assert_eq!((found.without_pure_acks, found.incomplete), (1, 1));
     }
 
-    /// Packets of 10,000 bytes wait for 100 ms, and one that follows them for none. Three that were
-    /// sent with the first ones are lost, and repaired a second later: the queue was full when they
-    /// were sent.
+    /// Packets of 10,000 bytes wait for 100 ms, and one that follows them does not wait. Three that
+    /// were sent with the first ones are lost, and repaired a second later: the queue was full when
+    /// they were sent.
     #[test]
     fn a_loss_is_of_the_time_when_it_was_sent() {
         let mut visitors = Visitors::up_to(1);
@@ -396,7 +403,7 @@ mod tests {
         assert_eq!(evidence.full_wait(), Some(Duration::from_millis(100)));
     }
 
-    /// The request comes from 10 to 26 ms, and the answer begins at 30 ms.
+    /// The request lasts from 10 to 26 ms, and the answer begins at 30 ms.
     #[test]
     fn the_time_that_a_request_takes_is_kept() {
         let report = TransferReport {

@@ -7,23 +7,24 @@
 use super::median::weighted_quantile;
 use units::{Duration, Instant, Rate};
 
-/// Length of a window at first. An answer that fills a link takes some of them, and few changes of
-/// a radio link are shorter.
+/// Initial length of a window. An answer that fills a link takes some of them, and few changes of a
+/// radio link are shorter.
 const FIRST_LENGTH: Duration = Duration::from_millis(100);
-/// Windows that are kept: of more, pairs become one, of twice the length.
+/// Maximum number of windows; if there are more, pairs are merged to windows of twice the length.
 const MOST_WINDOWS: usize = 512;
-/// A shorter wait, or one of a smaller part of the lowest round trip, may be that of hosts.
+/// A wait shorter than this, or than this part of the lowest round trip, may be that of hosts.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 const WAITED_ONE_IN: u64 = 20;
-/// An ACK shows no rate of a longer time.
+/// An ACK shows no rate for a longer time.
 const LONGEST_SPREAD: Duration = Duration::from_secs(1);
 /// A window shows a rate if it was busy for that time, and had that number of ACKs: a few late ACKs
 /// hardly matter.
 const LEAST_TIME: Duration = Duration::from_millis(5);
 const LEAST_ACKS: u32 = 8;
-/// A window shows the rate of several connections if less than this part of their bytes is untimed.
+/// A window shows the rate of several connections if the untimed part of their bytes is smaller
+/// than this.
 const PART_ONE_IN: u64 = 10;
-/// Fewer windows are chance.
+/// Fewer windows may be chance.
 const LEAST_WINDOWS: usize = 8;
 /// The rate varies if the third quartile is this percentage of the first one, or more.
 const VARIES_PERCENT: u64 = 130;
@@ -145,7 +146,7 @@ impl DeliveryWindows {
         }
     }
 
-    /// Makes pairs of windows one.
+    /// Merges pairs of windows.
     fn double(&mut self) {
         self.length = self.length * 2;
         self.windows.iter_mut().for_each(|window| window.number /= 2);

@@ -1,4 +1,4 @@
-//! One connection of a replay: between whom it is, how far it has come, and what becomes of it.
+//! One connection of a replay: its ends, its progress, and its results.
 
 use crate::captured::{CapturedConnection, CapturedTransfer};
 use crate::opening::OpeningTime;
@@ -6,51 +6,52 @@ use netsim::HostId;
 use tcp::{ConnId, Scheme};
 use units::{Duration, Instant};
 
-/// A connection, and between whom.
+/// A connection, and its ends.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplaySpec {
     pub(crate) plan: CapturedConnection,
-    /// When it opens: in virtual time, or behind a transfer of another one, by that one's number.
+    /// Its opening: a virtual time, or an event of another connection, by that one's number.
     pub(crate) opens: OpeningTime,
     pub(crate) client: HostId,
     pub(crate) server: HostId,
     /// The client's TCP.
     pub(crate) scheme: Scheme,
-    /// Half of the round trip, after which the server hears of it.
+    /// Half of the round trip, after which the server learns of it.
     pub(crate) half_trip: Duration,
 }
 
-/// What became of a connection.
+/// The result of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Replayed {
-    /// How long each transfer took; `None` for what did not end.
+    /// Time of each transfer; `None` for transfers that did not end.
     pub(crate) took: Vec<Option<Duration>>,
-    /// Segments that the server sent again, and expiries of its retransmission timer.
+    /// Segments that the server retransmitted, and expiries of its retransmission timer.
     pub(crate) again: u64,
     pub(crate) timeouts: u64,
-    /// Its client's queue held more than the capture has shown.
+    /// True if its client's queue held more than the capture has shown.
     pub(crate) is_beyond: bool,
 }
 
-/// A connection under way.
+/// An open connection.
 pub(super) struct Running {
     pub(super) spec: ReplaySpec,
     pub(super) client: Option<ConnId>,
     pub(super) server: Option<ConnId>,
-    /// Transfers asked for, answered to their end, arrived at the client, and acknowledged.
+    /// Number of transfers requested, answered to their end, delivered to the client, and
+    /// acknowledged.
     pub(super) asked: usize,
     pub(super) arrived: usize,
     pub(super) answered: usize,
     pub(super) acked: usize,
-    /// Payload of the requests and of the answers up to each transfer, from none to all.
+    /// Payload of the requests and of the answers before each transfer, from none to all.
     pub(super) payload: Vec<(u64, u64)>,
-    /// An answer is on its way to TCP.
+    /// True while an answer is on its way to TCP.
     pub(super) is_answering: bool,
-    /// What of it is kept back until its application has paused, bytes.
+    /// The part of the answer withheld until its application has paused, bytes.
     pub(super) kept_back: u64,
-    /// When the first byte of the request that is answered next reached the server.
+    /// Time at which the server got the first byte of the request that is answered next.
     pub(super) asked_at: Option<Instant>,
-    /// When the transfer that is not all acknowledged began.
+    /// Start of the transfer that is not fully acknowledged.
     pub(super) began: Option<Instant>,
     pub(super) result: Replayed,
     pub(super) is_over: bool,
@@ -83,7 +84,8 @@ impl Running {
     }
 }
 
-/// Payload of the requests and of the answers of none of the transfers, the first, the first two, up to all.
+/// Returns the payload of the requests and of the answers of none of the transfers, the first, the
+/// first two, up to all.
 fn payload(transfers: &[CapturedTransfer]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     let (mut requests, mut answers) = (0, 0);

@@ -1,8 +1,9 @@
-//! The application that does what a network's visitors did: connects when they did, asks as long after each answer, and
-//! answers as soon and as much as the server did.
+//! The application that repeats the actions of a network's visitors. It connects at the same times,
+//! asks after the same gap behind each answer, and answers after the same time with the same size
+//! as the server.
 //!
-//! Within a connection all waits for what comes before it, and so do connections that follow from an answer: a faster one
-//! is followed by an earlier request.
+//! Within a connection everything waits for the step before, and so do connections that follow from
+//! an answer: a faster answer causes an earlier request.
 
 mod connection;
 mod openings;
@@ -21,7 +22,7 @@ use tcp::{ConnId, Event, EventKind, Scheme};
 /// The port of all servers.
 const PORT: u16 = 443;
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     Open,
@@ -44,14 +45,14 @@ impl Due {
     }
 }
 
-/// All connections of a network.
+/// A replay of all connections of a network.
 pub(crate) struct Replay {
     connections: Vec<Running>,
     at_client: FxHashMap<(HostId, ConnId), usize>,
     at_server: FxHashMap<(HostId, ConnId), usize>,
-    /// Which connection was opened last from a port of a client.
+    /// The last connection opened from each port of a client.
     callers: FxHashMap<(HostId, u16), usize>,
-    /// What opens behind which answers.
+    /// Connections that open after answers.
     openings: Openings,
     servers: Vec<HostId>,
     scheme: Scheme,
@@ -59,7 +60,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Connections to be opened; the servers run `scheme`.
+    /// Creates a replay of these connections; the servers run `scheme`.
     pub(crate) fn new(specs: Vec<ReplaySpec>, servers: Vec<HostId>, scheme: Scheme) -> Self {
         Self {
             openings: Openings::of(&specs),
@@ -73,7 +74,7 @@ impl Replay {
         }
     }
 
-    /// What became of the connections, in their order.
+    /// Returns the results of the connections, in their order.
     pub(crate) fn results(&self) -> impl Iterator<Item = &Replayed> {
         self.connections.iter().map(|connection| &connection.result)
     }
@@ -90,7 +91,7 @@ impl Replay {
         connection.began = Some(context.now() + connection.spec.half_trip);
     }
 
-    /// The next request is due as long after this instant as it came after what was before it.
+    /// Schedules the next request, after the same gap as in the capture.
     fn ask_later(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         match connection.transfer(connection.asked).copied() {
@@ -112,8 +113,8 @@ impl Replay {
         }
     }
 
-    /// The server has got `requests` bytes, and answers what was asked whole: no sooner than a request takes to arrive in the capture, however fast
-    /// the simulated client sends it.
+    /// Handles `requests` bytes at the server, which answers complete requests. A request takes at
+    /// least as long to arrive as in the capture, however fast the simulated client sends it.
     fn consider(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
         let connection = &mut self.connections[index];
         let Some(&next) = connection.transfer(connection.answered) else { return };
@@ -139,8 +140,9 @@ impl Replay {
         context.set_timer(now.max(asked + next.upload) + wait, Due::Answer.token(index));
     }
 
-    /// The server answers: a segment at most, and the rest after its pause. In a pause nothing was sent though the window had room, so all of it
-    /// adds to the transfer. Behind more of the answer it would pass while the window holds that back.
+    /// Lets the server answer: a segment at most, and the rest after its pause. In a pause nothing
+    /// was sent though the window had room, so all of it adds to the transfer. If more of the
+    /// answer preceded the pause, it would overlap with the time that the window holds that back.
     fn answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let hears_sizes = self.scheme.hears_sizes();
         let connection = &mut self.connections[index];
@@ -150,7 +152,7 @@ impl Replay {
             return;
         };
         if connection.began.is_none() && connection.acked == connection.answered {
-            // Nothing was asked.
+            // There was no request.
             connection.began = Some(context.now());
         }
         let server = connection.spec.server;
@@ -180,12 +182,12 @@ impl Replay {
         let connection = &mut self.connections[index];
         connection.is_answering = false;
         connection.answered += 1;
-        // More may have been asked meanwhile.
+        // Another request may be complete by now.
         let received = connection.received(context);
         self.consider(context, index, received);
     }
 
-    /// The server knows that so many bytes of its answers have arrived.
+    /// Notes that the server knows `total` bytes of its answers to be delivered.
     fn on_acked(&mut self, context: &mut AppContext<'_>, index: usize, total: u64) {
         let now = context.now();
         let connection = &mut self.connections[index];
@@ -199,13 +201,13 @@ impl Replay {
                 began.map(|began| now.saturating_since(began));
             connection.acked += 1;
             if connection.received(context) > requests {
-                // The next request has come with this acknowledgement, or before it.
+                // The next request came with this acknowledgement, or before it.
                 connection.began = Some(now);
             }
         }
         if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
         {
-            // The server goes on by itself, after all that was before.
+            // The server sends its unrequested data, after everything before.
             let received = connection.received(context);
             return self.consider(context, index, received);
         }
@@ -223,7 +225,7 @@ impl Replay {
         }
     }
 
-    /// The client has so many bytes of answers.
+    /// Notes that the client has `total` bytes of answers.
     fn on_arrived(&mut self, context: &mut AppContext<'_>, index: usize, total: u64) {
         let connection = &mut self.connections[index];
         let before = connection.arrived;
@@ -238,7 +240,7 @@ impl Replay {
         }
     }
 
-    /// What waits for these transfers opens after its gap.
+    /// Opens the connections that wait for these transfers, after their gaps.
     fn open_behind(&mut self, context: &mut AppContext<'_>, index: usize, transfers: Range<usize>) {
         for transfer in transfers {
             for (follower, gap) in self.openings.behind(index, transfer) {
@@ -281,8 +283,9 @@ impl Replay {
         }
     }
 
-    /// The client waits no longer: what TIME-WAIT would guard against cannot happen to a port that is not used again for
-    /// thousands of connections, and of those that are open at once it has enough.
+    /// Frees the client's port without a wait. TIME-WAIT would guard against old segments, but a
+    /// port is not used again for thousands of connections, and there are enough for those open at
+    /// once.
     fn free_port(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         if let Some(conn) = connection.client.take() {
@@ -303,7 +306,7 @@ impl Replay {
         if !std::mem::replace(&mut self.connections[index].is_over, true) {
             self.count(context, index);
             self.under_way -= 1;
-            // What has not arrived will not: its place is free all the same.
+            // Answers not delivered by now will never be: their slot becomes free all the same.
             let Running { arrived, spec, .. } = &self.connections[index];
             let never = *arrived..spec.plan.transfers.len();
             self.open_behind(context, index, never);
@@ -315,7 +318,7 @@ impl Replay {
 }
 
 impl Running {
-    /// Payload that the server has received, bytes.
+    /// Returns the payload that the server has received, bytes.
     fn received(&self, context: &AppContext<'_>) -> u64 {
         let host = context.host(self.spec.server);
         let connection = self.server.and_then(|conn| host.connection(conn));
@@ -366,7 +369,7 @@ impl Application for Replay {
     }
 
     fn on_stop(&mut self, context: &mut AppContext<'_>) {
-        // What has not ended has sent again all the same.
+        // Retransmissions of unfinished connections count as well.
         for index in 0..self.connections.len() {
             if !self.connections[index].is_over {
                 self.count(context, index);

@@ -1,4 +1,4 @@
-//! Which connections open behind which answers of a replay.
+//! Connections that open after answers of a replay.
 
 use super::ReplaySpec;
 use crate::opening::OpeningTime;
@@ -7,22 +7,23 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use units::Duration;
 
-/// A connection by its number, and how long after an answer it opens.
+/// A connection by its number, and its gap after an answer.
 type Follower = (usize, Duration);
 
-/// What has not opened yet, but for what opens at an instant.
+/// Connections that have not opened yet, except those that open at an instant.
 #[derive(Debug, Default)]
 pub(super) struct Openings {
-    /// Behind a transfer of a connection.
+    /// Connections by the transfer that they follow: number of its connection, and of the transfer.
     followers: FxHashMap<(usize, usize), Vec<Follower>>,
-    /// Transfers whose end frees a place of their client.
+    /// Transfers whose end frees a slot of their client.
     freeing: FxHashMap<(usize, usize), HostId>,
-    /// What waits for a place of a client, in the order of the capture.
+    /// Connections that wait for a slot of a client, in the order of the capture.
     waiting: FxHashMap<HostId, VecDeque<Follower>>,
 }
 
 impl Openings {
-    /// Of these connections, which are in the order of the capture within each client.
+    /// Creates the openings of these connections, which are in the order of the capture within each
+    /// client.
     pub(super) fn of(specs: &[ReplaySpec]) -> Self {
         let mut all = Self::default();
         for (number, spec) in specs.iter().enumerate() {
@@ -41,10 +42,11 @@ impl Openings {
         all
     }
 
-    /// What opens behind this transfer, which has arrived, or never will.
+    /// Returns the connections that open after this transfer, which is delivered, or never will be.
     ///
-    /// As many transfers free a place as connections wait for one. In the capture each of these opened behind as many such ends as there are openings
-    /// up to it, so none waits for ever.
+    /// The number of transfers that free a slot equals the number of connections that wait for one.
+    /// In the capture, the number of freed slots before each of these openings was at least the
+    /// number of openings up to it. So no connection waits for ever.
     pub(super) fn behind(&mut self, connection: usize, transfer: usize) -> Vec<Follower> {
         let mut followers = self.followers.remove(&(connection, transfer)).unwrap_or_default();
         let freed = self.freeing.remove(&(connection, transfer));
@@ -82,8 +84,9 @@ mod tests {
         opens.iter().map(spec).collect()
     }
 
-    /// In the capture the third connection opened 1 ms behind the first one's end, the fourth 2 ms behind the second's, and a fifth 3 ms
-    /// behind the first's, too. In a replay the second ends first: the third takes its place.
+    /// In the capture the third connection opened 1 ms after the first one's end, the fourth 2 ms
+    /// after the second's, and a fifth 3 ms after the first's, too. In a replay the second ends
+    /// first: the third takes its slot.
     #[test]
     fn whoever_waits_longest_takes_the_place() {
         let ms = Duration::from_millis;

@@ -1,5 +1,5 @@
-//! A forecast from a capture under `linux` against races under the schemes that it is of: visits of
-//! one object over new connections. What the forecast knows is in the capture alone.
+//! A forecast from a capture under `linux`, compared with races under the schemes of the forecast:
+//! visits of one object over new connections. The forecast uses only the capture.
 
 use crate::captured::visitors;
 use forecast::{Forecast, ForecastGroup, ForecastOptions, ForecastResult};
@@ -18,7 +18,7 @@ fn schemes() -> Vec<Scheme> {
     SCHEMES.map(|name| Scheme::parse(name).unwrap()).to_vec()
 }
 
-/// Five visits to a server by a client that offers 1 MB.
+/// Returns a race of five visits to a server by a client that offers 1 MB.
 fn race(bytes: u64, path: &str) -> Race {
     Race {
         page: Arc::new(Page::single(bytes)),
@@ -41,7 +41,7 @@ fn race(bytes: u64, path: &str) -> Race {
     }
 }
 
-/// The forecast from the server's capture, and the scheme that explains its packets.
+/// Returns the forecast from the server's capture, and the scheme that explains its packets.
 fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     let (visitors, running) = visitors(load, race);
     let options = ForecastOptions { seed: 1, threads: 1, on_replay: &|| () };
@@ -49,8 +49,8 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
     (result, running.name().to_owned())
 }
 
-/// The race, and the forecast from the capture of its first scheme. The packets show which scheme
-/// that is, and its replay takes as long as the race did, within 2 %.
+/// Returns the race, and the forecast from the capture of its first scheme. The packets show which
+/// scheme that is, and its replay takes as long as the race did, within 2 %.
 fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
     let mut outcome = race.run(options);
@@ -62,8 +62,8 @@ fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) 
     (RaceResult::new(race, &outcome), foretold)
 }
 
-/// Times over `linux`: first and repeated visits, by the forecast and by the race, are within 5 %
-/// of each other, also those of perfect start. It has all of its own gain, and `linux` nothing.
+/// Times over `linux` are within 5 % of each other in forecast and race, for first and repeated
+/// visits, and also with perfect start. Perfect start has all of its own gain, and `linux` nothing.
 #[test]
 fn a_capture_of_linux_foretells_races_of_others() {
     for (bytes, path) in [

@@ -1,5 +1,6 @@
-//! `headstart-gateway` and `headstart report`: two commands run a gateway, a third tells it something, and all end as they should.
-//! Tests that take both programs say so and pass where only this one is built.
+//! `headstart-gateway` and `headstart report`: two commands run a gateway, a third reports to it,
+//! and all end properly. Tests that need both programs report a skip and pass if only this one is
+//! built.
 
 use crate::run::{command, folder, headstart, other, refused, root, stdout};
 use nix::sys::signal::{Signal, kill};
@@ -30,7 +31,7 @@ impl Gateway {
         Self::start_with(name, &[])
     }
 
-    /// Starts one with more arguments of `init`.
+    /// Starts a gateway with more arguments of `init`.
     pub(crate) fn start_with(name: &str, more: &[&str]) -> Self {
         let folder = folder(name);
         let _ = fs::remove_dir_all(&folder);
@@ -121,14 +122,14 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert!(String::from_utf8(refused.stderr).unwrap().contains("only an operator's certificate"));
     let forgotten = String::from_utf8(forget("operator").stdout).unwrap();
     assert!(forgotten.starts_with("1 network forgotten"), "{forgotten}");
-    // What covers it, and the site, have heard of it, too.
+    // Prefixes that cover it, and the site, have its samples, too.
     let asked = stdout(&["ask", "--json", "--config", &agent, "192.0.2.0/24"]);
     assert!(!asked.contains("\"source\": \"network\""), "{asked}");
     let pid = Pid::from_raw(gateway.child.id().cast_signed());
     kill(pid, Signal::SIGTERM).unwrap();
     assert!(gateway.child.wait().unwrap().success());
     assert!(gateway.folder.join("gateway.redb").exists());
-    // Nobody is there now: who asks or reports says so, within its patience.
+    // No gateway runs now: commands that ask or report fail within their patience, with a message.
     let output = headstart(&["status", "--http", &gateway.http]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
@@ -139,7 +140,8 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     assert!(said.contains("no gateway has taken all reports"), "{said}");
 }
 
-/// A first gateway takes no replayed logs: who reports one is told so, and the exit code says so, too.
+/// A first gateway refuses replayed logs: a command that reports one prints that, and the exit code
+/// shows it, too.
 #[test]
 fn reports_that_are_all_refused_are_a_failure() {
     let gateway = Gateway::start("gateway-refused");
@@ -152,7 +154,7 @@ fn reports_that_are_all_refused_are_a_failure() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("the gateway took none of ") && said.contains(" collector ("), "{said}");
     assert!(!String::from_utf8(output.stdout).unwrap().contains("acknowledged"));
-    // One of two is of no network of visitors: a prefix of IPv4 has 16 bits at least.
+    // One of the two is no network of visitors: an IPv4 prefix has 16 bits at least.
     let lines = gateway.folder.join("lines.jsonl");
     let line = |network| format!("{{\"network\": \"{network}\", \"window\": 5000}}\n");
     fs::write(&lines, line("192.0.2.0/24") + &line("10.0.0.0/8")).unwrap();
@@ -195,7 +197,7 @@ fn what_is_there_already_is_not_written_over() {
     );
 }
 
-/// All that a person does before a gateway's certificate ends, and what they are told.
+/// The test does the whole renewal before a gateway's certificate ends, and checks the messages.
 #[test]
 fn the_gateways_certificate_is_made_anew_for_the_same_hosts() {
     let folder = folder("gateway-renewed");
@@ -221,7 +223,7 @@ fn the_gateways_certificate_is_made_anew_for_the_same_hosts() {
     assert_eq!((mode("server.pem"), mode("server.key")), (0o640, 0o600));
     let hosts = gateway::pki::hosts_of_file(&file("server.pem")).unwrap();
     assert_eq!(hosts, ["127.0.0.1", "gateway.example"]);
-    // A name of its own has the hosts of server.pem, unless others are named.
+    // A certificate under another name has the hosts of server.pem, unless others are named.
     certificate(&["second", "--gateway", "--host", "192.0.2.7"]);
     assert_eq!(gateway::pki::hosts_of_file(&file("second.pem")).unwrap(), ["192.0.2.7"]);
     certificate(&["third", "--gateway"]);
@@ -238,7 +240,7 @@ fn the_gateways_certificate_is_made_anew_for_the_same_hosts() {
     }
     let config = file("gateway.toml");
     let checked = headstart(&["--config", config.to_str().unwrap(), "--check"]);
-    // 20 days less what has passed, whole ones: 20 within the first second.
+    // 20 days less the time of this test, in whole days: 20 within the first second.
     let is_told = |line: &str| {
         let said = |days| format!("the gateway's certificate ends in {days} days; `");
         line.contains(&said(19)) || line.contains(&said(20))
@@ -261,14 +263,15 @@ fn a_simulated_log_is_like_the_papers() {
     fs::write(&log, stdout(&["load", "--for", "5min"])).unwrap();
     let text = stdout(&["replay", log.to_str().unwrap(), "--json"]);
     let told: serde_json::Value = serde_json::from_str(&text).unwrap();
-    // 330 requests a second for 300 s, within two per cent.
+    // 330 requests per second for 300 s, within two per cent.
     let asked = told["answers"]["asked"].as_u64().unwrap();
     assert!((97_000..=101_000).contains(&asked), "{asked}");
     assert_eq!(told["answers"]["reported"], told["answers"]["asked"]);
     assert_eq!(told["sharing"]["requests"], told["answers"]["asked"]);
 }
 
-/// What stands before damage is replayed and printed, as the message says; the exit code says that something is missing.
+/// The part before the damage is replayed and printed, as the message says; the exit code shows
+/// that something is missing.
 #[test]
 fn a_damaged_capture_is_replayed_up_to_there() {
     let folder = folder("gateway-cut");
@@ -286,7 +289,8 @@ fn a_damaged_capture_is_replayed_up_to_there() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
 }
 
-/// Tables keep microseconds and the engine nanoseconds, which moves no answer of these captures.
+/// Tables have microseconds and the engine nanoseconds; the difference changes no answer for these
+/// captures.
 #[test]
 fn tables_of_an_analysis_replay_as_the_capture_does() {
     let Some(program) = other("headstart") else { return };

@@ -1,4 +1,4 @@
-//! `headstart-gateway` from outside. `run` starts it.
+//! Tests `headstart-gateway` as a user runs it. `run` starts it.
 
 mod gateway;
 #[path = "../../../cli/tests/cli/man.rs"]

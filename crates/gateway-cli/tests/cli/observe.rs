@@ -30,7 +30,7 @@ impl Drop for ObserverProcess {
 }
 
 impl ObserverProcess {
-    /// Comes back when it reads packets, and a signal ends it.
+    /// Starts it. Returns once it reads packets; from then on a signal ends it.
     fn start(config: &Path) -> Self {
         let mut child = command(&["observe", "--config", config.to_str().unwrap()])
             .stderr(Stdio::piped())
@@ -49,7 +49,7 @@ impl ObserverProcess {
         while !self.said.recv_timeout(patience).expect(words).contains(words) {}
     }
 
-    /// Ends by a signal, and has reported all by then.
+    /// Ends it by a signal; by then it has reported all.
     fn end(mut self) {
         kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM).unwrap();
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
@@ -60,7 +60,7 @@ fn listen() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
-/// A visitor of `server` asks with a byte and has 100,000, all on the loopback device.
+/// Makes a visitor of `server` ask with a byte and receive 100,000, all on the loopback device.
 fn transfer(server: &TcpListener) {
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -74,7 +74,7 @@ fn transfer(server: &TcpListener) {
     });
 }
 
-/// The metrics of an observer, as Prometheus reads them.
+/// Returns the metrics of an observer, as Prometheus reads them.
 fn metrics(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
@@ -83,7 +83,7 @@ fn metrics(address: SocketAddr) -> String {
     text
 }
 
-/// Only the observer reports. A host that asks is answered by what its packets have shown.
+/// Only the observer reports. A host's question is answered from the observer's packets.
 #[test]
 fn what_an_observer_sees_is_answered_to_a_host_that_asks() {
     if !test_support::has(&[Need::PacketSockets]) {
@@ -125,7 +125,8 @@ fn what_an_observer_sees_is_answered_to_a_host_that_asks() {
     assert!(status.contains("\"passive\":1"), "{status}");
 }
 
-/// Packets of a file take no right. The observer ends with its file, and has reported all by then.
+/// Packets of a file need no permission. The observer ends with its file, and has reported all by
+/// then.
 #[test]
 fn an_observer_ends_with_its_file_and_says_so() {
     let gateway = Gateway::start_with("observe-file", &["--observe", "lo"]);
@@ -154,7 +155,7 @@ fn an_observer_of_a_silent_pipe_ends_by_a_signal() {
     ObserverProcess::start(&config).end();
 }
 
-/// The daemon holds the keys, so it refuses to read packets, and names the way out.
+/// The daemon holds the keys, so it refuses to read packets, and names the solution.
 #[test]
 fn a_gateway_with_a_capture_does_not_start_and_names_the_observer() {
     let folder = folder("observe-moved");

@@ -1,5 +1,6 @@
-//! Requests on connections that were idle: their server starts anew, with what the gateway knows, as at a SYN (Zhang, Qiu & Keshav
-//! 2000 §5.2.2, push). No handshake gives time there: what comes after the server's first segments serves its next start.
+//! Requests on idle connections: their server starts again, with the gateway's estimate, as at a
+//! SYN (Zhang, Qiu & Keshav 2000 §5.2.2, push). No handshake gives time for the estimate to arrive.
+//! If it is later than the server's first segments, it serves the next start.
 
 use capture::{Observed, TcpEnd};
 use lru::LruCache;
@@ -7,17 +8,19 @@ use segment::Flags;
 use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
-/// Connections that are kept in mind; of the others that have been silent for longest no request is seen as one.
+/// Maximum number of connections that are remembered; of others, which have been silent for
+/// longest, no request is recognised.
 const MOST: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("above 0");
 
-/// A sender takes its window back after a retransmission timeout without sending (RFC 5681 §4.1). That is a round trip and some, 200
-/// ms at least in Linux: half a second is one on paths of up to 300 ms. Sooner than its timeout a server uses nothing of what it
-/// is told.
+/// Silence after which a request counts. A sender resets its window after a retransmission timeout
+/// without sending (RFC 5681 §4.1). The timeout is a round trip and a margin, 200 ms at least in
+/// Linux, so half a second covers paths of up to 300 ms. Before its timeout a server makes no use
+/// of an estimate.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// Sees clients that ask again.
+/// Detects clients that ask again.
 pub(super) struct IdleConnections {
-    /// When the client was heard last.
+    /// Time of the last packet from the client.
     heard: LruCache<(TcpEnd, TcpEnd), Instant>,
 }
 
@@ -28,7 +31,8 @@ impl Default for IdleConnections {
 }
 
 impl IdleConnections {
-    /// True if a client sends data on a connection on which it has been silent. `segment` is one to a server.
+    /// Returns true if a client sends data on a connection on which it has been silent. `segment`
+    /// is one to a server.
     pub(super) fn asks_again(&mut self, segment: &Observed) -> bool {
         let connection = (segment.source, segment.destination);
         if segment.has(Flags::FIN) || segment.has(Flags::RST) {
@@ -45,13 +49,14 @@ impl IdleConnections {
 mod tests {
     use super::*;
 
-    /// A segment at so many milliseconds.
+    /// Returns a segment at `ms` milliseconds.
     fn at(ms: u64, payload: u32, flags: Flags) -> Observed {
         let at = Instant::ZERO + Duration::from_millis(ms);
         Observed { at, payload, flags, ..Observed::default() }
     }
 
-    /// A SYN at 0 and a request; ACKs until 1,000 ms; a request at 1,500 ms is no sooner than half a second after; one at 2,001 ms is.
+    /// The connection has a SYN at 0 and a request, then ACKs until 1,000 ms. A request at 1,500 ms
+    /// is no more than half a second later; one at 2,001 ms is.
     #[test]
     fn only_a_request_after_a_silence_counts() {
         let mut idle = IdleConnections::default();
@@ -62,10 +67,10 @@ mod tests {
             (at(1500, 100, Flags::ACK), false),
             (at(2001, 100, Flags::ACK), true),
             (at(2002, 100, Flags::ACK), false),
-            // Silent, and only an ACK: a keep-alive.
+            // The client was silent, and sends only an ACK: a keep-alive.
             (at(9000, 0, Flags::ACK), false),
             (at(9001, 0, Flags::FIN), false),
-            // Nothing is known of it any more.
+            // The connection is forgotten by then.
             (at(12_000, 100, Flags::ACK), false),
         ];
         for (segment, expected) in steps {
@@ -83,7 +88,7 @@ mod tests {
         };
         assert!(!idle.asks_again(&of(1, 0)));
         assert!(!idle.asks_again(&of(2, 600)));
-        // So many more that the first is forgotten.
+        // Enough other connections push out the first one.
         for port in 3..=(MOST.get() as u32 + 1) {
             assert!(!idle.asks_again(&of(port, 700)));
         }

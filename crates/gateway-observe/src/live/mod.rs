@@ -1,5 +1,5 @@
 //! The capture: a thread reads packets and rebuilds their senders by crate `trace` (`reading`). It
-//! hands findings to [`crate::reporting`], whose queues are bounded, and never waits.
+//! passes findings to [`crate::reporting`], whose queues are bounded, and never waits.
 
 mod idle;
 mod packets;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// A capture under way; it ends when this goes.
+/// A running capture; it ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct RunningCapture {
     stop: Arc<AtomicBool>,
@@ -31,11 +31,12 @@ pub(crate) struct RunningCapture {
 }
 
 impl RunningCapture {
-    /// Captures on a thread of its own, and hands what it finds to `reporter`.
+    /// Captures on its own thread, and passes its findings to `reporter`.
     ///
     /// # Errors
-    /// If an interface is unknown, the right to capture is missing, or there is no thread to be
-    /// had: with the way out.
+    ///
+    /// If an interface is unknown, the right to capture is missing, or no thread can be started:
+    /// with the solution.
     pub(crate) fn start(
         config: CaptureConfig,
         reporter: Arc<GatewayReporter>,
@@ -44,7 +45,7 @@ impl RunningCapture {
         let (ends_soon, of_thread) = (config.place.is_live(), Arc::clone(&stop));
         let (end, ended) = oneshot::channel();
         let read = move || {
-            // It goes with the thread, also if the thread panics.
+            // It is dropped with the thread, also if the thread panics.
             let _end: oneshot::Sender<()> = end;
             reading::read(source, &config, &reporter, &of_thread);
         };
@@ -58,10 +59,11 @@ impl RunningCapture {
         self.ends_soon = true;
     }
 
-    /// Ends the capture. For interfaces, waits until the transfers under way are reported. For a
-    /// file it does not wait: the file may be a pipe without a writer.
+    /// Ends the capture. For interfaces, waits until the current transfers are reported. For a file
+    /// it does not wait: the file may be a pipe without a writer.
     ///
     /// # Errors
+    ///
     /// If the thread has failed.
     pub(crate) fn end(mut self) -> Result<(), String> {
         self.stop.store(true, Ordering::Relaxed);
@@ -74,7 +76,7 @@ impl RunningCapture {
     }
 }
 
-/// The source of packets, which `true` ends; a file is read from here on.
+/// Opens the source of packets, which `true` ends; a file is read from now on.
 fn open(config: &CaptureConfig) -> Result<(PacketSource, Arc<AtomicBool>), String> {
     match &config.place {
         CapturePlace::File(file) => {
@@ -102,7 +104,7 @@ impl Drop for RunningCapture {
     }
 }
 
-/// The reason that it cannot capture, and the way out.
+/// Returns why it cannot capture, and the solution.
 fn refusal(error: &CaptureError) -> String {
     match error.trouble {
         CaptureTrouble::NotPermitted => {

@@ -1,4 +1,5 @@
-//! Where the capture's packets come from: interfaces, or a file. Interfaces come and go while the observer runs.
+//! The source of the capture's packets: interfaces, or a file. Interfaces appear and disappear
+//! while the observer runs.
 
 use crate::config::CapturePlace;
 use crate::log::{LogPriority, say};
@@ -6,7 +7,7 @@ use capture::{CaptureError, InterfaceChange, LiveCapture, Observed, SegmentSourc
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// After a failure it is waited so long before packets are asked for again, and twice as long after each further one.
+/// Pause after a failure before packets are requested again; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
@@ -14,7 +15,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub(super) enum PacketSource {
     /// Interfaces.
     Live(Box<LiveCapture>),
-    /// A file or a pipe, or anything that ends.
+    /// A file or a pipe, or another source that ends.
     Other(Box<dyn SegmentSource + Send>),
 }
 
@@ -26,7 +27,7 @@ impl PacketSource {
         }
     }
 
-    /// Packets that the kernel has dropped.
+    /// Returns the number of packets that the kernel has dropped.
     pub(super) fn lost(&self) -> u64 {
         match self {
             Self::Live(live) => live.tally().lost,
@@ -42,16 +43,16 @@ impl PacketSource {
     }
 }
 
-/// Interfaces that are gone, and failures to read.
+/// Interfaces that are missing, and failures to read.
 #[derive(Default)]
 pub(super) struct SourceHealth {
     gone: BTreeSet<String>,
-    /// Of reads, in a row.
+    /// Number of consecutive failures to read.
     failures: u32,
 }
 
 impl SourceHealth {
-    /// Says which interfaces have gone or come back; how many are gone.
+    /// Logs which interfaces have disappeared or reappeared; returns how many are missing.
     pub(super) fn look(&mut self, source: &mut PacketSource) -> usize {
         source.take_changes().into_iter().for_each(|change| self.note(change));
         self.gone.len()
@@ -73,8 +74,8 @@ impl SourceHealth {
         self.failures = 0;
     }
 
-    /// Says why reading has failed, the first time; how long to wait before it is tried again. A file has an error for each of its
-    /// damaged parts, and goes on behind them.
+    /// Logs why reading has failed, the first time; returns the pause before the next attempt. A
+    /// file has an error for each of its damaged parts, and goes on after them.
     pub(super) fn note_failure(&mut self, why: &CaptureError, place: &CapturePlace) -> Duration {
         if matches!(place, CapturePlace::File(_)) {
             say(LogPriority::Warning, &format!("capture: {why}"));

@@ -1,5 +1,6 @@
-//! TCP options of agents in the packets that the capture sees ([`crate::path_option`]). Anybody can write such an option, so it is
-//! believed only in packets that leave an address that the operator has named as a server's. What the wire shows twice counts once.
+//! TCP options of agents in captured packets ([`crate::path_option`]). Any host can write this
+//! option. So it counts only in packets from an address that the operator has named as a server's.
+//! An option that the wire shows twice counts once.
 
 use crate::config::CaptureConfig;
 use crate::counts::ObserverCounts;
@@ -14,14 +15,16 @@ use segment::Flags;
 use std::num::NonZeroUsize;
 use units::SeqNum;
 
-/// Options that are kept in mind: one interface may show a packet twice, and segments of one burst have the same header.
+/// Number of options that are remembered: one interface may show a packet twice, and segments of
+/// one burst have the same header.
 const SEEN: NonZeroUsize = NonZeroUsize::new(4096).expect("above 0");
 
-/// Reads options; on the capture's thread.
+/// Reads options, on the capture's thread.
 pub(crate) struct PathOptionReader {
     servers: Vec<IpNet>,
     ports: Vec<u16>,
-    /// By both ends and the acknowledgement number: an agent writes one option in the life of a connection.
+    /// Options seen, by both ends and the acknowledgement number: an agent writes one option in the
+    /// lifetime of a connection.
     seen: LruCache<(TcpEnd, TcpEnd, SeqNum), ()>,
 }
 
@@ -31,10 +34,10 @@ impl PathOptionReader {
         Self { servers, ports, seen: LruCache::new(SEEN) }
     }
 
-    /// What a segment says by an option, if it has one that is believed.
+    /// Returns the content of a segment's option, if it has one that counts.
     pub(crate) fn read(&mut self, segment: &Observed, counts: &ObserverCounts) -> Option<Found> {
         let (id, value) = segment.options.experiment()?;
-        // An agent writes it into a FIN alone: whoever writes more of them counts no more often.
+        // An agent writes it only into a FIN, so further options of a host do not count.
         let is_end = segment.has(Flags::FIN) && !segment.has(Flags::SYN);
         if id != ID || self.servers.is_empty() || !is_end {
             return None;
@@ -69,7 +72,7 @@ mod tests {
     use crate::testing::segments;
     use std::net::IpAddr;
 
-    /// A segment of 192.0.2.1:443 to 198.51.100.7:50000 whose header has `options`.
+    /// Returns a segment of 192.0.2.1:443 to 198.51.100.7:50000 whose header has `options`.
     fn segment(options: &[u8], flags: u8) -> Observed {
         let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
         packet.extend([192, 0, 2, 1, 198, 51, 100, 7]);
@@ -96,7 +99,7 @@ mod tests {
     const FIN_ACK: u8 = 0x11;
     const SYN_ACK: u8 = 0x12;
     const ACK: u8 = 0x10;
-    /// As in `path_option`: a loss at 144,768 bytes.
+    /// The option of the tests in `path_option`: a loss at 144,768 bytes.
     const OPTION: [u8; 16] =
         [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
 

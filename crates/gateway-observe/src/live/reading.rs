@@ -1,4 +1,4 @@
-//! The thread that reads packets: it rebuilds senders, reads options, and sees visitors.
+//! The thread that reads packets: it rebuilds senders, reads options, and detects visitors.
 
 use super::idle::IdleConnections;
 use super::packets::{PacketSource, SourceHealth};
@@ -14,19 +14,20 @@ use support::clock::wall;
 use trace::{EngineConfig, NamedServers, ServerPattern, TraceEngine, TraceSink, Vantage};
 use units::{Duration, Instant};
 
-/// Connections that are followed at once; the engine says what each takes.
+/// Maximum number of connections that are followed at once; the engine documents the memory of
+/// each.
 const MOST_CONNECTIONS: usize = 1 << 18;
-/// A connection without packets for so long is over.
+/// Idle time after which a connection is over.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// A transfer of a sender that has been silent for so long is over.
+/// Silence of a sender after which its transfer is over.
 const PARK_AFTER: Duration = Duration::from_secs(2);
-/// Packets may be so much older than the clock when they are read.
+/// Largest age of packets, by the clock, when they are read.
 const LATE: Duration = Duration::from_millis(500);
-/// It is looked so often whether something has ended.
+/// Time between two checks for ended connections.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Says, however a capture ends by itself, that its packets are no longer read.
+/// Logs that a capture's packets are no longer read, however the capture ends.
 struct EndWarning<'a> {
     place: &'a CapturePlace,
     /// True if the observer has ended the capture.
@@ -41,9 +42,9 @@ impl Drop for EndWarning<'_> {
     }
 }
 
-fn ending(place: &CapturePlace) -> String {
+fn ending(source: &CapturePlace) -> String {
     format!(
-        "capture: the capture of {place} has ended; start the observer again to read more from there"
+        "capture: the capture of {source} has ended; start the observer again to read more from there"
     )
 }
 
@@ -64,7 +65,7 @@ pub(super) fn read(
         match source.next_batch(&mut batch) {
             Ok(true) => health.note_success(),
             Ok(false) => break,
-            // Others of its packets can be read still.
+            // Other packets of the source may still be readable.
             Err(why) => rest(health.note_failure(&why, &config.place), stop),
         }
         let gone = i64::try_from(health.look(&mut source)).unwrap_or(i64::MAX);
@@ -79,11 +80,12 @@ pub(super) fn read(
         let now_lost = source.lost();
         counts.lost.inc_by(now_lost - std::mem::replace(&mut lost, now_lost));
     }
-    // The transfers under way are reported.
+    // The open transfers are reported.
     drop(engine.map(TraceEngine::finish_all));
 }
 
-/// Ends what has been silent on interfaces. The times of a file end what is in the file.
+/// Ends connections that have been silent on interfaces. In a file, the times of its packets do
+/// that.
 fn pass_time(
     engine: &mut TraceEngine<impl TraceSink>,
     config: &CaptureConfig,
@@ -96,7 +98,7 @@ fn pass_time(
     }
 }
 
-/// Finds in single segments visitors and options.
+/// Finds visitors and options in single segments.
 struct SegmentEye<'a> {
     config: &'a CaptureConfig,
     reporter: &'a GatewayReporter,
@@ -133,12 +135,13 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
     }
 }
 
-/// Its server is about to start: at the first SYN of a connection, or the same once more, and where a client asks after a silence.
+/// Returns true if its server is about to start: at the first SYN of a connection, also if it is
+/// repeated, and at a request after a silence.
 fn wants_a_start(segment: &Observed, ports: &[u16], idle: &mut IdleConnections) -> bool {
     if !ports.contains(&segment.destination.port) {
         return false;
     }
-    // Also of a SYN it has to hear.
+    // The call must come first: `idle` also has to see SYNs.
     let asks = idle.asks_again(segment);
     asks || segment.has(Flags::SYN) && !segment.has(Flags::ACK)
 }

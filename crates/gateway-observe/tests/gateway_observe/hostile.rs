@@ -1,4 +1,4 @@
-//! Packets from outside: any, and those of the corpus, which upset nothing.
+//! Packets from outside, arbitrary ones and those of the corpus: none does harm.
 
 use gateway_observe::testing::see_option;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn the_corpus_upsets_nothing() {
 const OPTION: [u8; 16] =
     [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
 
-/// A FIN of 192.0.2.1:443 to 198.51.100.7 whose header has these options, behind its length.
+/// Returns a FIN of 192.0.2.1:443 to 198.51.100.7 whose header has these options, after its length.
 fn packet(options: &[u8]) -> Vec<u8> {
     let length = 40 + options.len() as u8;
     let mut packet = vec![length, 0x45, 0, 0, length, 0, 0, 0x40, 0, 64, 6, 0, 0];
@@ -37,7 +37,7 @@ proptest! {
         see_option(&bytes);
     }
 
-    /// Near to what is right: a good packet with one byte changed.
+    /// Almost valid input: a good packet with one byte changed.
     #[test]
     fn damaged_packets_are_read_without_harm(at: prop::sample::Index, byte: u8) {
         let mut packet = packet(&OPTION);

@@ -1,4 +1,4 @@
-//! Reports rebuilt from packets say what the capture shows.
+//! Reports rebuilt from packets match the capture.
 
 use capture::{CaptureFiles, SegmentSource};
 use gateway::replay::Replay;
@@ -7,7 +7,8 @@ use gateway_proto::v1::{Bound, Network};
 use std::path::Path;
 use trace::{EngineConfig, TraceEngine};
 
-/// A public capture of one connection whose server serves three responses (crates/capture/tests/tcprs).
+/// A public capture of one connection whose server serves three responses
+/// (crates/capture/tests/tcprs).
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../capture/tests/tcprs/fast001.pcap");
 
 #[test]
@@ -20,14 +21,14 @@ fn transfers_with_a_loss_are_estimates_and_the_others_lower_bounds() {
         batch.iter().for_each(|segment| engine.on_segment(segment));
     }
     drop(engine.finish_all());
-    // As `headstart analyze --json` has it: 15,437 bytes with a fast retransmission, 1,497 without any, and 1,168 with a
-    // timeout.
+    // `headstart analyze --json` gives the same: 15,437 bytes with a fast retransmission, 1,497
+    // without any, and 1,168 with a timeout.
     let told: Vec<_> = found
         .iter()
         .map(|one| (one.report.transfer_bytes, one.report.lost, one.report.bound() == Bound::Loss))
         .collect();
     assert_eq!(told, [(15_437, 1, true), (1_497, 0, false), (1_168, 1, true)]);
-    // 12 segments of at most 1,380 bytes, and one of them again.
+    // 12 segments of at most 1,380 bytes, and one retransmission.
     assert_eq!(found[0].report.sent, 13);
     let network = Some(Network::of("10.1.96.0/24".parse().unwrap()));
     assert!(found.iter().all(|one| one.report.network == network));

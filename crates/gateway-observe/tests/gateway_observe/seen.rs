@@ -1,5 +1,5 @@
 //! Packets that an observer sees: transfers of a capture count as its reports, and servers learn of
-//! visitors as their SYNs come. The gateway itself reads no packet.
+//! visitors at their SYNs. The gateway itself reads no packet.
 
 use crate::bed::{Bed, Running, batch, get, network, query, report, send};
 use gateway::config::options::CollectorName;
@@ -11,10 +11,11 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 use test_support::Need;
 
-/// A public capture of one connection whose server, port 80, serves three responses (crates/capture/tests/tcprs).
+/// A public capture of one connection whose server, port 80, serves three responses
+/// (crates/capture/tests/tcprs).
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../capture/tests/tcprs/fast001.pcap");
 
-/// Until something holds, for ten seconds.
+/// Waits until a condition holds, for at most ten seconds.
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..1000 {
         if holds() {
@@ -25,7 +26,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("not within ten seconds: {what}");
 }
 
-/// An observer of this gateway, with `keys` in its configuration.
+/// Starts an observer of this gateway, with `keys` in its configuration.
 fn observe(bed: &Bed, running: &Running, keys: &str) -> SiteObserver {
     let Issued { certificate, key } = bed.issue(HolderRole::Observer, "site", "eye");
     fs::write(bed.file("eye.pem"), certificate).unwrap();
@@ -38,7 +39,7 @@ fn observe(bed: &Bed, running: &Running, keys: &str) -> SiteObserver {
     SiteObserver::start(&ObserveConfig::read(&bed.file("observe.toml")).unwrap()).unwrap()
 }
 
-/// The capture with its last packet two seconds ago, beside the configuration.
+/// Writes the capture beside the configuration, with its last packet two seconds ago.
 fn write_fresh(bed: &Bed) {
     fs::write(bed.file("fresh.pcap"), of_now(&fs::read(CAPTURE).unwrap())).unwrap();
 }
@@ -48,7 +49,8 @@ async fn end(observer: SiteObserver, running: Running) {
     running.handle.end().await.unwrap();
 }
 
-/// The capture is of 1998 or so: older than anything is kept, so all three transfers are refused for that, and nothing else.
+/// The capture is from about 1998: older than the longest retention, so all three transfers are
+/// refused for that reason only.
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_of_a_file_are_reports_as_old_as_they_are() {
     let bed = Bed::new("");
@@ -63,7 +65,7 @@ async fn transfers_of_a_file_are_reports_as_old_as_they_are() {
     end(observer, running).await;
 }
 
-/// An observer that is only to announce visitors makes no reports: the gateway refuses none.
+/// An observer that only announces visitors makes no reports: the gateway refuses none.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_passive_nothing_is_reported_and_nothing_refused() {
     let bed = Bed::new("");
@@ -80,7 +82,8 @@ async fn without_passive_nothing_is_reported_and_nothing_refused() {
     handle.end().await.unwrap();
 }
 
-/// A server on the loopback device and a visitor there, whose packets the observer sees. Nothing, having said so, without the right.
+/// A server on the loopback device and a visitor there, whose packets the observer sees. The test
+/// reports a skip without the right.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_hears_of_a_visitor_whose_syn_an_observer_sees() {
     if !test_support::has(&[Need::PacketSockets]) {
@@ -91,7 +94,7 @@ async fn a_server_hears_of_a_visitor_whose_syn_an_observer_sees() {
     let bed = Bed::new("");
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
-    // What is known of the visitor's network.
+    // The gateway knows the visitor's network.
     let known = vec![report("127.0.0.0/24", 100_000); 8];
     assert_eq!(send(&mut client, vec![batch(1, known)]).await.unwrap()[0].taken, 8);
     let observer = observe(&bed, &running, &format!("interfaces = [\"lo\"]\nports = [{port}]"));
@@ -117,7 +120,7 @@ async fn a_server_hears_of_a_visitor_whose_syn_an_observer_sees() {
     end(observer, running).await;
 }
 
-/// Where at most 18 bits of a network may be reported, the observer reports no more.
+/// If at most 18 bits of a network may be reported, the observer reports no more.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_seen_is_told_of_networks_as_short_as_the_operator_wants() {
     let bed = Bed::new("");
@@ -131,13 +134,13 @@ async fn what_is_seen_is_told_of_networks_as_short_as_the_operator_wants() {
     let too_long = || counts.refused.get(Refusal::TooLong as usize);
     until("it is taken in", || taken() + too_long() >= 3).await;
     assert_eq!((taken(), too_long()), (3, 0));
-    // The visitor is in 10.1.96.0/24: of 96, 0110 0000, two bits are left.
+    // The visitor is in 10.1.96.0/24: two bits are left of 96, 0110 0000.
     let (_, networks) = get(running.http, "/api/v1/networks").await;
     assert!(networks.contains("\"network\":\"10.1.64.0/18\",\"reports\":3"), "{networks}");
     end(observer, running).await;
 }
 
-/// The transfers of a capture of now: the same file with its times moved.
+/// The transfers are from a current capture: the same file with its times moved.
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_of_now_count_as_what_the_observer_has_seen() {
     let bed = Bed::new("");
@@ -160,8 +163,8 @@ async fn transfers_of_now_count_as_what_the_observer_has_seen() {
     end(observer, running).await;
 }
 
-/// A capture of now with a FIN of 192.0.2.1:443 to each of `count` ports of 198.51.100.7, which has
-/// an agent's option: a loss at 144,768 bytes (`gateway_observe::path_option`).
+/// Returns a current capture with a FIN of 192.0.2.1:443 to each of `count` ports of 198.51.100.7.
+/// Each FIN has an agent's option: a loss at 144,768 bytes (`gateway_observe::path_option`).
 fn fins_with_options(count: u32) -> Vec<u8> {
     const OPTION: [u8; 16] =
         [254, 16, 0x48, 0x53, 0x11, 0, 0x20, 0x6b, 0x30, 0xc4, 0x1c, 0xe2, 0, 139, 0, 2];
@@ -179,8 +182,8 @@ fn fins_with_options(count: u32) -> Vec<u8> {
     file
 }
 
-/// More than the client's room, of a file that is read at once: the observer waits for the gateway
-/// and loses none. The gateway counts them as options.
+/// The file has more options than the client has room for, and is read at once. The observer waits
+/// for the gateway and loses none. The gateway counts them as options.
 #[tokio::test(flavor = "multi_thread")]
 async fn options_of_a_large_file_all_count_as_options() {
     const COUNT: u32 = 40_000;
@@ -202,7 +205,7 @@ async fn options_of_a_large_file_all_count_as_options() {
     end(observer, running).await;
 }
 
-/// A classic capture whose last packet was two seconds ago.
+/// Returns a classic capture whose last packet was two seconds ago.
 fn of_now(capture: &[u8]) -> Vec<u8> {
     let mut all = capture.to_vec();
     let is_swapped = capture[..4] == [0xa1, 0xb2, 0xc3, 0xd4];

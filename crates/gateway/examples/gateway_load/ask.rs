@@ -1,4 +1,5 @@
-//! Questions at a steady rate, each timed from when it was due: one that waits for another counts its wait.
+//! Questions at a steady rate. Each is timed from when it was due, so the time includes the wait
+//! for earlier ones.
 
 use super::calls::Askers;
 use super::process::{Measured, own_processor_s};
@@ -10,23 +11,24 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Questions are asked over so many connections, as so many agents do.
+/// Number of connections that ask, as that many agents would.
 pub(crate) const ASKERS: usize = 8;
-/// Whoever keeps the time sleeps no shorter; what has become due meanwhile is asked together.
+/// Shortest sleep of the thread that keeps the time; it asks all questions that became due
+/// meanwhile together.
 pub(crate) const SLEEP: Duration = Duration::from_micros(100);
-/// Answers that are still missing after so long are waited for no longer.
+/// Maximum wait for missing answers.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How questions are asked.
+/// The way in which questions are asked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
-    /// A call each.
+    /// A call for each question.
     Calls,
-    /// All of a connection on one kept stream, as agents do.
+    /// All questions of a connection on one kept stream, as agents do.
     Stream,
 }
 
-/// A load, and what came of it.
+/// A load, and its results.
 pub(crate) struct Load<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) address: SocketAddr,
@@ -34,13 +36,13 @@ pub(crate) struct Load<'a> {
     pub(crate) span: Duration,
 }
 
-/// What came of a load.
+/// The results of a load.
 pub(crate) struct Asked {
-    /// From when a question was due to its answer, microseconds.
+    /// Times from when a question was due to its answer, microseconds.
     pub(crate) times: Histogram<u64>,
-    /// Questions.
+    /// Number of questions.
     pub(crate) number: u64,
-    /// Until the last answer.
+    /// Time until the last answer.
     pub(crate) took: Duration,
 }
 
@@ -56,7 +58,7 @@ impl Load<'_> {
             Way::Calls => {
                 let mut askers = Askers::connect(self)?;
                 let used = Used::so_far(gateway);
-                // Nothing else is to be done on this thread.
+                // This thread has no other work.
                 (askers.ask(rate, self.span)?, used)
             }
             Way::Stream => {
@@ -82,7 +84,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    /// What an asker asks for.
+    /// Returns the networks that an asker asks for.
     pub(crate) fn networks_of(&self, asker: usize) -> Vec<Network> {
         self.networks.iter().skip(asker * 97).step_by(13).copied().collect()
     }
@@ -100,7 +102,7 @@ impl Used {
     }
 }
 
-/// The head of the table.
+/// Prints the head of the table.
 pub(crate) fn head() {
     println!(
         "questions by mutual TLS over {ASKERS} connections; a second, and microseconds\n\

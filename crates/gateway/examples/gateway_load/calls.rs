@@ -1,5 +1,6 @@
-//! Questions of a call each, from one thread that does nothing else: it sleeps until a question is due, and then looks what can be read. Questions of
-//! one connection that are due are written together. So the client takes little of the processors that it shares with the gateway.
+//! Questions with a call each, from one thread without other work: it sleeps until a question is
+//! due, and then reads answers. Due questions of one connection are written together. So the client
+//! takes little of the processors that it shares with the gateway.
 
 use super::ask::{ASKERS, Asked, Load, PATIENCE, SLEEP};
 use super::now;
@@ -12,7 +13,7 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where no question is due any more, answers are waited for so long at a time.
+/// Interval of reads once no more question is due.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Connections that ask.
@@ -51,8 +52,9 @@ impl Askers {
         }
     }
 
-    /// Sleeps until a question is due, no shorter than [`SLEEP`]: what has become due meanwhile is asked together. Answers are read then, too, so
-    /// they count as later than they came, and the processors are left to the gateway.
+    /// Sleeps until a question is due, no shorter than [`SLEEP`]: all questions that became due
+    /// meanwhile are asked together. Answers are read then, too. So their times include that delay,
+    /// and the processors are left to the gateway.
     fn wait(&mut self, until: Instant) -> Result<(), Box<dyn Error>> {
         let left = until.saturating_duration_since(now());
         let sleep = if left.is_zero() { left } else { left.max(SLEEP) };

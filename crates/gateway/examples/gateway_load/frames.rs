@@ -1,13 +1,14 @@
-//! As much of HTTP/2 (RFC 9113) as one call after another needs, so that whoever asks takes little of the processors that it shares with
-//! the gateway. The headers of all calls are the same: after the first call they are six indices of tables (RFC 7541).
+//! The part of HTTP/2 (RFC 9113) that consecutive calls need. It is small, so that the asker takes
+//! little of the processors that it shares with the gateway. The headers of all calls are the same:
+//! after the first call they are six indices of tables (RFC 7541).
 
 use std::error::Error;
 
-/// What a client says first (RFC 9113 §3.4).
+/// The first bytes of a client (RFC 9113 §3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Bytes before the payload of a frame.
+/// Size of a frame's header, bytes.
 const HEAD: usize = 9;
-/// Bytes that a peer takes at first, on a connection (RFC 9113 §6.9.2).
+/// Initial window of a connection, bytes (RFC 9113 §6.9.2).
 const FIRST_WINDOW: i64 = 65_535;
 /// The largest window (RFC 9113 §6.9.1).
 const MOST: u32 = (1 << 31) - 1;
@@ -28,20 +29,20 @@ const ENABLE_PUSH: u16 = 2;
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
-/// What a client writes, and what of it the peer allows.
+/// Writes a client's frames, within the limits of the peer.
 pub(crate) struct FrameWriter {
     /// Frames that have not been written yet.
     pub(crate) bytes: Vec<u8>,
     authority: String,
     next_stream: u32,
-    /// Bytes of data that the peer takes.
+    /// Number of bytes of data that the peer accepts.
     window: i64,
-    /// Calls that the peer answers at a time.
+    /// Number of calls that the peer answers at a time.
     most_calls: u32,
 }
 
 impl FrameWriter {
-    /// Begins with the preface, no server push, and room for all answers.
+    /// Starts with the preface, no server push, and room for all answers.
     pub(crate) fn new(authority: String) -> Self {
         let mut writer = Self {
             bytes: PREFACE.to_vec(),
@@ -58,12 +59,14 @@ impl FrameWriter {
         writer
     }
 
-    /// Whether another call may begin with a message of so many bytes, while `open` calls are.
+    /// Returns true if another call may begin with a message of this many bytes, while `open` calls
+    /// are open.
     pub(crate) fn may_call(&self, open: usize, message: usize) -> bool {
         open < self.most_calls as usize && self.window >= message as i64
     }
 
-    /// Begins a call with its one message. The number of its stream is two more than that of the call before.
+    /// Starts a call with its one message. The number of its stream is two more than that of the
+    /// call before.
     pub(crate) fn call(&mut self, message: &[u8]) {
         let stream = self.next_stream;
         let headers =
@@ -74,7 +77,7 @@ impl FrameWriter {
         self.next_stream += 2;
     }
 
-    /// Takes so many bytes more of answers.
+    /// Lets the peer send this many more bytes of answers.
     pub(crate) fn allow(&mut self, bytes: u32) {
         self.frame(WINDOW_UPDATE, 0, 0, &bytes.to_be_bytes());
     }
@@ -86,7 +89,7 @@ impl FrameWriter {
         self.bytes.extend_from_slice(payload);
     }
 
-    /// Takes in what the peer says of the connection.
+    /// Applies a frame of the peer that concerns the connection.
     fn heed(&mut self, frame: &Frame<'_>) -> Result<(), Box<dyn Error>> {
         match frame.kind {
             SETTINGS if frame.flags & ACK == 0 => {
@@ -116,16 +119,18 @@ fn setting(key: u16, value: u32) -> [u8; 6] {
     [a, b, c, d, e, f]
 }
 
-/// Indices of the static table: the method POST, the scheme https. Then those of what [`first_headers`] has put in the dynamic table,
-/// whose newest entry has the index 62.
+/// Headers of later calls. The first two are indices of the static table: the method POST, the
+/// scheme https. The others are indices of the entries that [`first_headers`] has put in the
+/// dynamic table, whose newest entry has the index 62.
 const LATER_HEADERS: [u8; 6] = [0x83, 0x87, 0x80 | 65, 0x80 | 64, 0x80 | 63, 0x80 | 62];
 
-/// The headers of the first call: literals that go to the dynamic table (RFC 7541 §6.2.1), without Huffman's code. The method and the
-/// scheme are indices here, too.
+/// Returns the headers of the first call, as literals for the dynamic table (RFC 7541 §6.2.1)
+/// without Huffman coding. The method and the scheme are indices here, too.
 fn first_headers(authority: &str) -> Vec<u8> {
     let mut block = LATER_HEADERS[..2].to_vec();
     let path = "/headstart.gateway.v1.Gateway/Ask";
-    // The static table has `:authority` at 1, `:path` at 4 and `content-type` at 31; `te` is not in it.
+    // The static table has `:authority` at 1, `:path` at 4 and `content-type` at 31; `te` is not in
+    // it.
     for (name, value) in [(1, authority), (4, path), (31, "application/grpc")] {
         block.push(0x40 | name);
         push_text(&mut block, value);
@@ -136,13 +141,13 @@ fn first_headers(authority: &str) -> Vec<u8> {
     block
 }
 
-/// Texts here are shorter than 127 bytes, so the length is one byte.
+/// Texts in this block are shorter than 127 bytes, so the length is one byte.
 fn push_text(block: &mut Vec<u8>, text: &str) {
     block.push(text.len() as u8);
     block.extend_from_slice(text.as_bytes());
 }
 
-/// A frame that was read.
+/// A received frame.
 struct Frame<'a> {
     kind: u8,
     flags: u8,
@@ -151,7 +156,8 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The first frame of `bytes`, and what follows it; none if it is not there whole.
+    /// Returns the first frame of `bytes`, and the bytes after it; nothing if the frame is
+    /// incomplete.
     fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
         let &[a, b, c, kind, flags, s, t, u, v] = head;
@@ -161,24 +167,25 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What a gateway says of a call.
+/// A gateway's output for a call.
 pub(crate) enum Said<'a> {
-    /// Part of its answer.
+    /// A part of its answer.
     Data(&'a [u8]),
-    /// Nothing more.
+    /// The end of the answer.
     End,
 }
 
-/// Bytes that were read and are no whole frame yet.
+/// Received bytes that form no whole frame yet.
 #[derive(Default)]
 pub(crate) struct FrameReader {
     pub(crate) bytes: Vec<u8>,
-    /// Bytes of answers since the peer was last allowed more.
+    /// Bytes of answers since the peer's window was last extended.
     taken: u32,
 }
 
 impl FrameReader {
-    /// Tells `hear` what was said of which call, by the number of its stream, and has `writer` answer what concerns the connection.
+    /// Calls `hear` with the output of each call and the number of its stream, and lets `writer`
+    /// answer frames that concern the connection.
     pub(crate) fn read(
         &mut self,
         writer: &mut FrameWriter,

@@ -1,4 +1,4 @@
-//! A program of its own that is measured: how much processor time and memory it has taken.
+//! A separate process that is measured: its processor time and memory.
 
 use gateway::daemon::Daemon;
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{env, fs, io, thread};
 use tokio::sync::oneshot;
 
-/// Ends with its handle.
+/// The process ends when its handle is dropped.
 pub(crate) struct Measured {
     child: Child,
 }
@@ -22,7 +22,7 @@ impl Drop for Measured {
 }
 
 impl Measured {
-    /// Starts `command`, which listens at `address` from then on.
+    /// Starts `command`, and waits until it listens at `address`.
     pub(crate) fn start(command: &mut Command, address: SocketAddr) -> io::Result<Self> {
         let measured = Self { child: command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()? };
         while TcpStream::connect(address).is_err() {
@@ -31,17 +31,17 @@ impl Measured {
         Ok(measured)
     }
 
-    /// This program as a gateway.
+    /// Starts this program as a gateway.
     pub(crate) fn gateway(config: &Path, address: SocketAddr) -> io::Result<Self> {
         Self::start(Command::new(env::current_exe()?).arg("serve").arg(config), address)
     }
 
-    /// Processor time so far, seconds.
+    /// Returns the processor time so far, seconds.
     pub(crate) fn processor_s(&self) -> f64 {
         processor_s(&self.child.id().to_string())
     }
 
-    /// Memory that is resident, or was at most, MiB.
+    /// Returns the resident memory, or its maximum, MiB.
     pub(crate) fn memory_mib(&self, key: &str) -> u64 {
         let status =
             fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
@@ -50,26 +50,27 @@ impl Measured {
         kib.unwrap_or(0) >> 10
     }
 
-    /// Ends as it is asked to, and waits for that.
+    /// Asks it to end, and waits for that.
     pub(crate) fn end(mut self) -> io::Result<()> {
         drop(self.child.stdin.take());
         self.child.wait().map(drop)
     }
 }
 
-/// Processor time of this process so far, seconds.
+/// Returns the processor time of this process so far, seconds.
 pub(crate) fn own_processor_s() -> f64 {
     processor_s("self")
 }
 
-/// User's and system's of all threads (proc_pid_stat(5), fields 14 and 15, in hundredths).
+/// Returns user and system time of all threads (proc_pid_stat(5), fields 14 and 15, in hundredths
+/// of a second), seconds.
 fn processor_s(process: &str) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
     fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Is a gateway until nobody holds standard input's other end.
+/// Runs a gateway until the other end of standard input is closed.
 pub(crate) async fn serve(config: &Path) -> Result<(), Box<dyn Error>> {
     let (end, ended) = oneshot::channel();
     thread::spawn(move || {

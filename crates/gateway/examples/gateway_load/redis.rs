@@ -1,5 +1,6 @@
-//! The nearest that Redis can do: a hash of each network, of which a report sets three fields; and its own benchmark's questions for one
-//! value, by TLS with certificates of both sides. It estimates nothing.
+//! Measures the nearest equivalent of Redis, over TLS with certificates of both sides. It has a
+//! hash for each network, of which a report sets three fields; questions are those of its own
+//! benchmark, for one value. It estimates nothing.
 
 use super::now;
 use super::process::Measured;
@@ -12,9 +13,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const BATCH: usize = 4096;
-/// Connections, as many as those of the gateway's askers.
+/// Number of connections: the gateway's askers have as many.
 const CLIENTS: &str = "8";
-/// Questions.
+/// Number of questions.
 const QUESTIONS: u64 = 200_000;
 
 pub(super) async fn run(
@@ -52,7 +53,7 @@ async fn set(
     span: Duration,
 ) -> Result<(), Box<dyn Error>> {
     let client = redis::Client::open(format!("redis://{address}/0"))?;
-    // A busy machine takes longer than the client's own patience of half a second.
+    // A busy machine takes longer than the client's default timeout of half a second.
     let patient = AsyncConnectionConfig::new().set_response_timeout(None);
     let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
     let keys: Vec<String> =

@@ -1,4 +1,4 @@
-//! How long a gateway that knows very many networks takes to save, to restart, and how much memory it takes.
+//! Measures save time, restart time and memory of a gateway that knows very many networks.
 
 use super::process::Measured;
 use super::{Place, now};
@@ -25,7 +25,7 @@ pub(crate) fn run(place: &Place, networks: u32) -> Result<(), Box<dyn Error>> {
     Ok(gateway.end()?)
 }
 
-/// Saves a snapshot of so many networks, each with one report.
+/// Saves a snapshot of this many networks, each with one report.
 fn fill(place: &Place, networks: u32) -> Result<(), Box<dyn Error>> {
     let config = DaemonConfig::read(&place.config)?;
     let file = config.state.clone().ok_or("no state")?;

@@ -1,5 +1,5 @@
-//! Questions on kept streams, by the client that agents use. A thread of its own keeps the time, because the runtime's timer is exact to a
-//! millisecond only.
+//! Questions on kept streams, by the client that agents use. A thread of its own keeps the time,
+//! because the runtime's timer is exact to a millisecond only.
 
 use super::ask::{ASKERS, Asked, Load, SLEEP};
 use super::wire::Due;
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
-/// Times in microseconds, and the instant from which questions reckon theirs.
+/// Times in microseconds, and the instant from which the times of questions count.
 #[derive(Clone)]
 struct Times {
     first: Instant,
@@ -58,7 +58,7 @@ impl Streams {
     }
 }
 
-/// Hands out what is due, in turn; answers how many that were.
+/// Sends due questions to the askers, in turn; returns their number.
 fn pace(begin: Instant, span: Duration, rate: u64, askers: &[UnboundedSender<Due>]) -> u64 {
     let gap = Duration::from_nanos(1_000_000_000 / rate.max(1));
     let (mut number, mut at) = (0, begin);
@@ -83,7 +83,7 @@ async fn stream(
     networks: Vec<Network>,
     Times { first, histogram }: Times,
 ) {
-    // The gateway gives the number back, so it says when the question was due.
+    // The gateway returns the number, so it holds the question's due time.
     let query = move |Due { number, at }: Due| Query {
         id: at.saturating_duration_since(first).as_nanos() as u64,
         network: Some(networks[number as usize % networks.len()]),

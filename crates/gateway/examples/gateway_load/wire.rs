@@ -1,5 +1,5 @@
-//! A connection to a gateway that no runtime drives: whoever holds it looks when its socket has something to read, and has it read and
-//! write then. TLS by rustls, HTTP/2 by [`frames`](super::frames).
+//! A connection to a gateway without an async runtime. Its owner polls the socket, and calls it to
+//! read and write. TLS is by rustls, HTTP/2 by [`frames`](super::frames).
 
 use super::frames::{FrameReader, FrameWriter, Said};
 use gateway_proto::v1::{Answer, Network, Query};
@@ -16,17 +16,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes before a message: whether it is compressed, and its length.
+/// Size of a message's header, bytes: whether it is compressed, and its length.
 const HEAD: usize = 5;
 
-/// A question: its number and when it is due.
+/// A question: its number, and when it is due.
 #[derive(Clone, Copy)]
 pub(crate) struct Due {
     pub(crate) number: u64,
     pub(crate) at: Instant,
 }
 
-/// TLS with the certificates that lie in `folder`.
+/// Sets up TLS with the certificates in `folder`.
 pub(crate) fn tls_of(folder: &Path) -> Result<Arc<ClientConfig>, Box<dyn Error>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join("ca.pem"))?)?;
@@ -42,20 +42,20 @@ pub(crate) fn tls_of(folder: &Path) -> Result<Arc<ClientConfig>, Box<dyn Error>>
     Ok(Arc::new(config))
 }
 
-/// Who asks on one connection.
+/// One connection that asks.
 pub(crate) struct CallConnection {
     pub(crate) socket: TcpStream,
     tls: ClientConnection,
     writer: FrameWriter,
     reader: FrameReader,
     networks: Vec<Network>,
-    /// Questions that are to be asked.
+    /// Questions that are due.
     pub(crate) due: VecDeque<Due>,
-    /// Calls in order of their streams, from the oldest that is not answered.
+    /// Calls in the order of their streams, from the oldest unanswered one.
     calls: VecDeque<Call>,
-    /// The stream of the first of them.
+    /// The stream of the first call.
     first_stream: u32,
-    /// There may be something to read.
+    /// True if the socket may have something to read.
     pub(crate) is_readable: bool,
 }
 
@@ -86,17 +86,19 @@ impl CallConnection {
         })
     }
 
-    /// Questions that are not answered yet, and the few answered ones that wait for an older one.
+    /// Returns the number of unanswered questions, and of the few answered ones that wait for an
+    /// older one.
     pub(crate) fn open_questions(&self) -> usize {
         self.due.len() + self.calls.len()
     }
 
-    /// Something is to be written, and there was no room for it.
+    /// Returns true if data waits to be written because the socket was full.
     pub(crate) fn is_full(&self) -> bool {
         self.tls.wants_write()
     }
 
-    /// Reads what is there, asks what is due, writes all of it at once. Times of answers go to `times`, microseconds.
+    /// Reads all available data, asks the questions that are due, and writes everything at once.
+    /// Times of answers go to `times`, microseconds.
     pub(crate) fn turn(&mut self, times: &mut Histogram<u64>) -> Result<(), Box<dyn Error>> {
         if self.is_readable {
             self.is_readable = false;
@@ -133,7 +135,7 @@ impl CallConnection {
         Ok(())
     }
 
-    /// Asks what is due, as far as calls may be open at a time.
+    /// Asks the questions that are due, within the limit of open calls.
     fn ask(&mut self) -> Result<(), Box<dyn Error>> {
         while let Some(due) = self.due.front().copied() {
             let network = Some(self.networks[due.number as usize % self.networks.len()]);
@@ -164,7 +166,7 @@ impl CallConnection {
     }
 }
 
-/// A message with what stands before it.
+/// Returns a message with its header.
 fn message(query: &Query) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64);
     bytes.push(0);
@@ -173,7 +175,7 @@ fn message(query: &Query) -> Vec<u8> {
     bytes
 }
 
-/// A question that is under way.
+/// An unanswered question.
 struct Call {
     due: Due,
     state: CallState,
@@ -187,8 +189,8 @@ enum CallState {
 }
 
 impl Call {
-    /// The answer is a message of one frame, and that of the question. A gateway that refuses a call sends headers alone, so the call ends
-    /// without an answer.
+    /// Takes the output of a call. The answer must be one message in one frame, for this question.
+    /// A gateway that refuses a call sends headers alone, so the call ends without an answer.
     fn hear(&mut self, said: &Said<'_>, times: &mut Histogram<u64>) -> Result<(), Box<dyn Error>> {
         match said {
             Said::Data(bytes) => {

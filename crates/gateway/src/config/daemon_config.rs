@@ -1,5 +1,6 @@
-//! What a gateway is to do, complete and checked: [`GatewayOptions`] with defaults. A second one is made on a reload, and
-//! [`DaemonConfig::fixed_differences`] says what of it has to wait for a restart.
+//! A gateway's complete, checked configuration: [`GatewayOptions`] with defaults. A reload makes a
+//! second one, and [`DaemonConfig::fixed_differences`] lists the changed keys that wait for a
+//! restart.
 
 use super::options::{CollectorName, GatewayOptions};
 use super::permission::Permissions;
@@ -11,30 +12,33 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where agents are heard, unless the operator says otherwise.
+/// Default port for agents.
 pub const GRPC_PORT: u16 = 9466;
-/// Where HTTP is served.
+/// Default port of HTTP.
 pub const HTTP_PORT: u16 = 9465;
 
-/// Bits of the shortest prefix of IPv4 that is a network of visitors and not a part of the Internet.
+/// Length of the shortest IPv4 prefix that counts as a network of visitors, bits; a shorter one is
+/// a part of the Internet.
 pub const SHORTEST_V4: u8 = 16;
-/// The same of IPv6.
+/// Length of the shortest IPv6 prefix that counts as a network of visitors, bits.
 pub const SHORTEST_V6: u8 = 32;
-/// Seconds that a network can be remembered without reports, 17 h ([`memory::site::SiteConfig::max_age`]).
+/// Longest time that a network can be remembered without reports, seconds: 17 h
+/// ([`memory::site::SiteConfig::max_age`]).
 pub const MAX_RETENTION: u32 = 61_200;
-/// Reports of a batch that an operator can allow.
+/// Largest number of reports in a batch that an operator can allow.
 pub const MAX_BATCH: usize = 65_536;
-/// Seconds for which the list of revoked certificates may be unreadable, at most a day.
+/// Upper limit for the time that the list of revoked certificates may be unreadable, seconds: a
+/// day.
 const MAX_REVOKED_GRACE: u32 = 86_400;
-/// Seconds between two snapshots at most, a year.
+/// Longest time between two snapshots, seconds: a year.
 const MAX_SAVE_EVERY: u32 = 31_536_000;
 
-/// What a gateway is to do.
+/// A gateway's complete configuration.
 #[derive(Clone, Debug)]
 pub struct DaemonConfig {
-    /// Where agents are heard.
+    /// Address for agents.
     pub listen: SocketAddr,
-    /// Where HTTP is served.
+    /// Address of HTTP.
     pub http: SocketAddr,
     /// Authority, certificate and key.
     pub tls: TlsFiles,
@@ -42,73 +46,73 @@ pub struct DaemonConfig {
     pub revoked: PathBuf,
     /// Longest time for which that list may be unreadable before no certificate is accepted.
     pub revoked_grace: Duration,
-    /// The snapshot; `None`: nowhere.
+    /// File of the snapshot; `None`: no snapshot.
     pub state: Option<PathBuf>,
-    /// How often it is written.
+    /// Time between two snapshots.
     pub save_every: Duration,
     /// A store that gateways share.
     pub redis: Option<StoreConfig>,
-    /// Networks remembered at most.
+    /// Maximum number of networks that are remembered.
     pub max_networks: usize,
-    /// Connections at a time.
+    /// Maximum number of connections at a time.
     pub max_connections: usize,
-    /// How much is said.
+    /// Verbosity of the log.
     pub log: GatewayLogLevel,
-    /// What changes without a restart.
+    /// Settings that can change without a restart.
     pub rules: Rules,
 }
 
-/// Where servers of Redis's protocol are: `redis://` or, with TLS, `rediss://`.
+/// Address of one or several servers of Redis's protocol: `redis://` or, with TLS, `rediss://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorePlace {
     /// One server.
     Server(String),
-    /// Some nodes of a cluster.
+    /// Some nodes of a cluster; the client finds the others.
     Cluster(Vec<String>),
 }
 
-/// A store of Redis's protocol, and by what it is known.
+/// A store of Redis's protocol, and the certificates for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// Where it is.
+    /// Its address.
     pub place: StorePlace,
-    /// The authority of its certificate; `None`: those that the system trusts.
+    /// The authority of its certificate; `None`: the authorities that the system trusts.
     pub ca: Option<PathBuf>,
-    /// What the gateway shows it: a certificate and its key.
+    /// The gateway's own certificate for the store, and its key.
     pub shown: Option<(PathBuf, PathBuf)>,
 }
 
-/// By what reports and questions are judged.
+/// The rules by which reports and questions are judged.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What is older is forgotten.
+    /// Age after which reports are forgotten.
     pub retention: Duration,
-    /// Longest prefixes that may be reported or asked for, bits.
+    /// Longest prefixes in reports and questions, bits.
     pub longest: LongestPrefix,
-    /// Ways of collecting that count.
+    /// Accepted ways of collecting reports.
     pub collect: BTreeSet<CollectorName>,
-    /// Reports in a batch.
+    /// Maximum number of reports in a batch.
     pub max_batch: usize,
-    /// Reports of one reporter in a second.
+    /// Maximum number of reports of one reporter per second.
     pub reports_per_second: u32,
-    /// Who may what.
+    /// Permissions of certificates.
     pub permissions: Permissions,
 }
 
-/// Bits of the longest prefixes.
+/// Lengths of the longest prefixes, bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestPrefix {
-    /// Of 32.
+    /// Length for IPv4, at most 32.
     pub v4: u8,
-    /// Of 128.
+    /// Length for IPv6, at most 128.
     pub v6: u8,
 }
 
 impl DaemonConfig {
-    /// What `file` says.
+    /// Reads the configuration from `file`.
     ///
     /// # Errors
-    /// With file and line, or the key, and the way out.
+    /// If it is wrong: the file and line, or the key, and the way out.
     pub fn read(file: &Path) -> Result<Self, String> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
@@ -121,10 +125,11 @@ impl DaemonConfig {
         Self::new(&options, folder, service.as_deref()).map_err(|why| format!("{shown}: {why}"))
     }
 
-    /// What `options` say, with files relative to `folder`; a service's folder of state is `service`.
+    /// Builds the configuration from `options`, with files relative to `folder`; a service's folder
+    /// of state is `service`.
     ///
     /// # Errors
-    /// With the key and the way out.
+    /// If a value is wrong: the key and the way out.
     pub fn new(
         options: &GatewayOptions,
         folder: &Path,
@@ -165,7 +170,7 @@ impl DaemonConfig {
         })
     }
 
-    /// Keys in which `new` differs and that a running gateway cannot change.
+    /// Returns the keys in which `new` differs and that a running gateway cannot change.
     pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
         let differ = [
             ("listen", self.listen != new.listen),
@@ -210,7 +215,7 @@ impl StoreConfig {
 }
 
 impl Rules {
-    /// The default ones, of no tenant: to judge what comes from no certificate.
+    /// Returns the default rules, without tenants, to judge reports that come from no certificate.
     pub fn of_files() -> Self {
         Self {
             retention: Duration::MAX,
@@ -244,14 +249,15 @@ impl Rules {
     }
 }
 
-/// Where HTTP is served: it asks for no password, so who opens it to others says so.
+/// Returns the address of HTTP. HTTP asks for no password, so an address for other machines needs
+/// the operator's consent.
 fn http(options: &GatewayOptions) -> Result<SocketAddr, String> {
     let http = options.http.unwrap_or((Ipv4Addr::LOCALHOST, HTTP_PORT).into());
     match http.ip().is_loopback() || options.http_for_all {
         true => Ok(http),
         false => Err(format!(
-            "http: {http} can be reached from other machines, and whoever does sees networks of visitors; \
-             say http-for-all = true where only those who may can reach it, or use 127.0.0.1"
+            "http: {http} is open to other machines, and HTTP shows networks of visitors; \
+             set http-for-all = true if only permitted machines can connect to it, or use 127.0.0.1"
         )),
     }
 }
@@ -301,7 +307,7 @@ mod tests {
     fn what_is_out_of_bounds_is_named() {
         let why = |text: &str| config(text).unwrap_err();
         assert_eq!(why("longest-v4 = 33"), "longest-v4 = 33: from 16 to 32, please");
-        // With shorter ones no report at all would count.
+        // With a shorter limit no report at all would count.
         assert_eq!(why("longest-v4 = 15"), "longest-v4 = 15: from 16 to 32, please");
         assert_eq!(why("longest-v6 = 31"), "longest-v6 = 31: from 32 to 64, please");
         // 17 h are 61,200 s.

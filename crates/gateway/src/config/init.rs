@@ -1,4 +1,5 @@
-//! A first gateway for one machine: a new authority, certificates, and the configurations, written into a folder.
+//! A first gateway for one machine: a new authority, certificates, and the configurations, written
+//! into a folder.
 
 use crate::pki::{Authority, HolderRole};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -7,21 +8,21 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Days until certificates of gateways, agents and observers end, by default.
+/// Default validity of certificates of gateways, agents and observers, days.
 pub const DAYS: u32 = 365;
 /// The tenant of a first gateway.
 pub const TENANT: &str = "site";
 
-/// What a first gateway is to be.
+/// The settings of a first gateway.
 #[derive(Clone, Debug)]
 pub struct FirstGateway {
-    /// Names and addresses by which agents reach it.
+    /// Names and addresses by which agents connect to it.
     pub hosts: Vec<String>,
     /// Name of the agent's certificate.
     pub agent: String,
     /// Interfaces whose packets an observer is to read; none: no observer.
     pub observe: Vec<String>,
-    /// Write over what is there.
+    /// Overwrite existing files.
     pub force: bool,
 }
 
@@ -34,15 +35,15 @@ pub struct Written {
     pub agent: PathBuf,
     /// `observe/observe.toml`, if an observer was asked for.
     pub observer: Option<PathBuf>,
-    /// All of them.
+    /// All of these files.
     pub files: Vec<PathBuf>,
 }
 
 impl FirstGateway {
-    /// Writes it into `folder`, which is made if it is not there.
+    /// Writes the files into `folder`, and creates the folder if need be.
     ///
     /// # Errors
-    /// If one of the files is there already, or cannot be written.
+    /// If one of the files exists already, or cannot be written.
     pub fn write(&self, folder: &Path, now: SystemTime) -> Result<Written, String> {
         let folder = &absolute(folder)?;
         let contents = self.contents(folder, now)?;
@@ -121,12 +122,12 @@ fn first_there(folder: &Path, contents: &[(&str, String)]) -> Option<PathBuf> {
     contents.iter().map(|(name, _)| folder.join(name)).find(|file| file.exists())
 }
 
-/// Writes a file that its owner alone may read: keys are among them.
+/// Writes a file that only its owner may read: some of them are keys.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    // One that is there keeps the rights it has, so it goes first.
+    // An existing file would keep its permissions, so it is removed first.
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -135,8 +136,8 @@ pub fn write_private(file: &Path, text: &str) -> io::Result<()> {
     opened?.write_all(text.as_bytes())
 }
 
-/// The same in place of a file that may be there. The new file has the owner and the rights of the old one, and whoever reads
-/// finds one of them whole.
+/// Writes a private file, and replaces an existing one. The new file has the owner and the
+/// permissions of the old one, and a reader finds either of them whole.
 ///
 /// # Errors
 /// If it cannot be written, or not be given to the owner.
@@ -156,7 +157,7 @@ pub fn replace_private(file: &Path, text: &str) -> io::Result<()> {
 }
 
 const REVOKED: &str = "\
-# SHA-256 fingerprints of certificates that this gateway refuses, one a line. It reads them anew when this file changes.
+# SHA-256 fingerprints of certificates that this gateway refuses, one a line. It reads them again when this file changes.
 # `headstart gateway revoke --config gateway.toml CERTIFICATE.pem` adds one.
 ";
 
@@ -178,7 +179,8 @@ name = "site"
 # ask = ["0.0.0.0/0", "::/0"]
 "#;
 
-/// The observer's configuration lies in a folder of its own: its user reads no key of the site.
+/// The observer's configuration is in a folder of its own, because its user may read no key of the
+/// site.
 const OBSERVE_TOML: &str = "observe/observe.toml";
 
 fn observe_toml(address: &str, interfaces: &[String]) -> String {
@@ -196,7 +198,7 @@ ports = [80, 443]               # of your servers
     )
 }
 
-/// Address of a gateway at `host`, on the default port.
+/// Returns the address of a gateway at `host`, on the default port.
 fn address(host: &str) -> String {
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     format!("{host}:{}", super::GRPC_PORT)
@@ -205,7 +207,7 @@ fn address(host: &str) -> String {
 fn agent_toml(folder: &Path, address: &str) -> String {
     let file = |name: &str| folder.join(name).display().to_string();
     format!(
-        r#"# An agent that asks and tells the gateway of this folder: `headstart agent --config FILE`, as root.
+        r#"# An agent that asks the gateway of this folder and reports to it: `headstart agent --config FILE`, as root.
 
 # Safe to begin with: connections of a web server alone, and of these one of a hundred. `headstart agent status` compares them.
 local-port = [80, 443]

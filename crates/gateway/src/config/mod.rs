@@ -1,9 +1,6 @@
-//! The configuration: the keys of `gateway.toml`, the checked [`DaemonConfig`], the networks that
-//! a certificate is permitted to name, and the first configuration that `headstart gateway init`
-//! writes.
-//!
-//! The module may read certificates ([`crate::pki`]). It does not know what a running gateway has
-//! learnt.
+//! The configuration: the keys of `gateway.toml`, the checked [`DaemonConfig`], the networks that a
+//! certificate may name, and the first configuration that `headstart gateway init` writes. The
+//! module may read certificates ([`crate::pki`]). It does not know the memory of a running gateway.
 
 mod daemon_config;
 pub mod init;

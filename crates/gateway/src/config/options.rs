@@ -9,18 +9,18 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use support::errors::{Fault, FileError};
 
-/// All that may be said; files are relative to the folder of `gateway.toml`.
+/// All keys of `gateway.toml`; files are relative to its folder.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GatewayOptions {
-    /// Where agents are heard, by gRPC and mutual TLS [127.0.0.1:9466].
+    /// Address for agents, by gRPC and mutual TLS [127.0.0.1:9466].
     pub listen: Option<SocketAddr>,
     /// Address of metrics, health, the JSON API and the dashboard, by plain HTTP [127.0.0.1:9465].
     pub http: Option<SocketAddr>,
-    /// Serve HTTP also where other machines reach it: it names networks and asks for no password
-    /// [default: false].
+    /// Serve HTTP also at an address that other machines can connect to: it names networks and asks
+    /// for no password [default: false].
     pub http_for_all: bool,
-    /// Certificates of the authority that reporters' certificates are of, PEM [ca.pem].
+    /// Certificates of the authority that signs reporters' certificates, PEM [ca.pem].
     pub ca: Option<PathBuf>,
     /// The gateway's own certificate, PEM [server.pem].
     pub certificate: Option<PathBuf>,
@@ -31,47 +31,50 @@ pub struct GatewayOptions {
     /// Fingerprints of revoked certificates, one a line; the file is read again when it changes
     /// [revoked.txt].
     pub revoked: Option<PathBuf>,
-    /// Seconds for which that list may be unreadable; then no certificate is accepted until it can
-    /// be read [default: 60].
+    /// Seconds for which that list may be unreadable; after that no certificate is accepted until
+    /// it can be read [default: 60].
     pub revoked_grace: Option<u32>,
-    /// The snapshot of what is known; "none": keep nothing [gateway.redb, or in the service's
-    /// folder of state].
+    /// The snapshot of the memory; "none": keep nothing [gateway.redb, or in the service's folder
+    /// of state].
     pub state: Option<PathBuf>,
-    /// Write it every so many seconds [default: 30].
+    /// Seconds between two snapshots [default: 30].
     pub save_every: Option<u32>,
-    /// Forget what is older, seconds [default: 3600].
+    /// Seconds after which a network without reports is forgotten [default: 3600].
     pub retention: Option<u32>,
-    /// Networks that are remembered at most, all tenants together [default: 1000000].
+    /// Maximum number of remembered networks, all tenants together [default: 1000000].
     pub max_networks: Option<usize>,
-    /// Longest prefix of IPv4 that may be reported: no longer one leaves a host [default: 28].
+    /// Longest IPv4 prefix that may be reported: no longer one leaves a host [default: 28].
     pub longest_v4: Option<u8>,
-    /// The same of IPv6 [default: 64].
+    /// Longest IPv6 prefix that may be reported [default: 64].
     pub longest_v6: Option<u8>,
-    /// Ways of collecting that count: "agent", "application", "option", "passive", "replay" [agent,
+    /// Accepted ways of collecting: "agent", "application", "option", "passive", "replay" [agent,
     /// application, passive].
     pub collect: Option<Vec<CollectorName>>,
-    /// Reports in a batch at most [default: 4096].
+    /// Maximum number of reports in a batch [default: 4096].
     pub max_batch: Option<usize>,
-    /// Reports that one reporter may send in a second, over ten seconds [default: 100000].
+    /// Maximum number of reports of one reporter per second, averaged over ten seconds [default:
+    /// 100000].
     pub reports_per_second: Option<u32>,
-    /// Connections of reporters at a time [default: 4096].
+    /// Maximum number of connections of reporters at a time [default: 4096].
     pub max_connections: Option<usize>,
-    /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE, or rediss:// for TLS.
+    /// A Redis or Valkey server that several gateways share: redis://HOST:PORT/DATABASE, or
+    /// rediss:// for TLS.
     pub redis: Option<String>,
-    /// Instead of it, some nodes of a cluster of such servers; the others are found by them.
+    /// Some nodes of a cluster of Redis or Valkey servers, in place of `redis`; the client finds
+    /// the others.
     pub redis_cluster: Vec<String>,
     /// Certificates of the authority of that server, PEM [those that the system trusts].
     pub redis_ca: Option<PathBuf>,
-    /// What the gateway shows to that server, PEM (default: nothing).
+    /// The gateway's certificate for that server, PEM (default: none).
     pub redis_certificate: Option<PathBuf>,
-    /// Its key, PEM.
+    /// The key of `redis-certificate`, PEM.
     pub redis_key: Option<PathBuf>,
-    /// How much is said: "notice" or "debug" [default: notice].
+    /// Verbosity of the log: "notice" or "debug" [default: notice].
     pub log: Option<GatewayLogLevel>,
-    /// Refused: an observer of its own reads packets.
+    /// This table is refused: a separate observer process reads packets.
     #[serde(deserialize_with = "moved_to_observer")]
     pub capture: (),
-    /// Who shares what with whom; at least one.
+    /// Tenants, at least one; each shares a memory among its hosts.
     pub tenant: Vec<TenantOptions>,
 }
 
@@ -79,7 +82,7 @@ pub struct GatewayOptions {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TenantOptions {
-    /// As certificates say it.
+    /// Name, as in certificates.
     pub name: String,
     /// Networks of which its certificates may report [default: all].
     #[serde(default = "everywhere")]
@@ -87,12 +90,12 @@ pub struct TenantOptions {
     /// Networks for which they may ask [default: all].
     #[serde(default = "everywhere")]
     pub ask: Vec<IpNet>,
-    /// Narrower for some of its certificates.
+    /// Narrower permissions for some of its certificates.
     #[serde(default)]
     pub only: Vec<OnlyOptions>,
 }
 
-/// What one certificate may, within what its tenant may.
+/// Permissions of one certificate, within those of its tenant.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OnlyOptions {
@@ -104,12 +107,12 @@ pub struct OnlyOptions {
     pub ask: Vec<IpNet>,
 }
 
-/// All networks.
+/// Returns all networks.
 pub(crate) fn everywhere() -> Vec<IpNet> {
     vec![IpNet::V4(ipnet::Ipv4Net::default()), IpNet::V6(ipnet::Ipv6Net::default())]
 }
 
-/// Says where `[capture]` has gone.
+/// Returns an error that explains the move of `[capture]` to the observer.
 fn moved_to_observer<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
     let why = "[capture]: the gateway reads no packets, because it holds the site's keys; move these \
         keys to an observe.toml (`headstart gateway init DIR --observe INTERFACE` writes one) and run \
@@ -134,11 +137,11 @@ pub enum CollectorName {
 }
 
 impl CollectorName {
-    /// All of them.
+    /// All ways of collecting.
     pub const ALL: [Self; 5] =
         [Self::Agent, Self::Application, Self::Option, Self::Passive, Self::Replay];
 
-    /// As the configuration and metrics have it.
+    /// Returns the word for the configuration and for metrics.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -151,10 +154,10 @@ impl CollectorName {
 }
 
 impl GatewayOptions {
-    /// Reads the text of `file`.
+    /// Parses the text of `file`.
     ///
     /// # Errors
-    /// With the line and what was probably meant.
+    /// With the line and the key that was probably meant.
     pub fn parse(text: &str, file: &str) -> Result<Self, FileError> {
         toml::from_str(text).map_err(|error| Fault::from(error).of_file(file, text))
     }

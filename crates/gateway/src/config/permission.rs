@@ -1,11 +1,12 @@
-//! Which networks a certificate may report of and ask for: by its tenant, narrower for some of its names.
+//! Permissions: the networks that a certificate may report of and ask for, by tenant, narrower for
+//! some names.
 
 use super::options::TenantOptions;
 use crate::pki::{Identity, is_name};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 
-/// Who may what.
+/// The permissions of all tenants.
 #[derive(Clone, Debug, Default)]
 pub struct Permissions(BTreeMap<String, TenantRules>);
 
@@ -15,7 +16,7 @@ struct TenantRules {
     only: BTreeMap<String, Allowed>,
 }
 
-/// What one certificate may.
+/// The permissions of one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     report: Vec<IpNet>,
@@ -23,25 +24,27 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// All networks.
+    /// Returns permissions for all networks.
     pub fn everything() -> Self {
         let all = super::options::everywhere();
         Self { report: all.clone(), ask: all }
     }
 
-    /// True if it may report of `network`: all of it lies in what is allowed.
+    /// Returns true if the certificate may report of `network`: all of it is inside the permitted
+    /// networks.
     pub fn may_report(&self, network: &IpNet) -> bool {
         self.report.iter().any(|allowed| allowed.contains(network))
     }
 
-    /// True if it may ask for `network`.
+    /// Returns true if the certificate may ask for `network`.
     pub fn may_ask(&self, network: &IpNet) -> bool {
         self.ask.iter().any(|allowed| allowed.contains(network))
     }
 }
 
 impl TenantRules {
-    /// A rule that would be in force for nobody, or in place of another, would leave a certificate more than the operator meant.
+    /// Checks the rules of a tenant. A rule that applies to no certificate, or that overrides
+    /// another one, would leave a certificate more than the operator meant.
     fn new(tenant: &TenantOptions) -> Result<Self, String> {
         let mut only = BTreeMap::new();
         for narrower in &tenant.only {
@@ -57,7 +60,7 @@ impl TenantRules {
     }
 }
 
-/// Whether a certificate can have the name that `key` says.
+/// Checks that a certificate can have the name in `key`.
 fn check_name(key: &str, name: &str) -> Result<(), String> {
     match is_name(name) {
         true => Ok(()),
@@ -68,10 +71,11 @@ fn check_name(key: &str, name: &str) -> Result<(), String> {
 }
 
 impl Permissions {
-    /// What tenants may.
+    /// Creates the permissions of tenants.
     ///
     /// # Errors
-    /// If there are none, if a name is none that a certificate can have, or if two of one kind have the same name; with the key.
+    /// If there are none, if no certificate can have one of the names, or if two of one kind have
+    /// the same name; with the key.
     pub fn new(tenants: &[TenantOptions]) -> Result<Self, String> {
         let mut all = BTreeMap::new();
         for tenant in tenants {
@@ -88,16 +92,17 @@ impl Permissions {
         }
     }
 
-    /// Names of tenants, in the order of the alphabet.
+    /// Returns the names of tenants, in alphabetical order.
     pub fn tenants(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// What the holder of a certificate may; `None` if its tenant is not of this gateway.
+    /// Returns the permissions of a certificate's holder; `None` if this gateway does not have its
+    /// tenant.
     pub fn of(&self, identity: &Identity) -> Option<Allowed> {
         let rules = self.0.get(&identity.tenant)?;
         let Some(only) = rules.only.get(&identity.name) else { return Some(rules.all.clone()) };
-        // Narrower, never wider, than the tenant.
+        // A rule for a name only narrows the tenant's permissions.
         Some(Allowed {
             report: both(&only.report, &rules.all.report),
             ask: both(&only.ask, &rules.all.ask),
@@ -105,7 +110,7 @@ impl Permissions {
     }
 }
 
-/// What lies in networks of both lists.
+/// Returns the intersection of both lists of networks.
 fn both(some: &[IpNet], others: &[IpNet]) -> Vec<IpNet> {
     let pairs = some.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
     let common = pairs.filter_map(|(a, b)| match (a.contains(b), b.contains(a)) {
@@ -132,7 +137,7 @@ mod tests {
         }
     }
 
-    /// What is said of two narrower rules with these names.
+    /// Returns the error for two narrower rules with these names.
     fn refused(names: [&str; 2]) -> Option<String> {
         let only = names.map(|name| {
             format!("[[tenant.only]]\nname = {name:?}\nreport = [\"10.1.0.0/16\"]\nask = []\n")
@@ -147,7 +152,8 @@ mod tests {
         assert_eq!(refused(["edge", "Edge"]), None);
         let twice = "tenant \"site\": two [[tenant.only]] have the name \"edge\"; make them one";
         assert_eq!(refused(["edge", "edge"]).unwrap(), twice);
-        // No certificate can have these names, so the host would keep all that the tenant may.
+        // No certificate can have these names, so the host would keep all permissions of the
+        // tenant.
         for name in ["web 1", "", "web/1"] {
             let why = refused(["edge", name]).unwrap();
             assert!(why.starts_with(&format!("tenant \"site\": only.name = {name:?}: ")), "{why}");
@@ -163,7 +169,7 @@ mod tests {
         let net = |text: &str| text.parse::<IpNet>().unwrap();
         let web = permissions.of(&who("site", "web")).unwrap();
         assert!(web.may_report(&net("10.9.0.0/24")) && web.may_ask(&net("2001:db8::/48")));
-        // Wider than what is allowed is not allowed.
+        // A network wider than a permitted one is not permitted.
         assert!(!web.may_report(&net("0.0.0.0/4")) && !web.may_report(&net("192.0.2.0/24")));
         let edge = permissions.of(&who("site", "edge")).unwrap();
         assert!(edge.may_report(&net("10.1.7.0/24")) && !edge.may_report(&net("10.2.0.0/24")));
@@ -171,8 +177,8 @@ mod tests {
         assert_eq!(permissions.of(&who("other", "web")), None);
     }
 
-    /// `edge` may what lies both in its own rule and in its tenant's, whichever of the two is the
-    /// wider one. Reports and questions have rules of their own.
+    /// `edge` has the permissions that are both in its own rule and in its tenant's, whichever of
+    /// the two is wider. Reports and questions have separate rules.
     #[test]
     fn a_rule_and_its_tenant_are_both_in_force() {
         let text = "[[tenant]]\nname = \"site\"\nreport = [\"10.0.0.0/8\"]\n\
@@ -181,13 +187,13 @@ mod tests {
             ask = [\"10.1.0.0/16\", \"192.0.0.0/16\"]";
         let options = GatewayOptions::parse(text, "f").unwrap();
         let edge = Permissions::new(&options.tenant).unwrap().of(&who("site", "edge")).unwrap();
-        // Network, whether it may be reported, and whether it may be asked for.
+        // Each row has a network, whether it may be reported, and whether it may be asked for.
         for (network, report, ask) in [
             ("10.1.7.0/24", true, true),
             ("10.2.7.0/24", true, false),
             ("192.0.2.16/28", false, true),
             ("192.0.3.0/24", false, false),
-            // More than is allowed is not allowed.
+            // A network wider than a permitted one is not permitted.
             ("0.0.0.0/0", false, false),
             ("10.0.0.0/7", false, false),
             ("192.0.0.0/16", false, false),
@@ -198,8 +204,8 @@ mod tests {
         }
     }
 
-    /// Two rules of a name would leave one of them without force, and without tenants nobody is
-    /// heard.
+    /// Two rules of one name would leave one of them without effect. Without tenants, no
+    /// certificate would be accepted.
     #[test]
     fn tenants_have_names_of_their_own() {
         let why = |text: &str| {

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use units::counted;
 
-/// Subscribers are notified of changes after this time at most.
+/// Maximum delay of notifications about changes.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// Time between two looks at the list of revoked certificates.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ pub(super) async fn chores(site: Arc<GatewaySite>) {
     }
 }
 
-/// Says what a reload has cost: a tenant that is removed by mistake does not have its memory back.
+/// Logs the cost of a reload: a tenant that is removed by mistake does not get its memory back.
 pub(super) fn warn_of_loss(gone: &Tenant) {
     let networks = gone.memory().networks().count() as u64;
     let what = format!(
@@ -59,7 +59,7 @@ pub(super) fn warn_of_start(config: &DaemonConfig) {
     }
 }
 
-/// Says that the certificate ends, if that is soon.
+/// Logs that the certificate ends, if that is soon.
 pub(super) fn warn_of_end(site: &GatewaySite) {
     let (end, now) = (site.certificate_end(), SiteClock::wall_seconds());
     let priority = if end < now { LogPriority::Error } else { LogPriority::Warning };
@@ -96,7 +96,7 @@ pub(super) async fn save_now_and_then(
     save.tick().await;
     loop {
         tokio::select! {
-            // An error means that the sender has gone: the gateway has ended.
+            // An error means that the sender is gone: the gateway has ended.
             _ = ended.wait_for(|ended| *ended) => return,
             _ = save.tick() => {}
         }

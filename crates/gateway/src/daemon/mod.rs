@@ -33,11 +33,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
-/// Connections whose handshake is over and that the server has not taken yet.
+/// Maximum number of connections that wait for the server after their handshake.
 const READY: usize = 64;
-/// Draining takes no longer.
+/// Longest time for draining.
 const DRAIN: Duration = Duration::from_secs(5);
-/// A gateway that runs.
+/// A gateway with its listeners.
 pub struct Daemon {
     file: PathBuf,
     config: DaemonConfig,
@@ -55,8 +55,7 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
-/// The ends of a daemon's life that somebody else may bring about: for tests, and for the command
-/// line.
+/// Handle to end or reload a daemon, for tests and for the command line.
 #[derive(Debug)]
 pub struct DaemonHandle {
     end: watch::Sender<bool>,
@@ -65,7 +64,7 @@ pub struct DaemonHandle {
 }
 
 impl Daemon {
-    /// Restores what is known and listens; nobody is answered yet.
+    /// Restores the memory and listens; answers nothing yet.
     ///
     /// # Errors
     /// With the file, the key or the address, and the way out.
@@ -99,28 +98,28 @@ impl Daemon {
         Ok(Self { file: file.to_owned(), config, site, tls, snapshot, shared, grpc, http })
     }
 
-    /// Where agents are heard.
+    /// Returns the address for agents.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not return it.
     pub fn grpc_address(&self) -> io::Result<SocketAddr> {
         self.grpc.local_addr()
     }
 
-    /// Where HTTP is served.
+    /// Returns the address of HTTP.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not return it.
     pub fn http_address(&self) -> io::Result<SocketAddr> {
         self.http.local_addr()
     }
 
-    /// The site that it serves.
+    /// Returns the site that it serves.
     pub const fn site(&self) -> &Arc<GatewaySite> {
         &self.site
     }
 
-    /// Runs until `end` of the handle, or until a signal if `signals`.
+    /// Runs until `end` of the handle, or also until a signal if `signals`.
     pub fn spawn(self, signals: bool) -> DaemonHandle {
         let (end, ended) = watch::channel(false);
         let (stop, reload) = (end.clone(), Arc::new(Notify::new()));
@@ -153,7 +152,7 @@ impl Daemon {
         ));
         let serving = http2::serve(Arc::clone(&self.site), service, connections, ended.clone());
         let mut grpc = tokio::spawn(serving);
-        // All is restored, and agents are heard from here on.
+        // All is restored, so the gateway accepts agents from here on.
         self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
         let chores = tokio::spawn(chores(Arc::clone(&self.site)));
@@ -171,14 +170,14 @@ impl Daemon {
         let mut ended = ended;
         loop {
             tokio::select! {
-                // In this order: who is told to end may have ended by now.
+                // The order matters: a server that was ordered to end may have ended by now.
                 biased;
                 _ = ended.wait_for(|ended| *ended) => break,
                 _ = hang_up.recv() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 () = wish.notified() => reload(&self.file, &mut self.config, &self.site, &self.tls),
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
-                // It may hear of the end first.
+                // The server may have seen the end first.
                 gone = &mut grpc => match *end.borrow() {
                     true => break,
                     false => return Err(format!("the server of gRPC has ended: {gone:?}")),
@@ -189,7 +188,7 @@ impl Daemon {
         notify(&[NotifyState::Stopping]);
         say(LogPriority::Notice, "draining");
         accepting.abort();
-        // It fails where nobody listens, and then nothing is under way.
+        // Sending fails if no task listens, and then there is nothing to end.
         let _ = end.send(true);
         let calls = async {
             if !grpc.is_finished() {
@@ -204,14 +203,14 @@ impl Daemon {
         http.abort();
         if let Some(sharing) = sharing {
             sharing.abort();
-            // It may not announce this gateway once more afterwards.
+            // The task must not announce this gateway once more afterwards.
             let _ = sharing.await;
         }
         if let Some(shared) = &self.shared {
             shared.withdraw(&self.site).await;
         }
-        // Batches wait for a snapshot that is being written, and those that have begun belong into
-        // the last one.
+        // Batches wait for a snapshot that is being written, and the last snapshot must include all
+        // batches that have started.
         let _ = saving.await;
         let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
         match &self.snapshot {
@@ -222,31 +221,31 @@ impl Daemon {
 }
 
 impl DaemonHandle {
-    /// Has it read its configuration and certificates anew, as SIGHUP does; does not wait.
+    /// Makes the daemon reload its configuration and certificates, as SIGHUP does; does not wait.
     pub fn reload(&self) {
         self.reload.notify_one();
     }
 
-    /// Ends it, and waits until all is saved.
+    /// Ends the daemon, and waits until all is saved.
     ///
     /// # Errors
-    /// Why it ended otherwise.
+    /// If it ended for another reason: that reason.
     pub async fn end(self) -> Result<(), String> {
         let _ = self.end.send(true);
         self.wait().await
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the daemon ends.
     ///
     /// # Errors
-    /// Why it ended otherwise than by a signal.
+    /// If it did not end because of a signal: the reason.
     pub async fn wait(self) -> Result<(), String> {
         self.task.await.map_err(|error| format!("the gateway has failed: {error}"))?
     }
 }
 
-/// Whether a gateway can run by `config`, as far as files tell. Says so if its certificate ends
-/// soon, or is not valid yet.
+/// Checks whether a gateway can run with `config`, as far as files show. Returns a warning if its
+/// certificate ends soon, or is not valid yet.
 ///
 /// # Errors
 /// With the file, and the way out.
@@ -264,8 +263,8 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
     }
 }
 
-/// Connections of reporters that are accepted at a time: fewer than `wanted` where file descriptors
-/// are few, and then the log says so.
+/// Returns how many connections of reporters are accepted at a time: fewer than `wanted` if file
+/// descriptors are few, which it logs.
 fn affordable_connections(wanted: usize, site: &GatewaySite) -> usize {
     let others = site.unauthenticated.limits().all + HTTP_LIMITS.all;
     let limit = descriptors::limit();
@@ -279,7 +278,7 @@ fn affordable_connections(wanted: usize, site: &GatewaySite) -> usize {
     most
 }
 
-/// A signal, or one that never comes.
+/// A signal, or one that never arrives.
 struct Wished(Option<Signal>);
 
 fn wished(is_wished: bool, kind: SignalKind) -> Result<Wished, String> {
@@ -305,6 +304,6 @@ async fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, String> {
 }
 
 fn notify(states: &[NotifyState<'_>]) {
-    // It fails where there is no service manager.
+    // Notifying fails if there is no service manager.
     let _ = sd_notify::notify(states);
 }

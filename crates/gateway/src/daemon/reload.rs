@@ -12,7 +12,7 @@ use sd_notify::NotifyState;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads configuration and certificates again. After an error nothing changes.
+/// Reloads configuration and certificates. After an error nothing changes.
 pub(super) fn reload(
     file: &Path,
     config: &mut DaemonConfig,
@@ -49,13 +49,13 @@ pub(super) fn reload(
     notify(&[NotifyState::Ready]);
 }
 
-/// TLS by a configuration.
+/// TLS set up from a configuration.
 pub(super) struct ReadTls {
     pub(super) config: ServerConfig,
     pub(super) authority: ClientAuthority,
 }
 
-/// The configuration, TLS by it, and when the certificate ends.
+/// Returns the configuration, its TLS, and when the certificate ends.
 fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ReadTls, i64), String> {
     let config = DaemonConfig::read(file)?;
     let permissions = config.rules.permissions.clone();

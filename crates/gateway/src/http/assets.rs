@@ -1,19 +1,19 @@
-//! The dashboard's files, which the program carries.
+//! The dashboard's files, which are compiled into the program.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-/// The page; it reads from its address which network it is of.
+/// Returns the page; its address selects the network that it shows.
 pub(super) async fn dashboard() -> Response {
     file("text/html; charset=utf-8", include_str!("dashboard.html"))
 }
 
-/// What fills the page.
+/// Returns the script that fills the page.
 pub(super) async fn script() -> Response {
     file("text/javascript; charset=utf-8", include_str!("dashboard.js"))
 }
 
-/// How it looks.
+/// Returns the style of the page.
 pub(super) async fn style() -> Response {
     file("text/css; charset=utf-8", include_str!("dashboard.css"))
 }

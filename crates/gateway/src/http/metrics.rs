@@ -1,4 +1,5 @@
-//! `/metrics` for Prometheus. Labels are of fixed lists, and tenants of the configuration: no network and no host is one.
+//! `/metrics` for Prometheus. Label values are from fixed lists, and tenants from the
+//! configuration: no label is a network or a host.
 
 use crate::config::options::CollectorName;
 use crate::site::GatewaySite;
@@ -14,7 +15,7 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
-/// Counters whose values somebody else keeps, one for each value of a label.
+/// Counters whose values are kept elsewhere, one for each value of a label.
 #[derive(Clone, Debug)]
 struct Counted {
     label: &'static str,
@@ -41,7 +42,7 @@ struct OfTenant {
     tenant: String,
 }
 
-/// Times to answer, as a histogram.
+/// Answer times, as a histogram.
 #[derive(Clone, Debug)]
 struct AnswerTimes {
     buckets: Vec<(f64, u64)>,
@@ -59,7 +60,7 @@ impl EncodeMetric for AnswerTimes {
     }
 }
 
-/// All metrics as text (OpenMetrics 1.0).
+/// Returns all metrics as text (OpenMetrics 1.0).
 pub(super) fn metrics(site: &GatewaySite) -> String {
     let mut registry = Registry::with_prefix("headstart_gateway");
     about(&mut registry, site);
@@ -121,11 +122,11 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
         ("failed_calls", "Calls ended by a fault in the gateway", &counts.failed_calls),
         ("forgotten", "Networks that operators had forgotten", &counts.forgotten),
         ("shared_records", "Records written for other gateways", &counts.shared),
-        ("merged_records", "Records of other gateways that said something new", &counts.merged),
+        ("merged_records", "New records merged from other gateways", &counts.merged),
         ("unplaced_records", "Records of more gateways than are held apart", &counts.unplaced),
         (
             "arrivals",
-            "Visitors told to their servers as their SYNs or requests came",
+            "Notifications of servers about visitors, at their SYNs or requests",
             &counts.arrivals,
         ),
         (
@@ -168,7 +169,7 @@ fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
     let help = "Gateways of the site that are alive, this one among them";
     registry.register("alive_gateways", help, ConstGauge::new(gateways as i64));
     registry.register("prefixes", "Networks and covering prefixes known of", prefixes);
-    registry.register("alive_reporters", "Hosts heard within a minute", alive);
+    registry.register("alive_reporters", "Hosts that sent a message within a minute", alive);
     let help = "Share of agents' questions that were answered before the handshake was over";
     registry.register("in_time_ratio", help, in_time);
 }

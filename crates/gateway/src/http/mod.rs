@@ -1,4 +1,5 @@
-//! What people and monitoring see: health, metrics, JSON and the dashboard, by plain HTTP. It only shows, and changes nothing.
+//! The read-only interface for people and monitoring: health, metrics, JSON and the dashboard, by
+//! plain HTTP.
 
 mod assets;
 mod metrics;
@@ -26,13 +27,13 @@ use tokio::sync::watch;
 use tokio_stream::wrappers::IntervalStream;
 use tokio_stream::{Stream, StreamExt};
 
-/// Networks of a list at most.
+/// Maximum number of networks in a list.
 const MOST_NETWORKS: usize = 1000;
-/// Networks that the dashboard shows.
+/// Number of networks on the dashboard.
 const SHOWN_NETWORKS: usize = 25;
-/// It is told anew so often.
+/// Time between two updates of the dashboard.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-/// What the API says, described.
+/// The JSON schema of the API.
 const SCHEMA: &str = include_str!("../../../../docs/gateway-api-schema.json");
 
 /// Serves until `ended` is true.
@@ -67,7 +68,8 @@ fn router(site: Arc<GatewaySite>, is_local: bool) -> Router {
     router.with_state(site)
 }
 
-/// A page of another site must not read this one by a name of its own that leads here (DNS rebinding).
+/// Refuses other host names. A page of another site must not read this one by a name of its own
+/// that resolves to this host (DNS rebinding).
 async fn for_this_machine(request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name =
@@ -80,7 +82,7 @@ async fn for_this_machine(request: Request, next: Next) -> Response {
     }
 }
 
-/// Browsers load nothing from elsewhere, and show this in no other page.
+/// Sets headers: browsers load nothing from elsewhere, and show this page in no other one.
 async fn harmless(request: Request, next: Next) -> Response {
     const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -141,14 +143,14 @@ async fn estimate(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Aske
     })
 }
 
-/// What the dashboard shows.
+/// The dashboard's data.
 #[derive(Serialize)]
 struct Shown {
     status: status::SiteStatus,
-    /// Of the tenant that is asked for.
+    /// The selected tenant.
     tenant: String,
     networks: Vec<status::NetworkStatus>,
-    /// One network with its history, where one is asked for.
+    /// The selected network with its history, if one is selected.
     network: Option<status::NetworkStatus>,
 }
 
@@ -179,7 +181,7 @@ fn event(site: &GatewaySite, asked: &Asked) -> Event {
         .unwrap_or_else(|_| Event::default().comment("not to be shown"))
 }
 
-/// The tenant that is asked for, or the first; otherwise which there are.
+/// Returns the selected tenant, or the first; if there is no such tenant, an error that lists all.
 fn chosen(site: &GatewaySite, asked: &Asked) -> Result<Arc<Tenant>, String> {
     let tenants = site.tenants();
     let tenant = match &asked.tenant {

@@ -1,5 +1,5 @@
-//! What the JSON API says, as `docs/gateway-api-schema.json` describes it. Times are in seconds and milliseconds, rates in bits a second,
-//! windows in bytes.
+//! The values of the JSON API, as `docs/gateway-api-schema.json` describes them. Times are in
+//! seconds and milliseconds, rates in bits per second, windows in bytes.
 
 use crate::config::options::CollectorName;
 use crate::os::clock::SiteClock;
@@ -18,27 +18,27 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use units::Instant;
 
-/// Reporters that are listed of a tenant.
+/// Maximum number of reporters in the list of a tenant.
 const MOST_REPORTERS: usize = 200;
 
 /// The gateway as a whole: `/api/v1/status`.
 #[derive(Debug, Serialize)]
 pub(super) struct SiteStatus {
-    /// Of the program.
+    /// The program's version.
     pub version: &'static str,
-    /// Since it started.
+    /// Time since its start.
     pub uptime_s: f64,
     /// Whether it takes reports and answers.
     pub ready: bool,
-    /// Connections of reporters that are open.
+    /// Open connections of reporters.
     pub connections: u64,
-    /// Reports that counted, by way of collecting.
+    /// Accepted reports, by way of collecting.
     pub taken: BTreeMap<&'static str, u64>,
-    /// Reports that did not, by reason.
+    /// Refused reports, by reason.
     pub refused: BTreeMap<&'static str, u64>,
-    /// Batches that were known already.
+    /// Batches received more than once.
     pub repeated_batches: u64,
-    /// Answers, by what answered.
+    /// Answers, by source.
     pub answered: BTreeMap<&'static str, u64>,
     /// Questions without an answer, by reason.
     pub unanswered: BTreeMap<&'static str, u64>,
@@ -50,7 +50,7 @@ pub(super) struct SiteStatus {
     pub revoked_certificates: u64,
     /// Gateways of the site: this one first.
     pub gateways: Vec<GatewayStatus>,
-    /// Each tenant.
+    /// Status of each tenant.
     pub tenants: Vec<TenantStatus>,
 }
 
@@ -61,11 +61,11 @@ pub(super) struct GatewayStatus {
     pub name: String,
     /// The number of its records in the shared store.
     pub origin: u32,
-    /// Whether it is the one that answers.
+    /// True if it is the one that answers.
     pub this: bool,
-    /// Whether it has written within a minute, or is the one that answers.
+    /// True if it has written within a minute, or is the one that answers.
     pub alive: bool,
-    /// Since it last wrote to the shared store; none without a store.
+    /// Time since it last wrote to the shared store; none without a store.
     pub wrote_s: Option<f64>,
 }
 
@@ -89,45 +89,45 @@ impl GatewayStatus {
 pub(super) struct TenantStatus {
     /// Its name.
     pub name: String,
-    /// Networks and covering prefixes that something is known of.
+    /// Networks and covering prefixes with at least one sample.
     pub prefixes: u64,
-    /// Hosts that were heard within a minute.
+    /// Hosts that sent a message within a minute.
     pub alive: u64,
-    /// What agents say of their questions.
+    /// Agents' own counts of their questions.
     pub questions: QuestionsStatus,
-    /// Hosts, the one last heard first.
+    /// Hosts, the most recently active one first.
     pub reporters: Vec<ReporterStatus>,
-    /// What warm starts gain, by size.
+    /// The gain of warm starts, by size.
     pub gains: Vec<GainOfClass>,
 }
 
-/// Questions of agents to gateways, as they count them.
+/// Questions of agents to gateways, by their own counts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct QuestionsStatus {
-    /// Answered before the handshake was over.
+    /// Questions answered before the handshake was over.
     pub in_time: u64,
-    /// Answered after it.
+    /// Questions answered after it.
     pub late: u64,
-    /// Never answered.
+    /// Questions never answered.
     pub none: u64,
 }
 
 /// A host.
 #[derive(Debug, Serialize)]
 pub(super) struct ReporterStatus {
-    /// As its certificate says it.
+    /// Name in its certificate.
     pub name: String,
     /// Role in its certificate: agent, operator or observer.
     pub role: &'static str,
-    /// Since it was heard last.
+    /// Time since its last message.
     pub heard_s: f64,
     /// Whether that is less than a minute.
     pub alive: bool,
-    /// Reports of it that counted.
+    /// Its accepted reports.
     pub taken: u64,
-    /// Reports of it that did not.
+    /// Its refused reports.
     pub refused: u64,
-    /// Of its agent, if it says.
+    /// Version of its agent, if reported.
     pub version: Option<String>,
 }
 
@@ -136,11 +136,11 @@ pub(super) struct ReporterStatus {
 pub(super) struct NetworkStatus {
     /// Its prefix.
     pub network: IpNet,
-    /// Reports since it is watched; none if it is not.
+    /// Reports since the gateway watches it; none if it does not.
     pub reports: Option<u64>,
-    /// What is answered of it; none if nothing is known.
+    /// The current answer for it; none if nothing is known.
     pub estimate: Option<EstimateStatus>,
-    /// How that has gone; only of a single network.
+    /// Past estimates; only for a single network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryPoint>>,
 }
@@ -150,21 +150,21 @@ pub(super) struct NetworkStatus {
 pub(super) struct EstimateStatus {
     /// The prefix that answers; none if the site's own distribution does.
     pub network: Option<IpNet>,
-    /// Bytes.
+    /// Window, bytes.
     pub window: u64,
-    /// Bits a second.
+    /// Rate, bits per second.
     pub rate: Option<u64>,
-    /// Lowest round trip.
+    /// Lowest round trip, milliseconds.
     pub min_rtt_ms: Option<f64>,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Of the newest sample.
+    /// Age of the newest sample, seconds.
     pub age_s: f64,
-    /// Samples that count.
+    /// Number of samples that count.
     pub samples: u32,
-    /// Hosts that have reported them.
+    /// Number of hosts that have reported them.
     pub reporters: u32,
-    /// network, covering, neighbours or prior.
+    /// Source: network, covering, neighbours or prior.
     pub source: &'static str,
 }
 
@@ -186,7 +186,7 @@ impl EstimateStatus {
     }
 }
 
-/// The gateway as it is.
+/// Returns the current status of the gateway.
 pub(super) fn site(site: &GatewaySite) -> SiteStatus {
     let (counts, now) = (&site.counts, site.clock.now());
     let answered: BTreeMap<_, _> =
@@ -244,7 +244,7 @@ fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
     }
 }
 
-/// The busiest networks of a tenant.
+/// Returns the busiest networks of a tenant.
 pub(super) fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<NetworkStatus> {
     let busiest = tenant.known().busy.busiest(most);
     let memory = tenant.memory();
@@ -259,7 +259,7 @@ pub(super) fn networks(tenant: &Tenant, now: Instant, most: usize) -> Vec<Networ
     busiest.into_iter().map(status).collect()
 }
 
-/// One network, with its history.
+/// Returns one network, with its history.
 pub(super) fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkStatus {
     let network = canonical_network(network.trunc());
     let known = tenant.known();
@@ -272,7 +272,7 @@ pub(super) fn network(tenant: &Tenant, now: Instant, network: IpNet) -> NetworkS
     }
 }
 
-/// What an asker would be told.
+/// Returns the answer that a question would get.
 pub(super) fn estimate(
     tenant: &Tenant,
     now: Instant,

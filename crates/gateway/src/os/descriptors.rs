@@ -1,29 +1,29 @@
-//! File descriptors: shared out so that connections never use those that the gateway needs for its
-//! own files, above all for the list of revoked certificates.
+//! File descriptors: connections never use those that the gateway needs for its own files, above
+//! all for the list of revoked certificates.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Descriptors for the gateway's own files at least: the list, certificates at a reload, the
-/// snapshot, the shared store, the log.
+/// Minimum number of descriptors for the gateway's own files: the list, certificates at a reload,
+/// the snapshot, the shared store, the log.
 const RESERVE: usize = 64;
 
 /// Raises the process's limit of descriptors to the hard one (getrlimit(2)).
 pub(crate) fn raise_limit() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // It stays as it is where that is not allowed, and fewer connections are accepted.
+        // Without that permission the limit stays, and fewer connections are accepted.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 
-/// Descriptors that the process may have.
+/// Returns the number of descriptors that the process may have.
 pub(crate) fn limit() -> usize {
     let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft);
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// Connections of `wanted` that there are descriptors for, if the process may have `limit` and
-/// `others` are needed besides for connections: at least 1. An eighth of the limit is kept in
-/// reserve, since connections that were refused close a moment later.
+/// Returns how many of `wanted` connections there are descriptors for, if the process may have
+/// `limit` and needs `others` for other connections: at least 1. An eighth of the limit is kept in
+/// reserve, since refused connections close a moment later.
 pub(crate) fn affordable(wanted: usize, others: usize, limit: usize) -> usize {
     let reserve = RESERVE.max(limit / 8);
     wanted.min(limit.saturating_sub(reserve + others)).max(1)

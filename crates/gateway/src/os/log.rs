@@ -1,4 +1,4 @@
-//! The gateway's journal, and how much of it is said.
+//! The gateway's log, and its verbosity.
 
 use serde::Deserialize;
 use support::log::Journal;
@@ -17,12 +17,12 @@ pub enum GatewayLogLevel {
     Debug,
 }
 
-/// From now on says so much.
+/// Sets the verbosity from now on.
 pub(crate) fn set_log_level(level: GatewayLogLevel) {
     JOURNAL.set_debugging(level == GatewayLogLevel::Debug);
 }
 
-/// Says it in one line.
+/// Logs a message in one line.
 pub(crate) fn say(priority: LogPriority, what: &str) {
     JOURNAL.say(priority, what);
 }

@@ -1,6 +1,5 @@
-//! The machine: time, random numbers, file descriptors and the log.
-//!
-//! Every module may use it. It knows nothing of the site and imports no other module.
+//! The machine: time, random numbers, file descriptors and the log. Every module may use it. It
+//! imports no other module and has no data of the site.
 
 pub mod clock;
 pub(crate) mod descriptors;

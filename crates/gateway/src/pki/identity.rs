@@ -1,4 +1,4 @@
-//! What a certificate says of its holder.
+//! The identity of a certificate's holder.
 
 use super::revocation::Fingerprint;
 use memory::site::Reporter;
@@ -7,36 +7,36 @@ use std::fmt::{self, Display, Formatter};
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Longest name of a tenant or of a holder, bytes: as a label of DNS.
+/// Longest name of a tenant or of a holder, bytes: the limit of a DNS label.
 const LONGEST: usize = 63;
 
-/// What a holder is.
+/// The role of a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HolderRole {
     /// Reports and asks: an agent, or an application.
     Agent,
-    /// May also have networks forgotten, everywhere.
+    /// May also make the whole site forget networks.
     Operator,
-    /// Sees packets: reports what they show and announces visitors, and may do nothing else.
+    /// Reads packets: reports what they show and announces visitors, and may do nothing else.
     Observer,
 }
 
-/// Who speaks.
+/// The identity of a certificate's holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Whose memory it shares.
+    /// The tenant, whose memory it shares.
     pub tenant: String,
     /// Its name within the tenant.
     pub name: String,
-    /// What it is.
+    /// Its role.
     pub role: HolderRole,
-    /// Of the certificate that says so.
+    /// Fingerprint of the certificate.
     pub fingerprint: Fingerprint,
     /// When the certificate ends, seconds since 1970.
     pub not_after: i64,
 }
 
-/// Why a certificate names nobody.
+/// The reason why a certificate identifies no holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentityError {
     /// It cannot be read.
@@ -60,7 +60,7 @@ impl Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl HolderRole {
-    /// The word of certificates and of the JSON API.
+    /// Returns the word for certificates and for the JSON API.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -81,22 +81,23 @@ impl Display for HolderRole {
     }
 }
 
-/// The URI that names a holder.
+/// Returns the URI that names a holder.
 pub(super) fn uri(tenant: &str, role: HolderRole, name: &str) -> String {
     format!("spiffe://headstart/tenant/{tenant}/{role}/{name}")
 }
 
-/// True of 1 to 63 letters, digits, dots, dashes and underscores: the name of a tenant or of a holder.
+/// Returns true for 1 to 63 letters, digits, dots, dashes and underscores: the name of a tenant or
+/// of a holder.
 pub fn is_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_of_name)
 }
 
 impl Identity {
-    /// What the certificate `der` says, whose chain somebody else has checked.
+    /// Reads the identity from the certificate `der`; the caller has checked its chain.
     ///
     /// # Errors
-    /// If it names nobody.
+    /// If it identifies no holder.
     pub fn of_certificate(der: &[u8]) -> Result<Self, IdentityError> {
         let (_, certificate) =
             X509Certificate::from_der(der).map_err(|_| IdentityError::Unreadable)?;
@@ -119,8 +120,8 @@ impl Identity {
         })
     }
 
-    /// The number by which the estimator knows the holder: whoever has the same tenant and name is the same reporter, also with
-    /// a new certificate.
+    /// Returns the number by which the estimator knows the holder. The number depends on tenant and
+    /// name alone, so it stays with a new certificate.
     pub fn reporter(&self) -> Reporter {
         let hash = Sha256::digest(format!("{}/{}", self.tenant, self.name));
         Reporter(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
@@ -133,7 +134,7 @@ impl Display for Identity {
     }
 }
 
-/// Tenant, role and name of a URI of the right form.
+/// Returns tenant, role and name from a URI of the right form.
 fn holder(uri: &str) -> Option<(&str, HolderRole, &str)> {
     let mut parts = uri.strip_prefix("spiffe://headstart/tenant/")?.split('/');
     let (tenant, role, name) = (parts.next()?, HolderRole::of_word(parts.next()?)?, parts.next()?);
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(holder("https://headstart/tenant/site/agent/a"), None);
     }
 
-    /// What a certificate with these URIs says.
+    /// Reads the identity from a certificate with these URIs.
     fn of_uris(uris: &[&str]) -> Result<Identity, IdentityError> {
         let mut params = rcgen::CertificateParams::new(["web-1.example".to_owned()]).unwrap();
         let uris = uris.iter().map(|uri| rcgen::SanType::URI((*uri).try_into().unwrap()));
@@ -167,8 +168,8 @@ mod tests {
         Identity::of_certificate(params.self_signed(&key).unwrap().der())
     }
 
-    /// An authority that somebody else runs may write more into a certificate. Of two holders
-    /// neither speaks.
+    /// An external authority may write more into a certificate. A certificate with two holders
+    /// identifies neither.
     #[test]
     fn a_certificate_of_two_holders_names_nobody() {
         let [web, shop] = ["site/agent/web", "shop/operator/ann"]

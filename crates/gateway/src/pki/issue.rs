@@ -1,5 +1,6 @@
-//! A site's own certificate authority: made by `headstart gateway init`, asked by `headstart gateway certificate`. Whoever has an authority
-//! already uses that instead; the gateway needs nothing of this module.
+//! A site's own certificate authority: `headstart gateway init` creates it, and
+//! `headstart gateway certificate` uses it. A site may use another authority instead; the gateway
+//! needs nothing of this module.
 
 use super::identity::{HolderRole, is_name, uri};
 use rcgen::string::Ia5String;
@@ -13,9 +14,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 use std::time::SystemTime;
 
-/// How long the authority's own certificate holds.
+/// Validity of the authority's own certificate, days.
 const AUTHORITY_DAYS: u32 = 3650;
-/// Clocks of hosts differ: a certificate is valid from a little before it was made.
+/// Start of a certificate's validity before its creation, because clocks of hosts differ.
 const BEFORE: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -35,7 +36,7 @@ pub struct Issued {
     pub key: String,
 }
 
-/// Why no certificate was made.
+/// The reason why no certificate was made.
 #[derive(Debug)]
 pub struct IssueError(String);
 
@@ -54,7 +55,7 @@ impl From<rcgen::Error> for IssueError {
 }
 
 impl Authority {
-    /// A new one, with its certificate and key.
+    /// Creates an authority, with its certificate and key.
     ///
     /// # Errors
     /// If there are no random numbers.
@@ -68,21 +69,21 @@ impl Authority {
         Ok((Self { issuer: Issuer::new(params, key), certificate }, issued))
     }
 
-    /// The one whose certificate and key these are, in PEM.
+    /// Loads an authority from its certificate and key, in PEM.
     ///
     /// # Errors
-    /// If they are none.
+    /// If they are invalid.
     pub fn of_pem(certificate: &str, key: &str) -> Result<Self, IssueError> {
         let issuer = Issuer::from_ca_cert_pem(certificate, KeyPair::from_pem(key)?)?;
         Ok(Self { issuer, certificate: certificate.to_owned() })
     }
 
-    /// Its own certificate, in PEM.
+    /// Returns its own certificate, in PEM.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// A certificate for a gateway that is reached by these names and addresses.
+    /// Makes a certificate for a gateway with these names and addresses.
     ///
     /// # Errors
     /// If one of `hosts` is neither.
@@ -104,10 +105,10 @@ impl Authority {
         self.sign(params)
     }
 
-    /// A certificate for an agent, an application or an operator.
+    /// Makes a certificate for an agent, an application or an operator.
     ///
     /// # Errors
-    /// If a name has letters that names do not have.
+    /// If a name has characters that names must not have.
     pub fn client(
         &self,
         now: SystemTime,
@@ -144,7 +145,8 @@ fn params(now: SystemTime, days: u32, name: &str) -> CertificateParams {
     params
 }
 
-/// Whether agents can reach a gateway as `host`: an address, or a name of DNS, in a certificate also `*.` and a name.
+/// Checks that agents can connect to a gateway as `host`: an address, or a DNS name; in a
+/// certificate also `*.` and a name.
 fn check_host(host: &str) -> Result<(), IssueError> {
     let name = host.strip_prefix("*.").unwrap_or(host);
     ServerName::try_from(name).map(drop).map_err(|_| {

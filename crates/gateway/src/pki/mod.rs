@@ -1,7 +1,9 @@
-//! Who may speak: certificates of a site's own authority, what they say of their holder, and those that are revoked.
+//! Authentication: certificates of a site's own authority, the identity of their holders, and
+//! revocation.
 //!
-//! A certificate names its holder by one URI (SPIFFE's form): `spiffe://headstart/tenant/TENANT/agent/NAME`. Nothing else of it
-//! and nothing of any message says who speaks. What the holder may do is in the gateway's configuration, by tenant.
+//! A certificate names its holder by one URI (SPIFFE's form):
+//! `spiffe://headstart/tenant/TENANT/agent/NAME`. No other part of it and no message identifies the
+//! sender. The holder's permissions are in the gateway's configuration, by tenant.
 
 mod identity;
 mod issue;

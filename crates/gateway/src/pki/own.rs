@@ -1,4 +1,4 @@
-//! The gateway's own certificate: for which hosts it is, whether agents accept it, and when it ends.
+//! The gateway's own certificate: its hosts, whether agents accept it, and when it ends.
 
 use super::pem::{TlsError, certificates, named, roots};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
@@ -16,10 +16,10 @@ use x509_parser::time::ASN1Time;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-/// It is said so many seconds before the end that the certificate ends.
+/// Time before a certificate's end at which warnings start, seconds.
 const SOON: i64 = 30 * DAY;
 
-/// Names and addresses of hosts that the first certificate of a PEM file is for, in its order.
+/// Returns the names and addresses of hosts in the first certificate of a PEM file, in its order.
 ///
 /// # Errors
 /// If the file cannot be read, or has no certificate.
@@ -44,12 +44,14 @@ fn host(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
-/// Whether agents that check the first certificate of `file` by the authorities in `ca` accept it: its chain, its usage, and that it is
-/// for a host. A certificate that has ended passes if it was good before: [`ending`] tells of its end. A certificate that is not valid
-/// yet passes if it will be good: [`beginning`] tells of that.
+/// Checks that agents that trust the authorities in `ca` accept the first certificate of `file`:
+/// its chain, its usage, and that it is for a host.
+///
+/// An expired certificate passes if it was good before: [`ending`] reports its end. A certificate
+/// that is not valid yet passes if it will be good: [`beginning`] reports that.
 ///
 /// # Errors
-/// Why agents refuse it, and the way out.
+/// If agents refuse it: the reason, and the way out.
 pub(super) fn usable(file: &Path, ca: &Path, now: SystemTime) -> Result<(), TlsError> {
     let chain = certificates(file)?;
     let (first, others) = chain.split_first().ok_or_else(|| named(file, "no certificate in it"))?;
@@ -66,7 +68,7 @@ pub(super) fn usable(file: &Path, ca: &Path, now: SystemTime) -> Result<(), TlsE
     }
 }
 
-/// Since 1970: `now`, or the nearest time at which all of the chain in `file` is valid.
+/// Returns `now`, or the nearest time at which all of the chain in `file` is valid, since 1970.
 fn while_valid(file: &Path, now: SystemTime) -> Result<Duration, TlsError> {
     let since_1970 = |seconds: i64| Duration::from_secs(seconds.max(0).cast_unsigned());
     let (start, end) = (latest_start(file)?.timestamp(), earliest_end(file)?);
@@ -74,13 +76,14 @@ fn while_valid(file: &Path, now: SystemTime) -> Result<Duration, TlsError> {
     Ok(now.max(since_1970(start)).min(since_1970(end)))
 }
 
-/// The way to a certificate that agents accept.
+/// The advice for a certificate that agents would refuse.
 const MAKE_ANOTHER: &str = "`headstart gateway certificate --gateway` makes one";
 
-/// What is wrong with a chain, and the way out.
+/// Returns the fault of a chain, and the way out.
 fn advice(error: &Error, ca: &Path) -> String {
     match error {
-        // Authorities that `headstart gateway init` makes have the same name, so another one's signature is bad.
+        // Authorities that `headstart gateway init` makes have the same name, so a certificate of
+        // another one has a bad signature.
         Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => format!(
@@ -94,7 +97,7 @@ fn advice(error: &Error, ca: &Path) -> String {
     }
 }
 
-/// When the first certificate of a chain in a PEM file ends, seconds since 1970.
+/// Returns when the first certificate of a chain in a PEM file ends, seconds since 1970.
 ///
 /// # Errors
 /// If the file cannot be read, or has no certificate.
@@ -107,7 +110,7 @@ pub fn earliest_end(file: &Path) -> Result<i64, TlsError> {
     Ok(earliest)
 }
 
-/// When the last certificate of a chain in a PEM file begins to be valid.
+/// Returns when the last certificate of a chain in a PEM file becomes valid.
 fn latest_start(file: &Path) -> Result<ASN1Time, TlsError> {
     let mut latest = None;
     for certificate in certificates(file)? {
@@ -117,7 +120,8 @@ fn latest_start(file: &Path) -> Result<ASN1Time, TlsError> {
     latest.ok_or_else(|| named(file, "no certificate in it"))
 }
 
-/// What to say of the certificate in `file` if it is not valid yet at `now`, seconds since 1970: the file, the date, and what to do.
+/// Returns a warning if the certificate in `file` is not valid yet at `now`, seconds since 1970:
+/// the file, the date, and the way out.
 ///
 /// # Errors
 /// If the file cannot be read, or has no certificate.
@@ -131,8 +135,8 @@ pub fn beginning(file: &Path, now: i64) -> Result<Option<String>, TlsError> {
     Ok((now < start.timestamp()).then_some(what))
 }
 
-/// What to say of a certificate that ends at `end`, with the way out; `None` if that is more than 30 days ahead. Both times are
-/// seconds since 1970.
+/// Returns a warning for a certificate that ends at `end`, with the way out; `None` if the end is
+/// more than 30 days ahead. Both times are seconds since 1970.
 pub fn ending(end: i64, now: i64) -> Option<String> {
     let when = match end - now {
         left if left > SOON => return None,
@@ -152,7 +156,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    /// In a file of its own.
+    /// Writes the text to a file of its own.
     fn pem(name: &str, text: &str) -> PathBuf {
         let name = format!("headstart-own-{}-{name}.pem", std::process::id());
         let file = std::env::temp_dir().join(name);
@@ -168,9 +172,10 @@ mod tests {
         let server = authority.server(now, 40, &hosts).unwrap();
         let file = pem("server", &server.certificate);
         assert_eq!(hosts_of_file(&file), Ok(hosts.to_vec()));
-        // 40 days of 86,400 s behind now.
+        // The end is 40 days of 86,400 s after now.
         assert_eq!(earliest_end(&file), Ok(1_800_000_000 + 3_456_000));
-        // The authority's own, ten years of 365 days, comes first in this chain and ends last.
+        // The authority's own certificate, ten years of 365 days, is first in this chain and ends
+        // last.
         fs::write(&file, format!("{}{}", ca.certificate, server.certificate)).unwrap();
         assert_eq!(earliest_end(&file), Ok(1_800_000_000 + 3_456_000));
         let agent = authority.client(now, 1, HolderRole::Agent, ("site", "agent")).unwrap();
@@ -194,9 +199,9 @@ mod tests {
         };
         let server = authority.server(now, 40, &hosts).unwrap();
         assert_eq!(checked(&server, 1), Ok(()));
-        // It has ended after 40 days, and somebody else tells of that.
+        // It ended after 40 days, which `ending` reports.
         assert_eq!(checked(&server, 41), Ok(()));
-        // It is valid from an hour before `now`: two hours before that, somebody else tells of its start.
+        // It is valid from an hour before `now`. Two hours earlier, `beginning` reports its start.
         fs::write(&file, &server.certificate).unwrap();
         let early = now - Duration::from_secs(3 * 3600);
         assert_eq!(usable(&file, &ca_file, early), Ok(()));
@@ -211,7 +216,7 @@ mod tests {
         let foreign = other.server(now, 40, &hosts).unwrap();
         let why = checked(&foreign, 1).unwrap_err();
         assert!(why.contains("not of the authority in") && why.contains("certificate-ca"), "{why}");
-        // Agents are given both while one takes the other's place.
+        // During a change of the authority, agents get both.
         fs::write(&ca_file, format!("{}{}", ca.certificate, other_ca.certificate)).unwrap();
         assert_eq!(checked(&foreign, 1), Ok(()));
         let nowhere = checked(&authority.server(now, 40, &[]).unwrap(), 1).unwrap_err();

@@ -6,10 +6,10 @@ use rustls::pki_types::pem::PemObject;
 use std::fmt::Display;
 use std::path::Path;
 
-/// Why TLS cannot be set up, with the file.
+/// The reason why TLS cannot be set up, with the file.
 pub type TlsError = String;
 
-/// The authorities of a PEM file.
+/// Reads the authorities of a PEM file.
 pub(super) fn roots(file: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for authority in certificates(file)? {
@@ -18,7 +18,7 @@ pub(super) fn roots(file: &Path) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-/// The certificates of a PEM file; at least one.
+/// Reads the certificates of a PEM file; at least one.
 pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let found = found.map_err(|error| named(file, error))?;

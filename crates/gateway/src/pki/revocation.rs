@@ -1,4 +1,4 @@
-//! Revoked certificates: a file of fingerprints, one a line, read again when it changes.
+//! Revoked certificates: a file of fingerprints, one a line, which is read again when it changes.
 //! [`add_revocation`] adds a line. If the list cannot be read for too long, every certificate is
 //! refused, since a stolen one may be in it.
 
@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// Of a certificate in DER.
+    /// Returns the fingerprint of a certificate in DER.
     pub fn of_certificate(der: &[u8]) -> Self {
         Self(Sha256::digest(der).into())
     }
@@ -35,7 +35,7 @@ impl Display for Fingerprint {
 impl FromStr for Fingerprint {
     type Err = String;
 
-    /// 64 hexadecimal digits; colons between them do not count.
+    /// Parses 64 hexadecimal digits; it ignores colons between them.
     fn from_str(text: &str) -> Result<Self, String> {
         let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b':').collect();
         let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
@@ -60,21 +60,21 @@ impl FromStr for Fingerprint {
 pub struct Revocations {
     file: Option<PathBuf>,
     list: ArcSwap<FxHashSet<Fingerprint>>,
-    /// Of the file when it was last read.
+    /// Version of the file when it was last read.
     read: Mutex<Option<FileVersion>>,
     /// Longest time for which the file may be unreadable.
     grace: Duration,
     opened: SiteClock,
-    /// When the list was last known to be as the file has it, milliseconds after `opened`.
+    /// Time at which the list was last known to match the file, milliseconds after `opened`.
     known_ms: AtomicU64,
 }
 
-/// By what a file is seen to have changed. Two writes may fall into one tick of the file system's
-/// clock; then the length tells them apart.
+/// The properties by which a change of a file is detected. Two writes may be in one tick of the
+/// file system's clock; then the length distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileVersion {
     changed: SystemTime,
-    /// Bytes.
+    /// Length, bytes.
     length: u64,
 }
 
@@ -84,11 +84,11 @@ impl FileVersion {
     }
 }
 
-/// Adds a certificate to the list in `file`, which is made if it is not there. `remark` says whose
+/// Adds a certificate to the list in `file`, which is created if need be. `remark` says whose
 /// certificate it is.
 ///
 /// The line is written at once, so a gateway that reads the file meanwhile never finds a part of
-/// it. If the file does not end its last line, the new line begins behind an end of line: nothing
+/// it. If the last line of the file has no end, the new line begins after an end of line: nothing
 /// is appended to a remark.
 ///
 /// # Errors
@@ -100,7 +100,7 @@ pub fn add_revocation(file: &Path, fingerprint: Fingerprint, remark: &str) -> io
     list.write_all(format!("{end}{fingerprint} # {remark}\n").as_bytes())
 }
 
-/// True if what is appended begins a line.
+/// Returns true if appended text begins a new line.
 fn ends_its_line(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
@@ -112,8 +112,8 @@ fn ends_its_line(file: &mut File) -> io::Result<bool> {
 }
 
 impl Revocations {
-    /// The list in `file`, where one is named. A file that is not there is an empty list. `grace`:
-    /// how long the file may be unreadable before [`Self::is_unknown`].
+    /// Opens the list in `file`, if one is named. A missing file is an empty list. `grace`: how
+    /// long the file may be unreadable before [`Self::is_unknown`].
     ///
     /// # Errors
     /// With the line, if something in it is no fingerprint.
@@ -129,45 +129,45 @@ impl Revocations {
         revocations.reread().map(|_| revocations)
     }
 
-    /// True if the list has the certificate.
+    /// Returns true if the list has the certificate.
     pub fn contains(&self, certificate: Fingerprint) -> bool {
         self.list.load().contains(&certificate)
     }
 
-    /// True if the file could not be read for so long that no certificate is accepted any more,
-    /// also without an attempt to read it.
+    /// Returns true if the file has been unreadable for too long, so that no certificate is
+    /// accepted any more. That does not need an attempt to read it.
     pub fn is_unknown(&self) -> bool {
         let known = Duration::from_millis(self.known_ms.load(Ordering::Acquire));
         self.file.is_some() && self.opened.uptime().saturating_sub(known) > self.grace
     }
 
-    /// Longest time for which the file may be unreadable.
+    /// Returns the longest time for which the file may be unreadable.
     pub const fn grace(&self) -> Duration {
         self.grace
     }
 
-    /// The list is as the file has it at this moment.
+    /// Notes that the list matches the file at this moment.
     fn note_known(&self) {
         let ms = u64::try_from(self.opened.uptime().as_millis()).unwrap_or(u64::MAX);
         self.known_ms.store(ms, Ordering::Release);
     }
 
-    /// Certificates in the list.
+    /// Returns the number of certificates in the list.
     pub fn len(&self) -> usize {
         self.list.load().len()
     }
 
-    /// True if the list is empty.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads the file if it has changed; true if it had. What is wrong with one line does not give
-    /// back what the others take: they count, together with the list that was in force.
+    /// Reads the file if it has changed; returns true if it had. A fault in one line does not lift
+    /// the revocations of the others: they count, together with the list that was in force.
     ///
     /// # Errors
-    /// With the line, if something in it is no fingerprint, or with why it cannot be read. A file
-    /// that was there and is gone cannot be read.
+    /// With the line, if something in it is no fingerprint, or with the reason why it cannot be
+    /// read. A file that existed and is gone cannot be read.
     pub fn reread(&self) -> Result<bool, String> {
         let Some(file) = &self.file else { return Ok(false) };
         let named = |error| format!("{}: {error}", file.display());
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A list in a file of its own, with `text` in it.
+    /// Writes a list with `text` to a file of its own.
     fn list(name: &str, text: &str) -> PathBuf {
         let name = format!("headstart-revoked-{}-{name}", std::process::id());
         let file = std::env::temp_dir().join(name);
@@ -246,9 +246,8 @@ mod tests {
         Revocations::open(Some(file.to_owned()), Duration::from_secs(60)).unwrap()
     }
 
-    /// A list that is no text, or gone, is known for as long as the grace lasts, here a tenth of a
-    /// second. The time also passes without attempts to read. A file that can be read again ends
-    /// that.
+    /// A list that is no text, or gone, stays known for the grace, here a tenth of a second. The
+    /// time also passes without attempts to read. A file that can be read again ends that.
     #[test]
     fn a_list_that_cannot_be_read_is_unknown_after_the_grace() {
         let grace = Duration::from_millis(100);
@@ -270,7 +269,7 @@ mod tests {
         pass();
         assert_eq!((revocations.reread(), revocations.is_unknown()), (Ok(false), false));
         fs::remove_file(&file).unwrap();
-        // A list that never was there is an empty one.
+        // A list whose file never existed is empty.
         let none = Revocations::open(Some(file), grace).unwrap();
         pass();
         assert_eq!((none.reread(), none.is_unknown()), (Ok(false), false));
@@ -281,7 +280,7 @@ mod tests {
         let [laptop, phone, desk] = [b"l", b"p", b"d"].map(|der| Fingerprint::of_certificate(der));
         let file = list("unended", &format!("# lost\n{laptop} # laptop"));
         add_revocation(&file, phone, "DIR/phone.pem").unwrap();
-        // A name of a file may have any letters, and none of them begins a line.
+        // A file name may have any characters, and none of them begins a line.
         add_revocation(&file, desk, "a\nb\rc").unwrap();
         let expected =
             format!("# lost\n{laptop} # laptop\n{phone} # DIR/phone.pem\n{desk} # a b c\n");
@@ -289,7 +288,7 @@ mod tests {
         let revocations = open(&file);
         assert!([laptop, phone, desk].map(|one| revocations.contains(one)) == [true; 3]);
         fs::remove_file(&file).unwrap();
-        // A list that is not there begins with its first line.
+        // A missing list begins with its first line.
         add_revocation(&file, phone, "phone").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), format!("{phone} # phone\n"));
         fs::remove_file(&file).unwrap();
@@ -319,7 +318,7 @@ mod tests {
     }
 
     /// An operator breaks a line while another certificate is added. The broken line's certificate
-    /// stays refused, also behind other faults, until a list without a fault leaves it out.
+    /// stays refused, also after other faults, until a list without a fault leaves it out.
     #[test]
     fn only_a_list_without_a_fault_gives_a_certificate_back() {
         let [laptop, phone] = [b"l", b"p"].map(|der| Fingerprint::of_certificate(der));
@@ -331,14 +330,14 @@ mod tests {
         let why = revocations.reread().unwrap_err();
         assert!(why.starts_with(&format!("{}:1: ", file.display())), "{why}");
         assert_eq!(refused(), [true, true]);
-        // What is no text is a fault of the whole list.
+        // A file that is not text is a fault of the whole list.
         fs::write(&file, [0xff; 8]).unwrap();
         assert!(revocations.reread().is_err());
         assert_eq!(refused(), [true, true]);
         fs::write(&file, format!("{phone}\n")).unwrap();
         assert_eq!(revocations.reread(), Ok(true));
         assert_eq!(refused(), [false, true]);
-        // A list that is gone, as while an editor replaces it, gives nobody back.
+        // While a list is gone, as when an editor replaces it, all revocations stay in force.
         fs::remove_file(&file).unwrap();
         assert!(revocations.reread().unwrap_err().contains("No such file"));
         assert_eq!(refused(), [false, true]);

@@ -1,4 +1,5 @@
-//! TLS towards reporters: both sides show certificates of the site's authority, TLS 1.3 alone, HTTP/2 alone.
+//! TLS towards reporters: both sides show certificates of the site's authority. Only TLS 1.3 and
+//! HTTP/2 are allowed.
 
 use super::identity::Identity;
 use super::own::usable;
@@ -23,7 +24,7 @@ use std::time::UNIX_EPOCH;
 pub struct TlsFiles {
     /// Certificates of the authority.
     pub ca: PathBuf,
-    /// The gateway's.
+    /// The gateway's certificate.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
@@ -31,7 +32,7 @@ pub struct TlsFiles {
     pub certificate_ca: Option<PathBuf>,
 }
 
-/// Whether a tenant of this name is of this gateway.
+/// Returns whether this gateway has the holder's tenant.
 pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 
 /// The authority of the certificates that clients show.
@@ -39,7 +40,7 @@ pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 pub struct ClientAuthority(Arc<dyn ClientCertVerifier>);
 
 impl ClientAuthority {
-    /// Reads its certificates.
+    /// Reads the authority's certificates.
     ///
     /// # Errors
     /// If `ca` cannot be read, or has no certificate of an authority.
@@ -49,7 +50,7 @@ impl ClientAuthority {
         verifier.build().map(Self).map_err(|error| named(ca, error))
     }
 
-    /// True if the first certificate of `chain` is of this authority, and valid now.
+    /// Returns true if the first certificate of `chain` is from this authority, and valid now.
     pub fn verifies(&self, chain: &[CertificateDer<'_>]) -> bool {
         let now = system_time().duration_since(UNIX_EPOCH).unwrap_or_default();
         chain.split_first().is_some_and(|(own, others)| {
@@ -59,12 +60,12 @@ impl ClientAuthority {
     }
 }
 
-/// The server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates of
-/// `authority`. Those that `revocations` lists, and holders that `knows` does not know, are refused
-/// in the handshake, whose alert gives the reason.
+/// Sets up the server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates
+/// of `authority`. Certificates that `revocations` lists, and holders that `knows` does not know,
+/// are refused in the handshake, whose alert gives the reason.
 ///
 /// # Errors
-/// If a file cannot be read, if they do not belong together, or if agents would refuse the
+/// If a file cannot be read, if certificate and key do not match, or if agents would refuse the
 /// certificate.
 pub fn server_config(
     files: &TlsFiles,
@@ -86,13 +87,13 @@ pub fn server_config(
         .map_err(|error| named(certificate, error))?;
     usable(certificate, certificate_ca.as_deref().unwrap_or(ca), system_time())?;
     config.alpn_protocols = vec![b"h2".to_vec()];
-    // A session that goes on would bring back a certificate without its being checked anew.
+    // A resumed session would accept a certificate without another check.
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(config)
 }
 
-/// Of the first certificate of a PEM file.
+/// Returns the fingerprint of the first certificate of a PEM file.
 ///
 /// # Errors
 /// If there is none.
@@ -103,7 +104,7 @@ pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
         .ok_or_else(|| named(file, "no certificate in it"))
 }
 
-/// Checks chains as usual, and then whose they are.
+/// Checks chains as usual, and then their holders.
 struct SiteVerifier {
     inner: Arc<dyn ClientCertVerifier>,
     revocations: Arc<Revocations>,

@@ -1,5 +1,5 @@
-//! What a gateway would have answered: requests and transfers of earlier days are asked for and reported in their order, to an
-//! estimator of its own.
+//! Replay: the answers that a gateway would have given. Requests and transfers of earlier days ask
+//! and report in their order, with an estimator of their own.
 
 pub mod site_load;
 
@@ -12,10 +12,11 @@ use memory::site::{Reporter, SiteConfig, SiteMemory};
 use serde::Serialize;
 use units::Instant;
 
-/// What any connection may begin with (RFC 6928), and so what a request in a log has had at least: bytes.
+/// Window that a request in a log has had at least, bytes: the initial window that any connection
+/// may use (RFC 6928).
 const LOGGED_WINDOW: u64 = 14_600;
 
-/// A gateway that lives through a log.
+/// A gateway that replays a log.
 pub struct Replay {
     memory: SiteMemory,
     rules: Rules,
@@ -25,26 +26,26 @@ pub struct Replay {
     latest: Instant,
 }
 
-/// What was answered.
+/// The results of a replay.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ReplayFindings {
-    /// Requests, each of which asks once.
+    /// Number of requests, each of which asks once.
     pub asked: u64,
-    /// Answered by samples of the visitor's own network.
+    /// Number answered by samples of the visitor's own network.
     pub by_network: u64,
-    /// By those of a covering prefix.
+    /// Number answered by samples of a covering prefix.
     pub by_covering: u64,
-    /// By those of neighbours.
+    /// Number answered by samples of neighbours.
     pub by_neighbours: u64,
-    /// By what the site's paths are like.
+    /// Number answered by the site's own distribution.
     pub by_prior: u64,
-    /// Not answered: nothing was known at all.
+    /// Number not answered, because nothing was known at all.
     pub unanswered: u64,
-    /// Reports.
+    /// Number of reports.
     pub reported: u64,
-    /// Of these, reports that met a loss, and so are estimates and no lower bounds.
+    /// Number of these reports that met a loss, and so are estimates, not lower bounds.
     pub with_loss: u64,
-    /// Prefixes known at the end, covering ones among them.
+    /// Number of prefixes known at the end, covering ones included.
     pub prefixes: u64,
 }
 
@@ -55,7 +56,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// One that knows nothing yet.
+    /// Creates a replay with an empty memory.
     pub fn new(config: SiteConfig) -> Self {
         Self {
             memory: SiteMemory::new(config),
@@ -66,13 +67,13 @@ impl Replay {
         }
     }
 
-    /// A request of a log, from a visitor of `network`: it asks, and reports what a log knows of its
-    /// path, which is that it exists.
+    /// Replays a request of a log, from a visitor of `network`. It asks, and reports the only fact
+    /// that a log has about its path: that it exists.
     pub fn on_request(&mut self, at: Instant, network: IpNet) {
         self.on_transfer(at, at, &logged(network));
     }
 
-    /// A transfer of a capture: it asks when it begins, and reports at its end.
+    /// Replays a transfer of a capture: it asks at its start, and reports at its end.
     pub fn on_transfer(&mut self, began: Instant, ended: Instant, report: &Report) {
         if let Some(network) = report.network.as_ref().and_then(Network::to_net) {
             self.ask(began, network);
@@ -102,13 +103,13 @@ impl Replay {
         self.memory.report_aged(self.latest, self.latest.saturating_since(at), &judged.report);
     }
 
-    /// What was found so far.
+    /// Returns the results so far.
     pub fn findings(&self) -> ReplayFindings {
         ReplayFindings { prefixes: self.memory.len() as u64, ..self.found }
     }
 }
 
-/// What a log says of a path: a request was answered over it.
+/// Returns the report for a line of a log: a request was answered over this path.
 pub fn logged(network: IpNet) -> Report {
     Report {
         network: Some(Network::of(network)),
@@ -123,13 +124,14 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    /// A server writes a request's line when it has answered, so a long download's time is long past.
+    /// A server writes the line of a request once it has answered, so the time of a long download
+    /// is long past.
     #[test]
     fn a_line_out_of_order_takes_nothing_away() {
         let mut replay = Replay::default();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         let network: IpNet = "192.0.2.0/24".parse().unwrap();
-        // Seconds of requests; the last but one is of ten minutes before.
+        // Times of requests in seconds; the last but one is ten minutes earlier.
         [1000, 1001, 1002, 402, 1003].into_iter().for_each(|s| replay.on_request(at(s), network));
         let found = replay.findings();
         assert_eq!((found.asked, found.unanswered), (5, 1));

@@ -1,4 +1,4 @@
-//! The deadline of a call that waits, as its caller says it (`grpc-timeout` of gRPC over HTTP/2).
+//! The deadline that a caller sets for a waiting call (`grpc-timeout` of gRPC over HTTP/2).
 
 use std::time::Duration;
 use tokio::time::Instant;
@@ -8,13 +8,13 @@ use tonic::metadata::MetadataMap;
 /// The key of a call's metadata.
 const KEY: &str = "grpc-timeout";
 
-/// When the call that comes now with this metadata has to end; `None` if its caller does not say.
+/// Returns when a call that starts now with this metadata has to end; `None` without a deadline.
 pub(super) fn deadline(metadata: &MetadataMap) -> Option<Instant> {
     let timeout = timeout(metadata.get(KEY)?.to_str().ok()?)?;
     Instant::now().checked_add(timeout)
 }
 
-/// One to eight digits and a unit; `None` if it is none.
+/// Parses one to eight digits and a unit; `None` if the text is malformed.
 fn timeout(text: &str) -> Option<Duration> {
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if !(1..=8).contains(&digits.len()) || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -32,7 +32,8 @@ fn timeout(text: &str) -> Option<Duration> {
     })
 }
 
-/// Waits until `deadline`, for ever if there is none; then how the call ends.
+/// Waits until `deadline`, for ever if there is none; then returns the status with which the call
+/// ends.
 pub(super) async fn passed(deadline: Option<Instant>) -> Status {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,

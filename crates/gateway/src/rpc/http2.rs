@@ -1,6 +1,8 @@
-//! Serves HTTP/2 on connections of reporters. tonic's own server gives each call a task of its own, which costs more than most answers. Here
-//! the task of a connection reads all calls that have arrived, answers them in turn, and then writes all answers at once. A call that has to wait
-//! for something gets a task of its own.
+//! Serves HTTP/2 on connections of reporters.
+//!
+//! tonic's own server gives each call a task of its own, which costs more than most answers. In
+//! this module the task of a connection reads all received calls, answers them in turn, and then
+//! writes all answers at once. A call that has to wait gets a task of its own.
 
 use super::listen::ReporterStream;
 use super::panics::guard;
@@ -30,21 +32,23 @@ use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service as TowerService};
 use tonic::{Code, Status};
 
-/// A peer that says nothing is asked whether it is there.
+/// Time after which a silent peer is pinged.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// Calls of one connection at a time.
+/// Maximum number of calls of one connection at a time.
 const STREAMS: u32 = 256;
-/// Bytes of a report in a message at most: 11 fields, each with its key, and a network.
+/// Maximum size of a report in a message, bytes: 11 fields, each with its key, and a network.
 const REPORT_BYTES: usize = 128;
-/// Bytes of a message besides its reports: a subscription to 1,024 networks and 256 addresses has 24 KiB.
+/// Maximum size of a message besides its reports, bytes: a subscription to 1,024 networks and 256
+/// addresses has 24 KiB.
 const OTHER_BYTES: usize = 32 << 10;
 
-/// Bytes of a message at most: what the largest batch needs. 557,056 by default.
+/// Returns the maximum size of a message, bytes: the size of the largest batch, 557,056 by default.
 const fn most_bytes(max_batch: usize) -> usize {
     max_batch.saturating_mul(REPORT_BYTES).saturating_add(OTHER_BYTES)
 }
 
-/// Answers calls of all `connections` until `drain` is true; then waits until the calls under way have ended.
+/// Answers calls of all `connections` until `drain` is true; then waits until the open calls have
+/// ended.
 pub(crate) async fn serve(
     site: Arc<GatewaySite>,
     server: GatewayServer<GatewayService>,
@@ -55,7 +59,7 @@ pub(crate) async fn serve(
     let mut is_draining = pin!(draining.wait_for(|is_draining| *is_draining));
     loop {
         tokio::select! {
-            // An error means that nobody can drain any more: the gateway has ended.
+            // An error means that the sender is gone, because the gateway has ended.
             _ = &mut is_draining => break,
             Some(stream) = connections.recv() => {
                 let (server, peer) = (server.clone(), stream.peer().clone());
@@ -88,7 +92,7 @@ async fn serve_connection<S>(
         .timer(TokioTimer::new())
         .keep_alive_interval(PING_EVERY)
         .max_concurrent_streams(STREAMS)
-        // Nobody reads it, and each answer would have it.
+        // No client reads the date, and each answer would have it.
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
@@ -104,9 +108,9 @@ async fn serve_connection<S>(
         loop {
             let polled = connection.as_mut().poll(&mut Context::from_waker(&task));
             let new = calls.take();
-            // Of a connection that has ended, nobody reads answers.
+            // If a connection has ended, no client reads answers.
             if new.is_empty() || polled.is_ready() {
-                // Why a connection has ended is its peer's concern.
+                // The reason why a connection has ended is its peer's concern.
                 return polled.map(drop);
             }
             waker.while_at_work(|| new.into_iter().for_each(|call| begin(&site, call)));
@@ -117,8 +121,9 @@ async fn serve_connection<S>(
 
 /// Answers a call, or, if that has to wait, gives it a task of its own.
 fn begin(site: &GatewaySite, mut call: Call) {
-    // Whoever pends is polled again by the task, which it then wakes. Without a guard, a panic here would end the connection; what guards
-    // answers has sent a status, and nothing is left to be said.
+    // A pending call is polled again by the task, so its waker does nothing. Without a guard, a
+    // panic here would end the connection. The guard around answers has sent a status already, so
+    // there is nothing left to send.
     let begun =
         guard(site, || call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     if begun.unwrap_or(false) {
@@ -128,7 +133,7 @@ fn begin(site: &GatewaySite, mut call: Call) {
 
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Calls of a connection that have been read and not begun.
+/// Calls of a connection that have been read and not started.
 #[derive(Clone, Default)]
 struct NewCalls(Arc<Mutex<Vec<Call>>>);
 
@@ -144,14 +149,15 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for NewCalls {
     }
 }
 
-/// Wakes the task of a connection. While the task answers calls, it is not woken: it looks at the connection again afterwards.
+/// Wakes the task of a connection, except while the task answers calls: it looks at the connection
+/// again afterwards.
 struct TaskWaker {
     task: Waker,
     is_at_work: AtomicBool,
 }
 
 impl TaskWaker {
-    /// The waker of the task that polls with `context`, kept in `known`.
+    /// Returns the waker of the task that polls with `context`, kept in `known`.
     fn of<'a>(known: &'a mut Option<Arc<Self>>, context: &Context<'_>) -> &'a Arc<Self> {
         if known.as_ref().is_none_or(|known| !known.task.will_wake(context.waker())) {
             *known = None;
@@ -162,7 +168,8 @@ impl TaskWaker {
         })
     }
 
-    /// Whoever would wake the task meanwhile has changed the connection before. So its change is seen afterwards.
+    /// Suppresses wake-ups during `work`. A wake-up follows a change of the connection, so the task
+    /// sees that change afterwards.
     fn while_at_work(&self, work: impl FnOnce()) {
         self.is_at_work.store(true, Ordering::SeqCst);
         work();
@@ -182,7 +189,7 @@ impl Wake for TaskWaker {
     }
 }
 
-/// The service, for whom the certificate of a connection names.
+/// The service for the certificate's holder of one connection.
 struct PeerService {
     server: GatewayServer<GatewayService>,
     peer: PeerIdentity,
@@ -196,7 +203,8 @@ impl Service<Request<Incoming>> for PeerService {
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         request.extensions_mut().insert(self.peer.clone());
-        // `max-batch` may change while a connection lives. A call keeps the limit that it begins with.
+        // `max-batch` may change while a connection is open. A call keeps the limit with which it
+        // begins.
         let most = most_bytes(self.site.max_batch());
         let mut server = self.server.clone().max_decoding_message_size(most);
         let call = TowerService::call(&mut server, request);
@@ -222,9 +230,10 @@ impl Future for GuardedCall {
     }
 }
 
-/// The response as it is; a refusal of a message that is too large with the status of gRPC for that.
+/// Returns the response unmodified, except that a refusal of a too large message gets the status of
+/// gRPC for that.
 fn refused_as_too_large(response: Response<Body>) -> Response<Body> {
-    // A refusal has no body: other responses need no look at their headers.
+    // A refusal has no body, so the headers of other responses need no look.
     if !response.body().is_end_stream() {
         return response;
     }
@@ -245,7 +254,7 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio_stream::{Stream, StreamExt};
 
-    /// A site by the configuration that `headstart gateway init` writes.
+    /// Returns a site with the configuration that `headstart gateway init` writes.
     fn site() -> Arc<GatewaySite> {
         let name = format!("headstart-serve-{}-{}", std::process::id(), crate::os::draw::number());
         let folder = std::env::temp_dir().join(name);
@@ -258,7 +267,7 @@ mod tests {
         Arc::new(site)
     }
 
-    /// Counts how often it is woken.
+    /// Counts its wake-ups.
     #[derive(Default)]
     struct Woken(AtomicU32);
 
@@ -281,7 +290,8 @@ mod tests {
         assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     }
 
-    /// Of two calls that were read, the one that waits for nothing is over at once; the other goes on when what it waits for has come.
+    /// Two calls were read. The first waits for nothing and is over at once; the other goes on when
+    /// its event has happened.
     #[tokio::test]
     async fn a_call_that_waits_gets_a_task_and_others_are_answered_at_once() {
         let (calls, over) = (NewCalls::default(), Arc::<AtomicU32>::default());
@@ -303,7 +313,8 @@ mod tests {
         assert_eq!(over.load(Ordering::SeqCst), 11);
     }
 
-    /// Panics at the path `/panic` before it responds, and at `/body` while it does; answers anything else at once.
+    /// Panics at the path `/panic` before it responds, and at `/body` while it does; answers
+    /// anything else at once.
     struct Panicking(Arc<GatewaySite>);
 
     impl Service<Request<Incoming>> for Panicking {
@@ -325,7 +336,7 @@ mod tests {
         }
     }
 
-    /// A body of what a stream gives.
+    /// A body from a stream.
     struct StreamBody<S>(S);
 
     impl<S: Stream<Item = Result<Bytes, Status>> + Unpin> hyper::body::Body for StreamBody<S> {
@@ -340,8 +351,9 @@ mod tests {
         }
     }
 
-    /// Three calls of one connection: the first one panics and has the status 13 (`INTERNAL`), the second one ends without a status because its
-    /// response had begun, and the third one is answered.
+    /// Three calls share one connection. The first one panics and has the status 13 (`INTERNAL`).
+    /// The second one ends without a status because its response had started. The third one is
+    /// answered.
     #[tokio::test]
     async fn a_panic_ends_a_call_and_not_its_connection() {
         let (site, (near, far)) = (site(), tokio::io::duplex(1 << 16));

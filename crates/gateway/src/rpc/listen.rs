@@ -1,5 +1,6 @@
-//! Connections of reporters: accepted, bounded before and after their handshake, and then handed to the gRPC server with the holder that
-//! the certificate names. A connection ends when its certificate is revoked or expires.
+//! Connections of reporters: accepted, bounded before and after their handshake, and then passed to
+//! the gRPC server with the holder that the certificate names. A connection ends when its
+//! certificate is revoked or expires.
 
 use super::peer::PeerIdentity;
 use crate::pki::Identity;
@@ -25,13 +26,14 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::{StartHandshake, TlsStream};
 
-/// Longest time to a whole ClientHello. Agents give a gateway up after 1.4 s.
+/// Longest time to a whole ClientHello. Agents give up a gateway after 1.4 s.
 const HELLO: Duration = Duration::from_secs(1);
-/// Longest time to the end of the handshake, from the beginning of the connection.
+/// Longest time to the end of the handshake, from the start of the connection.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Where accepting failed, as without file descriptors: not again at once.
+/// Pause after a failure to accept, for example without file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A connection whose certificate is heard no more stays open so long, so that its streams can say why they end.
+/// Time for which a connection stays open after its certificate is no longer accepted, so that its
+/// streams can send the reason.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A connection whose handshake is over.
@@ -49,7 +51,7 @@ impl std::fmt::Debug for ReporterStream {
     }
 }
 
-/// A place among the connections, given back at the end.
+/// A slot among the connections, released at the end.
 #[derive(Debug)]
 struct Place {
     site: Arc<GatewaySite>,
@@ -63,17 +65,19 @@ impl Drop for Place {
     }
 }
 
-/// What all connections pass on their way in.
+/// Limits that all new connections pass.
 struct Entrance {
     site: Arc<GatewaySite>,
     tls: Arc<ArcSwap<ServerConfig>>,
-    /// Of connections whose handshake is over.
+    /// Slots for connections whose handshake is over.
     places: Arc<Semaphore>,
-    /// Who may compute a signature. Others wait outside the run queue, where questions would wait behind them.
+    /// Permits to compute a signature. Other handshakes wait outside the run queue, where questions
+    /// would wait behind them.
     signers: Semaphore,
 }
 
-/// Accepts until `ready` is closed; a connection whose handshake is over goes there. At most `most` of these are open at a time.
+/// Accepts until `ready` is closed; a connection goes there after its handshake. At most `most` of
+/// these are open at a time.
 pub(crate) async fn accept(
     site: Arc<GatewaySite>,
     listener: TcpListener,
@@ -106,7 +110,7 @@ pub(crate) async fn accept(
         let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
         tokio::spawn(async move {
             match entrance.admit(stream, peer.ip(), place).await {
-                // It fails where the gateway ends.
+                // Sending fails if the gateway ends.
                 Ok(stream) => drop(ready.send(stream).await),
                 Err(why) => entrance.refuse(why),
             }
@@ -119,7 +123,7 @@ impl Entrance {
         self.site.counts.refused_connections.add(why as usize, 1);
     }
 
-    /// Shakes hands, and then gives the connection a place among the others.
+    /// Does the handshake, and then gives the connection a slot.
     async fn admit(
         &self,
         stream: TcpStream,
@@ -142,7 +146,7 @@ impl Entrance {
     }
 
     async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RefusedConnection> {
-        // Answers are small and in a hurry.
+        // Answers are small and urgent.
         let _ = stream.set_nodelay(true);
         let begun = Instant::now();
         let hello = LazyConfigAcceptor::new(Acceptor::default(), stream);
@@ -158,7 +162,7 @@ impl Entrance {
         hello: StartHandshake<TcpStream>,
     ) -> Result<TlsStream<TcpStream>, RefusedConnection> {
         let answered = {
-            // Held for the signature alone, and never while the peer is waited for.
+            // The permit is held for the signature alone, and never while waiting for the peer.
             let _turn = self.signers.acquire().await;
             hello.into_stream(self.tls.load_full())
         };
@@ -172,19 +176,20 @@ impl Entrance {
     }
 }
 
-/// Waits until the certificate is heard no more, and a moment longer.
+/// Waits until the certificate is no longer accepted, and a moment longer.
 fn end(
     site: Arc<GatewaySite>,
     identity: Arc<Identity>,
 ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    // Without a budget: a peer that sends without a pause uses up its task's, and would put off its end.
+    // The future has no budget: a peer that sends without a pause uses up its task's budget, and
+    // would delay its end.
     Box::pin(tokio::task::unconstrained(async move {
         site.silenced(&identity).await;
         tokio::time::sleep(FAREWELL).await;
     }))
 }
 
-/// Why a handshake failed.
+/// Returns the reason why a handshake failed.
 fn cause(error: &io::Error) -> RefusedConnection {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match tls {
@@ -205,7 +210,7 @@ fn cause(error: &io::Error) -> RefusedConnection {
 }
 
 impl ReporterStream {
-    /// Whom its certificate names.
+    /// Returns the identity in its certificate.
     pub(crate) const fn peer(&self) -> &PeerIdentity {
         &self.peer
     }
@@ -220,7 +225,8 @@ impl AsyncRead for ReporterStream {
         let stream = &mut *self;
         let Some(end) = &mut stream.end else { return Poll::Ready(Err(aborted())) };
         let read = Pin::new(&mut stream.inner).poll_read(context, buffer);
-        // The end matters once nothing is left to read, or the budget of the task is used up: no peer puts that off.
+        // The end is checked once nothing is left to read, or the budget of the task is used up: no
+        // peer can delay it.
         if read.is_pending() && end.as_mut().poll(context).is_ready() {
             stream.end = None;
             return Poll::Ready(Err(aborted()));
@@ -230,7 +236,7 @@ impl AsyncRead for ReporterStream {
 }
 
 fn aborted() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionAborted, "the certificate is heard no more")
+    io::Error::new(io::ErrorKind::ConnectionAborted, "the certificate is no longer accepted")
 }
 
 impl AsyncWrite for ReporterStream {

@@ -1,4 +1,5 @@
-//! A panic costs one call and no connection: the call ends with the status `INTERNAL`, and is counted.
+//! A panic ends one call and no connection: the call has the status `INTERNAL`, and a counter of
+//! failures grows.
 
 use crate::site::GatewaySite;
 use std::future::poll_fn;
@@ -10,7 +11,8 @@ use tonic::Status;
 /// Does `work`, which is part of a call.
 ///
 /// # Errors
-/// With the status of the call if `work` panics. Locks are taken also if somebody has panicked with them, so whoever comes next goes on.
+/// With the status of the call if `work` panics. Poisoned locks are taken as well, so later calls
+/// go on.
 pub(super) fn guard<T>(site: &GatewaySite, work: impl FnOnce() -> T) -> Result<T, Status> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
         site.counts.failed_calls.add(1);
@@ -18,7 +20,7 @@ pub(super) fn guard<T>(site: &GatewaySite, work: impl FnOnce() -> T) -> Result<T
     })
 }
 
-/// The same for work that waits.
+/// Awaits `work`, which is part of a call, in the same way as [`guard`].
 pub(super) async fn guarded<T>(
     site: &GatewaySite,
     work: impl Future<Output = T>,

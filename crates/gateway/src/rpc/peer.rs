@@ -1,5 +1,6 @@
-//! Whom the certificate of a connection names, from which address it comes, and by which rules its calls were judged last. While
-//! these rules are in force, the next call of the connection is judged by what was found for the call before.
+//! The peer of a connection: the identity in its certificate, its address, and its cached session.
+//! While the rules in force stay the same, the next call of the connection reuses the result of the
+//! last check.
 
 use crate::pki::Identity;
 use crate::site::{GatewaySite, ReporterSession, Silenced};
@@ -11,21 +12,21 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct PeerIdentity {
     identity: Arc<Identity>,
-    /// Its end's.
+    /// Address of the peer.
     pub(crate) address: IpAddr,
     judged: Arc<ArcSwapOption<ReporterSession>>,
 }
 
 impl PeerIdentity {
-    /// Of a connection from `address` on which nothing has been said.
+    /// Creates the peer of a new connection from `address`.
     pub(crate) fn new(identity: Arc<Identity>, address: IpAddr) -> Self {
         Self { identity, address, judged: Arc::default() }
     }
 
-    /// Its session under the rules in force.
+    /// Returns its session under the rules in force.
     ///
     /// # Errors
-    /// Why it is not heard, or no longer.
+    /// If it is not accepted, or no longer: the reason.
     pub(crate) fn session(
         &self,
         site: &Arc<GatewaySite>,

@@ -1,5 +1,6 @@
-//! The gateway's side of the protocol. Each call is of the connection's certificate, which is judged anew with each message.
-//! Streams end when the gateway drains, and when their certificate is heard no more, also while nothing is said.
+//! The gateway's side of the protocol. Each call acts for the connection's certificate, which is
+//! checked again with each message. Streams end when the gateway drains, and when their certificate
+//! is no longer accepted, even while they are idle.
 
 use super::deadline::{deadline, passed};
 use super::panics::{guard, guarded};
@@ -25,9 +26,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
-/// Acknowledgements and updates that wait for a peer to read them.
+/// Maximum number of acknowledgements and updates that wait for a peer to read them.
 const WAITING: usize = 64;
-/// Estimates that a subscriber may ask for at the beginning.
+/// Maximum number of estimates that a subscriber may ask for at the start.
 const MOST_KNOWN: u32 = 100_000;
 
 /// Answers calls.
@@ -41,7 +42,8 @@ pub(crate) struct GatewayService {
 type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl GatewayService {
-    /// Ends its streams once `drain` is true. What other gateways have counted is asked of `shared`.
+    /// Creates the service. It ends its streams once `drain` is true, and asks `shared` for the
+    /// claims of other gateways.
     pub(crate) const fn new(
         site: Arc<GatewaySite>,
         shared: Option<Arc<SharedStore>>,
@@ -56,7 +58,7 @@ impl GatewayService {
         peer.session(&self.site).map_err(refusal)
     }
 
-    /// The session of a holder that may ask and subscribe: an observer may not.
+    /// Returns the session of a holder that may ask and subscribe: an observer may not.
     fn asker<T>(&self, request: &Request<T>) -> Result<Arc<ReporterSession>, Status> {
         let session = self.session(request)?;
         match session.identity().role {
@@ -69,12 +71,12 @@ impl GatewayService {
         }
     }
 
-    /// Waits until streams of `identity` have to end, and says why.
+    /// Waits until streams of `identity` have to end, and returns the reason.
     async fn ending(self, identity: Arc<Identity>, deadline: Option<Instant>) -> Status {
         let mut drain = self.drain;
         tokio::select! {
             why = self.site.silenced(&identity) => ended(&self.site, why),
-            // An error means that nobody can drain any more: the gateway has ended.
+            // An error means that the sender is gone, because the gateway has ended.
             _ = drain.wait_for(|is_draining| *is_draining) => draining(),
             status = passed(deadline) => status,
         }
@@ -118,7 +120,8 @@ impl Gateway for GatewayService {
         let mut session = self.asker(&request)?.as_ref().clone();
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
-        // Answered as they are read, without a queue: a peer that does not read its answers is not read either.
+        // Questions are answered as they are read, without a queue: while a peer does not read its
+        // answers, its questions are not read either.
         let answers = request.into_inner().map(move |query| {
             let query = query.map_err(too_large)?;
             session.renew().map_err(|why| ended(session.site(), why))?;
@@ -139,7 +142,7 @@ impl Gateway for GatewayService {
         let known = request.get_ref().known.min(MOST_KNOWN);
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
-        // Before what is known is read, so that no change falls between.
+        // Subscribing precedes reading the estimates, so that no change is missed between.
         let changes = session.tenant().updates(self.site.clock.now());
         let sources = Sources { changes, arrivals: session.tenant().arrivals.subscribe() };
         let site = Arc::clone(&self.site);
@@ -192,7 +195,7 @@ impl Gateway for GatewayService {
     }
 }
 
-/// Passes visitors on to subscribers until the observer ends the stream.
+/// Forwards visitors to subscribers until the observer ends the stream.
 async fn read_arrivals(
     mut session: ReporterSession,
     mut arrivals: Streaming<Arrival>,
@@ -219,7 +222,8 @@ async fn take_batches(
 ) -> Result<(), Status> {
     let mut end = pin!(end);
     loop {
-        // The end is heard between batches: a batch that has been claimed counts nowhere else, so it is taken whole.
+        // The end is checked between batches. A claimed batch counts nowhere else, so it is taken
+        // whole.
         let batch = tokio::select! {
             biased;
             end = &mut end => return Err(end),
@@ -253,7 +257,8 @@ async fn take_batch(
     })
 }
 
-/// Claims a batch that makes sense. If another gateway has claimed it, this one takes it for dealt with; without the store it counts here.
+/// Claims a batch that makes sense. If another gateway has claimed it, this one treats it as done;
+/// without the store it counts here.
 async fn claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBatch) {
     let (site, tenant, speaker) = (session.site(), session.tenant(), session.speaker());
     if sense_of(batch, speaker.rules).is_err() {
@@ -282,10 +287,10 @@ fn answer(session: &ReporterSession, query: &Query) -> Answer {
     Answer { id: query.id, result: Some(result) }
 }
 
-/// A stream that ends with the status of `end` once that has come.
+/// A stream that ends with the status of `end` once `end` is ready.
 struct Ending<S> {
     stream: S,
-    /// None once it has come.
+    /// `None` once it was ready.
     end: Option<Pin<Box<dyn Future<Output = Status> + Send>>>,
     site: Arc<GatewaySite>,
 }

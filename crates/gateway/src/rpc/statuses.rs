@@ -12,7 +12,7 @@ pub(super) fn too_large(status: Status) -> Status {
     }
 }
 
-/// The status of a call by a certificate that counts no longer.
+/// Returns the status of a call by a certificate that is no longer accepted.
 pub(super) fn refusal(why: Silenced) -> Status {
     Status::permission_denied(match why {
         Silenced::Revoked => "the certificate is revoked",
@@ -23,13 +23,13 @@ pub(super) fn refusal(why: Silenced) -> Status {
     })
 }
 
-/// The same, of a stream that was open. A counter says so.
+/// Returns the same status for an open stream, and counts it.
 pub(super) fn ended(site: &GatewaySite, why: Silenced) -> Status {
     site.counts.ended_streams.add(1);
     refusal(why)
 }
 
-/// The status of streams while the gateway drains.
+/// Returns the status of streams while the gateway drains.
 pub(super) fn draining() -> Status {
     Status::unavailable("the gateway ends; ask another, or again in a moment")
 }

@@ -1,4 +1,4 @@
-//! The updates that a subscriber is sent.
+//! The updates for a subscriber.
 
 use super::statuses::{draining, ended};
 use crate::site::ReporterSession;
@@ -17,7 +17,7 @@ use tonic::Status;
 
 /// Longest time between two messages to a subscriber.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// Networks that a subscription may name.
+/// Maximum number of networks in a subscription.
 const MOST_NETWORKS: usize = 1024;
 
 /// The part of a tenant's updates that a subscriber wants.
@@ -28,10 +28,11 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads it from a request that came `from` an address.
+    /// Reads it from a request from the address `from`.
     ///
     /// # Errors
-    /// If the request makes no sense.
+    ///
+    /// If the request is invalid.
     pub(super) fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
         if request.networks.len() > MOST_NETWORKS {
             return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
@@ -62,7 +63,7 @@ pub(super) async fn tell(
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
     let Sources { mut changes, mut arrivals } = sources;
-    // First the forgotten networks, then estimates that were made since.
+    // Forgotten networks go first, then estimates made since.
     while let Some(update) = changes.next_missed() {
         if updates.send(Ok(update)).await.is_err() {
             return Status::cancelled("the subscriber is gone");
@@ -77,8 +78,8 @@ pub(super) async fn tell(
     let mut silent_until = Instant::now() + KEEP_ALIVE;
     loop {
         let change = tokio::select! {
-            // Changes first: some have the subscriber forget a network, and no number of arrivals
-            // may delay these.
+            // Changes go first: some make the subscriber forget a network, and no number of
+            // arrivals may delay these.
             biased;
             change = tokio::time::timeout_at(silent_until, changes.recv()) => change,
             arrival = arrivals.recv() => Ok(arrived(arrival, wanted)),
@@ -109,7 +110,7 @@ pub(super) async fn tell(
     }
 }
 
-/// The update of a visitor; empty if it goes to another server, or was too long ago.
+/// Returns the update of a visitor; empty if it goes to another server, or was too long ago.
 fn arrived(
     arrival: Result<VisitorArrival, RecvError>,
     wanted: &Wanted,

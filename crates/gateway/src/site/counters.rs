@@ -1,4 +1,5 @@
-//! What a gateway counts, since its start. Each kind of event is one of a fixed list: no label comes from outside.
+//! A gateway's counters since its start. Each kind of event is one of a fixed list, so no label
+//! depends on input.
 
 use crate::config::options::CollectorName;
 use gateway_proto::v1::{NoEstimate, Refusal, Source};
@@ -15,14 +16,14 @@ impl<const N: usize> Default for CountsOf<N> {
 }
 
 impl<const N: usize> CountsOf<N> {
-    /// So many more at `index`.
+    /// Adds `count` to the counter at `index`.
     pub fn add(&self, index: usize, count: u64) {
         if let Some(counter) = self.0.get(index) {
             counter.fetch_add(count, Ordering::Relaxed);
         }
     }
 
-    /// At `index`.
+    /// Returns the counter at `index`.
     pub fn get(&self, index: usize) -> u64 {
         self.0.get(index).map_or(0, |counter| counter.load(Ordering::Relaxed))
     }
@@ -33,43 +34,43 @@ impl<const N: usize> CountsOf<N> {
 pub struct Tick(AtomicU64);
 
 impl Tick {
-    /// So many more.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// So many fewer, of something that is counted as it is.
+    /// Subtracts `count`, for a gauge of current objects.
     pub fn sub(&self, count: u64) {
         self.0.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// How many.
+    /// Returns the value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Why a connection of a reporter was refused before it could say anything.
+/// The reason why a connection of a reporter was refused before its first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedConnection {
-    /// No certificate.
+    /// It shows no certificate.
     NoCertificate,
-    /// Of another authority.
+    /// Its certificate is from another authority.
     OtherAuthority,
-    /// Its time is over, or has not begun.
+    /// Its certificate has expired, or is not valid yet.
     Expired,
-    /// In the list.
+    /// Its certificate is in the list of revoked ones.
     Revoked,
-    /// It names nobody, or nobody of a tenant of this gateway.
+    /// Its certificate identifies no holder, or a holder of an unknown tenant.
     NotAllowed,
-    /// Not in time, or no TLS.
+    /// The handshake took too long, or was not TLS.
     Handshake,
-    /// There are too many.
+    /// Too many connections are open.
     TooMany,
 }
 
 impl RefusedConnection {
-    /// All of them with the words of metrics.
+    /// All reasons with the words of metrics.
     pub const ALL: [(Self, &'static str); 7] = [
         (Self::NoCertificate, "no-certificate"),
         (Self::OtherAuthority, "other-authority"),
@@ -92,7 +93,7 @@ pub const REFUSALS: [(Refusal, &str); 7] = [
     (Refusal::TooMany, "too-many"),
 ];
 
-/// Words of metrics for what answered.
+/// Words of metrics for sources of answers.
 pub const SOURCES: [(Source, &str); 4] = [
     (Source::Network, "network"),
     (Source::Covering, "covering"),
@@ -100,26 +101,26 @@ pub const SOURCES: [(Source, &str); 4] = [
     (Source::Prior, "prior"),
 ];
 
-/// The same where nothing did.
+/// Words of metrics for questions without an answer.
 pub const NONES: [(NoEstimate, &str); 3] = [
     (NoEstimate::Unknown, "unknown"),
     (NoEstimate::NotAllowed, "not-allowed"),
     (NoEstimate::Network, "no-network"),
 ];
 
-/// Upper bounds of times to answer, microseconds.
+/// Upper bounds of the histogram of answer times, microseconds.
 pub const ANSWER_US: [u64; 8] = [5, 10, 25, 50, 100, 250, 1000, 10_000];
 
 /// All counters.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Reports that count, by [`CollectorName`].
+    /// Accepted reports, by [`CollectorName`].
     pub taken: CountsOf<{ CollectorName::ALL.len() }>,
-    /// Reports that do not, by [`Refusal`].
+    /// Refused reports, by [`Refusal`].
     pub refused: CountsOf<8>,
-    /// Batches that were known already.
+    /// Batches received more than once.
     pub repeated_batches: Tick,
-    /// Batches that could not be taken at all.
+    /// Batches refused as a whole.
     pub bad_batches: Tick,
     /// Answers by [`Source`].
     pub answered: CountsOf<5>,
@@ -129,40 +130,42 @@ pub struct Counts {
     pub answer_times: CountsOf<{ ANSWER_US.len() + 1 }>,
     /// Sum of these times, nanoseconds.
     pub answer_ns: Tick,
-    /// Updates that subscribers were too slow for.
+    /// Updates dropped because a subscriber was too slow.
     pub dropped_updates: Tick,
-    /// Changed networks that there was no room to tell of.
+    /// Changed networks that were dropped because the queue of changes was full.
     pub dropped_changes: Tick,
     /// Connections that were refused, by [`RefusedConnection`].
     pub refused_connections: CountsOf<{ RefusedConnection::ALL.len() }>,
     /// Connections of reporters that are open.
     pub connections: Tick,
-    /// Streams that were ended because a certificate was revoked or ended.
+    /// Streams ended because a certificate was revoked or expired.
     pub ended_streams: Tick,
     /// Calls that ended because of a fault in the gateway: it panicked.
     pub failed_calls: Tick,
-    /// Networks that somebody had forgotten.
+    /// Networks that operators made the site forget.
     pub forgotten: Tick,
-    /// How often somebody had.
+    /// Operators' requests to forget.
     pub forgets: Tick,
-    /// Records that were written for other gateways.
+    /// Records written for other gateways.
     pub shared: Tick,
-    /// Records of other gateways that said something new.
+    /// New records merged from other gateways.
     pub merged: Tick,
-    /// Records of other gateways for which there was no place: more gateways than a memory holds apart.
+    /// Records of other gateways that were dropped: a memory keeps a limited number of gateways
+    /// apart.
     pub unplaced: Tick,
-    /// Visitors that servers were told of as their SYNs came, or their requests after a silence, once for each subscriber.
+    /// Notifications of servers about visitors, at their SYNs or at requests after a silence; one
+    /// for each subscriber.
     pub arrivals: Tick,
-    /// Visitors whom an observer has announced and may not report.
+    /// Visitors whom an observer has announced but may not report.
     pub refused_arrivals: Tick,
-    /// Snapshots written, and those that failed.
+    /// Snapshots written.
     pub snapshots: Tick,
     /// Snapshots that could not be written.
     pub failed_snapshots: Tick,
 }
 
 impl Counts {
-    /// An answer took so long.
+    /// Notes the time that an answer took.
     pub fn note_answer_time(&self, nanoseconds: u64) {
         let class = ANSWER_US.partition_point(|most| most * 1000 < nanoseconds);
         self.answer_times.add(class, 1);

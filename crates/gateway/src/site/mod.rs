@@ -1,8 +1,8 @@
-//! A site's gateway without its network: tenants, the rules in force, counters. What comes by gRPC,
-//! HTTP or from a shared store meets here.
+//! A site's gateway without its network interfaces: tenants, the rules in force, counters. Input
+//! from gRPC, HTTP and a shared store meets here.
 //!
 //! A tenant's memory is in [`tenant`]. The module knows the configuration and the holders of
-//! certificates ([`crate::pki`]). It opens no socket, and does not know who calls it.
+//! certificates ([`crate::pki`]). It opens no socket, and does not know its callers.
 
 pub mod counters;
 pub(crate) mod presence;
@@ -29,20 +29,20 @@ use tokio::sync::{Notify, RwLockReadGuard, watch};
 use trust::Trust;
 use units::Duration;
 
-/// Certificates end by the wall clock, which may be set: it is read so often at least.
+/// Longest time between two looks at the wall clock, by which certificates end; it may be set.
 const LOOK_EVERY_S: i64 = 60;
 
-/// Connections that have shown no certificate yet, if there are enough file descriptors. Each may
-/// keep 64 KiB of a ClientHello that is not whole (rustls).
+/// Limits of connections that have shown no certificate yet, if there are enough file descriptors.
+/// Each may keep 64 KiB of an incomplete ClientHello (rustls).
 const UNAUTHENTICATED: SlotLimits = SlotLimits { all: 1024, of_peer: 256 };
 
-/// What a gateway is.
+/// A gateway's state.
 #[derive(Debug)]
 pub struct GatewaySite {
     rules: ArcSwap<Rules>,
     tenants: RwLock<BTreeMap<String, Arc<Tenant>>>,
     max_networks: usize,
-    /// Tells this gateway's records apart from others'.
+    /// Distinguishes this gateway's records from others'.
     pub origin: u32,
     /// Gateways of the site.
     pub gateways: Presences,
@@ -52,40 +52,42 @@ pub struct GatewaySite {
     pub clock: SiteClock,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
-    /// Chains of open connections, and the authority that they have to be of.
+    /// Chains of open connections, and the authority that must have signed them.
     pub(crate) trust: Arc<Trust>,
     /// Connections that have shown no certificate yet.
     pub(crate) unauthenticated: Arc<PeerSlots>,
-    /// Wakes who waits for certificates to be heard no more: the list or the rules have changed.
+    /// Wakes the tasks that wait for certificates to be no longer accepted: the list or the rules
+    /// have changed.
     judged_anew: watch::Sender<()>,
-    /// Shared by each batch that is being taken in.
+    /// Held shared by each batch that is being taken in.
     batches: tokio::sync::RwLock<()>,
-    /// Tenants note what other gateways have to be told.
+    /// Tenants note changes for other gateways.
     is_shared: AtomicBool,
-    /// Something was forgotten that is not on disk yet.
+    /// Signals that a forgotten network is not on disk yet.
     forgets: Notify,
     ready: AtomicBool,
-    /// Seconds since 1970.
+    /// End of the certificate, seconds since 1970.
     certificate_end: AtomicI64,
 }
 
-/// Why somebody whose certificate was good is heard no longer.
+/// The reason why a holder with a valid certificate is no longer accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silenced {
     /// The certificate is in the list now.
     Revoked,
-    /// Whether it is in the list cannot be known: the list could not be read for too long.
+    /// The list of revoked certificates could not be read for too long, so the certificate may be
+    /// in it.
     Unchecked,
-    /// It is not of the authority that the gateway knows since a reload.
+    /// The certificate is not from the authority that the gateway trusts since a reload.
     OtherAuthority,
-    /// Its time is over.
+    /// The certificate has expired.
     Expired,
-    /// Its tenant is not of this gateway any more.
+    /// The gateway no longer has its tenant.
     NotAllowed,
 }
 
 impl GatewaySite {
-    /// A site that knows nothing yet.
+    /// Creates a site with an empty memory.
     ///
     /// # Errors
     /// If the list of revoked certificates cannot be read.
@@ -115,18 +117,18 @@ impl GatewaySite {
         Ok(site)
     }
 
-    /// The rules in force.
+    /// Returns the rules in force.
     pub fn rules(&self) -> Arc<Rules> {
         self.rules.load_full()
     }
 
-    /// Reports of a batch at most, by the rules in force.
+    /// Returns the maximum number of reports in a batch, by the rules in force.
     pub(crate) fn max_batch(&self) -> usize {
         self.rules.load().max_batch
     }
 
-    /// From now on other rules. What a tenant knew that is gone is forgotten, also if the tenant
-    /// comes back; returns these tenants.
+    /// Sets other rules from now on. The memory of a removed tenant is forgotten, also if the
+    /// tenant is added again; returns these tenants.
     pub fn set_rules(&self, rules: Rules) -> Vec<Arc<Tenant>> {
         let gone = self.add_tenants(&rules);
         self.rules.store(Arc::new(rules));
@@ -134,23 +136,23 @@ impl GatewaySite {
         gone
     }
 
-    /// Reads the list of revoked certificates if it has changed; true if it had.
+    /// Reads the list of revoked certificates if it has changed; returns true if it had.
     ///
     /// # Errors
-    /// Those of [`Revocations::reread`].
+    /// The same errors as [`Revocations::reread`].
     pub fn reread_revocations(&self) -> Result<bool, String> {
         let reread = self.revocations.reread();
-        // Also behind an error: lines without a fault count.
+        // After an error as well, lines without a fault count.
         if reread != Ok(false) {
             self.judged_anew.send_replace(());
         }
         reread
     }
 
-    /// Whether the certificate of `identity` is still good.
+    /// Checks that the certificate of `identity` is still good.
     ///
     /// # Errors
-    /// Why it is not.
+    /// If it is not: the reason.
     pub fn check_certificate(&self, identity: &Identity) -> Result<(), Silenced> {
         if self.revocations.contains(identity.fingerprint) {
             return Err(Silenced::Revoked);
@@ -167,7 +169,7 @@ impl GatewaySite {
         Ok(())
     }
 
-    /// Waits until `identity` is heard no more, and says why.
+    /// Waits until `identity` is no longer accepted, and returns the reason.
     pub async fn silenced(&self, identity: &Identity) -> Silenced {
         let mut judged_anew = self.judged_anew.subscribe();
         loop {
@@ -179,23 +181,23 @@ impl GatewaySite {
             }
             let left_s = identity.not_after.saturating_sub(SiteClock::wall_seconds());
             let look_s = left_s.saturating_add(1).clamp(1, LOOK_EVERY_S).unsigned_abs();
-            // Whichever comes first.
+            // Either event ends the wait.
             let look = time::Duration::from_secs(look_s);
             let _ = tokio::time::timeout(look, judged_anew.changed()).await;
         }
     }
 
-    /// Marks a batch that is being taken in, until the mark goes.
+    /// Marks a batch that is being taken in, until the mark is dropped.
     pub(crate) async fn begin_batch(&self) -> RwLockReadGuard<'_, ()> {
         self.batches.read().await
     }
 
-    /// Waits until all batches that have begun are taken in.
+    /// Waits until all batches that have started are taken in.
     pub(crate) async fn finish_batches(&self) {
         drop(self.batches.write().await);
     }
 
-    /// Makes new tenants of `rules`; returns those that are not in it.
+    /// Adds the new tenants of `rules`; returns the tenants that are not in it.
     fn add_tenants(&self, rules: &Rules) -> Vec<Arc<Tenant>> {
         let names: Vec<&str> = rules.permissions.tenants().collect();
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
@@ -219,75 +221,76 @@ impl GatewaySite {
         let max_networks = (self.max_networks / tenants.max(1)).max(1);
         SiteConfig {
             max_networks,
-            // Of these, so many may be busy and keep more samples.
+            // A sixteenth of the networks may be busy and keep more samples.
             max_busy: (max_networks / 16).max(1),
             max_age: Duration::from_secs(rules.retention.as_secs()),
             origin: self.origin,
-            // Visitors choose their addresses: nobody may know which of them meet in a table.
+            // Visitors choose their addresses, so the hash must be unpredictable: otherwise they
+            // could provoke collisions in a table.
             seed: crate::os::draw::long_number(),
             ..SiteConfig::default()
         }
     }
 
-    /// Grows with everything that is taken in or forgotten.
+    /// Returns a number that grows with every report that is taken in and every network that is
+    /// forgotten.
     pub fn changes(&self) -> u64 {
         let taken = (0..CollectorName::ALL.len()).map(|way| self.counts.taken.get(way));
         taken.sum::<u64>() + self.counts.merged.get() + self.counts.forgets.get()
     }
 
-    /// A network was forgotten, of which so many had been known.
+    /// Notes that a network was forgotten, with `networks` known networks in it.
     pub fn note_forget(&self, networks: u64) {
         self.counts.forgotten.add(networks);
         self.counts.forgets.add(1);
         self.forgets.notify_one();
     }
 
-    /// Waits until something was forgotten since this was waited for last.
+    /// Waits until a network was forgotten since the last wait.
     pub async fn forgets(&self) {
         self.forgets.notified().await;
     }
 
-    /// From now on tenants note what other gateways have to be told.
+    /// Makes tenants note changes for other gateways from now on.
     pub fn begin_sharing(&self) {
         self.is_shared.store(true, Ordering::Release);
         self.tenants().iter().for_each(|tenant| tenant.begin_sharing());
     }
 
-    /// The tenant of this name.
+    /// Returns the tenant of this name.
     pub fn tenant(&self, name: &str) -> Option<Arc<Tenant>> {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// All tenants, in the order of the alphabet.
+    /// Returns all tenants, in alphabetical order.
     pub fn tenants(&self) -> Vec<Arc<Tenant>> {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// True once all is restored and heard, until it drains, and while it knows which certificates
-    /// are revoked.
+    /// Returns true from when all is restored and agents are accepted until the gateway drains. It
+    /// is false while the revoked certificates are unknown.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) && !self.revocations.is_unknown()
     }
 
-    /// When the certificate that the gateway shows ends, seconds since 1970; 0 before it has shown
-    /// any.
+    /// Returns when the gateway's certificate ends, seconds since 1970; 0 before it has shown any.
     pub fn certificate_end(&self) -> i64 {
         self.certificate_end.load(Ordering::Acquire)
     }
 
-    /// The gateway shows a certificate that ends then, seconds since 1970.
+    /// Sets when the gateway's certificate ends, seconds since 1970.
     pub fn set_certificate_end(&self, end: i64) {
         self.certificate_end.store(end, Ordering::Release);
     }
 
-    /// Whether it is ready.
+    /// Sets whether it is ready.
     pub fn set_ready(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 }
 
-/// Somebody whose certificate was good when the connection began, with the rules by which it was
-/// last judged.
+/// A holder whose certificate was good at the start of the connection, with the rules by which it
+/// was last checked.
 #[derive(Clone, Debug)]
 pub struct ReporterSession {
     site: Arc<GatewaySite>,
@@ -298,10 +301,10 @@ pub struct ReporterSession {
 }
 
 impl ReporterSession {
-    /// The session of `identity`.
+    /// Starts the session of `identity`.
     ///
     /// # Errors
-    /// Why it is not heard.
+    /// If it is not accepted: the reason.
     pub fn begin(site: Arc<GatewaySite>, identity: Arc<Identity>) -> Result<Self, Silenced> {
         let rules = site.rules();
         let allowed = rules.permissions.of(&identity).ok_or(Silenced::NotAllowed)?;
@@ -311,10 +314,11 @@ impl ReporterSession {
         Ok(session)
     }
 
-    /// Judges it anew: certificates end, are revoked, and rules change while connections live.
+    /// Checks the holder again: certificates expire or are revoked, and rules change, while
+    /// connections are open.
     ///
     /// # Errors
-    /// Why it is heard no longer.
+    /// If it is no longer accepted: the reason.
     pub fn renew(&mut self) -> Result<(), Silenced> {
         self.check_certificate()?;
         let current = self.site.rules.load();
@@ -326,35 +330,35 @@ impl ReporterSession {
         Ok(())
     }
 
-    /// Whether its certificate is still good.
+    /// Checks that its certificate is still good.
     ///
     /// # Errors
-    /// Why it is not.
+    /// If it is not: the reason.
     pub fn check_certificate(&self) -> Result<(), Silenced> {
         self.site.check_certificate(&self.identity)
     }
 
-    /// Whether the rules by which it was judged are in force.
+    /// Returns true if the rules by which it was checked are in force.
     pub fn is_current(&self) -> bool {
         Arc::ptr_eq(&self.site.rules.load(), &self.rules)
     }
 
-    /// Who speaks.
+    /// Returns its identity, permissions and rules.
     pub fn speaker(&self) -> Speaker<'_> {
         Speaker { identity: &self.identity, allowed: &self.allowed, rules: &self.rules }
     }
 
-    /// Whom its certificate names.
+    /// Returns the identity in its certificate.
     pub const fn identity(&self) -> &Arc<Identity> {
         &self.identity
     }
 
-    /// Its tenant.
+    /// Returns its tenant.
     pub const fn tenant(&self) -> &Arc<Tenant> {
         &self.tenant
     }
 
-    /// The site.
+    /// Returns the site.
     pub const fn site(&self) -> &Arc<GatewaySite> {
         &self.site
     }

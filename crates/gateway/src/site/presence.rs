@@ -1,43 +1,46 @@
-//! Which gateways of the site are alive: this one, and, where they share a store, those that have written to it lately.
+//! The live gateways of the site: this one, and, with a shared store, those that have written to it
+//! lately.
 
 use crate::os::clock::SiteClock;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
-/// A gateway that has written nothing for so many seconds is not alive.
+/// Time without a write after which a gateway is not alive, seconds.
 pub(crate) const ALIVE_S: i64 = 60;
-/// One that has written nothing for so many seconds is not listed.
+/// Time without a write after which a gateway is not listed, seconds.
 pub(crate) const LISTED_S: i64 = 3600;
-/// Gateways that are listed at most.
+/// Maximum number of gateways in the list.
 pub(crate) const MOST_GATEWAYS: usize = 64;
 /// Longest name of a gateway, bytes.
 const LONGEST: usize = 64;
 
-/// A gateway, as it says itself.
+/// A gateway, by its own description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayPresence {
-    /// The number that tells its records apart from others'.
+    /// The number that distinguishes its records from others'.
     pub origin: u32,
     /// Name of its host.
     pub name: String,
-    /// When it last wrote to the shared store, seconds since 1970 by its own clock; `None`: it shares none, or has not written yet.
+    /// When it last wrote to the shared store, seconds since 1970 by its own clock; `None`: it
+    /// shares none, or has not written yet.
     pub wrote: Option<i64>,
-    /// Whether it is the gateway that is asked.
+    /// True for the gateway that answers.
     pub is_this: bool,
 }
 
 impl GatewayPresence {
-    /// Whether it is alive at `now`, seconds since 1970. The gateway that is asked is, also if the store has been away for long.
+    /// Returns true if the gateway is alive at `now`, seconds since 1970. The gateway that answers
+    /// always is, even if the store has been away for long.
     pub fn is_alive(&self, now: i64) -> bool {
         self.is_this || self.wrote.is_some_and(|wrote| now - wrote < ALIVE_S)
     }
 
-    /// As the store has it: `ORIGIN NAME`.
+    /// Returns the text for the store: `ORIGIN NAME`.
     pub(crate) fn member(&self) -> String {
         format!("{} {}", self.origin, self.name)
     }
 
-    /// What a store has; `None`: it is of no gateway.
+    /// Parses an entry of the store; `None` if it describes no gateway.
     pub(crate) fn of_member(member: &str, wrote: i64) -> Option<Self> {
         let (origin, name) = member.split_once(' ')?;
         let origin = origin.parse().ok()?;
@@ -45,21 +48,21 @@ impl GatewayPresence {
     }
 }
 
-/// Gateways of the site, as this one knows of them.
+/// Gateways of the site that this one knows of.
 #[derive(Debug)]
 pub struct Presences {
     own: GatewayPresence,
-    /// Whether this gateway has its number also after a restart.
+    /// True if this gateway keeps its number over a restart.
     keeps_number: bool,
     /// When this gateway started, seconds since 1970.
     started: i64,
-    /// As the store had them last, this one among them; empty without a store.
+    /// The last list in the store, this gateway included; empty without a store.
     in_store: Mutex<Vec<GatewayPresence>>,
 }
 
 impl Presences {
-    /// This gateway alone, with the number `origin`. `keeps_number` says if it has the number also after a restart: a gateway with a
-    /// state on disk does.
+    /// Creates the list with this gateway alone, with the number `origin`. `keeps_number` is true
+    /// if a restart keeps the number: a gateway with a state on disk does.
     pub fn new(origin: u32, keeps_number: bool) -> Self {
         let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let own =
@@ -68,13 +71,17 @@ impl Presences {
         Self { own, keeps_number, started, in_store: Mutex::default() }
     }
 
-    /// Whether this gateway has its number also after a restart.
+    /// Returns true if this gateway keeps its number over a restart.
     pub(crate) const fn keeps_number(&self) -> bool {
         self.keeps_number
     }
 
-    /// Of what the store has, the earlier runs of this gateway at `now`, seconds since 1970. If this gateway draws a number at each start,
-    /// its runs have only their host in common: these gateways of the host were silent before this one started, and still are.
+    /// Returns the entries of the store that are earlier runs of this gateway, at `now`, seconds
+    /// since 1970.
+    ///
+    /// If this gateway draws a number at each start, its runs have only their host in common. An
+    /// earlier run is then a gateway of this host that was silent before this one started, and
+    /// still is.
     pub(crate) fn earlier_runs(
         &self,
         in_store: &[GatewayPresence],
@@ -90,17 +97,18 @@ impl Presences {
         in_store.iter().filter(is_earlier).cloned().collect()
     }
 
-    /// This gateway.
+    /// Returns this gateway.
     pub const fn own(&self) -> &GatewayPresence {
         &self.own
     }
 
-    /// The store has these.
+    /// Sets the list from the store.
     pub(crate) fn set(&self, in_store: Vec<GatewayPresence>) {
         *self.in_store.lock().unwrap_or_else(PoisonError::into_inner) = in_store;
     }
 
-    /// All that wrote within an hour, at most [`MOST_GATEWAYS`]: this one first, then the one that wrote last.
+    /// Returns all gateways that wrote within an hour, at most [`MOST_GATEWAYS`]: this one first,
+    /// then the most recent writer.
     pub fn all(&self) -> Vec<GatewayPresence> {
         let now = SiteClock::wall_seconds();
         let in_store = self.in_store.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -137,7 +145,7 @@ mod tests {
         // An hour is 3,600 s, and a minute 60 s.
         presences.set(vec![of(3, 3601), of(4, 61), of(7, 1), of(5, 2)]);
         assert_eq!(all(), [(7, true), (5, true), (4, false)]);
-        // The store was away for ten minutes: nobody else is heard, and this gateway is alive nevertheless.
+        // The store was away for ten minutes: no other gateway is alive, but this one is.
         presences.set(vec![of(7, 600), of(5, 600)]);
         assert_eq!(all(), [(7, true), (5, false)]);
         assert_eq!(of(5, 2).member(), "5 host-5");
@@ -153,8 +161,9 @@ mod tests {
         let of = |origin: u32, name: &str, ago| {
             GatewayPresence::of_member(&format!("{origin} {name}"), now - ago).unwrap()
         };
-        // Silent for 110 s, since before the start 100 s ago: an earlier run. The others: this gateway itself, one that was killed since
-        // this one started, one that is alive, and one of another host.
+        // One gateway was silent for 110 s, since before the start 100 s ago: an earlier run. The
+        // others are this gateway itself, one that was killed since this one started, one that is
+        // alive, and one of another host.
         let rows = [
             of(3, &host, 110),
             of(7, &host, 110),

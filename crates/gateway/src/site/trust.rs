@@ -1,6 +1,6 @@
-//! Open connections whose certificates have to be of an authority that the gateway still knows. A
-//! handshake verifies a chain once, and connections live for days. So each reload verifies the
-//! chains of open connections again.
+//! Checks that the certificates of open connections are of an authority that the gateway still
+//! accepts. A handshake verifies a chain once, but connections live for days. So each reload
+//! verifies the chains of open connections again.
 
 use crate::pki::{ClientAuthority, Fingerprint};
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -9,7 +9,7 @@ use rustls::pki_types::CertificateDer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A chain as a peer has shown it, its own certificate first.
+/// A chain from a peer, its own certificate first.
 type Chain = Vec<CertificateDer<'static>>;
 
 /// The authority in force, and the chains of all open connections.
@@ -44,8 +44,8 @@ impl Trust {
         self.refused.store(Arc::new(refused.collect()));
     }
 
-    /// Adds a connection; `None` if its chain is not of the authority in force. A reload may
-    /// have come after the beginning of the handshake.
+    /// Adds a connection; `None` if its chain is not of the authority in force. A reload may have
+    /// happened after the beginning of the handshake.
     pub(crate) fn enter(self: &Arc<Self>, chain: Chain) -> Option<OpenChain> {
         let entered = {
             let mut open = self.open();
@@ -58,7 +58,7 @@ impl Trust {
         self.verifies(&chain).then_some(entered)
     }
 
-    /// True if the certificate is not of the authority in force.
+    /// Returns true if the certificate is not of the authority in force.
     pub(crate) fn refuses(&self, certificate: Fingerprint) -> bool {
         self.refused.load().contains(&certificate)
     }
@@ -78,7 +78,7 @@ impl Drop for OpenChain {
     }
 }
 
-/// The fingerprint of the peer's own certificate.
+/// Returns the fingerprint of the peer's own certificate.
 fn own(chain: &Chain) -> Fingerprint {
     Fingerprint::of_certificate(chain.first().map_or(&[], |first| first.as_ref()))
 }
@@ -90,7 +90,7 @@ mod tests {
     use crate::pki::{Authority, HolderRole};
     use rustls::pki_types::pem::PemObject;
 
-    /// An authority as the gateway reads it, and a chain of one of its agents.
+    /// Returns an authority as the gateway reads it, and a chain of one of its agents.
     fn site(name: &str) -> (ClientAuthority, Chain) {
         let file = format!("headstart-trust-{}-{name}.pem", std::process::id());
         let file = std::env::temp_dir().join(file);
@@ -112,7 +112,7 @@ mod tests {
         assert!(!trust.refuses(own(&agent)) && trust.enter(other.clone()).is_none());
         trust.set_authority(new);
         assert!(trust.refuses(own(&agent)) && !trust.refuses(own(&other)));
-        // The reload came during a handshake.
+        // The reload happened during a handshake.
         assert!(trust.enter(agent.clone()).is_none());
         trust.set_authority(old);
         assert!(!trust.refuses(own(&agent)));

@@ -1,22 +1,28 @@
-//! What is known of networks as bytes, for the snapshot and for a shared store. All numbers are little-endian: family (4 or 6) and length of the
-//! prefix, a byte each; its address, 4 or 16 bytes; origin, time and sequence, 4 bytes each; samples, a byte that counts them and 7 bytes each.
+//! The binary format of networks' records, for the snapshot and for a shared store. All numbers are
+//! little-endian.
+//!
+//! A record has these fields in order:
+//! - family (4 or 6) and length of the prefix, a byte each
+//! - its address, 4 or 16 bytes
+//! - origin, time and sequence, 4 bytes each
+//! - the number of samples, a byte, and 7 bytes for each sample
 
 use ipnet::IpNet;
 use memory::site::SiteRecord;
 use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Bytes of a sample.
+/// Size of a sample, bytes.
 const SAMPLE: usize = SiteRecord::SAMPLE_BYTES;
 
-/// Why bytes are no records.
+/// The reason why bytes are no records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodecError {
-    /// They end within one.
+    /// The bytes end within a record.
     Cut,
-    /// A family that is neither 4 nor 6.
+    /// The family is neither 4 nor 6.
     Family(u8),
-    /// More bits than the family has, or bits behind the prefix.
+    /// The prefix has more bits than the family, or bits after its length.
     Prefix,
 }
 
@@ -32,7 +38,7 @@ impl Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-/// Puts `record` behind `bytes`. Samples beyond 255 are left out.
+/// Appends `record` to `bytes`. It leaves out samples after the 255th.
 pub fn encode(record: &SiteRecord, bytes: &mut Vec<u8>) {
     let network = record.network.trunc();
     match network.addr() {
@@ -53,7 +59,7 @@ pub fn encode(record: &SiteRecord, bytes: &mut Vec<u8>) {
     bytes.extend(&record.samples[..usize::from(count) * SAMPLE]);
 }
 
-/// The first record of `bytes`, which then begin behind it.
+/// Removes the first record from `bytes`, and returns it.
 ///
 /// # Errors
 /// If there is none.
@@ -113,7 +119,8 @@ mod tests {
             prop_assert!(rest.is_empty());
         }
 
-        /// Whatever the bytes, they are records or an error, and what is a record is written as it was read.
+        /// Any bytes are records or an error, and writing a decoded record yields the bytes that
+        /// were read.
         #[test]
         fn any_bytes_are_taken_or_refused(bytes: Vec<u8>) {
             let mut rest = &bytes[..];

@@ -1,5 +1,5 @@
-//! The way to the store that gateways share: a server of Redis's protocol, or a cluster of them. Neither is waited for: a connection is made
-//! with the first command, and again after it was lost.
+//! The client of the store that gateways share: a server of Redis's protocol, or a cluster of them.
+//! The gateway waits for neither: the first command makes a connection, also after one was lost.
 
 use crate::config::{StoreConfig, StorePlace};
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// No command takes longer; the gateway goes on alone then.
+/// Longest time of a command; after that the gateway goes on alone.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A connection to the store.
@@ -20,15 +20,16 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) enum StoreConnection {
     /// One server.
     Server(ConnectionManager),
-    /// Several, of which each has a part of the keys.
+    /// Several servers, each with a part of the keys.
     Cluster(ClusterConnection),
 }
 
 impl StoreConnection {
-    /// To the store that `config` names, whether it answers now or later.
+    /// Opens a connection to the store that `config` names, whether it answers now or later.
     ///
     /// # Errors
-    /// If a URL is none, or a certificate cannot be read. URLs may have a password, so they are not said.
+    /// If a URL is invalid, or a certificate cannot be read. URLs may have a password, so errors
+    /// leave them out.
     pub(super) fn open(config: &StoreConfig) -> Result<Self, String> {
         match &config.place {
             StorePlace::Server(url) => server(url, config).map(Self::Server),

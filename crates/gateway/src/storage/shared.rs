@@ -1,13 +1,19 @@
-//! What several gateways of a site share: a Redis or Valkey server, or a cluster of them. Each gateway writes records of its own number alone, and takes in those
-//! of others, so merges commute: there are no locks and no leader. Without the server each goes on by itself.
+//! The shared store of a site's gateways: a Redis or Valkey server, or a cluster of them. Each
+//! gateway writes only records with its own number, and takes in those of others. So merges
+//! commute: there are no locks and no leader. If the server is away, each gateway goes on alone.
 //!
-//! All keys of tenant T begin with `headstart:2:{T}:`. The braces keep a tenant on one node of a cluster. `records:ORIGIN` is a hash
-//! of networks to records (module `codec`), and `origins` the set of gateways that have one. A gateway deletes from its own what it does not keep any
-//! more (`sweeping`). `changes` is a stream of the networks that were written lately or are to be forgotten. `forgotten` says what was
-//! forgotten, and when (`forgetting`).
-//! `claims:REPORTER:EPOCH` is a sorted set whose only member has the highest sequence that any gateway has claimed for a score. A batch
-//! is claimed before it is counted, by one command: of two gateways one counts it.
-//! `headstart:2:gateways` is the site's: which gateways are alive (`announcing`).
+//! All keys of tenant T begin with `headstart:2:{T}:`. The braces keep a tenant on one node of a
+//! cluster.
+//! - `records:ORIGIN` is a hash of networks to records (module `codec`), and `origins` the set of
+//!   gateways that have one. A gateway deletes from its own hash the records that it does not keep
+//!   any more (`sweeping`).
+//! - `changes` is a stream of the networks that were written lately or are to be forgotten.
+//! - `forgotten` has the networks that were forgotten, and when (`forgetting`).
+//! - `claims:REPORTER:EPOCH` is a sorted set with one member, whose score is the highest sequence
+//!   that any gateway has claimed. One command claims a batch before it counts, so only one of two
+//!   gateways counts it.
+//!
+//! `headstart:2:gateways` is the site's: the gateways that are alive (`announcing`).
 
 mod announcing;
 mod forgetting;
@@ -34,31 +40,33 @@ use std::time::Duration;
 use sweeping::Sweep;
 use tokio::time::Instant;
 
-/// Others hear of what one has learnt after so long, about.
+/// Approximate time after which other gateways learn of a change.
 const SHARE_EVERY: Duration = Duration::from_millis(200);
-/// Entries of a stream that are kept: who misses more reads all records anew.
+/// Maximum number of entries in a stream: a gateway that misses more reads all records again.
 const CHANGES: usize = 4096;
-/// Bytes of records in an entry, about: with [`CHANGES`], Redis keeps 170 MB for a stream at most.
+/// Approximate size of the records in an entry, bytes: with [`CHANGES`], Redis keeps 170 MB for a
+/// stream at most.
 const ENTRY: usize = 32 << 10;
-/// Before the first entry of a stream.
+/// The position before the first entry of a stream.
 const NOTHING: &str = "0-0";
-/// Networks whose records are written at a time.
+/// Number of networks whose records are written at a time.
 const WRITTEN: usize = 4096;
-/// So often in a row before others are read: all that a tenant keeps for it.
+/// Maximum number of writes in a row before others are read: enough for all changes that a tenant
+/// keeps.
 const WRITES: usize = 1 + crate::site::tenant::changed_networks::MOST_CHANGED / WRITTEN;
-/// A gateway that starts waits no longer for what it wrote before.
+/// Longest time that a starting gateway waits for its own earlier records.
 const RESTORE: Duration = Duration::from_secs(10);
-/// Claims outlive the time for which a reporter sends a batch again.
+/// Lifetime of claims, seconds; it is longer than a reporter repeats a batch.
 const CLAIMS_S: i64 = 3600;
 
-/// Which batch, of a tenant's.
+/// The name of a batch within a tenant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchName<'a> {
-    /// Who has sent it.
+    /// The sender.
     pub reporter: &'a str,
-    /// In which epoch.
+    /// Its epoch.
     pub epoch: u64,
-    /// Its number in that.
+    /// Its number in the epoch.
     pub sequence: u64,
 }
 
@@ -67,9 +75,9 @@ pub(crate) struct SharedStore {
     connection: StoreConnection,
     origin: u32,
     retention_s: i64,
-    /// It did not answer last: nothing is asked of it before it does.
+    /// True if the last command failed: questions skip the store until it answers again.
     is_failing: AtomicBool,
-    /// Rounds of sharing that failed.
+    /// Number of failed rounds of sharing.
     pub failures: Tick,
 }
 
@@ -80,10 +88,10 @@ impl std::fmt::Debug for SharedStore {
 }
 
 impl SharedStore {
-    /// The store that `config` names, whether it answers now or later.
+    /// Opens the store that `config` names, whether it answers now or later.
     ///
     /// # Errors
-    /// If its URL is none, or a certificate cannot be read.
+    /// If its URL is invalid, or a certificate cannot be read.
     pub(crate) fn open(
         config: &StoreConfig,
         origin: u32,
@@ -98,15 +106,16 @@ impl SharedStore {
         })
     }
 
-    /// Claims a batch for this gateway. False if any gateway has claimed it, or one behind it, before; `None` if the server does
-    /// not answer.
+    /// Claims a batch for this gateway. Returns false if any gateway has claimed it, or a later
+    /// one, before; `None` if the server does not answer.
     pub(crate) async fn claim(&self, tenant: &str, batch: BatchName<'_>) -> Option<bool> {
         if self.is_failing.load(Ordering::Relaxed) {
             return None;
         }
         let key = claims_key(tenant, batch.reporter, batch.epoch);
         let mut command = redis::cmd("ZADD");
-        // Greater ones alone, and whether it has changed anything (Redis 6.2). A score is exact up to 2^53.
+        // The command sets only greater scores, and returns whether it has changed anything (Redis
+        // 6.2). A score is exact up to 2^53.
         command.arg(&key).arg("GT").arg("CH").arg(batch.sequence).arg("sequence");
         let mut pipeline = redis::pipe();
         pipeline.add_command(command).expire(&key, CLAIMS_S).ignore();
@@ -120,8 +129,9 @@ impl SharedStore {
         }
     }
 
-    /// Takes in what this gateway wrote before it was killed, which its snapshot need not have. It has to come before the first report:
-    /// of two records of one gateway the later one counts, whole. If the server does not answer, the gateway goes on alone.
+    /// Takes in the records that this gateway wrote before it was killed; its snapshot may lack
+    /// them. It must precede the first report: of two records of one gateway the later one replaces
+    /// the other. If the server does not answer, the gateway goes on alone.
     pub(crate) async fn restore(&self, site: &GatewaySite) {
         let reading = async {
             for tenant in site.tenants() {
@@ -141,14 +151,14 @@ impl SharedStore {
         }
     }
 
-    /// Shares until nobody waits for it any more.
+    /// Shares until no task waits for it any more.
     pub(crate) async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
         let mut next = Instant::now();
         loop {
             if Instant::now() >= next {
                 next = Instant::now() + ANNOUNCE_EVERY;
-                // It is for people: what fails here, the exchange below tells of.
+                // Announcing is only for people: the exchange below reports a failure of the store.
                 let _ = self.announce(&site).await;
             }
             for tenant in site.tenants() {
@@ -158,7 +168,7 @@ impl SharedStore {
                     Err(error) => {
                         self.failures.add(1);
                         self.note_failure(&error);
-                        // When it answers again it may know nothing.
+                        // After an outage the store may be empty.
                         tenant.begin_sharing();
                     }
                 }
@@ -192,7 +202,8 @@ impl SharedStore {
             }
         }
         if place.read.is_none() {
-            // The place in the stream first: what is written while all is read comes once more, and changes nothing.
+            // The position in the stream is read first: anything that is written while all is read
+            // appears once more, and changes nothing.
             let last = self.last_change(tenant).await?;
             if self.read_forgets(site, tenant).await? {
                 place.sweep.hurry();
@@ -204,7 +215,8 @@ impl SharedStore {
         self.sweep(site, tenant, &mut place.sweep).await
     }
 
-    /// Writes what this gateway has learnt since the last time, of [`WRITTEN`] networks at most; of how many that was.
+    /// Writes the new records of this gateway, of [`WRITTEN`] networks at most; returns the number
+    /// of networks.
     async fn write(
         &self,
         site: &GatewaySite,
@@ -227,7 +239,7 @@ impl SharedStore {
         Ok(shared.networks.len())
     }
 
-    /// What writes all of `shared`, or nothing.
+    /// Returns a transaction that writes all of `shared`, or nothing.
     fn writing(&self, tenant: &Tenant, shared: &Unshared) -> Pipeline {
         let records_key = self.records_key(tenant, self.origin);
         let mut pipeline = redis::pipe();
@@ -262,7 +274,7 @@ impl SharedStore {
         pipeline.xadd_maxlen(key(tenant, "changes"), limit, "*", &entry).ignore();
     }
 
-    /// Tells others that this gateway has written records.
+    /// Lists this gateway among those that have written records.
     fn list_origin(&self, pipeline: &mut Pipeline, tenant: &Tenant) {
         let origins = key(tenant, "origins");
         pipeline.sadd(&origins, self.origin).ignore();
@@ -281,10 +293,10 @@ impl SharedStore {
     }
 }
 
-/// How far a tenant's keys have been read.
+/// The read position in a tenant's keys.
 #[derive(Debug, Default)]
 struct Place {
-    /// The last entry of the stream; `None`: all records have to be read first.
+    /// The last entry of the stream that was read; `None`: all records have to be read first.
     read: Option<String>,
     sweep: Sweep,
 }
@@ -293,7 +305,7 @@ async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
     let take = |memory: &mut SiteMemory| {
         let unplaced = memory.unplaced();
         while !bytes.is_empty() {
-            // What cannot be read is of a newer version, or of no gateway.
+            // An unreadable record is from a newer version, or from no gateway.
             let Ok(record) = decode(&mut bytes) else { break };
             if counts_now(site, &record) {
                 site.counts.merged.add(u64::from(memory.merge(&record)));
@@ -304,7 +316,7 @@ async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
     note_unplaced(site, tenant.change(take).await);
 }
 
-/// Whether a record is neither too old to count nor of a time that has not come.
+/// Returns true if a record is neither too old to count nor from the future.
 fn counts_now(site: &GatewaySite, record: &SiteRecord) -> bool {
     let now = u64::from(ticks(site.clock.now()));
     let retention = u64::try_from(site.rules().retention.as_nanos() >> 30).unwrap_or(u64::MAX);
@@ -312,7 +324,7 @@ fn counts_now(site: &GatewaySite, record: &SiteRecord) -> bool {
     heard <= now + u64::from(CLOCKS_DIFFER) && heard.saturating_add(retention) >= now
 }
 
-/// So many records are of gateways for which there is no place.
+/// Counts records that were dropped because a memory keeps a limited number of gateways apart.
 fn note_unplaced(site: &GatewaySite, records: u64) {
     if records > 0 && site.counts.unplaced.get() == 0 {
         let what = "the shared store has records of more than 64 gateways within `retention`: those of the others are not taken; \
@@ -323,7 +335,8 @@ fn note_unplaced(site: &GatewaySite, records: u64) {
 }
 
 fn key(tenant: &Tenant, what: &str) -> String {
-    // In braces: a cluster keeps all keys of a tenant on one server, so that transactions are whole.
+    // Braces make a cluster keep all keys of a tenant on one server, so that transactions are
+    // atomic.
     format!("headstart:2:{{{}}}:{what}", tenant.name)
 }
 

@@ -1,5 +1,6 @@
-//! What is known, on disk (redb: one file, transactions that are whole or not there, whenever the process ends). Each snapshot replaces the
-//! last one in one transaction. Blocks of many records make reading ten million of them a matter of seconds.
+//! The memory on disk. The file is a redb database, whose transactions are atomic, whenever the
+//! process ends. Each snapshot replaces the last one in one transaction. Blocks of many records
+//! make reading ten million of them a matter of seconds.
 
 use super::codec::{decode, encode};
 use crate::os::clock::{CLOCKS_DIFFER, ticks};
@@ -15,21 +16,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Tenant and number of a block to its records (module `codec`).
+/// Records (module `codec`) by tenant and number of a block.
 const BLOCKS: TableDefinition<'_, (&str, u32), &[u8]> = TableDefinition::new("blocks-2");
-/// Tenant and network to when it was forgotten last.
+/// Time of the last forgetting by tenant and network.
 const FORGETS: TableDefinition<'_, (&str, &str), u32> = TableDefinition::new("forgets-1");
 /// Numbers of the gateway itself.
 const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
-/// Of these, by which number its records are told apart from other gateways'.
+/// The key in `FACTS` of the number that distinguishes this gateway's records from others'.
 const ORIGIN: &str = "origin";
-/// Bytes of a block, about. With a record more and what redb adds it has to fit into a page, which is a power of two.
+/// Approximate size of a block, bytes. With one more record and redb's overhead it must fit into a
+/// page, which is a power of two.
 const BLOCK: usize = (256 << 10) - 4096;
 /// State files of gateways of every version.
 pub(crate) const STATE: StateFormat = StateFormat {
     service: "gateway",
     tables: &["blocks-", "forgets-"],
-    // It is written whole and read once.
+    // The file is written whole and read once, so a small cache suffices.
     cache: 4 << 20,
 };
 
@@ -38,12 +40,12 @@ pub(crate) const STATE: StateFormat = StateFormat {
 pub struct SnapshotFile {
     database: Database,
     file: PathBuf,
-    /// What had been taken and forgotten when it was last written.
+    /// Change counter of the site at the last write.
     saved: Mutex<Option<u64>>,
 }
 
 impl SnapshotFile {
-    /// Opens it, or makes one. One that is damaged is put aside.
+    /// Opens the file, or creates one. A damaged file is moved aside.
     ///
     /// # Errors
     /// The same errors as [`StateFormat::open`].
@@ -55,7 +57,7 @@ impl SnapshotFile {
         Ok(Self { database: opened.database, file: file.to_owned(), saved: Mutex::default() })
     }
 
-    /// Refuses what no snapshot can be; the file may be in use.
+    /// Refuses a file that cannot be a snapshot; the file may be in use.
     ///
     /// # Errors
     /// The same errors as [`StateFormat::check`].
@@ -63,7 +65,7 @@ impl SnapshotFile {
         STATE.check(file).map_err(|why| format!("state: {why}"))
     }
 
-    /// The number by which this gateway's records are told apart from others', drawn once.
+    /// Returns the number that distinguishes this gateway's records from others', drawn once.
     ///
     /// # Errors
     /// If it cannot be read or kept.
@@ -73,7 +75,7 @@ impl SnapshotFile {
 
     fn read_origin(&self) -> Result<u32, redb::Error> {
         let writing = self.database.begin_write()?;
-        // The first transaction makes a table by which the file is known as a gateway's.
+        // The first transaction makes a table that marks the file as a gateway's.
         drop(writing.open_table(FORGETS)?);
         let known = writing.open_table(FACTS)?.get(ORIGIN)?.map(|kept| kept.value());
         let origin = match known {
@@ -88,17 +90,17 @@ impl SnapshotFile {
         Ok(origin)
     }
 
-    /// Gives the tenants of `site` what the file has of them; how many records.
+    /// Restores the tenants of `site` from the file; returns the number of records.
     ///
     /// # Errors
-    /// If it cannot be read. What is wrong with a block costs the rest of that block.
+    /// If it cannot be read. A fault in a block costs the rest of that block.
     pub fn restore(&self, site: &GatewaySite) -> Result<usize, String> {
         self.read(site).map_err(|error| self.named(error))
     }
 
     fn read(&self, site: &GatewaySite) -> Result<usize, redb::Error> {
         let reading = self.database.begin_read()?;
-        // Records of before are not restored.
+        // Records of before a forgetting are not restored.
         read_forgets(&reading, site)?;
         let table = match reading.open_table(BLOCKS) {
             Ok(table) => table,
@@ -115,7 +117,7 @@ impl SnapshotFile {
             let mut memory = tenant.memory_mut();
             let taken = self.take_block(&mut memory, (number, block.value()), newest);
             if number == 0 {
-                // The others have about as many records: room for all is made once.
+                // The other blocks have about as many records, so memory for all is reserved once.
                 let last = table.range((name, 0)..=(name, u32::MAX))?.next_back().transpose()?;
                 memory.reserve(taken * last.map_or(0, |(key, _)| key.value().1 as usize));
             }
@@ -124,7 +126,7 @@ impl SnapshotFile {
         Ok(kept)
     }
 
-    /// Tells `memory` the records of a block; how many of them are news.
+    /// Merges the records of a block into `memory`; returns how many of them were new.
     fn take_block(
         &self,
         memory: &mut SiteMemory,
@@ -148,7 +150,8 @@ impl SnapshotFile {
         kept
     }
 
-    /// Writes what the tenants of `site` know; false if nothing has changed since it was last written.
+    /// Writes the memory of `site`'s tenants; returns false if nothing has changed since the last
+    /// write.
     ///
     /// # Errors
     /// If it cannot be written: the last snapshot stays.
@@ -171,7 +174,7 @@ impl SnapshotFile {
         }
     }
 
-    /// Writes what was forgotten, and nothing else: that takes no longer where much is known.
+    /// Writes only the forgotten networks, which takes the same time however large the memory is.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -198,7 +201,7 @@ impl SnapshotFile {
                 })?;
             }
         }
-        // Last: what is forgotten while the rest is written may be in the blocks.
+        // This is last: a network that is forgotten while the rest is written may be in the blocks.
         write_forgets(&writing, site)?;
         writing.commit()?;
         Ok(())
@@ -209,8 +212,9 @@ impl SnapshotFile {
     }
 }
 
-/// Writes what a tenant knows, block by block, since all of it would take as much memory once more. The tenant takes no reports
-/// meanwhile, and goes on to answer; the disk is waited for after that.
+/// Writes a tenant's memory block by block, since all of it would take as much memory once more.
+/// The tenant takes no reports meanwhile, and goes on to answer; the wait for the disk is after
+/// that.
 fn write_blocks(
     tenant: &Tenant,
     mut write: impl FnMut(&[u8]) -> Result<(), redb::Error>,
@@ -243,7 +247,7 @@ fn write_forgets(writing: &WriteTransaction, site: &GatewaySite) -> Result<(), r
 fn read_forgets(reading: &ReadTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
     let table = match reading.open_table(FORGETS) {
         Ok(table) => table,
-        // Of an older version.
+        // The file is from an older version.
         Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
         Err(error) => return Err(error.into()),
     };

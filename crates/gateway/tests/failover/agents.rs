@@ -1,4 +1,5 @@
-//! Agents: clients of gateways as the agent has one, each with a thread that reports and asks at a steady rate.
+//! Agents: clients of gateways like the agent's, each with a thread that reports and asks at a
+//! steady rate.
 
 use super::processes::Trio;
 use crate::bed::report;
@@ -12,24 +13,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What is due is done so often.
+/// Time between two rounds of due work.
 const TICK: Duration = Duration::from_millis(2);
-/// The first network that reports are of: 1.0.0.0/24.
+/// The network of the first report: 1.0.0.0/24.
 const FIRST_NETWORK: u32 = 1 << 16;
-/// Reports of an agent at most.
+/// Maximum number of reports of an agent.
 const MOST_REPORTS: u32 = 1 << 20;
 
-/// Which report of all agents: its network.
+/// The number of a report among all agents; it determines its network.
 pub(super) type ReportNumber = u32;
 
-/// What each agent does a second.
+/// The load of each agent per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgentLoad {
     pub(super) reports_per_s: u32,
     pub(super) questions_per_s: u32,
 }
 
-/// An agent at work.
+/// A running agent.
 pub(super) struct Agent {
     pub(super) number: usize,
     client: Arc<SiteClient<()>>,
@@ -38,7 +39,7 @@ pub(super) struct Agent {
     thread: Option<JoinHandle<Handed>>,
 }
 
-/// What it has heard of gateways.
+/// Events of gateways that it has received.
 #[derive(Debug, Default)]
 struct Heard {
     connected: Vec<Instant>,
@@ -46,14 +47,14 @@ struct Heard {
     longest_silence: Duration,
 }
 
-/// What an agent has handed to its client.
+/// The reports that an agent has handed to its client.
 #[derive(Debug, Default)]
 pub(super) struct Handed {
     /// Reports, each with its time.
     pub(super) reports: Vec<(ReportNumber, Instant)>,
-    /// Of these, reports that the client had no room for.
+    /// Number of reports that were dropped because the client's queue was full.
     pub(super) dropped: u64,
-    /// And reports that gateways refused.
+    /// Number of reports that gateways refused.
     pub(super) refused: u64,
 }
 
@@ -65,7 +66,7 @@ impl Heard {
 }
 
 impl Agent {
-    /// Prefers the gateway of its number, in turn, and begins to report and to ask.
+    /// Starts to report and to ask; it prefers the gateway of its number, in turn.
     pub(super) fn start(trio: &Trio, number: usize, load: AgentLoad) -> Self {
         let heard = Arc::new(Mutex::new(Heard::default()));
         let hearing = Arc::clone(&heard);
@@ -84,12 +85,12 @@ impl Agent {
         Self { number, client, heard, is_over, thread: Some(thread) }
     }
 
-    /// The gateway that it speaks with; empty if there is none.
+    /// Returns the gateway that it is connected with; empty if there is none.
     pub(super) fn gateway(&self) -> String {
         self.client.status().gateway.unwrap_or_default()
     }
 
-    /// Until gateways answer.
+    /// Waits until gateways answer.
     pub(super) fn wait_for_answers(&self) {
         for _ in 0..1500 {
             if lock(&self.heard).last_answer.is_some() {
@@ -100,13 +101,13 @@ impl Agent {
         panic!("no answers: {:?}", self.client.status());
     }
 
-    /// How long after `at` it was connected with a gateway again.
+    /// Returns how long after `at` it was connected with a gateway again.
     pub(super) fn connected_after(&self, at: Instant) -> Option<Duration> {
         let heard = lock(&self.heard);
         heard.connected.iter().find_map(|then| then.checked_duration_since(at))
     }
 
-    /// The longest that it has gone without an answer since this was asked last, up to now.
+    /// Returns the longest time without an answer since the last call, up to now.
     pub(super) fn take_longest_silence(&self) -> Duration {
         let mut heard = lock(&self.heard);
         let since_last = heard.last_answer.map(|last| now().saturating_duration_since(last));
@@ -145,7 +146,7 @@ fn config(trio: &Trio, number: usize) -> ClientConfig {
     }
 }
 
-/// Reports and asks what is due, until `is_over`.
+/// Sends due reports and questions until `is_over`.
 fn work(client: &SiteClient<()>, agent: usize, load: AgentLoad, is_over: &AtomicBool) -> Handed {
     let (begin, mut handed, mut asked) = (now(), Handed::default(), 0);
     while !is_over.load(Ordering::Relaxed) {
@@ -165,12 +166,12 @@ fn work(client: &SiteClient<()>, agent: usize, load: AgentLoad, is_over: &Atomic
     handed
 }
 
-/// The network of a report.
+/// Returns the network of a report.
 fn network_of(number: ReportNumber) -> String {
     format!("{}/24", Ipv4Addr::from_bits((FIRST_NETWORK + number) << 8))
 }
 
-/// The report of a network, if reports are of it.
+/// Returns the report of a network, if there is one.
 pub(super) fn number_of(network: Ipv4Addr) -> Option<ReportNumber> {
     (network.to_bits() >> 8).checked_sub(FIRST_NETWORK)
 }

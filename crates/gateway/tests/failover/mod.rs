@@ -1,7 +1,8 @@
-//! Three gateways over one store, each a process of its own, which are killed and started again one after the other while agents
-//! report and ask: for how long an agent goes without an answer, and which reports count how often.
+//! Three gateways over one store, each a separate process, are killed and restarted one after the
+//! other while agents report and ask. The test measures for how long an agent has no answer, and
+//! how often each report counts.
 //!
-//! Each report is of a network of its own. So the store tells of each one whether it was counted, and how often.
+//! Each report has a network of its own, so the store shows for each one how often it counts.
 
 mod agents;
 mod processes;
@@ -16,66 +17,68 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// All that was reported is acknowledged within so long after the load.
+/// Longest time after the load until all reports are acknowledged.
 const FLUSH: Duration = Duration::from_secs(60);
 
-/// What is asked of the gateways, and what is done to them.
+/// The load of the gateways, and their kills.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FailoverLoad {
-    /// Agents; each has a certificate and a thread of its own.
+    /// Number of agents; each has a certificate and a thread of its own.
     pub(crate) agents: usize,
-    /// Reports of all agents a second.
+    /// Reports of all agents per second.
     pub(crate) reports_per_s: u32,
-    /// Questions of all agents a second.
+    /// Questions of all agents per second.
     pub(crate) questions_per_s: u32,
-    /// How often a gateway is killed: each time the one that has the most agents.
+    /// Number of kills: each time of the gateway that has the most agents.
     pub(crate) kills: usize,
-    /// Between two kills. The killed gateway starts again after half of it.
+    /// Time between two kills. The killed gateway restarts after half of it.
     pub(crate) between: Duration,
-    /// The command that is a gateway with this configuration until its standard input ends.
+    /// Returns the command that runs a gateway with this configuration until its standard input
+    /// ends.
     pub(crate) gateway: fn(&Path) -> Command,
 }
 
-/// What one kill did.
+/// The effect of one kill.
 #[derive(Clone, Debug)]
 pub(crate) struct Kill {
     pub(crate) at: Instant,
-    /// From the kill until each agent of the killed gateway was connected with another one; `None`: it was not.
+    /// Time from the kill until each agent of the killed gateway was connected with another one;
+    /// `None`: it was not.
     pub(crate) followed: Vec<Option<Duration>>,
-    /// The longest that each agent of the killed gateway went without an answer.
+    /// Longest time without an answer of each agent of the killed gateway.
     pub(crate) silent: Vec<Duration>,
-    /// The same of the other agents: what the machine does.
+    /// Longest time without an answer of the other agents: the effect of the machine.
     pub(crate) silent_beside: Vec<Duration>,
 }
 
 /// A report that was acknowledged and is not in the store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostReport {
-    /// The kill that was nearest.
+    /// The nearest kill.
     pub(crate) kill: usize,
-    /// When the agent handed it to its client, seconds after that kill.
+    /// Time at which the agent handed it to its client, seconds after that kill.
     pub(crate) after_s: f64,
 }
 
-/// What came of it all.
+/// The results of the whole run.
 #[derive(Clone, Debug)]
 pub(crate) struct FailoverOutcome {
     pub(crate) kills: Vec<Kill>,
-    /// Reports. Each was acknowledged, unless it was dropped.
+    /// Number of reports sent. Each was acknowledged, unless it was dropped.
     pub(crate) sent: u64,
-    /// Reports that the clients had no room for.
+    /// Number of reports dropped because a client's queue was full.
     pub(crate) dropped: u64,
-    /// Reports that gateways refused.
+    /// Number of reports that gateways refused.
     pub(crate) refused: u64,
-    /// Reports that the store has, each once.
+    /// Number of reports that the store has, each once.
     pub(crate) counted: u64,
-    /// Reports that the store has more than once.
+    /// Number of reports that the store has more than once.
     pub(crate) twice: u64,
     pub(crate) lost: Vec<LostReport>,
 }
 
 impl FailoverLoad {
-    /// Runs it; `None`, having said so, where there is no Redis.
+    /// Runs it; reports a skip and returns `None` if there is no Redis.
     pub(crate) fn run(&self) -> Option<FailoverOutcome> {
         let mut trio = Trio::start(self.gateway)?;
         let load = AgentLoad {
@@ -142,7 +145,7 @@ impl LostReport {
 }
 
 impl FailoverOutcome {
-    /// The longest that any agent of a killed gateway went without an answer.
+    /// Returns the longest time without an answer of any agent of a killed gateway.
     pub(crate) fn longest_silence(&self) -> Duration {
         self.kills.iter().flat_map(|kill| &kill.silent).copied().max().unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Networks that each gateway has room for: one for each report.
+/// Capacity of each gateway: a network for each report.
 const NETWORKS: &str = "max-networks = 8000000";
 
 /// Three gateways over one store.
@@ -18,7 +18,7 @@ pub(crate) struct Trio {
     gateways: Vec<GatewayProcess>,
 }
 
-/// A gateway in a process of its own; killed when it goes.
+/// A gateway in a separate process, which is killed when this is dropped.
 struct GatewayProcess {
     bed: Bed,
     address: SocketAddr,
@@ -27,7 +27,7 @@ struct GatewayProcess {
 }
 
 impl Trio {
-    /// Starts all; `None`, having said so, where there is no Redis.
+    /// Starts all; reports a skip and returns `None` if there is no Redis.
     pub(super) fn start(command: fn(&Path) -> Command) -> Option<Self> {
         let redis = Redis::start()?;
         let first = Bed::new("");
@@ -41,17 +41,17 @@ impl Trio {
         Some(Self { redis, gateways })
     }
 
-    /// Where agents reach the gateways.
+    /// Returns the gateways' addresses for agents.
     pub(super) fn addresses(&self) -> Vec<String> {
         self.gateways.iter().map(|gateway| gateway.address.to_string()).collect()
     }
 
-    /// The folder with the site's authority.
+    /// Returns the folder with the site's authority.
     pub(super) fn bed(&self) -> &Bed {
         &self.gateways[0].bed
     }
 
-    /// `kill -9` of the gateway at `address`; when that was.
+    /// Kills the gateway at `address` (`kill -9`); returns the time of the kill.
     pub(super) fn kill(&mut self, address: &str) -> Instant {
         let gateway = self.gateway(address);
         let at = super::agents::now();
@@ -59,7 +59,7 @@ impl Trio {
         at
     }
 
-    /// Starts it again, with what it has on disk.
+    /// Restarts it with its state on disk.
     pub(super) fn start_again(&mut self, address: &str) {
         self.gateway(address).run();
     }

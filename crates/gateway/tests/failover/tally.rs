@@ -1,4 +1,4 @@
-//! What is in the store at the end, read as any gateway would.
+//! Reads the final contents of the store, as any gateway would.
 
 use super::agents::{ReportNumber, number_of};
 use gateway::storage::codec::decode;
@@ -8,10 +8,11 @@ use std::net::IpAddr;
 use std::thread;
 use std::time::Duration;
 
-/// Gateways write what they have learnt every fifth of a second: after so long without a change they have written all.
+/// Time without a change after which gateways have written everything; they write changes every
+/// fifth of a second.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// How often each report counts, by whichever gateways.
+/// Returns how often each report counts, in the records of all gateways.
 pub(super) fn counted(redis: u16) -> HashMap<ReportNumber, u32> {
     let client = redis::Client::open(format!("redis://127.0.0.1:{redis}/0")).unwrap();
     let mut connection = client.get_connection().unwrap();
@@ -39,14 +40,14 @@ pub(super) fn counted(redis: u16) -> HashMap<ReportNumber, u32> {
     counts
 }
 
-/// The hashes of all gateways.
+/// Returns the hashes of all gateways.
 fn hashes(connection: &mut Connection) -> Vec<String> {
     let origins: Vec<u32> =
         redis::cmd("SMEMBERS").arg("headstart:2:{site}:origins").query(connection).unwrap();
     origins.into_iter().map(|origin| format!("headstart:2:{{site}}:records:{origin}")).collect()
 }
 
-/// How many records these have.
+/// Returns the number of records in them.
 fn records(connection: &mut Connection) -> u64 {
     let keys = hashes(connection);
     keys.iter().map(|key| redis::cmd("HLEN").arg(key).query::<u64>(connection).unwrap()).sum()

@@ -1,5 +1,5 @@
-//! What holders of certificates may, while rules and the list of revoked certificates change under
-//! open streams.
+//! Permissions of certificates' holders, while rules and the list of revoked certificates change
+//! under open streams.
 
 use crate::bed::{Bed, Running, batch, network, query, report, send};
 use gateway::config::DaemonConfig;
@@ -16,12 +16,12 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
-/// Nothing here takes longer. After ten seconds a subscriber is sent a message in any case.
+/// Longest time of any step. After ten seconds a subscriber gets a message in any case.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// A network that a narrower rule leaves, and one that it takes away.
+/// A network that a narrower rule permits, and one that it excludes.
 const LEFT: &str = "10.1.2.0/24";
 const TAKEN: &str = "192.0.2.0/24";
-/// `agent` may report of and ask for part of what its tenant may.
+/// `agent` may report of and ask for a part of its tenant's networks.
 const ONLY_AGENT: &str =
     "[[tenant.only]]\nname = \"agent\"\nreport = [\"10.1.0.0/16\"]\nask = [\"10.1.0.0/16\"]\n";
 
@@ -35,14 +35,14 @@ fn holder(name: &str) -> Identity {
     }
 }
 
-/// From now on the rules of the file as `change` leaves it.
+/// Applies the rules of the file as `change` rewrites it.
 fn set_rules(bed: &Bed, running: &Running, change: impl Fn(String) -> String) {
     let text = bed.text("gateway.toml");
     fs::write(bed.file("gateway.toml"), change(text)).unwrap();
     running.site.set_rules(DaemonConfig::read(&bed.file("gateway.toml")).unwrap().rules);
 }
 
-/// Receives updates until one is of `LEFT`; returns their networks.
+/// Receives updates until one is for `LEFT`; returns their networks.
 async fn networks_until_left(updates: &mut Streaming<Update>) -> Vec<String> {
     let mut networks = Vec::new();
     let received = async {
@@ -67,14 +67,14 @@ async fn report_both(bed: &Bed, running: &Running, number: u64) {
 }
 
 /// `agent` wants both networks and may ask for one. `shop` may ask for both and wants one. Each
-/// receives that one alone, of what is known at first and of what changes.
+/// receives only that one, both in the initial estimates and in the changes.
 #[tokio::test]
 async fn a_subscriber_receives_only_networks_that_it_wants_and_may_ask_for() {
     let bed = Bed::new(ONLY_AGENT);
     let running = bed.run().await;
     report_both(&bed, &running, 1).await;
     let shop = bed.issue(HolderRole::Agent, "site", "shop");
-    // Whoever wants a network wants all networks within.
+    // A subscriber that wants a network wants all networks within.
     let subscribers =
         [(bed.agent(), vec!["10.0.0.0/8", "192.0.0.0/16"]), (shop, vec!["10.0.0.0/8"])];
     for (first, (shown, wanted)) in [2, 5].into_iter().zip(subscribers) {
@@ -91,7 +91,7 @@ async fn a_subscriber_receives_only_networks_that_it_wants_and_may_ask_for() {
     running.handle.end().await.unwrap();
 }
 
-/// A list of networks is looked through for every update, so that its length is bounded.
+/// Each update searches a subscriber's list of networks, so its length is bounded.
 #[tokio::test]
 async fn a_subscriber_names_at_most_1024_networks() {
     let bed = Bed::new("");
@@ -106,7 +106,7 @@ async fn a_subscriber_names_at_most_1024_networks() {
     running.handle.end().await.unwrap();
 }
 
-/// A stream of each kind is open when its holder's rule becomes narrower. What follows on it is
+/// A stream of each kind is open when its holder's rule becomes narrower. Later messages on it are
 /// judged by the new rule.
 #[tokio::test]
 async fn a_narrower_rule_is_in_force_on_streams_that_are_open() {
@@ -141,8 +141,7 @@ async fn next_ack(acks: &mut Streaming<ReportAck>) -> ReportAck {
     timeout(PATIENCE, acks.message()).await.unwrap().unwrap().unwrap()
 }
 
-/// A session that began before goes on by the rules in force: with the tenant that is there now, or
-/// not at all.
+/// An older session goes on by the rules in force: with the current tenant, or not at all.
 #[tokio::test]
 async fn a_session_goes_on_by_the_rules_in_force() {
     let bed = Bed::new("");
@@ -154,7 +153,7 @@ async fn a_session_goes_on_by_the_rules_in_force() {
     assert!(!session.is_current());
     session.renew().unwrap();
     assert!(session.is_current() && !session.speaker().allowed.may_ask(&TAKEN.parse().unwrap()));
-    // The tenant goes, and comes back between two messages: it knows nothing of before.
+    // The tenant is removed and added again between two messages: its memory is empty.
     let (site, shop) = ("name = \"site\"", "name = \"shop\"");
     set_rules(&bed, &running, |text| text.replace(site, shop));
     let mut meanwhile = session.clone();
@@ -180,7 +179,7 @@ async fn a_certificate_is_good_in_its_last_second() {
         let now = SiteClock::wall_seconds();
         let identity = Identity { not_after: now - before_s, ..holder("agent") };
         let checked = running.site.check_certificate(&identity);
-        // The same second before and after.
+        // The comparison is valid only if the second is the same before and after.
         if SiteClock::wall_seconds() == now {
             return checked;
         }
@@ -190,7 +189,7 @@ async fn a_certificate_is_good_in_its_last_second() {
 }
 
 /// An idle stream ends as soon as the list names its certificate, also if another line of the list
-/// has a fault, and as soon as its tenant is gone. By itself it would be looked at once a minute.
+/// has a fault, and as soon as its tenant is gone. Otherwise it would be checked once a minute.
 #[tokio::test]
 async fn an_idle_stream_ends_when_its_holder_loses_its_right() {
     let bed = Bed::new("");
@@ -210,8 +209,8 @@ async fn an_idle_stream_ends_when_its_holder_loses_its_right() {
     running.handle.end().await.unwrap();
 }
 
-/// A reload takes a tenant away. Its agents are refused in the handshake from then on, so that they
-/// are told why.
+/// A reload removes a tenant. Its agents are refused in the handshake from then on, so that they
+/// learn the reason.
 #[tokio::test]
 async fn after_a_reload_a_handshake_asks_for_the_tenants_of_the_new_rules() {
     let bed = Bed::new("[[tenant]]\nname = \"shop\"\n");

@@ -1,4 +1,4 @@
-//! A gateway in a folder of its own, and clients with certificates of any kind.
+//! A gateway in its own folder, and clients with certificates of any kind.
 
 use gateway::config::init::FirstGateway;
 use gateway::daemon::{Daemon, DaemonHandle};
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
-/// What gateways of one site have in common.
+/// Files that gateways of one site share.
 const SHARED_FILES: [&str; 8] = [
     "ca.pem",
     "ca.key",
@@ -34,7 +34,7 @@ pub(crate) struct Bed {
     pub(crate) folder: PathBuf,
 }
 
-/// A gateway that runs.
+/// A running gateway.
 pub(crate) struct Running {
     pub(crate) handle: DaemonHandle,
     pub(crate) site: Arc<GatewaySite>,
@@ -49,7 +49,7 @@ impl Drop for Bed {
 }
 
 impl Bed {
-    /// A first gateway with `more` behind its configuration, on free ports.
+    /// Sets up a first gateway with `more` after its configuration, on free ports.
     pub(crate) fn new(more: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!(
@@ -70,7 +70,7 @@ impl Bed {
         bed
     }
 
-    /// A gateway's folder with the certificates of this one, so that agents may ask either.
+    /// Sets up another gateway's folder with the same certificates, so that agents may ask either.
     pub(crate) fn beside(&self) -> Self {
         let bed = Self::new("");
         for name in SHARED_FILES {
@@ -79,12 +79,12 @@ impl Bed {
         bed
     }
 
-    /// Has the gateway share over a Redis server of this machine.
+    /// Makes the gateway share over a Redis server of this machine.
     pub(crate) fn share_over(&self, redis: u16) {
         self.add_key(&format!("redis = \"redis://127.0.0.1:{redis}/0\""));
     }
 
-    /// A line more of its configuration, before the first table.
+    /// Adds a line to its configuration, before the first table.
     pub(crate) fn add_key(&self, line: &str) {
         let text = self.text("gateway.toml").replace("retention", &format!("{line}\nretention"));
         fs::write(self.file("gateway.toml"), text).unwrap();
@@ -109,12 +109,12 @@ impl Bed {
         Authority::of_pem(&self.text("ca.pem"), &self.text("ca.key")).unwrap()
     }
 
-    /// A certificate of the site's authority.
+    /// Issues a certificate of the site's authority.
     pub(crate) fn issue(&self, role: HolderRole, tenant: &str, name: &str) -> Issued {
         self.authority().client(system_time(), 1, role, (tenant, name)).unwrap()
     }
 
-    /// One that ended an hour ago or so.
+    /// Issues a certificate that ended about an hour ago.
     pub(crate) fn expired(&self) -> Issued {
         let then: SystemTime = system_time() - Duration::from_secs(2 * 86_400);
         self.authority().client(then, 1, HolderRole::Agent, ("site", "old")).unwrap()
@@ -141,7 +141,7 @@ impl Bed {
         connected.map(GatewayClient::new).map_err(|error| format!("{error:?}"))
     }
 
-    /// Asks once; the error of connecting or of the call.
+    /// Asks once; returns the error of connecting or of the call.
     pub(crate) async fn ask(&self, to: SocketAddr, shown: Option<&Issued>) -> Result<(), String> {
         let mut client = self.connect(to, shown).await?;
         let asked = client.ask(query("192.0.2.0/24")).await;
@@ -157,7 +157,7 @@ pub(crate) fn query(text: &str) -> Query {
     Query { id: 7, network: Some(network(text)), size: 0 }
 }
 
-/// A connection to `text` whose window met a loss at `window` bytes.
+/// Returns the report of a connection to `text` whose window met a loss at `window` bytes.
 pub(crate) fn report(text: &str, window: u64) -> Report {
     Report { window, ..report_of(network(text)) }
 }
@@ -166,7 +166,7 @@ pub(crate) fn batch(sequence: u64, reports: Vec<Report>) -> ReportBatch {
     ReportBatch { epoch: 1, sequence, collector: Collector::Agent.into(), reports, status: None }
 }
 
-/// Sends batches and gathers what comes back until the end.
+/// Sends batches and returns all acknowledgements until the end.
 pub(crate) async fn send(
     client: &mut GatewayClient<Channel>,
     batches: Vec<ReportBatch>,
@@ -179,14 +179,14 @@ pub(crate) async fn send(
     Ok(all)
 }
 
-/// What HTTP answers: the status line's code, and the body.
+/// Returns the answer of HTTP: the status code, and the body.
 pub(crate) async fn get(to: SocketAddr, path: &str) -> (u16, String) {
     let (head, body) = get_as(to, path, &to.to_string()).await;
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
     (code, body)
 }
 
-/// The same by the name `host`; the head of the answer, and the body.
+/// Returns the answer of HTTP under the name `host`: its head, and the body.
 pub(crate) async fn get_as(to: SocketAddr, path: &str, host: &str) -> (String, String) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(to).await.unwrap();

@@ -1,4 +1,5 @@
-//! The dashboard in a real browser: it fills itself without an error, and nothing of it is wider than the window.
+//! The dashboard in a real browser: it loads its data without an error, and no element is wider
+//! than the window.
 
 use crate::bed::{Bed, Running, batch, get, report, send};
 use gateway_proto::v1::{HostStatus, ReportBatch};
@@ -11,12 +12,13 @@ use test_support::Need;
 const HTML: &str = include_str!("../../src/http/dashboard.html");
 const CSS: &str = include_str!("../../src/http/dashboard.css");
 const JS: &str = include_str!("../../src/http/dashboard.js");
-/// Widths of a telephone and of a desk's screen, px.
+/// Widths of a telephone's and a desktop's window, px.
 const WIDTHS: [u64; 2] = [400, 1400];
-/// The background of [`CSS`] under each of a browser's two colour schemes, as Chromium numbers these: dark 0, light 1.
+/// The background of [`CSS`] under each of a browser's two colour schemes, as Chromium numbers
+/// these: dark 0, light 1.
 const SCHEMES: [(u8, &str); 2] = [(1, "rgb(255, 255, 255)"), (0, "rgb(20, 24, 31)")];
 
-/// Says to the page around it how wide it is, and what went wrong.
+/// A script that reports the page's width and errors to the page around it.
 const MEASURE: &str = r##"
 const errors = [];
 addEventListener("error", (event) => errors.push(String(event.message)));
@@ -32,7 +34,7 @@ setTimeout(() => {
 }, 1000);
 "##;
 
-/// What the page at `url` has become once it is loaded, and `time` ms of its own time later.
+/// Returns the DOM of the page at `url` once it is loaded, and `time` ms of its own time later.
 fn chromium(profile: &Path, scheme: u8, time: Option<u32>, url: &str) -> Output {
     Command::new("timeout")
         .args(["120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"])
@@ -46,7 +48,7 @@ fn chromium(profile: &Path, scheme: u8, time: Option<u32>, url: &str) -> Output 
         .unwrap()
 }
 
-/// A gateway that has something to show: a host with a long name, networks of both families.
+/// Starts a gateway with data to show: a host with a long name, networks of both families.
 async fn with_something(bed: &Bed) -> Running {
     let running = bed.run().await;
     let name = "a-host-with-a-name-as-long-as-certificates-allow.dc1.example.org";
@@ -59,7 +61,7 @@ async fn with_something(bed: &Bed) -> Running {
     running
 }
 
-/// The page as it is with `told` in the place of a gateway's answers, in frames of [`WIDTHS`].
+/// Writes the page with `told` in place of a gateway's answers, in frames of [`WIDTHS`].
 fn write_pages(folder: &Path, told: &Value) {
     let stub = format!(
         "const told = {told};\nwindow.fetch = () => new Promise(() => {{}});\n\
@@ -95,7 +97,8 @@ async fn the_dashboard_fits_and_works_in_a_browser() {
     }
     let bed = Bed::new("");
     let running = with_something(&bed).await;
-    // The page that is served, under its own content security policy. Its stream of events never ends, so it is looked at as it is loaded.
+    // This is the page as served, under its own content security policy. Its stream of events never
+    // ends, so the test looks at it right after loading.
     let url = format!("http://{}/", running.http);
     let profile = bed.file("profile");
     let served =

@@ -1,4 +1,5 @@
-//! Connections that say nothing: those without a certificate keep nobody out, and those whose certificate is heard no more end.
+//! Idle connections: those without a certificate keep no other out, and those whose certificate is
+//! no longer accepted end.
 
 use crate::bed::{Bed, Running, batch, get, query, report, send};
 use gateway::os::clock::system_time;
@@ -19,10 +20,11 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-/// More than any turn or place that the gateway has for them, and no more than it accepts from one address.
+/// Number of silent connections: more than the gateway's permits and slots, and no more than it
+/// accepts from one address.
 const SILENT: usize = 100;
 
-/// So many connections that send `bytes` and nothing more.
+/// Opens this many connections that send `bytes` and nothing more.
 async fn silent(running: &Running, bytes: &[u8]) -> Vec<TcpStream> {
     let mut all = Vec::new();
     for _ in 0..SILENT {
@@ -33,7 +35,7 @@ async fn silent(running: &Running, bytes: &[u8]) -> Vec<TcpStream> {
     all
 }
 
-/// A ClientHello of somebody who has no certificate.
+/// Returns the ClientHello of a client without a certificate.
 fn client_hello(bed: &Bed) -> Vec<u8> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(bed.file("ca.pem")).unwrap()).unwrap();
@@ -50,7 +52,8 @@ fn client_hello(bed: &Bed) -> Vec<u8> {
     bytes
 }
 
-/// With places for two connections, an agent is heard at once beside a hundred that send `bytes` and fall silent.
+/// With slots for two connections, an agent is accepted at once beside a hundred that send `bytes`
+/// and stop.
 async fn heard_beside(bed: &Bed, bytes: &[u8]) {
     bed.add_key("max-connections = 2");
     let running = bed.run().await;
@@ -74,7 +77,7 @@ async fn connections_that_only_say_hello_keep_nobody_out() {
     heard_beside(&bed, &hello).await;
 }
 
-/// Until the gateway says that so many connections have shown no certificate.
+/// Waits until the gateway counts this many connections without a certificate.
 async fn until_unproven(running: &Running, count: usize) {
     let expected = format!("headstart_gateway_unproven_connections {count}");
     let said = async {
@@ -93,7 +96,7 @@ async fn connections_that_say_nothing_end_after_a_second_and_are_counted() {
     until_unproven(&running, SILENT).await;
     let ended = async {
         for stream in &mut all {
-            // The end, or a reset.
+            // The result is the end of the stream, or a reset.
             assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0);
         }
     };
@@ -119,7 +122,7 @@ async fn places_are_for_connections_that_have_shown_a_certificate() {
     running.handle.end().await.unwrap();
 }
 
-/// A stream of each kind on which nothing is said; what the peer could say stays open.
+/// A stream of each kind, without messages; the peer's sending side stays open.
 struct Idle {
     _queries: tokio::sync::mpsc::Sender<Query>,
     _batches: tokio::sync::mpsc::Sender<ReportBatch>,
@@ -138,7 +141,7 @@ impl Idle {
         Self { _queries: queries, _batches: batches, answers, acks, updates }
     }
 
-    /// With what each of them ends.
+    /// Returns the status with which each of them ends.
     async fn ends(&mut self) -> [Status; 3] {
         let (answers, acks, updates) =
             tokio::join!(self.answers.message(), self.acks.message(), self.updates.message());
@@ -146,7 +149,7 @@ impl Idle {
     }
 }
 
-/// Each stream ends within `patience` for `why`, and then the connection.
+/// Checks that each stream ends within `patience` for `why`, and then the connection.
 async fn ends(running: &Running, idle: &mut Idle, patience: Duration, why: &str) {
     let ends = timeout(patience, idle.ends()).await.expect("idle streams end");
     for status in ends {
@@ -182,13 +185,13 @@ async fn idle_streams_and_their_connection_end_when_the_certificate_is_revoked()
 async fn idle_streams_and_their_connection_end_when_the_certificate_expires() {
     let bed = Bed::new("");
     let running = bed.run().await;
-    // A certificate of a day that has three seconds left.
+    // The certificate is valid for a day, of which three seconds are left.
     let then = system_time() + Duration::from_secs(3) - Duration::from_secs(86_400);
     let short: Issued =
         bed.authority().client(then, 1, HolderRole::Agent, ("site", "agent")).unwrap();
     let mut client = bed.connect(running.grpc, Some(&short)).await.unwrap();
     let mut idle = Idle::open(&mut client).await;
-    // Times in certificates are whole seconds, and so is the clock that they are held against.
+    // Times in certificates are whole seconds, and so is the clock that they are compared with.
     ends(&running, &mut idle, Duration::from_secs(6), "expired").await;
     running.handle.end().await.unwrap();
 }
@@ -200,12 +203,12 @@ async fn the_list_is_looked_at_while_a_snapshot_is_written() {
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let mut idle = Idle::open(&mut client).await;
-    // A change that does not end holds up the snapshot, as a slow disk does.
+    // A change that does not end delays the snapshot, as a slow disk does.
     let (hold, release) = mpsc::channel::<()>();
     let tenant = running.site.tenant("site").unwrap();
     let holding = std::thread::spawn(move || {
         let _memory = tenant.memory_mut();
-        // Not for ever, also where a thread of the test waits for it.
+        // The wait has a limit, in case a thread of the test waits for it.
         let _ = release.recv_timeout(Duration::from_secs(20));
     });
     tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -245,7 +248,8 @@ async fn questions_are_answered_while_reports_and_an_operator_wait_for_a_snapsho
     running.handle.end().await.unwrap();
 }
 
-/// A batch that has begun when the gateway is told to end is taken whole, though its reporter goes, and outlives the gateway.
+/// A batch that has started when the gateway is ordered to end is taken whole, though its reporter
+/// disconnects, and it outlives the gateway.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_has_begun_is_taken_whole_before_the_gateway_ends() {
     let bed = Bed::new("");
@@ -262,7 +266,7 @@ async fn a_batch_that_has_begun_is_taken_whole_before_the_gateway_ends() {
     let counts = Arc::clone(&running.site);
     let ending = tokio::spawn(running.handle.end());
     tokio::time::sleep(Duration::from_millis(200)).await;
-    // As an agent does that hears that the gateway ends.
+    // The agent drops its stream, as it does when it sees that the gateway ends.
     reported.abort();
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!ending.is_finished(), "it ends without the batch");
@@ -280,7 +284,7 @@ async fn a_batch_that_has_begun_is_taken_whole_before_the_gateway_ends() {
     again.handle.end().await.unwrap();
 }
 
-/// A thread reads the whole memory until the sender goes.
+/// A thread reads the whole memory until the sender is dropped.
 fn hold_whole(running: &Running) -> (mpsc::Sender<()>, std::thread::JoinHandle<()>) {
     let (hold, release) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
@@ -288,7 +292,7 @@ fn hold_whole(running: &Running) -> (mpsc::Sender<()>, std::thread::JoinHandle<(
     let reading = std::thread::spawn(move || {
         tenant.read_whole(|_| {
             begun.send(()).unwrap();
-            // Not for ever, also where a thread of the test waits for it.
+            // The wait has a limit, in case a thread of the test waits for it.
             let _ = release.recv_timeout(Duration::from_secs(20));
         });
     });

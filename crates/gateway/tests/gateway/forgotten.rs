@@ -1,4 +1,5 @@
-//! What an operator has forgotten stays forgotten: at other gateways, over restarts, and whoever writes old samples afterwards.
+//! A network that an operator made the site forget stays forgotten: at other gateways, over
+//! restarts, and if a gateway writes old samples afterwards.
 
 use crate::bed::{Bed, Running, batch, query, report, send};
 use crate::shared::{beside, learns};
@@ -10,17 +11,17 @@ use std::fs;
 use std::time::Duration;
 
 const NETWORK: &str = "192.0.2.0/24";
-/// One that nobody has forgotten.
+/// A network that was not forgotten.
 const KEPT: &str = "198.51.100.0/24";
 
-/// `running` takes ten reports of each network, as batch `number`.
+/// Makes `running` take ten reports of each network, as batch `number`.
 async fn learn(bed: &Bed, running: &Running, number: u64, networks: &[&str]) {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let reports = networks.iter().flat_map(|network| vec![report(network, 100_000); 10]);
     send(&mut client, vec![batch(number, reports.collect())]).await.unwrap();
 }
 
-/// An operator has `running` forget it.
+/// Makes `running` forget the network, as an operator.
 async fn forget(bed: &Bed, running: &Running) {
     let operator = bed.issue(HolderRole::Operator, "site", "ann");
     let mut operator = bed.connect(running.grpc, Some(&operator)).await.unwrap();
@@ -33,7 +34,7 @@ fn knows(running: &Running, network: &str) -> bool {
     tenant.memory().networks().any(|known| known.network.to_string() == network)
 }
 
-/// Waits until `running` knows it, or does not.
+/// Waits until `running` knows the network, or does not.
 async fn becomes(running: &Running, network: &str, known: bool) {
     for _ in 0..200 {
         if knows(running, network) == known {
@@ -44,7 +45,7 @@ async fn becomes(running: &Running, network: &str, known: bool) {
     panic!("{network}: not {known} in 10 s");
 }
 
-/// Waits until the store has been told.
+/// Waits until the store has the order.
 async fn is_told(redis: &Redis) {
     for _ in 0..200 {
         let told: u32 = redis.query(redis::cmd("ZCARD").arg("headstart:2:{site}:forgotten"));
@@ -81,8 +82,9 @@ async fn what_is_forgotten_while_the_store_is_down_is_told_when_it_is_back() {
     end(vec![a, b]).await;
 }
 
-/// Another gateway has heard of a network for half a minute, and once more after it was forgotten here; it writes all of its samples. That is what a
-/// busy gateway does within a fifth of a second.
+/// Another gateway has had reports of a network for half a minute, and one more after it was
+/// forgotten here; it writes all of its samples. A busy gateway does that within a fifth of a
+/// second.
 #[tokio::test]
 async fn samples_of_before_do_not_come_back_with_what_another_gateway_writes_later() {
     let Some(redis) = Redis::start() else { return };
@@ -104,7 +106,7 @@ async fn samples_of_before_do_not_come_back_with_what_another_gateway_writes_lat
         let records: Vec<_> = tenant.memory().records().collect();
         let of_network = records.iter().filter(|record| record.network.to_string() == NETWORK);
         let samples: Vec<_> = of_network.map(|record| (record.origin, record.len())).collect();
-        // Only the one of after.
+        // Only the later sample is left.
         assert_eq!(samples, [(OTHER, 1)]);
     }
     end(vec![a, c]).await;
@@ -127,7 +129,8 @@ async fn a_gateway_that_was_down_forgets_when_it_starts() {
     end(vec![a, b]).await;
 }
 
-/// The file as it is when the gateway is killed, read by another one. It was saved before the network was forgotten, and would be again after half a minute.
+/// Another gateway reads the file as it is when the first one is killed. It was saved before the
+/// network was forgotten, and the next save would be half a minute later.
 #[tokio::test]
 async fn a_gateway_that_is_killed_does_not_know_again_what_was_forgotten() {
     let bed = Bed::new("");
@@ -145,7 +148,7 @@ async fn a_gateway_that_is_killed_does_not_know_again_what_was_forgotten() {
         let again = after.run().await;
         let known = (knows(&again, NETWORK), knows(&again, KEPT));
         again.handle.end().await.unwrap();
-        // A copy of the middle of a transaction may be damaged; another one is not.
+        // A copy made during a transaction may be damaged; another copy is not.
         if known == (false, true) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Bytes from outside: any, and those of the corpus, which upset nothing.
+//! Bytes from outside, arbitrary ones and those of the corpus: none does harm.
 
 use crate::bed::{batch, network, query, report};
 use gateway::storage::codec::encode;
@@ -48,7 +48,7 @@ proptest! {
         restore(&bytes);
     }
 
-    /// Near to what is right: a good message with one byte changed, or cut.
+    /// Almost valid input: a good message with one byte changed, or cut.
     #[test]
     fn damaged_messages_are_heard_without_harm(at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
         let mut records = Vec::new();

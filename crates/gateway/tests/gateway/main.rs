@@ -1,4 +1,4 @@
-//! A whole gateway on ports of its own, asked and told over TLS as agents do.
+//! A whole gateway on ports of its own, which gets questions and reports over TLS as from agents.
 
 mod authorised;
 mod bed;

@@ -1,5 +1,5 @@
-//! The rights of an observer's certificate: it may report what packets show, announce visitors, and
-//! nothing else.
+//! The rights of an observer's certificate: it may only report the results of packets and announce
+//! visitors.
 
 use crate::bed::{Bed, Running, batch, network, query, report, send};
 use gateway::config::options::CollectorName;
@@ -17,10 +17,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Streaming};
 
-/// A network that the observer of these tests may report, and one that a narrower rule takes away.
+/// A network that the observer of these tests may report, and one that a narrower rule excludes.
 const LEFT: &str = "10.1.2.0/24";
 const TAKEN: &str = "192.0.2.0/24";
-/// Nothing here takes longer.
+/// Upper bound for every wait here.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 async fn connect(bed: &Bed, running: &Running, shown: &Issued) -> GatewayClient<Channel> {
@@ -31,7 +31,7 @@ fn eye(bed: &Bed) -> Issued {
     bed.issue(HolderRole::Observer, "site", "eye")
 }
 
-/// A batch of an epoch of its own for each collector, as an observer's two clients draw them.
+/// Returns a batch with its own epoch for each collector, as an observer's two clients draw them.
 fn seen(collector: Collector, network: &str) -> ReportBatch {
     let collector = collector as i32;
     let epoch = 10 + collector as u64;
@@ -42,7 +42,8 @@ fn arrival(network: &str, server: u8) -> Arrival {
     Arrival { network: Some(self::network(network)), server: vec![192, 0, 2, server] }
 }
 
-/// Visitors whom a subscriber is notified of until one goes to a network that ends the test.
+/// Returns the visitors that a subscriber is notified of, until one goes to a network that ends the
+/// test.
 async fn arrivals_until(updates: &mut Streaming<Update>, last: &str) -> Vec<String> {
     let mut networks = Vec::new();
     let received = async {
@@ -98,7 +99,8 @@ async fn only_an_observer_may_announce() {
     running.handle.end().await.unwrap();
 }
 
-/// An observer has only what packets show: it cannot pass for an agent that compares warm starts.
+/// An observer may only report the results of packets: it cannot pass for an agent that compares
+/// warm starts.
 #[tokio::test]
 async fn an_observer_has_no_other_way_of_collecting() {
     let bed = Bed::new("");
@@ -120,8 +122,9 @@ async fn an_observer_has_no_other_way_of_collecting() {
     running.handle.end().await.unwrap();
 }
 
-/// Both kinds of evidence count, each batch 1 of its own epoch, and neither takes the other for a
-/// repetition. Together they have the weight of one host: a rogue observer is no two hosts.
+/// Both kinds of evidence count. Each batch is number 1 of its own epoch, and neither counts as a
+/// repetition of the other. Together they have the weight of one host: a rogue observer does not
+/// count as two hosts.
 #[tokio::test]
 async fn passive_reports_and_options_of_an_observer_both_count_as_of_one_host() {
     let bed = Bed::new("");
@@ -148,7 +151,7 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     let bed = Bed::new("");
     let running = bed.run().await;
     let mut observer = connect(&bed, &running, &eye(&bed)).await;
-    // Enough networks for an answer by the site's other paths, which is not worth a message.
+    // Enough networks for an answer from the site's other paths, which does not justify a message.
     let others = (0..8).map(|n| format!("203.{n}.113.0/24"));
     let known = others.chain([LEFT, TAKEN].map(str::to_owned));
     let known: Vec<_> = known.map(|network| report(&network, 100_000)).collect();
@@ -171,8 +174,8 @@ async fn visitors_of_other_servers_are_no_business_of_a_subscriber() {
     running.handle.end().await.unwrap();
 }
 
-/// The rules of a tenant hold for arrivals as for reports. A prefix that is no network of visitors
-/// would have subscribers apply one estimate to all networks within.
+/// The rules of a tenant apply to arrivals as to reports. With a prefix that is no network of
+/// visitors, subscribers would apply one estimate to all networks within.
 #[tokio::test]
 async fn an_observer_announces_only_networks_that_it_may_report() {
     let only = "[[tenant.only]]\nname = \"eye\"\nreport = [\"10.0.0.0/8\"]\nask = []\n";
@@ -195,7 +198,7 @@ async fn an_observer_announces_only_networks_that_it_may_report() {
     running.handle.end().await.unwrap();
 }
 
-/// A stream of arrivals that says nothing ends with its certificate, and when the gateway drains.
+/// A silent stream of arrivals ends with its certificate, and when the gateway drains.
 #[tokio::test]
 async fn a_stream_of_arrivals_ends_with_its_certificate_or_the_gateway() {
     let bed = Bed::new("");

@@ -1,4 +1,5 @@
-//! What is said over the wire: batches count once, malformed ones are refused with a status, subscribers hear of changes.
+//! The protocol on the wire: batches count once, malformed ones are refused with a status,
+//! subscribers receive changes.
 
 use crate::bed::{Bed, batch, network, query, report, send};
 use gateway::config::DaemonConfig;
@@ -32,8 +33,9 @@ async fn what_one_reports_another_is_told() {
     let told = estimate(&answer);
     assert_eq!(told.network, Some(network("192.0.2.0/24")));
     assert_eq!((told.source(), told.reporters), (Source::Network, 1));
-    // 99 of 100 segments of 200,000 bytes arrived, and 20 Mbit/s over 80 ms are as much. The estimator keeps windows, rates and
-    // round trips in steps of 4.4, 9.1 and 6.5 %, so half a step of each is the most that it is off: 10 %.
+    // 99 of 100 segments of 200,000 bytes were delivered, and 20 Mbit/s over 80 ms are as much. The
+    // estimator keeps windows, rates and round trips in steps of 4.4, 9.1 and 6.5 %. So half a step
+    // of each is the largest error: 10 %.
     assert!((180_000..=220_000).contains(&told.window), "{told:?}");
     running.handle.end().await.unwrap();
 }
@@ -49,7 +51,7 @@ async fn a_batch_that_is_sent_again_counts_once() {
         (acks[0].taken, acks[0].repeated, acks[1].taken, acks[1].repeated),
         (3, false, 0, true)
     );
-    // Also over another connection.
+    // The batch is repeated over another connection as well.
     let mut again = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     assert!(send(&mut again, vec![one]).await.unwrap()[0].repeated);
     assert_eq!(running.site.counts.taken.get(0), 3);
@@ -73,7 +75,8 @@ async fn batches_without_sense_end_the_stream_and_not_the_gateway() {
         let status = send(&mut client, vec![batch]).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{number}: {status}");
     }
-    // More bytes than 4096 reports of 128 bytes and 32 KiB: not even read, neither on a stream nor in a single message.
+    // The batch has more bytes than 4096 reports of 128 bytes and 32 KiB: it is not even read,
+    // neither on a stream nor in a single message.
     let most = 4096 * 128 + 32 * 1024;
     let huge = batch(1, vec![report("192.0.2.0/24", 100_000); 20_000]);
     assert!(huge.encoded_len() > most, "{}", huge.encoded_len());
@@ -96,7 +99,7 @@ async fn reports_that_no_connection_makes_are_refused_one_by_one() {
     let cases = [
         (Report { network: None, ..good }, Refusal::Network),
         (report("10.0.0.0/8", 100_000), Refusal::Network),
-        // All of IPv4, behind NAT64.
+        // This prefix is all of IPv4, behind NAT64.
         (report("64:ff9b::/48", 100_000), Refusal::Network),
         (report("192.0.2.1/32", 100_000), Refusal::TooLong),
         (report("192.0.2.0/24", 0), Refusal::Figures),
@@ -115,7 +118,7 @@ async fn reports_that_no_connection_makes_are_refused_one_by_one() {
             ack.refused.iter().find(|refused| refused.why() == why).map(|refused| refused.count);
         assert_eq!(counted, Some(expected), "{why:?}");
     }
-    // A way of collecting that is off by default.
+    // This way of collecting is off by default.
     let replayed = ReportBatch { collector: Collector::Replay.into(), ..batch(2, vec![good]) };
     let ack = send(&mut client, vec![replayed]).await.unwrap().remove(0);
     assert_eq!(ack.refused[0].why(), Refusal::Collector);
@@ -129,7 +132,7 @@ async fn a_reporter_sends_no_more_than_its_share() {
     std::fs::write(bed.file("gateway.toml"), text).unwrap();
     let running = bed.run().await;
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
-    // 10 s of 10 a second may come at once, and one or two more while they are read.
+    // The quota is 10 s at 10 per second at once, and one or two more while they are read.
     let ack = send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 1000])])
         .await
         .unwrap()
@@ -139,7 +142,7 @@ async fn a_reporter_sends_no_more_than_its_share() {
     running.handle.end().await.unwrap();
 }
 
-/// The limit of a message is that of the rules with which its call begins.
+/// The limit of a message is that of the rules at the start of its call.
 #[tokio::test]
 async fn a_larger_batch_counts_once_a_reload_allows_it() {
     let bed = Bed::new("");
@@ -162,7 +165,7 @@ async fn a_larger_batch_counts_once_a_reload_allows_it() {
         ..report("2001:db8::/48", 1 << 30)
     };
     let one = batch(1, vec![one; 16_384]);
-    // More than 4096 reports of 128 bytes and 32 KiB, which was the limit.
+    // The batch is larger than 4096 reports of 128 bytes and 32 KiB, which was the limit.
     assert!(one.encoded_len() > 4096 * 128 + 32 * 1024, "{}", one.encoded_len());
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let acks = send(&mut client, vec![one]).await.unwrap();
@@ -206,7 +209,7 @@ async fn subscribers_hear_of_changes_and_of_what_is_forgotten() {
     );
     let others = vec![report("198.51.100.0/24", 50_000), report("192.0.2.0/24", 150_000)];
     send(&mut client, vec![batch(2, others)]).await.unwrap();
-    // Only the network that it subscribed to; the first report may be told of once more.
+    // The subscriber gets only the network that it wants; the first report may be repeated.
     let next = tokio::time::timeout(Duration::from_secs(5), updates.message())
         .await
         .expect("within 100 ms or so");
@@ -240,7 +243,8 @@ async fn a_drain_ends_kept_streams_with_a_word() {
     assert_eq!(last.unwrap_err().code(), Code::Unavailable);
 }
 
-/// Each call gives the gateway 300 ms. Kept streams have said nothing by then; a subscriber would hear after ten seconds.
+/// Each call gives the gateway 300 ms. Kept streams have had no message by then; a subscriber would
+/// get one after ten seconds.
 #[tokio::test]
 async fn a_call_that_waits_ends_at_its_deadline() {
     fn timed<T>(message: T) -> tonic::Request<T> {
@@ -264,7 +268,7 @@ async fn a_call_that_waits_ends_at_its_deadline() {
     running.handle.end().await.unwrap();
 }
 
-/// The reload warns by these tenants. What they knew does not come back with them.
+/// The reload logs a warning with these tenants. If they are added again, their memory is empty.
 #[tokio::test]
 async fn a_tenant_that_is_removed_is_told_and_begins_anew() {
     let bed = Bed::new("");

@@ -1,4 +1,4 @@
-//! What outlives a gateway: all that was known, with its age, and nothing of a damaged file.
+//! State over a restart: the whole memory, with its age, and nothing of a damaged file.
 
 use crate::bed::{Bed, batch, query, report, send};
 use gateway::storage::codec::{decode, encode};
@@ -29,7 +29,7 @@ async fn what_is_known_outlives_a_restart() {
     let answer = client.ask(query("192.0.2.0/24")).await.unwrap().into_inner();
     let Some(answer::Result::Estimate(estimate)) = answer.result else { panic!("{answer:?}") };
     assert_eq!(estimate.source(), Source::Network);
-    // Samples are a moment older, and so weigh a little less beside what the site knows.
+    // Samples are a moment older, and so weigh a little less beside the site's own distribution.
     assert!(estimate.window.abs_diff(window) < window / 100, "{} and {window}", estimate.window);
     running.handle.end().await.unwrap();
 }
@@ -38,7 +38,7 @@ async fn what_is_known_outlives_a_restart() {
 async fn a_damaged_snapshot_is_put_aside() {
     let bed = Bed::new("");
     learn(&bed).await;
-    // The header of redb (320 bytes) without its first 9, by which it is known as one.
+    // The header of redb (320 bytes) without its first 9, which identify the format.
     let mut bytes = fs::read(bed.file("gateway.redb")).unwrap();
     bytes[9..320].fill(0xff);
     fs::write(bed.file("gateway.redb"), bytes).unwrap();
@@ -70,7 +70,7 @@ async fn two_gateways_do_not_share_a_snapshot() {
     running.handle.end().await.unwrap();
 }
 
-/// One sample of a network is the least that can be known of it, and must not be lost on the way.
+/// One sample of a network is the least possible memory, and must not be lost on the way.
 #[test]
 fn what_a_memory_knows_is_known_to_the_one_that_reads_it() {
     let config = SiteConfig::default();

@@ -1,5 +1,6 @@
-//! One rogue host among honest ones, in a whole gateway: how far it moves the answers for 40 networks, by number of hosts and by what
-//! it reports. A second tenant has the reports of the honest hosts alone, so its answers are the ones to compare with.
+//! One rogue host among honest ones, in a whole gateway. The test measures how far it moves the
+//! answers for 40 networks, by number of hosts and by its strategy. A second tenant has the reports
+//! of the honest hosts alone, so its answers are the baseline.
 
 use crate::bed::{Bed, batch, query, send};
 use gateway::pki::HolderRole;
@@ -10,23 +11,25 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use tonic::transport::Channel;
 
-/// Networks for each number of hosts and each strategy.
+/// Number of networks for each number of hosts and each strategy.
 const NETWORKS: usize = 40;
-/// Hosts of a site, the rogue among them.
+/// Numbers of hosts of a site, the rogue included.
 const HOSTS: [usize; 4] = [2, 3, 5, 10];
 /// Tenants: with the rogue, and without.
 const TENANTS: [&str; 2] = ["site", "honest"];
-/// Segments have so many bytes.
+/// Size of a segment, bytes.
 const MSS: u64 = 1448;
-/// No answer has more than so many times the window or the rate of what the honest hosts say alone. One host raises an answer by half
-/// (`memory::site`). Beside that it takes places from samples of the others, and what its windows came through with ends their
-/// tries in vain. So an edge that they remember is forgotten sooner, and the answer doubles, on each side once: 1.5 * 4.
+/// Largest permitted ratio of an answer's window or rate to the honest hosts' baseline. One host
+/// raises an answer by half (`memory::site`). It also displaces samples of the others, and its
+/// reports of delivered windows end their attempts in vain. So a loss limit that they remember is
+/// forgotten sooner, and the answer doubles, once on each side: 1.5 * 4.
 const MOST_UP: f64 = 6.0;
-/// Nor less than this part of the window, if there are at least two honest hosts: the rogue has no more weight than both together. Of
-/// two hosts the lower one is believed. A server starts cold then, as if there were no gateway.
+/// Smallest permitted ratio of an answer's window to the baseline, with at least two honest hosts:
+/// the rogue has no more weight than both together. With two hosts the lower one is used. Then a
+/// server starts cold, as if there were no gateway.
 const LEAST_DOWN: f64 = 0.25;
 
-/// What a network carries.
+/// The true capacity of a network.
 #[derive(Clone, Copy)]
 struct Truth {
     network: [u8; 3],
@@ -34,7 +37,7 @@ struct Truth {
     rtt_us: u64,
 }
 
-/// What a rogue does, beside honest reports of which the oldest has this age.
+/// The reports of a rogue, beside honest reports of which the oldest has this age.
 struct Strategy {
     name: &'static str,
     honest_age_s: (u64, u64),
@@ -79,18 +82,19 @@ fn forged(net: Truth, window: u64, age_s: u64) -> Report {
     }
 }
 
-/// Windows of 60 MB, evenly back to an age.
+/// Returns windows of 60 MB, spread evenly back to an age.
 fn spread(net: Truth, count: u64, oldest_s: u64) -> Vec<Report> {
     (0..count).map(|n| forged(net, 60_000_000, oldest_s * n / count)).collect()
 }
 
-/// Windows that double from what the network carries to 60 MB, as those of an honest host would that finds a faster path.
+/// Returns windows that double from the network's capacity to 60 MB, as those of an honest host
+/// that finds a faster path.
 fn growing(net: Truth) -> Vec<Report> {
     let window = |n: u64| (net.window * (n as f64 / 2.0).exp2()).min(6e7) as u64;
     (0..30).map(|n| forged(net, window(n), 30 - n)).collect()
 }
 
-/// One segment of 40,000 lost: an edge far above what the network carries.
+/// Returns reports that lost one of 40,000 segments: a limit far above the network's capacity.
 fn edge(net: Truth) -> Vec<Report> {
     let lost = |report: Report| Report { lost: 1, bound: Bound::Loss.into(), ..report };
     spread(net, 30, 30).into_iter().map(lost).collect()
@@ -101,7 +105,7 @@ fn longer(net: Truth) -> Vec<Report> {
     spread(net, 30, 30).into_iter().map(of).collect()
 }
 
-/// Flights of which all was lost, at a round trip of 10 µs.
+/// Returns flights that were lost completely, at a round trip of 10 µs.
 fn tiny(net: Truth, oldest_s: u64) -> Vec<Report> {
     let lost = |n: u64| Report {
         rate: 1000,
@@ -116,7 +120,7 @@ fn tiny(net: Truth, oldest_s: u64) -> Vec<Report> {
 
 impl Truth {
     fn new(number: usize, random: &mut Pcg32) -> Self {
-        // 12 kB to 400 kB, as 1 to 30 Mbit/s over 100 ms with its queue.
+        // 12 kB to 400 kB, like 1 to 30 Mbit/s over 100 ms with its queue.
         let window = 12_000.0 * (5.0 * part(random)).exp2();
         // Each network has a /16 of its own.
         let network = [(20 + number / 200) as u8, (number % 200) as u8, 7];
@@ -128,8 +132,8 @@ impl Truth {
         Network::of(format!("{a}.{b}.{c}.0/{bits}").parse().unwrap())
     }
 
-    /// A transfer that an honest host has measured: its window is anywhere from a third of what the network carries to a third
-    /// more, and beyond it loses the surplus.
+    /// Returns a transfer that an honest host has measured. Its window is between a third of the
+    /// network's capacity and a third more; it loses the part above the capacity.
     fn honest(&self, age_s: (u64, u64), random: &mut Pcg32) -> Report {
         let window = (self.window * (0.33 + part(random))) as u64;
         let surplus = window.saturating_sub(self.window as u64);
@@ -149,18 +153,18 @@ impl Truth {
     }
 }
 
-/// From 0 to 1.
+/// Returns a random number from 0 to 1.
 fn part(random: &mut Pcg32) -> f64 {
     f64::from(random.next_u32()) / f64::from(u32::MAX)
 }
 
-/// Hosts with a certificate of each tenant, and the reports that they are about to send.
+/// Hosts with a certificate of each tenant, and their queued reports.
 struct Hosts {
     clients: BTreeMap<(usize, &'static str), GatewayClient<Channel>>,
     pending: BTreeMap<(Turn, usize, &'static str), Vec<Report>>,
 }
 
-/// When reports are sent.
+/// The order in which reports are sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     BeforeHonest,
@@ -168,7 +172,7 @@ enum Turn {
     AfterHonest,
 }
 
-/// The rogue's number.
+/// Index of the rogue.
 const ROGUE: usize = 0;
 
 impl Hosts {
@@ -194,7 +198,7 @@ impl Hosts {
         }
     }
 
-    /// Sends all, turn by turn.
+    /// Sends all reports, turn by turn.
     async fn report(&mut self) {
         for ((turn, host, tenant), reports) in std::mem::take(&mut self.pending) {
             // Sequences of a host grow.
@@ -207,7 +211,7 @@ impl Hosts {
         }
     }
 
-    /// What both tenants answer.
+    /// Returns the answers of both tenants.
     async fn ask(&mut self, net: Truth) -> [Option<Estimate>; 2] {
         let [a, b, c] = net.network;
         let mut found = [None, None];

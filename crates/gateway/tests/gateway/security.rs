@@ -1,5 +1,5 @@
-//! Who is not heard: each kind of certificate that must be refused, and each thing that a good one
-//! may not do.
+//! Refusals: each kind of certificate that must be refused, and each action that a good one does
+//! not permit.
 
 use crate::bed::{Bed, batch, get, query, report, send};
 use gateway::config::DaemonConfig;
@@ -14,13 +14,14 @@ use std::fs;
 use std::time::Duration;
 use tonic::Code;
 
-/// Who shows `shown` is refused for `why`, which is counted.
+/// Checks that a client with `shown` is refused for `why`, and that the counter of this refusal
+/// grows.
 async fn refused(bed: &Bed, shown: Option<&Issued>, why: RefusedConnection) {
     let running = bed.run().await;
     let refusal = bed.ask(running.grpc, shown).await;
     assert!(refusal.is_err(), "{why:?} was heard");
     assert!(running.site.counts.refused_connections.get(why as usize) > 0, "{why:?}: {refusal:?}");
-    // Somebody with a good certificate is heard all the same.
+    // A client with a good certificate is accepted all the same.
     bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
     running.handle.end().await.unwrap();
 }
@@ -47,7 +48,7 @@ async fn an_expired_certificate_is_refused() {
 
 #[tokio::test]
 async fn a_gateways_own_certificate_reports_nothing() {
-    // It is of the right authority, and for servers alone.
+    // It is from the right authority, but for servers alone.
     let bed = Bed::new("");
     let server = Issued { certificate: bed.text("server.pem"), key: bed.text("server.key") };
     refused(&bed, Some(&server), RefusedConnection::OtherAuthority).await;
@@ -69,7 +70,7 @@ async fn a_revoked_certificate_is_refused_without_a_restart_and_its_streams_end(
     send(&mut kept, vec![batch(1, vec![report("192.0.2.0/24", 100_000)])]).await.unwrap();
     let fingerprint = fingerprint_of_file(&bed.file("agent.pem")).unwrap();
     fs::write(bed.file("revoked.txt"), format!("{fingerprint}\n")).unwrap();
-    // The list is looked at each second.
+    // The list is checked each second.
     let mut patience = 50;
     while kept.ask(query("192.0.2.0/24")).await.is_ok() && patience > 0 {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -198,7 +199,7 @@ async fn without_a_list_of_revoked_certificates_no_certificate_is_accepted() {
 #[tokio::test]
 async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_ends() {
     let bed = Bed::new("");
-    // One that has ended is shown as it is: agents refuse it, and it is said.
+    // An expired certificate is still shown: agents refuse it, and the gateway logs a warning.
     let hosts = ["127.0.0.1".to_owned()];
     let then = system_time() - Duration::from_secs(2 * 86_400);
     let renew = |issued: Issued| {
@@ -225,14 +226,14 @@ async fn a_gateway_shows_its_new_certificate_after_a_reload_and_tells_when_it_en
     let name = "headstart_gateway_certificate_expiration_timestamp_seconds ";
     let end = metrics.lines().find_map(|line| line.strip_prefix(name)).expect("it is served");
     let left = end.parse::<i64>().unwrap() - SiteClock::wall_seconds();
-    // 20 days, less what this test has taken.
+    // 20 days, less the time of this test.
     assert!((20 * 86_400 - 60..=20 * 86_400).contains(&left), "{left}");
     running.handle.end().await.unwrap();
 }
 
-/// The clock of this host is behind the one that made the certificate by almost a day. The gateway
-/// starts and says so; an agent whose clock is right would accept the certificate, and the agent of
-/// this test, whose clock is behind as well, refuses it itself.
+/// The clock of this host is almost a day behind the one that made the certificate. The gateway
+/// starts and logs a warning. An agent with a right clock would accept the certificate. The agent
+/// of this test, whose clock is behind as well, refuses it itself.
 #[tokio::test]
 async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
     let bed = Bed::new("");
@@ -253,7 +254,7 @@ async fn a_gateway_starts_with_a_certificate_that_is_not_valid_yet() {
 async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     let (bed, other) = (Bed::new(""), Bed::new(""));
     let running = bed.run().await;
-    // One gateway of the same certificates runs, and the other is to start.
+    // One gateway with the same certificates runs, and the other is to start.
     let idle = bed.beside();
     let put = |certificate: &str, key: &str| {
         for bed in [&bed, &idle] {
@@ -279,7 +280,7 @@ async fn a_certificate_that_agents_refuse_is_refused_before_them() {
         // The certificate in force stays.
         bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
     }
-    // Agents that are given the other authority are told so by a key.
+    // A key of the configuration names the authority that agents use.
     fs::copy(other.file("ca.pem"), bed.file("agents.pem")).unwrap();
     bed.add_key("certificate-ca = \"agents.pem\"");
     assert_eq!(checked(), Ok(None));
@@ -293,8 +294,8 @@ async fn a_certificate_that_agents_refuse_is_refused_before_them() {
     running.handle.end().await.unwrap();
 }
 
-/// How one authority takes another's place without an hour in which somebody is refused: for a
-/// while both are believed.
+/// One authority replaces another without an interval in which a host is refused: for a while both
+/// are trusted.
 #[tokio::test]
 async fn agents_of_two_authorities_are_heard_while_both_are_named() {
     let (bed, next) = (Bed::new(""), Bed::new(""));
@@ -310,7 +311,7 @@ async fn agents_of_two_authorities_are_heard_while_both_are_named() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     bed.ask(running.grpc, Some(&bed.agent())).await.unwrap();
-    // The gateway's own certificate may be of either, too.
+    // The gateway's own certificate may be from either, too.
     for name in ["server.pem", "server.key"] {
         replace_private(&bed.file(name), &next.text(name)).unwrap();
     }
@@ -388,7 +389,7 @@ async fn rules_change_without_a_restart_and_a_wrong_file_changes_nothing() {
     running.handle.reload();
     let is_refused = |result| result == Some(answer::Result::None(NoEstimate::NotAllowed.into()));
     let mut patience = 100;
-    // Over the connection that was there before.
+    // The connection from before is still in use.
     while !is_refused(client.ask(query("192.0.2.0/24")).await.unwrap().into_inner().result) {
         patience -= 1;
         assert!(patience > 0, "the old rules are still in force");

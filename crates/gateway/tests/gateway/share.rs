@@ -1,4 +1,5 @@
-//! What ships to watch a gateway asks for metrics that there are, and the programs that read it take it, where they are.
+//! The shipped monitoring and service files use only metrics that exist, and the programs that read
+//! them accept them, if they are installed.
 
 use crate::bed::{Bed, batch, get, report, send};
 use gateway_proto::v1::{HostStatus, ReportBatch};
@@ -13,7 +14,7 @@ const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
 const GATEWAY_UNIT: &str = "headstart-gateway.service";
 const OBSERVER_UNIT: &str = "../../gateway-observe/share/headstart-observer.service";
 
-/// Names of metrics in an expression of PromQL.
+/// Returns the names of metrics in an expression of PromQL.
 fn named(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| word.starts_with("headstart_")).map(str::to_owned).collect()
@@ -46,7 +47,7 @@ async fn rules_and_dashboard_ask_for_what_is_served() {
     }
 }
 
-/// Runs a program that may not be here; says so then.
+/// Runs a program that may be missing; reports a skip then.
 fn accepted(program: &str, arguments: &[&str], folder: &Path) {
     if !test_support::has(&[Need::Program(program)]) {
         return;
@@ -63,8 +64,8 @@ fn prometheus_takes_the_rules_and_they_do_what_they_say() {
     accepted("promtool", &["test", "rules", "headstart-gateway.test.yml"], &folder);
 }
 
-/// What systemd says of our unit; `None` if it is not here. It ignores what it does not know, says
-/// so, and succeeds.
+/// Returns systemd's complaints about our unit; `None` if systemd is missing. It ignores unknown
+/// keys, prints a warning, and succeeds.
 fn complaints(bed: &Bed, name: &str, unit: &str) -> Option<Vec<String>> {
     fs::write(bed.file(name), unit).unwrap();
     let mut verify = Command::new("systemd-analyze");
@@ -75,7 +76,7 @@ fn complaints(bed: &Bed, name: &str, unit: &str) -> Option<Vec<String>> {
     let output = verify.output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
-    // It may have something to say of other units of this machine.
+    // It may complain about other units of this machine.
     let of_ours = said.lines().filter(|line| line.contains(name));
     Some(of_ours.map(str::to_owned).collect())
 }
@@ -101,7 +102,7 @@ fn systemd_knows_every_option_of_the_units() {
 
 fn is_known_to_systemd(file: &str) {
     let unit = fs::read_to_string(Path::new(SHARE).join(file)).unwrap();
-    // systemd-analyze wants programs and users that are there.
+    // systemd-analyze requires that programs and users exist.
     let unit = unit
         .replace("/usr/bin/headstart-gateway", "/bin/true")
         .replace("User=headstart-gateway\n", "")

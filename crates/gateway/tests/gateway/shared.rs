@@ -1,4 +1,4 @@
-//! Several gateways over one Redis server, a real one of this machine's package where there is one.
+//! Several gateways over one Redis server, the one of this machine's package if it is installed.
 
 use crate::bed::{Bed, Running, batch, network, query, report, send};
 use crate::store::{Redis, RedisCluster};
@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-/// A gateway's folder beside `first`, over the same Redis server.
+/// Sets up a gateway's folder beside `first`, over the same Redis server.
 pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
     let bed = first.beside();
     bed.share_over(redis);
     bed
 }
 
-/// What `running` answers of a network, once it is by samples of the network itself.
+/// Waits until `running` answers for a network by samples of the network itself.
 pub(crate) async fn learns(bed: &Bed, running: &Running, network: &str) -> bool {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     for _ in 0..100 {
@@ -40,7 +40,7 @@ async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
     assert!(learns(&second, &b, "192.0.2.0/24").await);
-    // Nothing of its own on disk.
+    // It has no state of its own on disk.
     let third = beside(&first, redis.port);
     let c = third.run().await;
     assert!(learns(&third, &c, "192.0.2.0/24").await);
@@ -49,8 +49,9 @@ async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     }
 }
 
-/// The rights that docs/gateway/operate.md gives a gateway suffice for all that it does at a store.
-/// They give no right to other keys. The server notes each command that it denies (`ACL LOG`).
+/// The permissions that docs/gateway/operate.md gives a gateway suffice for all of its commands at
+/// a store. They give no access to other keys. The server notes each command that it denies
+/// (`ACL LOG`).
 #[tokio::test]
 async fn the_documented_rights_at_a_store_suffice() {
     let first = Bed::new("");
@@ -93,7 +94,7 @@ async fn the_documented_rights_at_a_store_suffice() {
     assert_eq!(flush.code(), Some("NOPERM"));
 }
 
-/// Each shows both, itself first, also one that has nothing to share.
+/// Each shows both, itself first, even if it has nothing to share.
 #[tokio::test]
 async fn gateways_of_a_store_see_each_other() {
     let Some(redis) = Redis::start() else { return };
@@ -121,9 +122,9 @@ async fn gateways_of_a_store_see_each_other() {
     }
 }
 
-/// A gateway without a state draws a number at each start, so nobody ever writes under its old
-/// number again. It takes its row away when it ends. If it is killed, the next run on its host does
-/// that, once the row has been silent for a minute.
+/// A gateway without a state draws a number at each start, so its old number is never used again.
+/// It removes its row when it ends. If it is killed, the next run on its host does that, once the
+/// row has been silent for a minute.
 #[tokio::test]
 async fn a_gateway_without_a_state_leaves_no_row_behind() {
     let Some(redis) = Redis::start() else { return };
@@ -150,8 +151,8 @@ async fn a_gateway_without_a_state_leaves_no_row_behind() {
     sees(&b, [of_a, of_b]).await;
     a.handle.end().await.unwrap();
     sees(&b, [of_b, of_b]).await;
-    // A row as a killed run on this host left it, two minutes ago; the number is none that the
-    // other two have.
+    // A row like that of a killed run on this host, two minutes ago, with a number that the other
+    // two do not have.
     let (dead, now) = (of_a ^ of_b ^ 1, SiteClock::wall_seconds());
     let member = format!("{dead} {}", b.site.gateways.own().name);
     redis.command(&["ZADD", "headstart:2:gateways", &(now - 120).to_string(), &member]);
@@ -172,14 +173,14 @@ async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
     let one = batch(1, vec![report("192.0.2.0/24", 100_000); 10]);
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     send(&mut client, vec![one.clone()]).await.unwrap();
-    // At once: no record of it has been shared yet.
+    // This happens at once: no record of it has been shared yet.
     let mut client = second.connect(b.grpc, Some(&second.agent())).await.unwrap();
     let acks = send(&mut client, vec![one, batch(2, vec![report("192.0.2.0/24", 100_000)])])
         .await
         .unwrap();
     assert!(acks[0].repeated && acks[0].taken == 0, "{acks:?}");
     assert_eq!(acks[1].taken, 1);
-    // And back at the first one, which does not know of the second batch.
+    // The client is back at the first one, which does not know of the second batch.
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     let acks = send(&mut client, vec![batch(2, vec![report("192.0.2.0/24", 100_000)])]).await;
     assert!(acks.unwrap()[0].repeated);
@@ -213,7 +214,7 @@ async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
         assert!(patience > 0, "still known at the second gateway");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // A gateway that begins now does not hear of it either.
+    // A gateway that starts now does not get it either.
     let third = beside(&first, redis.port);
     let c = third.run().await;
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -223,7 +224,7 @@ async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
     }
 }
 
-/// How many reports of `network` the store has, as a gateway sees it that begins now.
+/// Returns the number of reports of `network` in the store, as a newly started gateway sees it.
 async fn reports_in_store(first: &Bed, redis: u16, network: &str) -> u32 {
     let bed = beside(first, redis);
     let running = bed.run().await;
@@ -243,7 +244,7 @@ async fn reports_in_store(first: &Bed, redis: u16, network: &str) -> u32 {
     reports
 }
 
-/// Waits until a gateway has written something.
+/// Waits until a gateway has written an entry.
 async fn shares(running: &Running) {
     let mut patience = 100;
     while running.site.counts.shared.get() == 0 {
@@ -253,8 +254,8 @@ async fn shares(running: &Running) {
     }
 }
 
-/// It has the snapshot of before it learnt anything, so the store alone has its ten reports. One
-/// more makes eleven.
+/// Its snapshot is older than its reports, so the store alone has its ten reports. One more makes
+/// eleven.
 #[tokio::test]
 async fn a_gateway_that_was_killed_replaces_nothing_that_it_had_shared() {
     let Some(redis) = Redis::start() else { return };
@@ -320,8 +321,8 @@ async fn the_way_to_the_store_is_encrypted_where_the_operator_wants_it() {
     running.handle.end().await.unwrap();
 }
 
-/// Two gateways that know one node each of a cluster of three: whichever node has the tenant's
-/// keys, both find it.
+/// Two gateways know one node each of a cluster of three: whichever node has the tenant's keys,
+/// both find it.
 #[tokio::test]
 async fn a_cluster_serves_as_one_store() {
     let Some(cluster) = RedisCluster::start() else { return };

@@ -1,4 +1,4 @@
-//! Redis servers of this machine's package, where there is one: one alone, or a cluster.
+//! Redis servers of this machine's package, if it is installed: a single one, or a cluster.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -21,18 +21,18 @@ impl Drop for Redis {
 }
 
 impl Redis {
-    /// `None`, having said so, where it is not installed.
+    /// Starts a server; reports a skip and returns `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         Self::start_at(free_port(), &[])
     }
 
-    /// The same at a port where one was before, with more options.
+    /// Starts a server at a port that another one has used before, with more options.
     pub(crate) fn start_at(port: u16, more: &[&str]) -> Option<Self> {
         let text = port.to_string();
         Self::spawn(port, &[&["--port", &text][..], more].concat())
     }
 
-    /// The same that takes no word that is not encrypted.
+    /// Starts a server that accepts only encrypted connections.
     pub(crate) fn start_with_tls(files: &[&str]) -> Option<Self> {
         let port = free_port();
         let text = port.to_string();
@@ -57,7 +57,7 @@ impl Redis {
         panic!("redis-server does not listen at {port}");
     }
 
-    /// `kill -9`.
+    /// Kills the server (`kill -9`).
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -74,7 +74,7 @@ pub(crate) struct RedisCluster {
     _folders: Vec<Folder>,
 }
 
-/// Where a node keeps what it knows of the others.
+/// Folder of a node's own state about the cluster.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -83,11 +83,11 @@ impl Drop for Folder {
     }
 }
 
-/// Parts of the keys (Redis cluster specification, "Key distribution model").
+/// Number of parts of the keys (Redis cluster specification, "Key distribution model").
 const SLOTS: u16 = 16_384;
 
 impl RedisCluster {
-    /// `None`, having said so, where Redis is not installed.
+    /// Starts a cluster; reports a skip and returns `None` if Redis is not installed.
     pub(crate) fn start() -> Option<Self> {
         let (mut nodes, mut folders, mut buses) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..3 {
@@ -106,7 +106,7 @@ impl RedisCluster {
         Some(cluster)
     }
 
-    /// Each node gets a third of the keys, and the first one is told of the others.
+    /// Assigns a third of the keys to each node, and introduces the others to the first one.
     fn join(&self, buses: &[u16]) {
         for (number, node) in (0..).zip(&self.nodes) {
             let (first, end) =
@@ -132,12 +132,12 @@ impl RedisCluster {
 }
 
 impl Redis {
-    /// What it answers, as text.
+    /// Returns the answer to a command, as text.
     pub(crate) fn command(&self, words: &[&str]) -> String {
         self.query(redis::cmd(words[0]).arg(&words[1..]))
     }
 
-    /// What it answers.
+    /// Returns the answer to a command.
     pub(crate) fn query<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> T {
         let client = redis::Client::open(format!("redis://127.0.0.1:{}/0", self.port)).unwrap();
         command.query(&mut client.get_connection().unwrap()).unwrap()

@@ -1,4 +1,5 @@
-//! The store holds no more than its gateways: what they do not keep goes from it, and so do gateways that are gone.
+//! The store holds no more than its gateways: it drops records that they do not keep, and gateways
+//! that are gone.
 
 use crate::bed::{Bed, Running, batch, report, send};
 use crate::shared::{beside, learns};
@@ -8,11 +9,12 @@ use memory::site::{Bound, Reporter, SiteConfig, SiteMemory, SiteRecord, SiteRepo
 use redis::streams::StreamRangeReply;
 use std::time::Duration;
 
-/// A gateway that these tests play.
+/// Number of the gateway that these tests imitate.
 pub(crate) const OTHER: u32 = 4711;
 const NETWORK: &str = "192.0.2.0/24";
 
-/// What a gateway `origin` tells that has heard of `network` at these times, seconds from now.
+/// Returns the record of a gateway `origin` with reports of `network` at these times, seconds from
+/// now.
 fn told(running: &Running, origin: u32, network: &str, seconds: &[i64]) -> SiteRecord {
     let mut memory = SiteMemory::new(SiteConfig { origin, ..SiteConfig::default() });
     let network = network.parse().unwrap();
@@ -33,7 +35,7 @@ fn told(running: &Running, origin: u32, network: &str, seconds: &[i64]) -> SiteR
     memory.records_of(network).remove(0)
 }
 
-/// The same of the gateway that these tests play.
+/// Returns a record of the gateway that these tests imitate.
 pub(crate) fn other(running: &Running, network: &str, seconds: &[i64]) -> SiteRecord {
     told(running, OTHER, network, seconds)
 }
@@ -63,7 +65,7 @@ pub(crate) fn tell_by_hand(redis: &Redis, records: &[SiteRecord]) {
     let _: String = redis.query(&command);
 }
 
-/// Waits until `is_so`.
+/// Waits until `is_so` returns true.
 async fn becomes(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..200 {
         if is_so() {
@@ -74,12 +76,13 @@ async fn becomes(what: &str, is_so: impl Fn() -> bool) {
     panic!("not in 10 s: {what}");
 }
 
-/// Records that `running` has in the store.
+/// Returns the records of `running` in the store.
 fn in_store(redis: &Redis, running: &Running) -> Vec<String> {
     redis.query(redis::cmd("HKEYS").arg(key(&format!("records:{}", running.site.origin))))
 }
 
-/// Of three records one is of a network that the gateway does not keep, and one is older than an hour.
+/// One of three records has a network that the gateway does not keep, and one is older than an
+/// hour.
 #[tokio::test]
 async fn what_a_gateway_does_not_keep_goes_from_the_store() {
     let Some(redis) = Redis::start() else { return };
@@ -99,7 +102,7 @@ async fn what_a_gateway_does_not_keep_goes_from_the_store() {
     }
     becomes("others are gone", || !has("198.51.100.0/24") && !has("203.0.113.0/24")).await;
     assert!(has(NETWORK));
-    // An operator's wish does not wait for its turn.
+    // An operator's order does not wait for its turn.
     let now = running.site.clock.now();
     running.site.tenant("site").unwrap().forget(now, NETWORK.parse().unwrap()).await;
     becomes("it is gone", || !has(NETWORK)).await;
@@ -126,7 +129,7 @@ async fn gateways_of_which_nothing_is_left_are_not_asked_for_again() {
     }
 }
 
-/// Records older than `retention`, an hour, say nothing: nobody takes them from the store.
+/// Records older than `retention`, an hour, are meaningless: no gateway takes them from the store.
 #[tokio::test]
 async fn records_that_are_too_old_are_not_taken() {
     let Some(redis) = Redis::start() else { return };
@@ -148,7 +151,7 @@ async fn records_that_are_too_old_are_not_taken() {
     running.handle.end().await.unwrap();
 }
 
-/// There are places for 63 others.
+/// A memory keeps 63 other gateways apart.
 #[tokio::test]
 async fn records_of_a_gateway_too_many_are_counted() {
     let Some(redis) = Redis::start() else { return };
@@ -165,7 +168,8 @@ async fn records_of_a_gateway_too_many_are_counted() {
     running.handle.end().await.unwrap();
 }
 
-/// 4000 records of at least 26 bytes are more than three entries of 32 KiB. None has a record more than that.
+/// 4000 records of at least 26 bytes fill more than three entries of 32 KiB. An entry ends with the
+/// record that exceeds the limit.
 #[tokio::test]
 async fn entries_of_the_stream_are_bounded_in_bytes() {
     let Some(redis) = Redis::start() else { return };

@@ -1,4 +1,5 @@
-//! Three gateways over one store, each a process of its own, which are killed one after the other while agents report and ask.
+//! Three gateways over one store, each a separate process, are killed one after the other while
+//! agents report and ask.
 
 use crate::failover::FailoverLoad;
 use gateway::daemon::Daemon;
@@ -8,9 +9,9 @@ use std::time::Duration;
 use std::{env, io, thread};
 use tokio::sync::oneshot;
 
-/// Within so long an agent has answers of another gateway.
+/// Longest time until an agent has answers of another gateway.
 const FOLLOWS: Duration = Duration::from_secs(1);
-/// Names the configuration of a gateway to the process that is to be one.
+/// Environment variable that makes this program a gateway, with the path of its configuration.
 const CONFIG: &str = "HEADSTART_TEST_GATEWAY";
 
 fn gateway(config: &Path) -> Command {
@@ -26,7 +27,7 @@ async fn is_a_gateway_for_another_test() {
     let Some(config) = env::var_os(CONFIG) else { return };
     let (end, ended) = oneshot::channel();
     thread::spawn(move || {
-        // Until the test that has started it is gone.
+        // The gateway runs until the test that has started it is gone.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = end.send(());
     });
@@ -37,7 +38,8 @@ async fn is_a_gateway_for_another_test() {
 
 #[test]
 fn agents_follow_when_gateways_are_killed_and_no_report_counts_twice() {
-    // An agent leaves a gateway that gives no sign of life for most of a second, as one does whose machine stands still.
+    // An agent leaves a gateway that gives no sign of life for most of a second; a stalled machine
+    // looks the same.
     test_support::calmly_throughout(gateways_are_killed);
 }
 
@@ -54,8 +56,9 @@ fn gateways_are_killed() {
     eprintln!("{outcome}");
     assert!(outcome.longest_silence() < FOLLOWS, "{outcome}");
     assert_eq!((outcome.twice, outcome.dropped, outcome.refused), (0, 0, 0), "{outcome}");
-    // A kill costs what the gateway counted within the last fifth of a second, and a batch that it had claimed. An agent's reports wait for
-    // a quarter of a second before they leave. So of three kills in nine seconds or so no more than 3 * 0.45 / 9 are lost, a seventh.
+    // A kill loses the reports that the gateway took within the last fifth of a second, and a batch
+    // that it had claimed. An agent's reports wait for a quarter of a second before they are sent.
+    // So three kills in about nine seconds lose at most 3 * 0.45 / 9 of the reports, a seventh.
     assert!(outcome.lost.iter().all(|lost| (-1.0..0.1).contains(&lost.after_s)), "{outcome}");
     assert!(outcome.lost.len() as u64 <= outcome.sent / 6, "{outcome}");
 }

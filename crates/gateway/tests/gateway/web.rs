@@ -1,4 +1,4 @@
-//! What HTTP shows.
+//! The HTTP interface.
 
 use crate::bed::{Bed, batch, get, get_as, query, report, send};
 use gateway_proto::v1::{HostStatus, ReportBatch, Source, answer};
@@ -22,7 +22,7 @@ const SCHEMA: &str = include_str!("../../../../docs/gateway-api-schema.json");
 fn obeys(text: &str, what: &str) {
     let mut schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
     let value = serde_json::from_str(text).unwrap();
-    // One definition alone, so that a document is not taken for another.
+    // A single definition remains, so that one document does not match the schema of another.
     schema.as_object_mut().unwrap().remove("anyOf");
     schema["$ref"] = format!("#/$defs/{what}").into();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -64,7 +64,8 @@ async fn what_the_api_says_obeys_its_schema() {
     running.handle.end().await.unwrap();
 }
 
-/// What a site's paths usually are is of no network: neither a message nor JSON names one, not even that of all addresses.
+/// The site's own distribution has no network: neither a message nor JSON names one, not even that
+/// of all addresses.
 #[tokio::test]
 async fn the_sites_own_distribution_is_of_no_network() {
     let bed = Bed::new("");
@@ -72,7 +73,7 @@ async fn the_sites_own_distribution_is_of_no_network() {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
     let reports = (1..=5).map(|n| report(&format!("192.0.{n}.0/24"), 100_000)).collect();
     send(&mut client, vec![batch(1, reports)]).await.unwrap();
-    // Far from those that were reported: no prefix covers both.
+    // This network is far from the reported ones: no prefix covers both.
     let answer = client.ask(query("198.51.100.0/24")).await.unwrap().into_inner();
     let Some(answer::Result::Estimate(estimate)) = answer.result else { panic!("{answer:?}") };
     assert_eq!((estimate.source(), estimate.network), (Source::Prior, None));

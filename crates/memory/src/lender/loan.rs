@@ -48,7 +48,7 @@ pub(super) struct Account {
     coming: u64,
 }
 
-/// The agent's clock of loans: milliseconds, which wrap.
+/// The agent's clock of reservations: milliseconds, which wrap.
 const fn milliseconds(at: Instant) -> u32 {
     (at.as_nanos() / 1_000_000) as u32
 }

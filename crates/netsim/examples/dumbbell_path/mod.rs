@@ -1,5 +1,5 @@
-//! The reference dumbbell for speed: 1 ms, 8 ms and 1 ms each way, a bottleneck queue of one
-//! bandwidth-delay product; what its examples read from the command line and print.
+//! The reference dumbbell for speed measurements, with its command line and output. It has 1 ms, 8
+//! ms and 1 ms each way, and a bottleneck queue of one bandwidth-delay product.
 
 #![allow(dead_code, reason = "no example uses all of it")]
 
@@ -10,23 +10,23 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, Instant, Rate};
 
-/// Bytes of a data packet on the wire, and of its payload.
+/// Size of a data packet on the wire, and of its payload, bytes.
 const PACKET: u64 = 1000;
 pub(super) const PAYLOAD: u64 = 960;
 const ROUND_TRIP_MS: u64 = 20;
 
-/// The packets of ns-2's agents: 40 bytes of header, whatever it says.
+/// Packet sizes of ns-2's agents: always 40 bytes of header.
 pub(super) const WIRE_SIZES: WireSizes =
     WireSizes { data_overhead: Some(40), syn_data_overhead: None, control_bytes: Some(40) };
 
-/// The rate of the bottleneck and how long to run.
+/// The rate of the bottleneck, and the length of the run.
 pub(super) struct Run {
     pub(super) mbit: u64,
     pub(super) seconds: u64,
 }
 
 impl Run {
-    /// Packets in one bandwidth-delay product.
+    /// Returns the number of packets in one bandwidth-delay product.
     pub(super) const fn pipe(&self) -> u64 {
         self.mbit * 1000 * ROUND_TRIP_MS / 8 / PACKET
     }
@@ -45,7 +45,7 @@ impl Run {
         ))
     }
 
-    /// Runs to the end and says what the bottleneck has done.
+    /// Runs to the end and prints the bottleneck's counters.
     pub(super) fn finish(&self, sim: &mut Simulation, bottleneck: LinkId) {
         let end = Instant::from_nanos(self.seconds * 1_000_000_000);
         sim.run_until(end).unwrap_or_else(|error| give_up(&error));
@@ -62,13 +62,13 @@ impl Run {
     }
 }
 
-/// Flows that start anywhere in the first second.
+/// Returns start times of flows, anywhere in the first second.
 pub(super) fn starts(flows: u64) -> Vec<Instant> {
     let mut random = stream(1, "starts");
     (0..flows).map(|_| Instant::from_nanos(u64::from(random.next_u32()) * 232 / 1000)).collect()
 }
 
-/// The `n`-th argument from 1 on, or what is usual.
+/// Returns the `n`-th argument from 1 on, or its default.
 pub(super) fn argument<T: FromStr>(n: usize, usual: T) -> T {
     let Some(text) = std::env::args().nth(n) else {
         return usual;
@@ -81,12 +81,12 @@ pub(super) fn give_up(why: &dyn Display) -> ! {
     std::process::exit(2);
 }
 
-/// The most memory this process has had at a time, kB; 0 where the system does not say.
+/// Returns the peak memory of this process, kB; 0 if the system does not report it.
 pub(super) fn peak_memory() -> u64 {
     memory("VmHWM:")
 }
 
-/// The memory this process has, bytes; 0 where the system does not say.
+/// Returns the resident memory of this process, bytes; 0 if the system does not report it.
 pub(super) fn resident() -> u64 {
     memory("VmRSS:") * 1024
 }

@@ -1,4 +1,4 @@
-//! Bulk transfer: one connection, so many bytes, as fast as TCP lets them go.
+//! Bulk transfer: one connection, a number of bytes, as fast as TCP permits.
 
 use super::channel::{self, Channel, ChannelEnds};
 use crate::application::{AppContext, Application};
@@ -6,20 +6,20 @@ use crate::{FlowRecord, HostId};
 use tcp::{ConnId, Event, Scheme};
 use units::{Duration, Instant};
 
-/// From where to where, how much, with what.
+/// Ends, size and schemes of a transfer.
 #[derive(Clone, Debug)]
 pub struct BulkSpec {
-    /// Opens the connection and sends.
+    /// Host that opens the connection and sends.
     pub from: HostId,
-    /// Accepts and receives.
+    /// Host that accepts and receives.
     pub to: HostId,
-    /// Bytes to send; `None`: without end.
+    /// Bytes to send; `None`: endless.
     pub bytes: Option<u64>,
     /// The sender's scheme.
     pub scheme: Scheme,
     /// The receiver's scheme.
     pub receiver: Scheme,
-    /// Close the connection behind the last byte.
+    /// Close the connection after the last byte.
     pub close: bool,
 }
 
@@ -29,37 +29,37 @@ pub struct BulkSpec {
 pub struct BulkTransfer {
     spec: BulkSpec,
     channel: Option<Channel>,
-    /// From when on its connection has which weight; the token of a timer is an index.
+    /// Weights of its connection, each with its start; the token of a timer is an index.
     weights: Vec<(Duration, u32)>,
 }
 
 impl BulkTransfer {
-    /// A transfer that has not started.
+    /// Creates a transfer that has not started.
     pub const fn new(spec: BulkSpec) -> Self {
         Self { spec, channel: None, weights: Vec::new() }
     }
 
-    /// The same, its connection having `weight` from `after` its start on, among those that share its
-    /// path ([`AppContext::set_weight`]).
+    /// Gives its connection `weight` from `after` its start on, among those that share its path
+    /// ([`AppContext::set_weight`]).
     #[must_use]
     pub fn with_weight(mut self, after: Duration, weight: u32) -> Self {
         self.weights.push((after, weight));
         self
     }
 
-    /// The connection at the sender, once it exists.
+    /// Returns the connection at the sender, once it exists.
     pub fn sender(&self) -> Option<ConnId> {
         self.channel.map(|channel| channel.sender())
     }
 
-    /// The connection at the receiver, once it exists.
+    /// Returns the connection at the receiver, once it exists.
     pub fn receiver(&self) -> Option<ConnId> {
         self.channel?.receiver()
     }
 
-    /// Its record, once it has started. The counters are those at the last acknowledgement, the
-    /// end of the connection or the end of the run, whichever came first; those of a transfer
-    /// without end, at the end of the run.
+    /// Returns its record, once it has started. The counters are those at the last acknowledgement,
+    /// the end of the connection or the end of the run, whichever is first. For an endless
+    /// transfer, they are those at the end of the run.
     pub fn flows(&self) -> &[FlowRecord] {
         self.channel.as_ref().map_or(&[], |channel| std::slice::from_ref(channel.flow()))
     }
@@ -68,37 +68,37 @@ impl BulkTransfer {
         self.flows().first()
     }
 
-    /// When it started.
+    /// Returns when it started.
     pub fn started_at(&self) -> Option<Instant> {
         self.flow().map(|flow| flow.started_at)
     }
 
-    /// When the sender's side was established.
+    /// Returns when the sender's side was established.
     pub fn connected_at(&self) -> Option<Instant> {
         self.flow()?.connected_at
     }
 
-    /// Bytes that have arrived in order so far.
+    /// Returns the bytes delivered in order so far.
     pub fn received(&self) -> u64 {
         self.channel.map_or(0, |channel| channel.received())
     }
 
-    /// Bytes acknowledged to the sender so far.
+    /// Returns the bytes acknowledged to the sender so far.
     pub fn acked(&self) -> u64 {
         self.channel.map_or(0, |channel| channel.acked())
     }
 
-    /// When the last byte had arrived in order at the receiver.
+    /// Returns when the last byte was delivered in order to the receiver.
     pub fn received_at(&self) -> Option<Instant> {
         self.flow()?.received_at
     }
 
-    /// When the last byte's acknowledgement had reached the sender.
+    /// Returns when the sender got the last byte's acknowledgement.
     pub fn acked_at(&self) -> Option<Instant> {
         self.flow()?.acked_at
     }
 
-    /// True if the connection was reset or given up.
+    /// Returns true if the connection was reset or given up.
     pub fn is_reset(&self) -> bool {
         self.flow().is_some_and(|flow| flow.reset)
     }

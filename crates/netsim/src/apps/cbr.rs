@@ -1,4 +1,4 @@
-//! Constant bit rate: datagrams of one size at one interval, which no one acknowledges.
+//! Constant bit rate: datagrams of one size at one interval, without acknowledgements.
 
 use crate::application::{AppContext, Application};
 use crate::{Datagram, HostId};
@@ -6,18 +6,18 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use units::{Duration, Instant};
 
-/// From where to where, how much, how often.
+/// Ends, size and interval of the datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CbrSpec {
-    /// Sends.
+    /// Host that sends.
     pub from: HostId,
-    /// Receives.
+    /// Host that receives.
     pub to: HostId,
-    /// Bytes of a datagram on the wire, headers included.
+    /// Size of a datagram on the wire, headers included, bytes.
     pub wire_bytes: u32,
-    /// Between the beginnings of two datagrams.
+    /// Time between the starts of two datagrams.
     pub interval: Duration,
-    /// Datagrams to send; `None`: without end.
+    /// Number of datagrams to send; `None`: endless.
     pub count: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ pub struct CbrSpec {
 #[derive(Debug)]
 pub struct Cbr {
     spec: CbrSpec,
-    /// Varies each interval.
+    /// Random numbers that vary each interval.
     jitter: Option<Pcg32>,
     sent: u64,
     received: u64,
@@ -33,13 +33,13 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// A source that has not started.
+    /// Creates a source that has not started.
     pub const fn new(spec: CbrSpec) -> Self {
         Self { spec, jitter: None, sent: 0, received: 0, last_received_at: None }
     }
 
-    /// The same source with each interval half to one and a half times as long, drawn evenly from
-    /// `stream`, which no one else may use.
+    /// Makes each interval half to one and a half times as long, drawn evenly from `stream`, which
+    /// no other component may use.
     #[must_use]
     pub fn with_jitter(self, stream: Pcg32) -> Self {
         Self { jitter: Some(stream), ..self }
@@ -54,17 +54,17 @@ impl Cbr {
         Duration::from_nanos(varied as u64)
     }
 
-    /// Datagrams sent so far.
+    /// Returns the number of datagrams sent so far.
     pub const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Datagrams that have arrived so far.
+    /// Returns the number of datagrams delivered so far.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// When the last of those arrived.
+    /// Returns when the last of them was delivered.
     pub const fn last_received_at(&self) -> Option<Instant> {
         self.last_received_at
     }

@@ -4,20 +4,20 @@ use crate::application::AppContext;
 use crate::{FlowRecord, HostId, Losses};
 use tcp::{ConnId, Event, EventKind, Scheme, State, Stats};
 
-/// Stands for "more than any run can send"; far from overflow wherever bytes are added up.
+/// A number larger than any run can send; far from overflow in sums of bytes.
 const ENDLESS: u64 = 1 << 60;
 
-/// The port of a service that throws away what it receives (RFC 863).
+/// The port of a service that discards its input (RFC 863).
 pub(super) const DISCARD: u16 = 9;
 
-/// Accepts connections that bring bytes to throw away, at the port that is returned.
+/// Accepts connections whose data is discarded, at the port that is returned.
 pub(super) fn listen(context: &mut AppContext<'_>, host: HostId, scheme: &Scheme) -> u16 {
     let port = context.unused_port(host, DISCARD);
     context.listen(host, port, scheme.clone());
     port
 }
 
-/// Both ends close; what TIME-WAIT would guard against cannot happen to a port that is not used
+/// Closes both ends without TIME-WAIT. It would guard against old segments, but a port is not used
 /// again for thousands of connections.
 pub(super) fn close(context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
     let state = context.host(host).connection(conn).map(tcp::Connection::state);
@@ -45,21 +45,21 @@ pub(super) struct Channel {
     sender: ConnId,
     receiver: Option<ConnId>,
     receiver_ended: bool,
-    /// Payload bytes since the connection began, as far as was told.
+    /// Payload bytes since the connection began, by the last event.
     acked: u64,
     received: u64,
-    /// What both will be at the end of this transfer; `None`: there is no end.
+    /// Totals of both at the end of this transfer; `None`: it is endless.
     goal: Option<u64>,
     flow: FlowRecord,
-    /// The sender's counters when this transfer began.
+    /// The sender's counters at the start of this transfer.
     before: Stats,
-    /// What the connection had lost then.
+    /// The connection's losses at the start of this transfer.
     lost_before: Losses,
     ended: bool,
 }
 
 impl Channel {
-    /// Opens a connection and begins its first transfer.
+    /// Opens a connection and starts its first transfer.
     pub(super) fn open(
         context: &mut AppContext<'_>,
         ends: ChannelEnds,
@@ -84,7 +84,7 @@ impl Channel {
         }
     }
 
-    /// Begins the next transfer; all before it are over.
+    /// Starts the next transfer; all before it are over.
     pub(super) fn begin(&mut self, context: &mut AppContext<'_>, bytes: u64) {
         let (now, from) = (context.now(), self.flow.from);
         self.before = context.stats(from, self.sender).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Channel {
         self.ask(context);
     }
 
-    /// Adds to the transfer under way.
+    /// Adds to the current transfer.
     pub(super) fn extend(&mut self, context: &mut AppContext<'_>, bytes: u64) {
         self.goal = self.goal.map(|goal| goal + bytes);
         self.flow.bytes += bytes;
@@ -106,7 +106,7 @@ impl Channel {
         self.ask(context);
     }
 
-    /// Asks to be told of progress when the transfer is through, and not before.
+    /// Requests events only for the end of the transfer.
     fn ask(&self, context: &mut AppContext<'_>) {
         let goal = self.goal.unwrap_or(ENDLESS);
         if !self.ended {
@@ -117,37 +117,37 @@ impl Channel {
         }
     }
 
-    /// The connection at the sender.
+    /// Returns the connection at the sender.
     pub(super) const fn sender(&self) -> ConnId {
         self.sender
     }
 
-    /// The connection at the receiver, once it exists.
+    /// Returns the connection at the receiver, once it exists.
     pub(super) const fn receiver(&self) -> Option<ConnId> {
         self.receiver
     }
 
-    /// Bytes acknowledged to the sender since the connection began.
+    /// Returns the bytes acknowledged to the sender since the connection began.
     pub(super) const fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Bytes that have arrived in order since the connection began.
+    /// Returns the bytes delivered in order since the connection began.
     pub(super) const fn received(&self) -> u64 {
         self.received
     }
 
-    /// The transfer under way, or the last one.
+    /// Returns the current transfer, or the last one.
     pub(super) const fn flow(&self) -> &FlowRecord {
         &self.flow
     }
 
-    /// The connection is closed or reset: it carries nothing more.
+    /// Returns true if the connection is closed or reset: it carries nothing more.
     pub(super) const fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Digests an event of either end; true if the transfer is over with it.
+    /// Handles an event of either end; returns true if it ends the transfer.
     pub(super) fn on_event(
         &mut self,
         context: &mut AppContext<'_>,
@@ -182,7 +182,7 @@ impl Channel {
             }
             EventKind::Closed => {
                 self.ended = true;
-                // Unless it was done at the last acknowledgement.
+                // The counters may have been taken at the last acknowledgement.
                 if self.flow.segments_sent == 0 {
                     self.count(context);
                 }
@@ -216,7 +216,7 @@ impl Channel {
         }
     }
 
-    /// The run stops: the record of what is not over shows how it stands.
+    /// Updates the record of an unfinished transfer when the run stops.
     pub(super) fn on_stop(&mut self, context: &AppContext<'_>) {
         if self.flow.is_over() {
             return;

@@ -1,17 +1,17 @@
-//! Which of an application's channels a connection at a host belongs to.
+//! Maps connections at hosts to an application's channels.
 
 use crate::HostId;
 use tcp::ConnId;
 
-/// Numbers by host and connection. Both are small indices, so it is two of them to a number.
+/// Numbers by host and connection. Both are small indices, so a table suffices.
 #[derive(Debug, Default)]
 pub(super) struct ConnIndex(Vec<Vec<u32>>);
 
-/// No number here.
+/// Stands for no number.
 const NONE: u32 = u32::MAX;
 
 impl ConnIndex {
-    /// Notes the number of a connection.
+    /// Sets the number of a connection.
     pub(super) fn insert(&mut self, host: HostId, conn: ConnId, number: usize) {
         let (host, conn) = (host.index(), conn.0 as usize);
         if host >= self.0.len() {
@@ -24,13 +24,13 @@ impl ConnIndex {
         numbers[conn] = number as u32;
     }
 
-    /// The number of a connection, if one is noted.
+    /// Returns the number of a connection, if it has one.
     pub(super) fn find(&self, host: HostId, conn: ConnId) -> Option<usize> {
         let number = *self.0.get(host.index())?.get(conn.0 as usize)?;
         (number != NONE).then_some(number as usize)
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub(super) fn remove(&mut self, host: HostId, conn: ConnId) {
         let number = self.0.get_mut(host.index()).and_then(|at| at.get_mut(conn.0 as usize));
         if let Some(number) = number {

@@ -1,31 +1,31 @@
-//! Where records of flows go that are over: kept, or handed on; sums always.
+//! Storage of finished flows' records: they are kept, or passed on; sums are always kept.
 
 use crate::{FlowRecord, Losses};
 
 /// Takes each record once.
 pub(super) type Sink = Box<dyn FnMut(&FlowRecord)>;
 
-/// Sums over flows that are over.
+/// Sums over finished flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowTotals {
-    /// How many.
+    /// Number of flows.
     pub flows: u64,
-    /// How many of them were reset.
+    /// Number of these flows that were reset.
     pub resets: u64,
-    /// Bytes of those whose last byte had arrived.
+    /// Bytes of flows whose last byte was delivered.
     pub bytes: u64,
-    /// As [`FlowRecord::segments_sent`].
+    /// Sum of [`FlowRecord::segments_sent`].
     pub segments_sent: u64,
-    /// As [`FlowRecord::segments_retransmitted`].
+    /// Sum of [`FlowRecord::segments_retransmitted`].
     pub segments_retransmitted: u64,
-    /// As [`FlowRecord::losses`].
+    /// Sum of [`FlowRecord::losses`].
     pub losses: Losses,
-    /// As [`FlowRecord::timeouts`].
+    /// Sum of [`FlowRecord::timeouts`].
     pub timeouts: u64,
 }
 
 impl FlowTotals {
-    /// Adds a flow that is over.
+    /// Adds a finished flow.
     pub fn add(&mut self, flow: &FlowRecord) {
         self.flows += 1;
         self.resets += u64::from(flow.reset);
@@ -37,7 +37,7 @@ impl FlowTotals {
     }
 }
 
-/// Records of flows that are over.
+/// Records of finished flows.
 pub(super) struct FlowLog {
     kept: Vec<FlowRecord>,
     sink: Option<Sink>,
@@ -45,12 +45,12 @@ pub(super) struct FlowLog {
 }
 
 impl FlowLog {
-    /// Keeps every record.
+    /// Creates a log that keeps every record.
     pub(super) fn keeping() -> Self {
         Self { kept: Vec::new(), sink: None, totals: FlowTotals::default() }
     }
 
-    /// Hands every record to `sink` and keeps none.
+    /// Creates a log that passes every record to `sink` and keeps none.
     pub(super) fn handing_to(sink: Sink) -> Self {
         Self { sink: Some(sink), ..Self::keeping() }
     }

@@ -1,8 +1,8 @@
-//! Applications to begin with, one file each; loading pages has a directory of its own.
+//! Ready-made applications, one file each; loading pages has a directory of its own.
 //!
-//! Those that move bytes by TCP do it over a [`channel`]: a connection that carries transfers from
-//! its opener to the other end, and keeps the record of the one under way. Those that draw random
-//! numbers have a name, and draw from streams `app/<name>/...`.
+//! Applications that move bytes by TCP use a [`channel`]. It is a connection that carries transfers
+//! from its opener to the other end, and keeps the record of the current one. Applications that
+//! draw random numbers have a name, and draw from streams `app/<name>/...`.
 
 mod bulk;
 mod cbr;

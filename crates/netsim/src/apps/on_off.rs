@@ -8,23 +8,23 @@ use rand_pcg::Pcg32;
 use units::{Duration, Rate};
 use workload::Distribution;
 
-/// From where to where, how much, how long.
+/// Ends, rate and periods of a source.
 #[derive(Clone, Debug)]
 pub struct OnOffSpec {
     /// Names its random streams, `app/<name>/on` and `app/<name>/off`.
     pub name: String,
-    /// Sends.
+    /// Host that sends.
     pub from: HostId,
-    /// Receives.
+    /// Host that receives.
     pub to: HostId,
-    /// Bytes of a datagram on the wire, headers included.
+    /// Size of a datagram on the wire, headers included, bytes.
     pub wire_bytes: u32,
     /// Rate during a burst; above zero.
     pub rate: Rate,
-    /// Seconds of a burst, in effect a whole number of datagrams, at least one.
+    /// Length of a burst, seconds; in effect a whole number of datagrams, at least one.
     pub on: Distribution,
-    /// Seconds of silence between the end of a burst (a datagram's time after its last one began)
-    /// and the next.
+    /// Silence between the end of a burst (a datagram's time after its last one began) and the
+    /// next, seconds.
     pub off: Distribution,
 }
 
@@ -35,7 +35,7 @@ pub struct OnOff {
     spec: OnOffSpec,
     interval: Duration,
     streams: Option<Streams>,
-    /// Datagrams of this burst still to send.
+    /// Number of datagrams of this burst still to send.
     remaining: u64,
     sent: u64,
     received: u64,
@@ -48,28 +48,28 @@ struct Streams {
 }
 
 impl OnOff {
-    /// A source that has not started.
+    /// Creates a source that has not started.
     pub fn new(spec: OnOffSpec) -> Self {
         let interval = spec.rate.transmit_time(u64::from(spec.wire_bytes));
         Self { spec, interval, streams: None, remaining: 0, sent: 0, received: 0 }
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     pub const fn spec(&self) -> &OnOffSpec {
         &self.spec
     }
 
-    /// Datagrams sent so far.
+    /// Returns the number of datagrams sent so far.
     pub const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Datagrams that have arrived so far.
+    /// Returns the number of datagrams delivered so far.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// Draws the silence before the next burst, and the burst.
+    /// Draws the silence before the next burst, and the burst. Returns the silence.
     fn draw(&mut self) -> Duration {
         let Some(streams) = &mut self.streams else {
             return Duration::ZERO;

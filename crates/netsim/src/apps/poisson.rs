@@ -1,7 +1,7 @@
-//! Flows that come and go: each opens a connection, transfers, closes, and is forgotten.
+//! Random flows: each opens a connection, transfers, closes, and is forgotten.
 //!
-//! Exponential gaps make the arrivals a Poisson process. Arrivals of two kinds, each with its
-//! probability, are two such applications whose rates are in that proportion.
+//! Exponential gaps make the starts a Poisson process. For flows of two kinds, each with its
+//! probability, use two of these applications whose rates are in that proportion.
 
 use super::channel::{self, Channel, ChannelEnds};
 use super::conn_index::ConnIndex;
@@ -14,29 +14,29 @@ use rustc_hash::FxHashMap;
 use tcp::{ConnId, Event, EventKind, Scheme};
 use workload::Distribution;
 
-/// Which pair of hosts the next flow runs between.
+/// The rule that selects the pair of hosts of the next flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairChoice {
-    /// All in turn.
+    /// The pairs take turns.
     RoundRobin,
-    /// Any, all equally likely.
+    /// The pair is random, all equally likely.
     Random,
 }
 
-/// Between whom, how often, how much.
+/// Pairs, times and sizes of the flows.
 #[derive(Clone, Debug)]
 pub struct PoissonSpec {
-    /// Names its random streams: `app/<name>/gaps`, `app/<name>/bytes`, `app/<name>/pairs`.
+    /// Name of its random streams: `app/<name>/gaps`, `app/<name>/bytes`, `app/<name>/pairs`.
     pub name: String,
     /// Senders, which open the connections, and receivers; at least one pair.
     pub pairs: Vec<(HostId, HostId)>,
-    /// How a flow's pair is chosen.
+    /// The rule that selects a flow's pair.
     pub choice: PairChoice,
     /// Seconds before each flow, the first included.
     pub gaps: Distribution,
     /// Bytes of a flow, at least 1.
     pub bytes: Distribution,
-    /// Flows to begin; `None`: without end.
+    /// Number of flows to start; `None`: endless.
     pub count: Option<u64>,
     /// The senders' scheme.
     pub scheme: Scheme,
@@ -44,24 +44,24 @@ pub struct PoissonSpec {
     pub receiver: Scheme,
 }
 
-/// Flow arrivals; finished when the last flow is over. The sender closes behind its last byte and
-/// the receiver after it; TIME-WAIT is cut short, so that ports and memory are used again.
+/// Flow arrivals; finished when the last flow is over. The sender closes after its last byte and
+/// the receiver after it. TIME-WAIT is cut short, so that ports and memory are used again.
 pub struct PoissonFlows {
     spec: PoissonSpec,
-    /// By pair.
+    /// Ports at the receivers, by pair.
     ports: Vec<u16>,
     draws: Option<Draws>,
     begun: u64,
-    /// Flows that are not over, by number; numbers are used again.
+    /// Flows that are not over, by number; numbers are reused.
     active: Vec<Option<Channel>>,
     free: Vec<u32>,
     index: ConnIndex,
-    /// Flows that their receiver has not accepted, by what it will see of their sender.
+    /// Flows that their receiver has not accepted, by their sender's host and port.
     callers: FxHashMap<Caller, u32>,
     log: FlowLog,
 }
 
-/// A sender and its port, on the way to a receiver.
+/// A sender and its port, as its receiver sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Caller {
     from: HostId,
@@ -77,13 +77,13 @@ struct Draws {
 }
 
 impl PoissonFlows {
-    /// Arrivals that have not started. Every flow's record is kept.
+    /// Creates arrivals that have not started. Every flow's record is kept.
     pub fn new(spec: PoissonSpec) -> Self {
         Self::with_log(spec, FlowLog::keeping())
     }
 
-    /// As [`PoissonFlows::new`], but each record goes to `sink` when its flow is over, and is not
-    /// kept: however many flows there are, memory is that of those that are not over.
+    /// Does the same as [`PoissonFlows::new`], but passes each record to `sink` when its flow is
+    /// over, and does not keep it. However many flows there are, memory is that of the open ones.
     pub fn with_sink(spec: PoissonSpec, sink: impl FnMut(&FlowRecord) + 'static) -> Self {
         Self::with_log(spec, FlowLog::handing_to(Box::new(sink)))
     }
@@ -102,32 +102,32 @@ impl PoissonFlows {
         }
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     pub const fn spec(&self) -> &PoissonSpec {
         &self.spec
     }
 
-    /// Flows begun so far.
+    /// Returns the number of flows started so far.
     pub const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Flows begun and not over.
+    /// Returns the number of flows started and not over.
     pub fn active(&self) -> usize {
         self.active.len() - self.free.len()
     }
 
-    /// Records of the flows that are not over, as they stood when the run last stopped.
+    /// Returns records of the open flows, as of the last stop of the run.
     pub fn under_way(&self) -> impl Iterator<Item = &FlowRecord> {
         self.active.iter().flatten().map(Channel::flow)
     }
 
-    /// Sums over all flows that are over.
+    /// Returns sums over all finished flows.
     pub const fn totals(&self) -> &FlowTotals {
         self.log.totals()
     }
 
-    /// Records in the order in which flows were over, unless they went to a sink.
+    /// Returns records in the order of the flows' ends, unless they went to a sink.
     pub fn flows(&self) -> &[FlowRecord] {
         self.log.flows()
     }
@@ -170,7 +170,7 @@ impl PoissonFlows {
         (self.active.len() - 1) as u32
     }
 
-    /// A flow is over: it is noted, and its connections are on their own.
+    /// Notes a finished flow, and forgets its connections.
     fn leave(&mut self, context: &mut AppContext<'_>, number: usize) {
         let Some(channel) = self.active[number].take() else { return };
         let FlowRecord { from, to, .. } = *channel.flow();
@@ -189,7 +189,7 @@ impl PoissonFlows {
         }
     }
 
-    /// The flow that a host has accepted.
+    /// Finds the flow of a connection that a host has accepted.
     fn on_accepted(&mut self, context: &AppContext<'_>, host: HostId, conn: ConnId) {
         let Some(peer) = context.peer(host, conn) else { return };
         let caller = Caller { from: peer.host, port: peer.port, to: host };
@@ -199,7 +199,7 @@ impl PoissonFlows {
     }
 }
 
-/// A whole number below `n`, by multiplication (Lemire 2019); the bias is below n / 2^32.
+/// Returns a random number below `n`, by multiplication (Lemire 2019); the bias is below n / 2^32.
 fn below(n: usize, stream: &mut Pcg32) -> usize {
     ((u64::from(stream.next_u32()) * n as u64) >> 32) as usize
 }

@@ -1,7 +1,8 @@
-//! Rounds of transfers over kept connections: all of them transfer, all fall silent, again.
+//! Rounds of transfers over kept connections: all of them transfer, all stop, and the next round
+//! starts.
 //!
-//! The experiments of TCP/SPAND (Zhang, Qiu & Keshav 2000 §6) are of this kind. What matters in
-//! them is what a connection does with its window after an idle time.
+//! The experiments of TCP/SPAND (Zhang, Qiu & Keshav 2000 §6) are of this kind. They show what a
+//! connection does with its window after an idle time.
 
 use super::channel::{self, Channel, ChannelEnds};
 use super::conn_index::ConnIndex;
@@ -15,9 +16,9 @@ use workload::Distribution;
 /// One connection of the experiment.
 #[derive(Clone, Debug)]
 pub struct RoundPair {
-    /// Opens the connection and sends.
+    /// Host that opens the connection and sends.
     pub from: HostId,
-    /// Accepts and receives.
+    /// Host that accepts and receives.
     pub to: HostId,
     /// The sender's scheme.
     pub scheme: Scheme,
@@ -25,45 +26,45 @@ pub struct RoundPair {
     pub receiver: Scheme,
 }
 
-/// Who transfers how much, when.
+/// Connections, sizes and times of the transfers.
 #[derive(Clone, Debug)]
 pub struct RoundsSpec {
-    /// Names its random streams, `app/<name>/start/<n>` and `app/<name>/bytes/<n>` for the n-th
+    /// Name of its random streams: `app/<name>/start/<n>` and `app/<name>/bytes/<n>` for the n-th
     /// connection.
     pub name: String,
     /// The connections.
     pub pairs: Vec<RoundPair>,
-    /// Rounds; at least one.
+    /// Number of rounds; at least one.
     pub rounds: u32,
     /// Bytes that each connection transfers in a round, at least 1.
     pub bytes: Distribution,
-    /// Seconds after the beginning of a round at which a connection's transfer starts.
+    /// Seconds after the start of a round at which a connection's transfer starts.
     pub start: Distribution,
-    /// The same in the first round; as `start` unless given.
+    /// Seconds for the first round, if they differ from `start`.
     pub first_start: Option<Distribution>,
-    /// From the end of a round's last transfer to the beginning of the next round, at least.
+    /// Minimum time from the end of a round's last transfer to the start of the next round.
     pub idle: Duration,
-    /// From the beginning of a round to that of the next, at least: with zero, what comes after is up
-    /// to `idle` alone.
+    /// Minimum time from the start of a round to that of the next; zero leaves the gap to `idle`
+    /// alone.
     pub every: Duration,
 }
 
 /// Rounds of transfers; finished when the last one's are over. A connection opens with its first
-/// transfer, and again with the next after it was reset.
+/// transfer, and again with the next one after a reset.
 #[derive(Debug)]
 pub struct Rounds {
     spec: RoundsSpec,
     ports: Vec<u16>,
     draws: Vec<Draws>,
     channels: Vec<Option<Channel>>,
-    /// By connection: its transfer of the round under way has begun.
+    /// By connection: true if its transfer of the current round has started.
     has_begun: Vec<bool>,
     index: ConnIndex,
-    /// Rounds begun.
+    /// Number of rounds started.
     begun: u32,
-    /// When the last of them began.
+    /// Start of the last of them.
     begun_at: Instant,
-    /// Transfers of this round that are not over.
+    /// Number of unfinished transfers of this round.
     unfinished: usize,
     flows: Vec<FlowRecord>,
 }
@@ -75,11 +76,11 @@ struct Draws {
     bytes: Pcg32,
 }
 
-/// The timer that begins a round; the n-th connection's has the token n.
+/// Token of the timer that starts a round; the n-th connection's has the token n.
 const ROUND: u32 = u32::MAX;
 
 impl Rounds {
-    /// An experiment that has not started.
+    /// Creates an experiment that has not started.
     pub fn new(spec: RoundsSpec) -> Self {
         Self {
             ports: Vec::new(),
@@ -95,25 +96,25 @@ impl Rounds {
         }
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     pub const fn spec(&self) -> &RoundsSpec {
         &self.spec
     }
 
-    /// One record per transfer of the rounds that have ended: those of the first in the order of
+    /// Returns one record per transfer of the finished rounds: those of the first in the order of
     /// the connections, then those of the second, and so on.
     pub fn flows(&self) -> &[FlowRecord] {
         &self.flows
     }
 
-    /// The transfers of a round that has not ended, as far as they have begun: the number of the connection and
-    /// the record as it stood when the run last stopped. Some may be over.
+    /// Returns the started transfers of a round that has not ended: the number of the connection,
+    /// and the record as of the last stop of the run. Some may be over.
     pub fn under_way(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
         let begun = self.channels.iter().enumerate().filter(|(n, _)| self.has_begun[*n]);
         begun.filter_map(|(n, channel)| channel.as_ref().map(|channel| (n, channel.flow())))
     }
 
-    /// Bytes of all transfers so far whose last byte had arrived.
+    /// Returns the bytes of all transfers so far whose last byte was delivered.
     pub fn received(&self) -> u64 {
         let flows = self.flows.iter().chain(self.under_way().map(|(_, flow)| flow));
         flows.filter(|flow| flow.received_at.is_some()).map(|flow| flow.bytes).sum()
@@ -146,7 +147,7 @@ impl Rounds {
         }
     }
 
-    /// The n-th connection's transfer is over.
+    /// Handles the end of the n-th connection's transfer.
     fn on_over(&mut self, context: &mut AppContext<'_>) {
         self.unfinished -= 1;
         if self.unfinished > 0 {
@@ -162,7 +163,7 @@ impl Rounds {
         }
     }
 
-    /// The connection that a host has accepted: the one whose port its peer has.
+    /// Finds the connection that a host has accepted: the one whose port its peer has.
     fn find_accepted(
         &self,
         context: &AppContext<'_>,

@@ -7,21 +7,21 @@ use rand_pcg::Pcg32;
 use tcp::{Event, Scheme};
 use workload::Distribution;
 
-/// Who types to whom, how much, how often.
+/// Ends, sizes and gaps of the messages.
 #[derive(Clone, Debug)]
 pub struct TelnetSpec {
-    /// Names its random stream, `app/<name>/gaps`.
+    /// Name of its random stream: `app/<name>/gaps`.
     pub name: String,
-    /// Opens the connection and sends.
+    /// Host that opens the connection and sends.
     pub from: HostId,
-    /// Accepts and receives.
+    /// Host that accepts and receives.
     pub to: HostId,
-    /// Seconds before each message, the first included; [`Distribution::telnet`] is what was
-    /// measured.
+    /// Seconds before each message, the first included; [`Distribution::telnet`] is the measured
+    /// distribution.
     pub gaps: Distribution,
-    /// Bytes of a message.
+    /// Size of a message, bytes.
     pub bytes: u64,
-    /// Messages to send; `None`: without end.
+    /// Number of messages to send; `None`: endless.
     pub count: Option<u64>,
     /// The sender's scheme.
     pub scheme: Scheme,
@@ -41,28 +41,28 @@ pub struct Telnet {
 }
 
 impl Telnet {
-    /// A session that has not started.
+    /// Creates a session that has not started.
     pub const fn new(spec: TelnetSpec) -> Self {
         Self { spec, port: 0, gaps: None, sent: 0, channel: None }
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     pub const fn spec(&self) -> &TelnetSpec {
         &self.spec
     }
 
-    /// Messages written so far.
+    /// Returns the number of messages written so far.
     pub const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Bytes that have arrived in order so far, as far as was told: of a message under way, those that
-    /// had arrived when the run last stopped.
+    /// Returns the bytes delivered in order so far, by the last event; for an incomplete message,
+    /// as of the last stop of the run.
     pub fn received(&self) -> u64 {
         self.channel.map_or(0, |channel| channel.received())
     }
 
-    /// The record of all its messages as one transfer, once the first has been sent.
+    /// Returns the record of all its messages as one transfer, once the first has been sent.
     pub fn flows(&self) -> &[FlowRecord] {
         self.channel.as_ref().map_or(&[], |channel| std::slice::from_ref(channel.flow()))
     }

@@ -1,8 +1,9 @@
 //! A user: asks for the objects of a page one after another, reads, asks for the next page.
 //!
-//! A *user equivalent* of SURGE (Barford & Crovella 1998 §3): what it asks for waits for what it has
-//! got, so that a crowd of users slows down with the network, as Poisson arrivals do not. Asking takes
-//! no time: the server opens a connection for each object, sends it, and closes.
+//! It is a *user equivalent* of SURGE (Barford & Crovella 1998 §3): each request waits for the
+//! answer to the one before. So a crowd of users slows down with the network, unlike Poisson
+//! arrivals. A request takes no time: the server opens a connection for each object, sends it, and
+//! closes.
 
 use super::channel::{self, Channel, ChannelEnds};
 use super::flow_log::{FlowLog, FlowTotals};
@@ -13,24 +14,24 @@ use tcp::{Event, EventKind, Scheme};
 use units::Duration;
 use workload::Distribution;
 
-/// From where to where, how much, how often.
+/// Ends, sizes and times of a user.
 #[derive(Clone, Debug)]
 pub struct UserSpec {
-    /// Names its random stream, `app/<name>/user`.
+    /// Name of its random stream: `app/<name>/user`.
     pub name: String,
     /// The server, which opens the connections.
     pub from: HostId,
-    /// Where the user is.
+    /// The user's host.
     pub to: HostId,
-    /// Objects of a page, at least 1.
+    /// Number of objects of a page, at least 1.
     pub objects: Distribution,
     /// Bytes of an object, at least 1.
     pub bytes: Distribution,
-    /// Seconds from the end of an object to asking for the next of its page.
+    /// Seconds from the end of an object to the request for the next of its page.
     pub pause: Distribution,
     /// Seconds before each page, the first included.
     pub think: Distribution,
-    /// Pages to ask for; `None`: without end.
+    /// Number of pages to ask for; `None`: endless.
     pub pages: Option<u64>,
     /// The server's scheme.
     pub scheme: Scheme,
@@ -38,28 +39,29 @@ pub struct UserSpec {
     pub receiver: Scheme,
 }
 
-/// A user; finished when the last object of the last page is over. Draws come in the order in which
-/// the user makes use of them, so that they do not depend on how fast objects arrive.
+/// A user; finished when the last object of the last page is over. Random draws follow the order in
+/// which the user needs them, so they do not depend on how fast objects arrive.
 pub struct User {
     spec: UserSpec,
     port: u16,
     draws: Option<Pcg32>,
-    /// Objects of this page that are not over.
+    /// Number of unfinished objects of this page.
     left: u64,
-    /// Pages begun.
+    /// Number of pages started.
     pages: u64,
-    /// The object under way.
+    /// The current object.
     channel: Option<Channel>,
     log: FlowLog,
 }
 
 impl User {
-    /// A user who has not begun. Every object's record is kept.
+    /// Creates a user who has not started. Every object's record is kept.
     pub fn new(spec: UserSpec) -> Self {
         Self::with_log(spec, FlowLog::keeping())
     }
 
-    /// As [`User::new`], but each record goes to `sink` when its object is over, and is not kept.
+    /// Does the same as [`User::new`], but passes each record to `sink` when its object is over,
+    /// and does not keep it.
     pub fn with_sink(spec: UserSpec, sink: impl FnMut(&FlowRecord) + 'static) -> Self {
         Self::with_log(spec, FlowLog::handing_to(Box::new(sink)))
     }
@@ -68,22 +70,22 @@ impl User {
         Self { spec, port: 0, draws: None, left: 0, pages: 0, channel: None, log }
     }
 
-    /// Pages begun so far.
+    /// Returns the number of pages started so far.
     pub const fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The record of the object that is not over, as it stood when the run last stopped.
+    /// Returns the record of the unfinished object, as of the last stop of the run.
     pub fn under_way(&self) -> Option<&FlowRecord> {
         self.channel.as_ref().map(Channel::flow)
     }
 
-    /// Sums over all objects that are over.
+    /// Returns sums over all finished objects.
     pub const fn totals(&self) -> &FlowTotals {
         self.log.totals()
     }
 
-    /// Records in the order of the objects, unless they went to a sink.
+    /// Returns records in the order of the objects, unless they went to a sink.
     pub fn flows(&self) -> &[FlowRecord] {
         self.log.flows()
     }
@@ -113,7 +115,7 @@ impl User {
         self.channel = Some(channel);
     }
 
-    /// The object under way is over.
+    /// Handles the end of the current object.
     fn on_over(&mut self, context: &mut AppContext<'_>) {
         let Some(channel) = self.channel.take() else { return };
         self.log.push(channel.flow());
@@ -129,7 +131,7 @@ impl User {
         }
     }
 
-    /// Whether an event is of the object under way, and not of one that is over and closes.
+    /// Returns true if an event concerns the current object, and not a finished one that closes.
     fn is_of_object(&self, context: &AppContext<'_>, host: HostId, event: &Event) -> bool {
         let Some(channel) = &self.channel else { return false };
         if host == self.spec.from {

@@ -1,12 +1,13 @@
 //! Links that are crossed ahead of time.
 //!
-//! Where all packets of a link come over one other link, in order, and the link neither drops, loses
-//! nor reorders, the time at which a packet will be at its far end is known as soon as it is known
-//! when it enters: one event stands for two hops. That holds as long as no one else puts packets on
-//! the link; when a new route does, or the run stops and someone may look, the crossings that lie
-//! in the future are taken back. Keys are what they would be without all this, so that no result
-//! depends on it. Observers want to see each step in its order: where there is one, every link
-//! takes its turn.
+//! Some links get all their packets over one other link, in order, and neither drop, lose nor
+//! reorder. Then the time of a packet at the far end is known as soon as its entry is known: one
+//! event stands for two hops.
+//!
+//! That holds as long as no other source puts packets on the link. When a new route does, or the
+//! run stops and a caller may look, the crossings in the future are taken back. Keys are the same
+//! as without this optimisation, so no result depends on it. Observers must see each step in its
+//! order: if there is one, no link is crossed ahead.
 
 use super::{Feeder, NO_LANE, Network, Wire, arrival};
 use crate::LinkId;
@@ -16,17 +17,17 @@ use link::{Link, LinkConfig, LinkFate, QueueLimit, Stage};
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// Which packets have crossed a link ahead of time.
+/// The packets that have crossed a link ahead of time.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// By packet: the event for which its last crossing ahead stands, its entry of that link.
+    /// By packet: the key of its entry into the link that it crossed ahead last.
     entered: Vec<Key>,
-    /// Crossings that lie in the future have been taken back.
+    /// True if crossings in the future have been taken back.
     paused: bool,
 }
 
 impl Ahead {
-    /// A packet crosses a link ahead, which it enters by `key`.
+    /// Notes that a packet crosses a link ahead, which it enters by `key`.
     #[inline(always)]
     fn note(&mut self, packet: u32, key: Key) {
         match self.entered.get_mut(packet as usize) {
@@ -37,7 +38,7 @@ impl Ahead {
 }
 
 impl Network {
-    /// Takes a packet that arrives by `key` over the link that follows, as if it were there.
+    /// Moves a packet that arrives by `key` over the following link, as if it were there.
     #[inline(always)]
     pub(super) fn cross_ahead(&mut self, key: Key, due: LinkArrival) {
         let LinkArrival { packet, cursor, bytes } = due;
@@ -53,7 +54,7 @@ impl Network {
         }
     }
 
-    /// Notes who feeds the links of a route that is new.
+    /// Notes the feeders of the links of a new route.
     pub(super) fn note_route(&mut self, start: u32) {
         let links: Vec<_> = self.routes.links(start).collect();
         if let Some(first) = links.first() {
@@ -80,8 +81,8 @@ impl Network {
         }
     }
 
-    /// Has a link crossed ahead from now on if that is possible. The link before it is not itself
-    /// crossed ahead, nor the one after it: an event stands for two hops at most.
+    /// Starts to cross a link ahead if that is possible. The link before it must not be crossed
+    /// ahead, nor the one after it: an event stands for two hops at most.
     fn begin_crossing(&mut self, id: LinkId) {
         let wire = &self.wires[id.index()];
         let Feeder::Link(before) = wire.feeder else { return };
@@ -105,7 +106,7 @@ impl Network {
         self.routes.unmark(id);
     }
 
-    /// No link is crossed ahead any more; the run has to be paused.
+    /// Stops all crossings ahead; the run has to be paused.
     pub(super) fn end_all_crossings(&mut self) {
         for n in 0..self.wires.len() {
             if self.wires[n].ahead {
@@ -114,13 +115,13 @@ impl Network {
         }
     }
 
-    /// Takes back what lies in the future, so that links and their counters are as of now.
+    /// Takes back crossings in the future, so that links and their counters are as of now.
     pub(crate) fn pause(&mut self) {
         self.take_back(None);
         self.ahead.paused = true;
     }
 
-    /// Does again what [`Network::pause`] has taken back.
+    /// Repeats the crossings that [`Network::pause`] has taken back.
     pub(crate) fn resume(&mut self) {
         if !std::mem::take(&mut self.ahead.paused) {
             return;
@@ -135,7 +136,7 @@ impl Network {
         }
     }
 
-    /// Takes back the crossings of one link, or of all, that lie in the future.
+    /// Takes back the crossings in the future of one link, or of all.
     fn take_back(&mut self, only: Option<LinkId>) {
         let Self { queue, wires, ahead, current, .. } = self;
         let mut links: BTreeMap<u32, Crossings> = BTreeMap::new();
@@ -161,12 +162,12 @@ impl Network {
     }
 }
 
-/// What is under way over a link.
+/// The packets on a link.
 #[derive(Default)]
 struct Crossings {
     /// Packets that have entered it: keys of their arrivals, and sizes.
     entered: Vec<(Key, u32)>,
-    /// Sizes of those that have not.
+    /// Sizes of packets that have not.
     future: Vec<u32>,
 }
 
@@ -189,13 +190,14 @@ impl Crossings {
     }
 }
 
-/// The link's packets arrive in the order in which they entered, and when they do is known then.
+/// Returns true if the link's packets arrive in the order in which they entered, at times known
+/// then.
 fn is_in_order(wire: &Wire) -> bool {
     let config = wire.link.config();
     wire.link.is_plain() && config.reordering().is_none() && config.aggregation().is_none()
 }
 
-/// Every packet gets through, and no earlier than it entered.
+/// Returns true if every packet gets through, and no earlier than it entered.
 fn is_transparent(config: &LinkConfig) -> bool {
     config.queue() == QueueLimit::Unlimited
         && config.loss() == 0.0

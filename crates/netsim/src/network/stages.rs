@@ -1,8 +1,8 @@
-//! Links that look at more than a packet's size, and those that decide when they serve.
+//! Links that need more than a packet's size, and links that schedule their own service.
 //!
-//! A link with a service stage keeps a packet until it serves it or throws it out. One event stands
-//! for its next service; it comes after everything else of the same instant, so that the link sees
-//! all that arrives then.
+//! A link with a service stage keeps a packet until it serves it or discards it. One event stands
+//! for its next service. It is after all other events of the same instant, so that the link sees
+//! all arrivals of that instant.
 
 use super::{Network, arrival};
 use crate::events::Due;
@@ -13,7 +13,7 @@ use link::{Admission, LinkFate, PacketInfo, ServiceOutcome, Stage};
 use units::Instant;
 
 impl Network {
-    /// Offers a packet to a link that wants to know more of it than its size.
+    /// Offers a packet to a link that needs more than its size.
     #[inline(never)]
     pub(super) fn forward_known(&mut self, id: LinkId, packet: u32, cursor: u32) {
         let info = info_of(self.packets.packet(packet));
@@ -39,7 +39,7 @@ impl Network {
         }
     }
 
-    /// A packet has been offered to a link with a service stage.
+    /// Handles a packet offered to a link with a service stage.
     fn enter(&mut self, id: LinkId, entry: Admission, packet: u32, cursor: u32) {
         self.observe_entry(id, entry == Admission::Dropped, packet);
         if entry == (Admission::Queued { marked: true }) {
@@ -56,7 +56,7 @@ impl Network {
         self.kept[index] = cursor;
     }
 
-    /// A link's service is due.
+    /// Runs a link's service, which is due.
     pub(super) fn serve(&mut self, id: LinkId) {
         let now = self.now();
         let wire = &mut self.wires[id.index()];
@@ -67,7 +67,7 @@ impl Network {
         self.take_outcomes(id);
     }
 
-    /// Passes on what a link has served, and sees to it that it is woken for the next service.
+    /// Passes on the packets that a link has served, and schedules its next service.
     fn take_outcomes(&mut self, id: LinkId) {
         while let Stage::Served(served) = self.wires[id.index()].link.stage() {
             let Some(outcome) = served.poll_outcome() else {
@@ -101,7 +101,7 @@ impl Network {
         }
     }
 
-    /// Sends a packet on to where its fate leads.
+    /// Sends a packet on by its fate.
     fn follow(&mut self, id: LinkId, fate: LinkFate, packet: u32, cursor: u32) {
         self.observe_departure(id, fate, packet);
         match fate {
@@ -135,7 +135,7 @@ impl Network {
     }
 }
 
-/// What links may know of a packet.
+/// Returns the fields of a packet that links may use.
 fn info_of(packet: &SimPacket) -> PacketInfo {
     let bytes = packet.wire_bytes;
     let low_priority = packet.low_priority;
@@ -159,8 +159,9 @@ fn info_of(packet: &SimPacket) -> PacketInfo {
     }
 }
 
-/// A number for the packets between two hosts with the same ports, or of the same application.
-/// Hosts have 22 bits each and fill the upper ones; two flows share a number only by bad luck.
+/// Returns a number for the packets between two hosts with the same ports, or of the same
+/// application. Hosts have 22 bits each and fill the upper ones; two flows share a number only by
+/// accident.
 const fn flow_of(from: HostId, to: HostId, ports: u32) -> u64 {
     let hosts = (from.0 as u64) << 32 | to.0 as u64;
     // An odd factor: a bijection that spreads the ports over all bits (2^64 / golden ratio).

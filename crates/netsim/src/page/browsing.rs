@@ -1,7 +1,7 @@
 //! Browsing: a page, time to think, another page.
 //!
-//! Each visit is a [`PageLoad`] of its own over connections of its own, which close with it. What a
-//! visit leaves behind is a [`Visit`]; connections that are still closing are seen to here.
+//! Each visit is a [`PageLoad`] of its own over connections of its own, which close with it. The
+//! result of a visit is a [`Visit`]; this module handles connections that are still closing.
 
 use super::{PageLoad, PageSpec};
 use crate::application::{AppContext, Application};
@@ -11,36 +11,36 @@ use tcp::{ConnId, Event, EventKind};
 use units::Instant;
 use workload::Distribution;
 
-/// What is read, by whom, how fast.
+/// Pages, think times and number of visits.
 #[derive(Clone, Debug)]
 pub struct BrowsingSpec {
-    /// Names its random streams, `app/<name>/pages` and `app/<name>/think`.
+    /// Name of its random streams: `app/<name>/pages` and `app/<name>/think`.
     pub name: String,
     /// The pages; each visit is to one of them, all equally likely. At least one.
     pub pages: Vec<PageSpec>,
     /// Seconds between the end of a visit and the next.
     pub think: Distribution,
-    /// Visits; `None`: without end.
+    /// Number of visits; `None`: endless.
     pub visits: Option<u64>,
-    /// Each visit is a [`PageLoad::one_way`].
+    /// True if each visit is a [`PageLoad::one_way`].
     pub one_way: bool,
 }
 
-/// What became of one visit.
+/// The result of one visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// Which of the pages.
+    /// Index of the page.
     pub page: usize,
-    /// When the browser began.
+    /// Time at which the browser started.
     pub started_at: Instant,
-    /// When the page's HTML had arrived.
+    /// Time at which the page's HTML was delivered.
     pub html_done_at: Option<Instant>,
-    /// When all of it had; `None` if something failed.
+    /// Time at which the whole page was delivered; `None` if a part failed.
     pub page_done_at: Option<Instant>,
-    /// Connections opened.
+    /// Number of connections opened.
     pub connections: usize,
-    /// The visit as one transfer to the browser: when its last byte had arrived, and what the
-    /// servers sent for it until then.
+    /// The visit as one transfer to the browser: the delivery of its last byte, and the servers'
+    /// segments for it until then.
     pub flow: FlowRecord,
 }
 
@@ -49,12 +49,13 @@ pub struct Browsing {
     spec: BrowsingSpec,
     pages: Option<Pcg32>,
     think: Option<Pcg32>,
-    /// Ports that each page's servers listen at, once it was visited.
+    /// Ports of each page's servers, once it was visited.
     ports: Vec<Vec<u16>>,
     visit: Option<(Visit, PageLoad)>,
-    /// What agents that only send have left open: it goes, without a packet, when the next visit begins.
+    /// Connections left open by agents that only send: they are removed, without a packet, when the
+    /// next visit starts.
     left_open: Vec<(HostId, ConnId)>,
-    /// Tokens up to here belong to visits that are over.
+    /// Tokens up to here are from finished visits.
     next_token: u32,
     visits: Vec<Visit>,
 }
@@ -63,7 +64,7 @@ pub struct Browsing {
 const THINK: u32 = u32::MAX;
 
 impl Browsing {
-    /// Nothing visited yet.
+    /// Creates a browser without visits.
     pub fn new(spec: BrowsingSpec) -> Self {
         Self {
             ports: vec![Vec::new(); spec.pages.len()],
@@ -77,17 +78,17 @@ impl Browsing {
         }
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     pub const fn spec(&self) -> &BrowsingSpec {
         &self.spec
     }
 
-    /// Visits that are over, in their order.
+    /// Returns the finished visits, in their order.
     pub fn visits(&self) -> &[Visit] {
         &self.visits
     }
 
-    /// Visits as transfers, in their order, the one under way included.
+    /// Returns the visits as transfers, in their order, the current one included.
     pub fn flows(&self) -> Vec<FlowRecord> {
         let over = self.visits.iter().map(|visit| visit.flow);
         let under_way = self.visit.iter().map(|(visit, load)| load.flow(visit.started_at));
@@ -124,7 +125,7 @@ impl Browsing {
         self.end_if_done(context);
     }
 
-    /// Runs `act` on the visit under way, then sees whether that ended it.
+    /// Runs `act` on the current visit, then checks whether that ended it.
     fn with_load(
         &mut self,
         context: &mut AppContext<'_>,
@@ -167,7 +168,8 @@ impl Application for Browsing {
     fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {
         self.with_load(context, |load, context| load.on_event(context, host, event));
         if event.kind == EventKind::PeerClosed {
-            // Of this visit or one before it: whoever is left alone closes too.
+            // The connection is from this visit or an earlier one: an end whose peer has closed
+            // closes too.
             context.shutdown(host, event.conn);
         }
     }

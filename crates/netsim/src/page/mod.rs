@@ -1,12 +1,12 @@
 //! Loading a page: the browser and its servers of crate `workload` on hosts of the simulation.
 //!
-//! One application is both ends. The loader says what to open, ask for and close; each connection
-//! has a server session that says what to write ([`PageTransfer`]). Only byte counts cross the
-//! network: what the bytes mean is handed to the other end when they are written, and it makes
-//! use of it as they arrive.
+//! One application is both ends. The loader orders what to open, ask for and close; each connection
+//! has a server session that orders what to write ([`PageTransfer`]). Only byte counts cross the
+//! network. The meaning of the bytes is passed to the other end when they are written, and it uses
+//! it as they arrive.
 //!
-//! [`PageLoad::one_way`] loads as the papers' simulations do, whose agents only send: the server
-//! opens each connection itself, at the instant of the request, and no one closes.
+//! [`PageLoad::one_way`] loads as the papers' simulations do, whose agents only send. The server
+//! opens each connection itself, at the instant of the request, and neither end closes it.
 
 mod browsing;
 mod transfer;
@@ -26,16 +26,16 @@ use workload::{
     ServerSession, Tls,
 };
 
-/// What page to load, from where to where, with what.
+/// The page to load, with hosts, loader settings and schemes.
 #[derive(Clone, Debug)]
 pub struct PageSpec {
     /// The page.
     pub page: Arc<Page>,
-    /// How requests share connections.
+    /// Rules by which requests share connections.
     pub config: LoaderConfig,
-    /// Where the browser is.
+    /// Host of the browser.
     pub client: HostId,
-    /// Where each of the page's hosts is, in their order.
+    /// Host of each of the page's hosts, in their order.
     pub servers: Vec<HostId>,
     /// The browser's TCP.
     pub client_scheme: Scheme,
@@ -49,30 +49,30 @@ pub struct PageSpec {
 pub struct PageLoad {
     spec: PageSpec,
     loader: PageLoader,
-    /// By the loader's [`LoadConnId`].
+    /// Transfers by the loader's [`LoadConnId`].
     transfers: Vec<PageTransfer>,
-    /// Ports that the servers listen at, by the page's hosts.
+    /// Ports of the servers, by the page's hosts.
     ports: Vec<u16>,
-    /// Which transfer a connection at the client is.
+    /// Transfers by connection at the client.
     at_client: BTreeMap<tcp::ConnId, usize>,
-    /// Which transfer a connection at a server is.
+    /// Transfers by connection at a server.
     at_server: BTreeMap<(HostId, tcp::ConnId), usize>,
-    /// Which transfer was opened last from a port of the host that opened it.
+    /// The last transfer opened from each port of the host that opened it.
     callers: BTreeMap<(HostId, u16), usize>,
     /// Servers open connections, requests take no trip, nothing is closed.
     one_way: bool,
     alarm: Alarm,
-    /// The loader's timer; those of transfers follow.
+    /// Token of the loader's timer; those of transfers follow.
     first_token: u32,
-    /// Its end is not the end of the application.
+    /// True if its end is not the end of the application.
     is_visit: bool,
-    /// All objects that the end of the load waits for are complete, or some have failed.
+    /// True if all objects that the end of the load waits for are complete, or some have failed.
     is_loaded: bool,
     finished: bool,
 }
 
 impl PageLoad {
-    /// A load that has not started.
+    /// Creates a load that has not started.
     ///
     /// # Panics
     /// If there are fewer servers than the page has hosts.
@@ -98,9 +98,11 @@ impl PageLoad {
         }
     }
 
-    /// A load by agents that only send, as in the papers' simulations: a request takes no trip, the
-    /// server connects to the client as soon as there is one, and connections stay open (until the
-    /// next visit begins, if it is one). The servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
+    /// Creates a load by agents that only send, as in the papers' simulations.
+    ///
+    /// A request takes no trip, and the server connects to the client as soon as there is one.
+    /// Connections stay open (until the next visit starts, if it is one). The servers' scheme
+    /// should open `one-way`. TLS, which needs a dialogue, is left out.
     ///
     /// # Panics
     /// If there are fewer servers than the page has hosts.
@@ -109,21 +111,22 @@ impl PageLoad {
         Self { one_way: true, ..Self::new(spec) }
     }
 
-    /// The timer that starts a load that is over once more, as
-    /// [`PageLoader::start_again`] has it: see [`Simulation::wake`](crate::Simulation::wake).
+    /// The timer that repeats a finished load, by [`PageLoader::start_again`]: see
+    /// [`Simulation::wake`](crate::Simulation::wake).
     pub const AGAIN: u32 = u32::MAX;
 
-    /// The browser's record: when what arrived, what failed.
+    /// Returns the browser's record: deliveries and failures with their times.
     pub const fn loader(&self) -> &PageLoader {
         &self.loader
     }
 
-    /// What became of each connection, in the order in which they were opened.
+    /// Returns the result of each connection, in the order in which they were opened.
     pub fn transfers(&self) -> &[PageTransfer] {
         &self.transfers
     }
 
-    /// The load, begun at `started_at`, as one transfer from the first server to the browser.
+    /// Returns the load, started at `started_at`, as one transfer from the first server to the
+    /// browser.
     pub fn flow(&self, started_at: Instant) -> FlowRecord {
         let bytes = self.loader.page().response_bytes();
         let (from, to) = (self.spec.servers[0], self.spec.client);
@@ -159,7 +162,7 @@ impl PageLoad {
         }
     }
 
-    /// Carries out what the loader wants, then sees to its timer and the end.
+    /// Carries out the loader's orders, then handles its timer and the end.
     fn act(&mut self, context: &mut AppContext<'_>) {
         while let Some(action) = self.loader.poll_action() {
             match action {
@@ -195,15 +198,15 @@ impl PageLoad {
         }
     }
 
-    /// Runs no longer wait for it.
+    /// Ends the application, so that runs no longer wait for it.
     fn end(&self, context: &mut AppContext<'_>) {
         if !self.is_visit {
             context.finish();
         }
     }
 
-    /// Both ends of every connection of agents that only send: they stay open until somebody takes
-    /// them away.
+    /// Returns both ends of every connection of agents that only send: they stay open until a
+    /// caller removes them.
     fn open_ends(&self) -> Vec<(HostId, tcp::ConnId)> {
         let ends = |transfer: &PageTransfer| {
             let client = transfer.client_conn().map(|conn| (self.spec.client, conn));
@@ -213,7 +216,7 @@ impl PageLoad {
         transfers.flat_map(ends).flatten().collect()
     }
 
-    /// Loads the page once more, over the connections that are open.
+    /// Loads the page once more, over the open connections.
     fn start_again(&mut self, context: &mut AppContext<'_>) {
         let connections = self.loader.connections().zip(&mut self.transfers);
         connections.filter(|(record, _)| record.closed.is_none()).for_each(|(_, t)| t.reopen());
@@ -261,7 +264,7 @@ impl PageLoad {
         }
     }
 
-    /// The transfer that a connection accepted at `host` is the other end of.
+    /// Returns the transfer that a connection accepted at `host` is the other end of.
     fn called(&self, context: &AppContext<'_>, host: HostId, event: &Event) -> Option<usize> {
         let peer = context.peer(host, event.conn).filter(|_| event.kind == EventKind::Accepted)?;
         self.callers.get(&(peer.host, peer.port)).copied()
@@ -316,7 +319,7 @@ impl PageLoad {
     }
 }
 
-/// The transport that a scheme's connections have under a protocol: TCP, or one like QUIC.
+/// Returns a scheme with the transport for a protocol: TCP, or one like QUIC.
 fn over(protocol: &Protocol, scheme: &Scheme) -> Scheme {
     match protocol.http {
         Http::Http3 => scheme.over_quic(protocol.tls == Tls::ZeroRtt),
@@ -354,7 +357,7 @@ impl Application for PageLoad {
             return self.start_again(context);
         }
         let Some(token) = token.checked_sub(self.first_token) else {
-            return; // of a visit before this one
+            return; // from an earlier visit
         };
         match token.checked_sub(1) {
             None => {
@@ -373,6 +376,6 @@ impl Application for PageLoad {
     fn describe(&self) -> String {
         let objects = self.spec.page.objects().len();
         let done = self.loader.milestones().iter().filter(|object| object.done.is_some()).count();
-        format!("load of {:?}: {done} of {objects} objects have arrived", self.spec.page.name())
+        format!("load of {:?}: {done} of {objects} objects are complete", self.spec.page.name())
     }
 }

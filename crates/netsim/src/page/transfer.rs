@@ -1,4 +1,4 @@
-//! One connection of a page load: the client's connection, the server's, and what the server says.
+//! One connection of a page load: the client's connection, the server's, and the server's session.
 
 use crate::application::AppContext;
 use crate::{HostId, Losses, ReadingDelay};
@@ -10,12 +10,12 @@ use workload::{
     SpanContent,
 };
 
-/// A timer of an application that is set again and again.
+/// A timer of an application that is set repeatedly.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Alarm(Option<Instant>);
 
 impl Alarm {
-    /// Sees to it that it rings at `at` at the latest.
+    /// Sets the timer to `at` at the latest.
     pub(super) fn set(&mut self, context: &mut AppContext<'_>, at: Option<Instant>, token: u32) {
         if let Some(at) = at
             && self.0.is_none_or(|set| at < set)
@@ -25,18 +25,18 @@ impl Alarm {
         }
     }
 
-    /// It rang.
+    /// Notes that it fired.
     pub(super) fn rung(&mut self) {
         self.0 = None;
     }
 }
 
-/// Requests that have arrived and are not read.
+/// Requests that were delivered and are not read.
 #[derive(Clone, Copy, Debug)]
 struct Unread {
-    /// When the server has woken.
+    /// Time at which the server has woken.
     at: Instant,
-    /// Bytes that have arrived since the connection began.
+    /// Bytes delivered since the connection began.
     total: u64,
 }
 
@@ -55,19 +55,20 @@ pub struct PageTransfer {
     port: u16,
     client_conn: Option<ConnId>,
     server_conn: Option<ConnId>,
-    /// The server's end has been noted for good: its number may be another connection's by now.
+    /// True if the server's end has been recorded for good: its number may be another connection's
+    /// by now.
     is_recorded: bool,
     client_stats: Option<Stats>,
     session: ServerSession,
-    /// Each end makes use of bytes behind a gap.
+    /// True if each end uses bytes after a gap.
     has_streams: bool,
-    /// What waits for the server to read it.
+    /// Requests that wait for the server to read them.
     unread: Option<Unread>,
-    /// Draws how long it waits; from the first time on.
+    /// Random numbers for this wait; created at its first use.
     waking: Option<Pcg32>,
-    /// The server does not close behind its response, even if its protocol says so.
+    /// True if the server does not close after its response, even if its protocol says so.
     stays_open: bool,
-    /// Where responses begin, if the server says how long they are.
+    /// Starts of responses, if the server announces their lengths.
     announcements: Option<(Announcements, Protocol)>,
     alarm: Alarm,
     token: u32,
@@ -99,32 +100,32 @@ impl PageTransfer {
         }
     }
 
-    /// The host at the server's end.
+    /// Returns the host at the server's end.
     pub const fn server(&self) -> HostId {
         self.server
     }
 
-    /// The port it was opened from.
+    /// Returns the port it was opened from.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The connection at the client, once it has opened or accepted it.
+    /// Returns the connection at the client, once it has opened or accepted it.
     pub const fn client_conn(&self) -> Option<ConnId> {
         self.client_conn
     }
 
-    /// The connection at the server, once it has accepted or opened it.
+    /// Returns the connection at the server, once it has accepted or opened it.
     pub const fn server_conn(&self) -> Option<ConnId> {
         self.server_conn
     }
 
-    /// Requests and responses are streams of their own.
+    /// Makes requests and responses separate streams.
     pub(super) const fn use_streams(&mut self) {
         self.has_streams = true;
     }
 
-    /// Hands the loader the bytes that the client has received.
+    /// Passes the bytes that the client has received to the loader.
     pub(super) fn deliver(
         &self,
         context: &AppContext<'_>,
@@ -140,33 +141,33 @@ impl PageTransfer {
         loader.handle_received(context.now(), arrival.conn, arrival.total);
     }
 
-    /// The server says before each response how long it is.
+    /// Makes the server announce the length of each response.
     pub(super) fn announce_sizes(&mut self, protocol: Protocol) {
         self.announcements = Some((Announcements::default(), protocol));
     }
 
-    /// The server's counters when the client had closed, or else when the page was done.
+    /// Returns the server's counters when the client had closed, or else when the page was done.
     pub const fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// What the server's end had lost by then.
+    /// Returns the losses of the server's end by then.
     pub const fn losses(&self) -> Losses {
         self.losses
     }
 
-    /// False while the server's end is still open and [`PageTransfer::stats`] not taken.
+    /// Returns false while the server's end is still open and [`PageTransfer::stats`] not taken.
     pub const fn is_recorded(&self) -> bool {
         self.is_recorded
     }
 
-    /// The client's counters when it closed or its server had, or else when the page was done;
-    /// `None` until then.
+    /// Returns the client's counters when it closed or its server had, or else when the page was
+    /// done; `None` until then.
     pub const fn client_stats(&self) -> Option<&Stats> {
         self.client_stats.as_ref()
     }
 
-    /// Changes of the server's window until then, if its scheme records them.
+    /// Returns the changes of the server's window until then, if its scheme records them.
     pub fn window(&self) -> &[WindowChange] {
         &self.window
     }
@@ -175,7 +176,7 @@ impl PageTransfer {
         self.port = port;
     }
 
-    /// It is used again: what was noted for good is not.
+    /// Clears the record of a connection that is used again.
     pub(super) fn reopen(&mut self) {
         self.is_recorded = false;
         self.client_stats = None;
@@ -193,7 +194,7 @@ impl PageTransfer {
         self.server_conn = Some(conn);
     }
 
-    /// `total` bytes have arrived at the server, which reads them when it has woken.
+    /// Notes that `total` bytes were delivered to the server, which reads them when it has woken.
     pub(super) fn on_arrival(&mut self, context: &AppContext<'_>, total: u64) {
         let now = context.now();
         let at = match self.unread {
@@ -213,7 +214,7 @@ impl PageTransfer {
         delay.draw(self.waking.get_or_insert_with(stream))
     }
 
-    /// The server reads what has waited long enough.
+    /// Lets the server read requests that have waited long enough.
     fn read(&mut self, context: &AppContext<'_>) {
         let now = context.now();
         if let Some(Unread { total, .. }) = self.unread.take_if(|unread| unread.at <= now) {
@@ -232,7 +233,7 @@ impl PageTransfer {
         self.session.handle_timeout(now);
     }
 
-    /// The client writes `span`.
+    /// Lets the client write `span`.
     pub(super) fn request(&mut self, context: &mut AppContext<'_>, client: HostId, span: Span) {
         self.session.expect(context.now(), span);
         if let Some(conn) = self.client_conn {
@@ -240,12 +241,12 @@ impl PageTransfer {
         }
     }
 
-    /// The server knows of the request without its being sent.
+    /// Passes the request to the server without sending it.
     pub(super) fn request_at_once(&mut self, now: Instant, span: Span) {
         self.session.expect(now, Span { bytes: 0, overhead: 0, ..span });
     }
 
-    /// The server writes what it has to say and TCP should have by now.
+    /// Lets the server write the data that it has and that TCP should have by now.
     pub(super) fn answer(
         &mut self,
         context: &mut AppContext<'_>,
@@ -290,7 +291,7 @@ impl PageTransfer {
         context.write(self.server, id, span.bytes);
     }
 
-    /// The server says how long the response is that begins with `span`, if one does.
+    /// Announces the length of the response that begins with `span`, if one does.
     fn announce(&mut self, context: &mut AppContext<'_>, id: ConnId, page: &Page, span: &Span) {
         if let Some((announcements, protocol)) = &mut self.announcements
             && let Some(bytes) = announcements.of(span, page, protocol)
@@ -299,13 +300,13 @@ impl PageTransfer {
         }
     }
 
-    /// Bytes the server has written and TCP not sent; `None` without a connection.
+    /// Returns the bytes that the server has written and TCP not sent; `None` without a connection.
     fn unsent(&self, context: &AppContext<'_>) -> Option<u64> {
         let connection = context.host(self.server).connection(self.server_conn?)?;
         Some(connection.unsent())
     }
 
-    /// Notes how the server's end stands, once.
+    /// Records the server's end, once.
     pub(super) fn record_server(&mut self, context: &AppContext<'_>) {
         let host = context.host(self.server);
         let Some(id) = self.server_conn.filter(|_| !self.is_recorded) else { return };
@@ -317,7 +318,7 @@ impl PageTransfer {
         }
     }
 
-    /// Notes how the client's end stands, once.
+    /// Records the client's end, once.
     pub(super) fn record_client(&mut self, context: &AppContext<'_>, client: HostId) {
         if let Some(conn) = self.client_conn.filter(|_| self.client_stats.is_none()) {
             let connection = context.host(client).connection(conn);

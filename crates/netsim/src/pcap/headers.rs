@@ -19,7 +19,7 @@ static ZEROS: [u8; wire::MAX_PACKET] = [0; wire::MAX_PACKET];
 #[derive(Debug)]
 pub(super) struct Headers {
     pub(super) bytes: Vec<u8>,
-    /// Headers and payload, as the IP header says.
+    /// Headers and payload, by the IP header.
     pub(super) packet_len: u32,
 }
 
@@ -37,7 +37,7 @@ impl Headers {
     }
 }
 
-/// Answers the length of the payload.
+/// Returns the length of the payload.
 fn of_segment(packet: &SimPacket, transit: &Transit, bytes: &mut Vec<u8>) -> io::Result<u32> {
     let payload = zeros(transit.segment.len)?;
     let segment = Segment { low_priority: packet.low_priority, ..transit.segment };
@@ -48,7 +48,7 @@ fn of_segment(packet: &SimPacket, transit: &Transit, bytes: &mut Vec<u8>) -> io:
     Ok(segment.len)
 }
 
-/// Answers the length of the payload.
+/// Returns the length of the payload.
 fn of_datagram(packet: &SimPacket, bytes: &mut Vec<u8>) -> io::Result<u32> {
     let payload = zeros(packet.wire_bytes.saturating_sub(DATAGRAM_OVERHEAD))?;
     let marking = Marking::default();
@@ -173,7 +173,7 @@ mod tests {
             let Ok(wire::Packet::Tcp(parsed, _)) = wire::parse(&headers.bytes) else {
                 panic!("not TCP")
             };
-            // Without SYN what only a SYN may say is not read.
+            // Without SYN, fields that only a SYN may have are not read.
             let sent =
                 TcpOptions { mss: None, window_scale: None, sack_permitted: false, ..options };
             assert_eq!(parsed.segment, Segment { options: sent, ..segment });

@@ -1,11 +1,13 @@
-//! Captures: what crossed a link, in a file that tcpdump, tshark and Wireshark open.
+//! Captures of a link, in a file that tcpdump, tshark and Wireshark open.
 //!
-//! Classic pcap with nanosecond times (magic `a1b23c4d`) and raw IP packets (`LINKTYPE_RAW`, 101),
-//! cut off behind their headers; see `man pcap-savefile`. Time zero of the simulation is time
-//! zero of the file. Either what crossed the link is written, each packet as its last bit leaves
-//! the queue: what the queue dropped is not there, what is lost on the wire is
-//! ([`Captures::begin`]); or what was handed to it, as a capture on its sender shows
-//! ([`Captures::begin_at_sender`]).
+//! The format is classic pcap with nanosecond times (magic `a1b23c4d`) and raw IP packets
+//! (`LINKTYPE_RAW`, 101), cut off after their headers; see `man pcap-savefile`. Time zero of the
+//! simulation is time zero of the file.
+//!
+//! [`Captures::begin`] writes the packets that crossed the link, each as its last bit leaves the
+//! queue. Packets that the queue dropped are missing, those lost on the wire are not.
+//! [`Captures::begin_at_sender`] writes the packets offered to the link, like a capture on its
+//! sender.
 
 mod headers;
 
@@ -16,7 +18,7 @@ use std::io::{self, Write};
 use units::Instant;
 use wire::PcapFile;
 
-/// One capture being written.
+/// A capture that is being written.
 #[derive(Debug)]
 struct Capture<W> {
     link: LinkId,
@@ -34,16 +36,16 @@ impl<W: Write> Capture<W> {
 #[derive(Debug)]
 pub struct Captures<W> {
     captures: Vec<Capture<W>>,
-    /// By link, which capture it has.
+    /// Index of the capture, by link.
     of_link: Vec<Option<usize>>,
-    /// Ahead of the queue, or behind it.
+    /// True if packets are captured before the queue.
     at_sender: bool,
-    /// Why writing stopped.
+    /// The error that stopped writing.
     failure: Option<io::Error>,
 }
 
 impl<W: Write> Captures<W> {
-    /// Captures of these links, each to its own writer, which should be buffered.
+    /// Starts captures of these links, each to its own writer, which should be buffered.
     ///
     /// # Errors
     /// If a file header cannot be written.
@@ -59,18 +61,19 @@ impl<W: Write> Captures<W> {
         Ok(Self { captures, of_link, at_sender: false, failure: None })
     }
 
-    /// The same of what is handed to these links, whether their queues take it or not.
+    /// Starts captures of the packets offered to these links, whether their queues accept them or
+    /// not.
     ///
     /// # Errors
-    /// As [`Captures::begin`].
+    /// The same errors as [`Captures::begin`].
     pub fn begin_at_sender(links: impl IntoIterator<Item = (LinkId, W)>) -> io::Result<Self> {
         Ok(Self { at_sender: true, ..Self::begin(links)? })
     }
 
-    /// Flushes all captures and gives the writers back.
+    /// Flushes all captures and returns the writers.
     ///
     /// # Errors
-    /// The first error that writing has met.
+    /// The first error of writing.
     pub fn finish(self) -> io::Result<Vec<(LinkId, W)>> {
         if let Some(failure) = self.failure {
             return Err(failure);

@@ -1,4 +1,4 @@
-//! Where a site begins, and the tap that reads what senders write into their segments there.
+//! The border of a site, and the tap that reads senders' options there.
 
 use crate::observer::{Observer, Step};
 use crate::packet::{Body, SimPacket};
@@ -7,18 +7,18 @@ use crate::{HostId, LinkId, NodeId};
 use memory::{GatewayReport, Sample, Shared};
 use units::Instant;
 
-/// Which way a packet passes the site's edge.
+/// The direction in which a packet passes the site's border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Out,
     In,
 }
 
-/// Where a site begins.
+/// The border of a site.
 pub(super) struct Edge {
-    /// Where each server is, by host.
+    /// Nodes of the servers, by host.
     servers: Vec<Option<NodeId>>,
-    /// From where to where each link leads.
+    /// Start and end of each link.
     links: Vec<(NodeId, NodeId)>,
 }
 
@@ -36,7 +36,7 @@ impl Edge {
         self.servers.get(host.index()).copied().flatten()
     }
 
-    /// The way of a packet that passes the edge with this step.
+    /// Returns the direction of a packet that passes the border with this step.
     pub(super) fn passes(&self, link: LinkId, step: Step, packet: &SimPacket) -> Option<Way> {
         let (begin, end) = *self.links.get(link.index())?;
         match (self.node(packet.from), self.node(packet.to)) {
@@ -50,14 +50,14 @@ impl Edge {
     }
 }
 
-/// Reads reports off segments that leave a site.
+/// Reads reports from segments that leave a site.
 pub struct ReportTap {
     edge: Edge,
     gateway: Shared,
 }
 
 impl ReportTap {
-    /// Reads what `servers` send and tells `gateway`.
+    /// Creates a tap that reads the segments of `servers` and reports to `gateway`.
     pub fn new(topology: &Topology, servers: &[HostId], gateway: Shared) -> Self {
         Self { edge: Edge::new(topology, servers), gateway }
     }

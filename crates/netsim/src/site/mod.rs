@@ -1,9 +1,8 @@
-//! Servers of one site that share a performance gateway, and the three ways in which it collects
-//! (Zhang, Qiu & Keshav 2000 §5.2.2). Asking takes no time, as in the paper's runs.
+//! Servers of one site that share a performance gateway, and the gateway's three ways of collecting
+//! (Zhang, Qiu & Keshav 2000 §5.2.2). Questions take no time, as in the paper's runs.
 //!
-//! Whatever is read off the wire is read at the site's edge: packets on their way out as they come
-//! to the first queue, packets on their way in as they reach their server. Traffic within the site
-//! is nobody's business.
+//! All reading of the wire happens at the site's border: outbound packets as they arrive at the
+//! first queue, inbound packets as they arrive at their server. Traffic within the site is ignored.
 
 mod edge;
 mod passive;
@@ -21,16 +20,16 @@ use std::rc::Rc;
 use tcp::{MemoryKind, Reporting};
 use units::Instant;
 
-/// How the gateway comes to know what senders know.
+/// The way in which the gateway collects senders' measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Collecting {
-    /// Senders report, at once.
+    /// Senders report to it, at once.
     #[default]
     Reports,
-    /// Senders write it into an option of segments that they send anyway, and the gateway reads it
-    /// as they pass.
+    /// Senders write an option into segments that they send anyway, and the gateway reads it as
+    /// they pass.
     Option,
-    /// Senders do nothing; the gateway rebuilds what they know from packets.
+    /// Senders do nothing; the gateway reconstructs their measurements from packets.
     Passive,
 }
 
@@ -39,17 +38,17 @@ pub enum Collecting {
 pub struct SiteSpec {
     /// Its servers.
     pub servers: Vec<HostId>,
-    /// How its gateway aggregates.
+    /// The gateway's rules of aggregation.
     pub gateway: GatewayConfig,
-    /// How its memory estimates under schemes with `memory=site`. Senders report to it directly.
+    /// The estimator of its memory under schemes with `memory=site`. Senders report to it directly.
     pub estimator: SiteConfig,
-    /// How the gateway collects.
+    /// The gateway's way of collecting.
     pub collecting: Collecting,
-    /// What senders tell of their share, or are taken to have met.
+    /// The rule for senders' reports of their share.
     pub shares: ShareRule,
 }
 
-/// The gateway of a site in a simulation, to look at.
+/// The gateway of a site in a simulation, read-only.
 #[derive(Clone)]
 pub struct Site {
     gateway: Rc<RefCell<Gateway>>,
@@ -57,19 +56,19 @@ pub struct Site {
 }
 
 impl Site {
-    /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, towards `remote`.
+    /// Returns the averages of `Wc`, bytes, and of the round trip, nanoseconds, towards `remote`.
     pub fn averages(&self, now: Instant, remote: HostId) -> (Option<Average>, Option<Average>) {
         self.gateway.borrow_mut().averages(now, address_of(remote))
     }
 
-    /// What the site's memory answers of the way to `remote`.
+    /// Returns the estimate of the site's memory for the path to `remote`.
     pub fn estimate(&self, now: Instant, remote: HostId) -> Option<SiteEstimate> {
         self.memory.borrow().estimate(now, address_of(remote), None)
     }
 }
 
 impl Simulation {
-    /// Has the servers of a site share a gateway, under schemes that ask one.
+    /// Makes the servers of a site share a gateway, under schemes that ask one.
     pub fn add_site(&mut self, spec: &SiteSpec) -> Site {
         let gateway = Rc::new(RefCell::new(Gateway::new(spec.gateway)));
         let memory: Shared = match spec.collecting {

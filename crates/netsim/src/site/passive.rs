@@ -1,8 +1,10 @@
-//! Collecting without the senders' help: all packets of a site pass a box that rebuilds its senders, by the engine of
-//! crate `trace`, and tells a gateway (Zhang, Qiu & Keshav 2000 §5.2.2, third way).
+//! Collecting without the senders' help (Zhang, Qiu & Keshav 2000 §5.2.2, third way). All packets
+//! of a site pass a box, which rebuilds its senders with the engine of crate `trace`, and reports
+//! to a gateway.
 //!
-//! The box sees headers and nothing else. It takes every sender for NewReno unless it is told better; the engine corrects a rebuilt window by what
-//! is sent in answer to ACKs. `rebuilt` says which of its findings the gateway is told.
+//! The box sees headers and nothing else. It assumes that every sender is NewReno unless it is
+//! configured otherwise. The engine corrects a rebuilt window by the data sent in answer to ACKs.
+//! `rebuilt` selects the findings for the gateway.
 
 use super::edge::{Edge, Way};
 use super::rebuilt::SharesOfSenders;
@@ -22,35 +24,35 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// Connections that are followed at once.
+/// Maximum number of connections that are followed at once.
 const MOST_SENDERS: usize = 65_536;
 
-/// The box. Asked itself, it answers as the gateway does that it tells.
+/// The box. To questions it gives the answers of its gateway.
 pub struct PassiveGateway {
     gateway: Shared,
     engine: TraceEngine<SharesOfSenders>,
-    /// Packets that have not reached their server: links tell of arrivals ahead of time.
+    /// Packets on their way to their server: links report arrivals ahead of time.
     coming: PassingOrder<Observed>,
 }
 
 impl PassiveGateway {
-    /// A box at the edge of the site of `servers` that tells `gateway`.
+    /// Creates a box at the border of the site of `servers` that reports to `gateway`.
     pub fn new(gateway: Shared, servers: &[HostId]) -> Self {
         Self::of_model(gateway, servers, SenderModel::of(SenderProfile::NewReno))
     }
 
-    /// The same of servers that run this in the place of NewReno.
+    /// Creates a box for servers that run this model instead of NewReno.
     pub fn of_model(gateway: Shared, servers: &[HostId], model: SenderModel) -> Self {
         Self::beside(gateway, servers.iter().map(|server| address_of(*server)), model)
     }
 
-    /// The same, by what senders would tell of their share under `rule`.
+    /// Sets the rule for the reports that senders would make of their share.
     pub fn by(mut self, rule: ShareRule) -> Self {
         self.engine.sink_mut().follow_rule(rule);
         self
     }
 
-    /// The same by the addresses of servers.
+    /// Creates a box for the addresses of servers.
     fn beside(gateway: Shared, servers: impl Iterator<Item = IpAddr>, model: SenderModel) -> Self {
         let servers = servers.map(ServerPattern::from);
         let config = EngineConfig {
@@ -67,13 +69,13 @@ impl PassiveGateway {
         Self { gateway, engine, coming: PassingOrder::default() }
     }
 
-    /// A packet leaves the site.
+    /// Handles a packet that leaves the site.
     fn on_outgoing(&mut self, segment: &Observed) {
         self.release(segment.at);
         self.follow(segment);
     }
 
-    /// Shows the engine what has entered the site by `now`.
+    /// Shows the engine the packets that have entered the site by `now`.
     fn release(&mut self, now: Instant) {
         while let Some(segment) = self.coming.pop_until(now) {
             self.follow(&segment);
@@ -97,18 +99,18 @@ impl PathMemory for PassiveGateway {
         self.gateway.borrow_mut().recall(now, remote)
     }
 
-    /// Nothing: what senders say is not heard here.
+    /// Does nothing: senders' own reports are ignored.
     fn record(&mut self, _: Instant, _: IpAddr, _: &Sample) {}
 }
 
-/// Shows a box what passes a site's edge.
+/// Shows a box the packets that pass a site's border.
 pub struct PassiveTap {
     edge: Edge,
     passive: Rc<RefCell<PassiveGateway>>,
 }
 
 impl PassiveTap {
-    /// Shows `passive` what `servers` send and receive.
+    /// Creates a tap that shows `passive` the packets that `servers` send and receive.
     pub fn new(
         topology: &Topology,
         servers: &[HostId],
@@ -131,7 +133,7 @@ impl Observer for PassiveTap {
     }
 }
 
-/// What a header says; the simulator's own knowledge of retransmissions is not in it.
+/// Returns the fields of a header, without the simulator's own knowledge of retransmissions.
 fn observed(at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
     let end = |host, port| TcpEnd { ip: address_of(host), port };
     let source = end(packet.from, transit.source_port);

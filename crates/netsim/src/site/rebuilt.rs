@@ -1,8 +1,10 @@
-//! What a passive gateway is told of rebuilt senders: their share of the path when a loss is found in congestion
-//! avoidance, and when a transfer without loss has ended (Zhang, Qiu & Keshav 2000 §5.1).
+//! Reports of rebuilt senders to a passive gateway (Zhang, Qiu & Keshav 2000 §5.1). They have the
+//! sender's share of the path when a loss is found in congestion avoidance, and when a transfer
+//! without loss has ended.
 //!
-//! A transfer has ended when the next request comes, or when all was acknowledged a round trip ago: the next transfer of
-//! another server may ask then. So the gateway does not wait for the engine's own end of a transfer, which comes later.
+//! A transfer has ended when the next request arrives, or when all was acknowledged a round trip
+//! ago: the next transfer of another server may ask then. So the gateway does not wait for the
+//! engine's own end of a transfer, which is later.
 
 use memory::{CountedWindow, GatewayReport, Sample, ShareNotes, ShareRule, Shared};
 use rustc_hash::FxHashMap;
@@ -14,11 +16,11 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// Takes what the engine finds, and tells a gateway.
+/// Takes the engine's findings, and reports to a gateway.
 pub(super) struct SharesOfSenders {
     gateway: Shared,
     rule: ShareRule,
-    /// By the number of the connection.
+    /// Senders by the number of the connection.
     senders: FxHashMap<u64, SiteSender>,
     /// Connections of which all was acknowledged at that instant, in that order.
     quiet: VecDeque<(Instant, u64)>,
@@ -27,14 +29,14 @@ pub(super) struct SharesOfSenders {
 /// A sender of the site.
 struct SiteSender {
     remote: IpAddr,
-    /// The congestion window when it last repaired nothing, bytes.
+    /// The congestion window when it last had nothing to repair, bytes.
     window: u64,
     srtt: Duration,
-    /// Largest payload.
+    /// Largest payload of a segment, bytes.
     mss: u64,
     /// One past the last byte sent.
     sent: u64,
-    /// First byte that is not acknowledged.
+    /// Lowest unacknowledged byte.
     una: u64,
     shares: ShareNotes,
     transfer: SiteTransfer,
@@ -46,29 +48,29 @@ impl SiteSender {
     }
 }
 
-/// What was sent since all had been acknowledged.
+/// The data sent since all had been acknowledged.
 #[derive(Clone, Copy, Default)]
 struct SiteTransfer {
     begun: bool,
-    /// Something came back since.
+    /// True if there was an ACK since.
     acked: bool,
-    /// All is acknowledged since.
+    /// Time at which all was acknowledged, if it still is.
     quiet: Option<Instant>,
 }
 
 impl SharesOfSenders {
-    /// Tells `gateway`.
+    /// Creates a sink that reports to `gateway`.
     pub(super) fn new(gateway: Shared) -> Self {
         let rule = ShareRule::default();
         Self { gateway, rule, senders: FxHashMap::default(), quiet: VecDeque::new() }
     }
 
-    /// Takes senders from now on to tell by this rule.
+    /// Sets the rule for reports from now on.
     pub(super) const fn follow_rule(&mut self, rule: ShareRule) {
         self.rule = rule;
     }
 
-    /// Takes the transfers as over that have been quiet for a round trip.
+    /// Ends the transfers that have been quiet for a round trip.
     pub(super) fn settle(&mut self, now: Instant) {
         while let Some((since, connection)) = self.quiet.front().copied() {
             if let Some(sender) = self.senders.get(&connection)
@@ -79,12 +81,12 @@ impl SharesOfSenders {
                 }
                 self.end_transfer(connection, since);
             }
-            // Otherwise it has sent on, was told of already, or is followed no more.
+            // Otherwise it has sent more, was reported already, or is no longer followed.
             self.quiet.pop_front();
         }
     }
 
-    /// What has been sent so far was a transfer: tells its share, if it met no loss.
+    /// Ends a transfer with the data sent so far: reports its share, if it met no loss.
     fn end_transfer(&mut self, connection: u64, at: Instant) {
         let Some(sender) = self.senders.get_mut(&connection) else { return };
         let SiteTransfer { quiet, .. } = std::mem::take(&mut sender.transfer);
@@ -131,7 +133,8 @@ impl TraceSink for SharesOfSenders {
         known.mss = known.mss.max(sent.bytes / sent.segments.max(1));
         known.sent = known.sent.max(sent.end);
         let in_flight = known.sent.saturating_sub(known.una);
-        // Windows are rebuilt with ACKs. What a transfer sends before its first one shows its window by itself: at least so much.
+        // Windows are rebuilt from ACKs. The data that a transfer sends before its first ACK is
+        // itself a lower bound of its window.
         let window = if known.transfer.acked { known.window } else { in_flight };
         known.shares.on_flight(known.sent, window, in_flight);
         known.transfer.begun = true;

@@ -1,6 +1,6 @@
-//! Hops that need no event of their own change nothing. An observer that does nothing makes every link
-//! take its turn, so that the same run with and without one has to end alike: every delivery at its
-//! instant and in its order, every link with its counters and its queue, wherever the run is cut.
+//! Hops that need no event of their own do not change results. An observer that does nothing makes
+//! every link take its turn. So the same run with and without one must end alike. Every delivery
+//! has its instant and its order, and every link its counters and its queue, at any cut of the run.
 
 use link::{LinkConfig, LinkCounters, Occupancy, QueueLimit};
 use netsim::{
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
-/// Sees nothing; that it is there is enough.
+/// An observer without an action; its presence is enough.
 struct Witness;
 
 impl Observer for Witness {
@@ -24,11 +24,11 @@ struct Planned {
     from: u32,
     to: u32,
     bytes: u32,
-    /// When it is sent, in microseconds.
+    /// Send time, microseconds.
     at: u64,
 }
 
-/// When a datagram arrived where.
+/// The delivery of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Arrived {
     at: Instant,
@@ -36,7 +36,7 @@ struct Arrived {
     tag: u64,
 }
 
-/// Sends datagrams and notes when which arrived where.
+/// Sends datagrams and notes their deliveries.
 struct Traffic {
     plan: Vec<Planned>,
     log: Vec<Arrived>,
@@ -56,7 +56,7 @@ impl Application for Traffic {
 
     fn on_datagram(&mut self, context: &mut AppContext<'_>, host: HostId, datagram: Datagram) {
         self.log.push(Arrived { at: context.now(), host, tag: datagram.tag });
-        // Every third is answered, so that what happens depends on what happened before.
+        // Every third is answered, so that later events depend on earlier ones.
         let Planned { from, bytes, .. } = self.plan[datagram.tag as usize];
         if datagram.tag.is_multiple_of(3) && host.0 != from {
             context.send_datagram(host, HostId(from), bytes, datagram.tag);
@@ -74,9 +74,9 @@ const HOSTS: u32 = 6;
 struct Wire {
     mbps: u64,
     delay_us: u64,
-    /// The queue is short.
+    /// True if the queue is short.
     short: bool,
-    /// Packets get lost.
+    /// True if packets get lost.
     lossy: bool,
 }
 
@@ -89,7 +89,7 @@ impl Wire {
     }
 }
 
-/// Three routers in a row, two hosts at each; no two packets need have different delays.
+/// Returns three routers in a row, two hosts at each; no two packets need have different delays.
 fn chain(wires: &[Wire]) -> Topology {
     let mut topology = Topology::new();
     let mut next = wires.iter().cycle().copied();
@@ -109,7 +109,7 @@ fn chain(wires: &[Wire]) -> Topology {
     topology
 }
 
-/// All that can be seen at a cut.
+/// Everything that is visible at a cut.
 #[derive(Debug, PartialEq)]
 struct Seen {
     now: Instant,
@@ -138,7 +138,7 @@ fn run(wires: &[Wire], plan: &[Planned], cuts: &[u64], witnessed: bool) -> Vec<S
 }
 
 fn wire() -> impl Strategy<Value = Wire> {
-    // Few values, so that arrivals coincide.
+    // There are few values, so that arrivals coincide.
     let rate = prop::sample::select(vec![8u64, 80, 1_000]);
     let delay = prop::sample::select(vec![0u64, 100, 1_000]);
     let rare = || prop::bool::weighted(0.2);
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// Forty transfers of 300 kB over one queue: losses, timeouts and both directions of TCP.
+/// Runs forty transfers of 300 kB over one queue: losses, timeouts and both directions of TCP.
 fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<LinkCounters>) {
     let wire = |mbps, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms), queue).unwrap()

@@ -1,5 +1,5 @@
-//! TCP over links against the arithmetic that any simulator must meet: side links of 10 Mbit/s and
-//! 1 ms around 1.5 Mbit/s and 50 ms, to one microsecond.
+//! TCP over links compared with arithmetic that any simulator must meet: side links of 10 Mbit/s
+//! and 1 ms around 1.5 Mbit/s and 50 ms, to one microsecond.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -20,7 +20,8 @@ fn bell(delay_ms: u64) -> Dumbbell {
     Dumbbell::new(1, wire(10_000_000, 1), Duplex::symmetric(wire(1_500_000, delay_ms)))
 }
 
-/// The papers' senders: data at once, one segment of window, an ACK per segment, no timestamps.
+/// Returns the papers' senders: data at once, one segment of window, an ACK per segment, no
+/// timestamps.
 fn scheme(extra: &str) -> Scheme {
     Scheme::parse(&format!("newreno+ack=all+mss=1000{extra}")).unwrap()
 }
@@ -52,7 +53,7 @@ fn run(delay_ms: u64, segments: u64, scheme: &Scheme, data_overhead: u32) -> Run
     Run { sim, app }
 }
 
-/// When packets with and without payload entered the sender's first link.
+/// Times at which packets with and without payload entered the sender's first link.
 struct FirstLink {
     link: LinkId,
     entered: Vec<(Instant, u32)>,
@@ -73,7 +74,7 @@ impl Run {
         self.sim.application(self.app).unwrap()
     }
 
-    /// From the first packet with data to the last acknowledgement.
+    /// Returns the time from the first packet with data to the last acknowledgement.
     fn transfer_time(&self) -> Duration {
         let entered = &self.sim.observer::<FirstLink>().unwrap().entered;
         let first = entered.iter().find(|(_, len)| *len > 0).unwrap().0;
@@ -81,7 +82,7 @@ impl Run {
     }
 }
 
-/// `seconds` to a microsecond.
+/// Asserts that a time is `seconds`, to a microsecond.
 fn assert_close(ours: Duration, seconds: f64) {
     let difference = (ours.as_secs_f64() - seconds).abs();
     assert!(difference <= 1e-6, "{} s, expected {seconds} s", ours.as_secs_f64());
@@ -97,9 +98,9 @@ fn round_trips_of_the_handshake_and_of_one_segment() {
     }
 }
 
-/// 30 segments of 1000 bytes from a window of 1 doubling each round trip: 1, 2, 4, 8 and then 15
-/// that stream. Segment time on T1 is 5.333 ms, shorter than what the window of 16 needs, so four
-/// round trips and the burst: `5 * 0.111211 + 14 * 5.333 ms` for the 50 ms link.
+/// 30 segments of 1000 bytes are sent from a window of 1 that doubles each round trip: 1, 2, 4, 8
+/// and then 15 that stream. Segment time on T1 is 5.333 ms, shorter than the window of 16 needs. So
+/// four round trips and the burst make `5 * 0.111211 + 14 * 5.333 ms` for the 50 ms link.
 #[test]
 fn thirty_segments_from_a_window_of_one() {
     for (delay_ms, seconds) in [(50, 0.630_720), (200, 2.130_720)] {
@@ -118,14 +119,14 @@ fn forty_segments_from_a_window_of_one() {
 fn the_receiver_is_done_one_way_earlier_than_the_sender() {
     let run = run(50, 30, &scheme("+iw=1"), 0);
     let (received, acked) = (run.bulk().received_at().unwrap(), run.bulk().acked_at().unwrap());
-    // 40 bytes back: 32 us + 213.333 us + 32 us and 52 ms.
+    // The ACK of 40 bytes takes 32 us + 213.333 us + 32 us and 52 ms.
     assert_eq!(acked - received, Duration::from_nanos(52_277_333));
 }
 
-/// 30 segments of 1000 bytes again after 20 s of idling: fast start with 15, half of the 31 that slow
-/// start had reached. Bursts of 4 leave a quarter of a round trip apart; the ACKs of the first come
-/// after 0.111211 s and each lets two go, more than T1 takes in the meantime, so the other 15 stream:
-/// `2 * 0.111211 + 14 * 5.333 ms`.
+/// 30 segments of 1000 bytes follow after 20 s of idle time: fast start with 15, half of the 31 of
+/// slow start. Bursts of 4 are sent a quarter of a round trip apart. The ACKs of the first arrive
+/// after 0.111211 s and each releases two, more than T1 takes in the meantime, so the other 15
+/// stream. That makes `2 * 0.111211 + 14 * 5.333 ms`.
 #[test]
 fn thirty_segments_by_fast_start() {
     for opening in ["handshake", "one-way"] {
@@ -135,12 +136,13 @@ fn thirty_segments_by_fast_start() {
         sim.run(FOREVER).unwrap();
         let flows = sim.application::<Rounds>(netsim::AppId(0)).unwrap().flows();
         assert_close(flows[1].time_to_ack().unwrap(), 0.297_088);
-        // All of the first window but the one that slow start would have sent, on three links.
+        // The count is all of the first window but the one that slow start would have sent, on
+        // three links.
         assert_eq!(sim.observer::<Marked>().unwrap().0, 3 * 14);
     }
 }
 
-/// 30 segments, 20 s of silence, 30 segments.
+/// Returns a run with 30 segments, 20 s of silence, and 30 segments.
 fn two_bursts(bell: &Dumbbell, scheme: &str) -> Simulation {
     let (data_overhead, control_bytes) = (Some(0), Some(40));
     let wire_sizes = WireSizes { data_overhead, control_bytes, ..WireSizes::default() };
@@ -164,7 +166,7 @@ fn two_bursts(bell: &Dumbbell, scheme: &str) -> Simulation {
     sim
 }
 
-/// Packets of low priority that entered a link.
+/// Counts packets of low priority that entered a link.
 #[derive(Default)]
 struct Marked(u32);
 

@@ -1,22 +1,23 @@
-//! BBR over a link of 20 Mbit/s and 80 ms: it fills it with a short queue, whether or not packets are
-//! lost, shares it, and lets the queue drain every ten seconds to see the round trip.
+//! BBR over a link of 20 Mbit/s and 80 ms. It fills it with a short queue, whether or not packets
+//! are lost, and shares it. It lets the queue drain every ten seconds to measure the round trip.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{AppId, BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig};
 use tcp::{ConnId, Scheme};
 use units::{Duration, Instant, Rate};
 
-/// Payload of a full segment with timestamps, and what the link carries of it: 1448 of 1500 bytes.
+/// Payload of a full segment with timestamps, and the part of the link's rate that carries it: 1448
+/// of 1500 bytes.
 const MSS: u64 = 1448;
 const GOODPUT: u64 = 20_000_000 / 8 * 1448 / 1500;
-/// Payload on the way when the path is just full: 80 ms of it.
+/// Payload in flight when the path is just full: 80 ms of it.
 const BDP: u64 = GOODPUT * 80 / 1000;
 
 fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// So many flows without an end, begun half a second apart.
+/// A number of endless flows, started half a second apart.
 struct World {
     sim: Simulation,
     bell: Dumbbell,
@@ -58,7 +59,7 @@ impl World {
         host.path_of(ConnId(0)).unwrap().bytes_in_flight()
     }
 
-    /// What the flows receive from one time to another, bytes.
+    /// Returns the bytes that a flow receives from one time to another.
     fn goodput(&mut self, flow: usize, (from, to): (u64, u64)) -> u64 {
         self.run_to(from);
         let before = self.received(flow);
@@ -77,11 +78,12 @@ fn one_flow_fills_the_link_with_little_queued() {
         world.run_to(ms);
         in_flight.push(world.in_flight(0));
     }
-    // Paced 1 % below the bandwidth in the mean, of which the cycle's probing takes some back.
+    // The mean pacing rate is 1 % below the bandwidth, and the cycle's probing regains a part of
+    // that.
     let share = (world.received(0) - before) * 100 / (GOODPUT * 6);
     assert!(share >= 96, "{share} %");
-    // A cycle puts a quarter more than the path holds into it, and takes it out again; never more
-    // than twice the path's, and the segments of batches and of delayed ACKs.
+    // A cycle adds a quarter more than the path holds, and removes it again. The total never
+    // exceeds twice the path's, plus the segments of batches and of delayed ACKs.
     let mean = in_flight.iter().sum::<u64>() / in_flight.len() as u64;
     let most = in_flight.iter().max().copied().unwrap();
     assert!((BDP * 95 / 100..BDP * 5 / 4).contains(&mean), "{mean} of {BDP}");
@@ -101,13 +103,13 @@ fn every_ten_seconds_the_round_trip_is_probed() {
             }
         }
     }
-    // The handshake's round trip is from 80 ms; none with data is as short. It is too old at 10.08 s;
-    // then what is in flight leaves in a round trip or so, and 200 ms and a round follow.
+    // The handshake's round trip is from 80 ms; none with data is as short. It is too old at 10.08
+    // s. Then the data in flight drains in about a round trip, and 200 ms and a round follow.
     assert!(!probes.is_empty(), "none");
     let (from, to) = probes[0];
     assert!((10_080..10_300).contains(&from), "{probes:?}");
     assert!((200..400).contains(&(to - from)), "{probes:?}");
-    // Probing again: at the earliest ten seconds later.
+    // It probes again ten seconds later at the earliest.
     for pair in probes.windows(2) {
         assert!(pair[1].0 >= pair[0].1 + 9_900, "{probes:?}");
     }
@@ -117,7 +119,7 @@ fn every_ten_seconds_the_round_trip_is_probed() {
 fn two_flows_share_the_link() {
     let mut world = World::new(2, 300, 0.0);
     let first = world.goodput(0, (20_000, 40_000));
-    // The run has gone on: what the second received in the same time is what is left.
+    // The run has gone on: the second flow's bytes in the same time are the rest.
     let mut again = World::new(2, 300, 0.0);
     let second = again.goodput(1, (20_000, 40_000));
     let share = first * 100 / (first + second);
@@ -127,8 +129,8 @@ fn two_flows_share_the_link() {
 
 #[test]
 fn random_loss_costs_little() {
-    // 1 % of the packets of either direction: Reno would get 1.22 / sqrt(0.01) segments per round
-    // trip, a ninth of the link (Mathis et al. 1997).
+    // 1 % of the packets of either direction are lost. Reno would get 1.22 / sqrt(0.01) segments
+    // per round trip, a ninth of the link (Mathis et al. 1997).
     let mut world = World::new(1, 300, 0.01);
     let share = world.goodput(0, (2000, 32_000)) * 100 / (GOODPUT * 30);
     assert!(share >= 80, "{share} %");

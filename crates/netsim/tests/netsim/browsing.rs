@@ -91,8 +91,8 @@ fn pages_are_drawn_and_connections_do_not_pile_up() {
     }
 }
 
-/// Agents that only send have neither handshake nor farewell (Eggert, Heidemann & Touch 2000 §4): all
-/// that leaves a server is data, each segment once, and what remembers nothing repeats itself.
+/// Agents that only send have neither handshake nor farewell (Eggert, Heidemann & Touch 2000 §4):
+/// all that leaves a server is data, each segment once, and what remembers nothing repeats itself.
 #[test]
 fn servers_of_one_way_visits_send_data_and_nothing_else() {
     for name in ["reno", "etcp"] {

@@ -1,4 +1,4 @@
-//! Bulk TCP: what is left behind, what is said when it does not finish, and that runs repeat.
+//! Bulk TCP: final counters, reports of unfinished transfers, and repeatability.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -54,8 +54,8 @@ fn a_closed_transfer_leaves_nothing_behind() {
     }
 }
 
-/// Segments with data, SYN or FIN that the first source put on its first link, and how many of
-/// them again, before `until`.
+/// Returns the segments with data, SYN or FIN that the first source put on its first link, and how
+/// many of them were retransmissions, before `until`.
 fn sent(sim: &Simulation, from: netsim::HostId, until: Instant) -> (u64, u64) {
     let records = sim.observer::<StepRecorder>().unwrap().records().iter();
     let transits = records.filter_map(|record| match record.packet.body {
@@ -85,8 +85,8 @@ fn the_record_counts_what_the_first_link_saw() {
     }
 }
 
-/// A sender gives up when nothing is ever answered; its connection is gone by then, its counters
-/// are not.
+/// A sender gives up if it never gets an answer; its connection is gone by then, its counters are
+/// not.
 #[test]
 fn the_record_of_a_connection_given_up_has_its_counters() {
     let bell = bell(1, 0.999_999);
@@ -139,7 +139,7 @@ fn background_holds_nothing_up() {
     assert_eq!(Some(end), sim.application::<BulkTransfer>(id).unwrap().acked_at());
 }
 
-/// What became of a segment, and which it was.
+/// The fate of a segment, and its identity.
 #[derive(Debug, PartialEq)]
 struct Seen {
     at: Instant,
@@ -148,7 +148,7 @@ struct Seen {
     source_port: u16,
 }
 
-/// Everything that two flows with different schemes did at the bottleneck.
+/// Returns all steps of two flows with different schemes at the bottleneck.
 fn history() -> Vec<Seen> {
     let bell = bell(2, 0.01);
     let mut sim = simulation(&bell);
@@ -182,8 +182,8 @@ fn runs_repeat_whatever_the_number_of_threads() {
     }
 }
 
-/// A sender paced at the rate of the link, a window wider than the path: one object takes exactly
-/// as long as its bytes at that rate, and the round trips around them.
+/// The sender is paced at the rate of the link, with a window wider than the path. One object takes
+/// exactly as long as its bytes at that rate, and the round trips around them.
 #[test]
 fn nothing_beats_the_wire() {
     let bell = bell(1, 0.0);
@@ -194,7 +194,7 @@ fn nothing_beats_the_wire() {
     sim.run(FOREVER).unwrap();
     let bulk = sim.application::<BulkTransfer>(id).unwrap();
     let taken = bulk.received_at().unwrap() - bulk.connected_at().unwrap();
-    // 20 packets of 1040 bytes at 10 Mbit/s, 832 us each, the first of them and the last over
-    // links of 100 Mbit/s as well, 83.2 us each; 12 ms of delay.
+    // 20 packets of 1040 bytes at 10 Mbit/s take 832 us each. The first and the last of them also
+    // take 83.2 us each over links of 100 Mbit/s. The delay is 12 ms.
     assert_eq!(taken, Duration::from_nanos(20 * 832_000 + 2 * 83_200 + 12_000_000));
 }

@@ -1,5 +1,5 @@
 //! Captures read back by tshark: nothing malformed, checksums right, as many retransmissions as we
-//! say. Skipped, and said so, where there is no tshark.
+//! count. The tests report a skip without tshark.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -14,7 +14,7 @@ use tcp::Scheme;
 use test_support::Need;
 use units::{Duration, Instant, Rate};
 
-/// A lossy transfer of 300 kB captured at the sender's first link and the bottleneck's way back.
+/// Captures a lossy transfer of 300 kB at the sender's first link and the bottleneck's way back.
 fn captured(scheme: &str, seed: u64) -> (Vec<Vec<u8>>, u64) {
     let wire = |mbit, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(ms), queue).unwrap()
@@ -44,7 +44,7 @@ fn captured(scheme: &str, seed: u64) -> (Vec<Vec<u8>>, u64) {
     (bytes.collect(), stats.retransmitted_segments)
 }
 
-/// tshark's lines for `fields` of the packets that `filter` selects.
+/// Returns tshark's lines for `fields` of the packets that `filter` selects.
 fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Vec<String> {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, capture).unwrap();
@@ -106,7 +106,7 @@ fn pure_acknowledgements_are_whole_and_their_checksums_good() {
     let fields = ["tcp.checksum.status", "ip.checksum.status"];
     let acks = tshark(&captures[1], "acks.pcap", filter, &fields);
     assert!(acks.len() > 50);
-    // 1 is "good".
+    // A status of 1 is "good".
     assert!(acks.iter().all(|status| status == "1\t1"), "{acks:?}");
 }
 

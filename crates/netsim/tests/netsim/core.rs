@@ -21,7 +21,7 @@ fn simulation(topology: Topology) -> Simulation {
     Simulation::new(topology, SimulationConfig::default())
 }
 
-/// 10 Mbit/s 1 ms beside 1.5 Mbit/s 50 ms, as in the reference measurements.
+/// Returns 10 Mbit/s 1 ms beside 1.5 Mbit/s 50 ms, as in the reference measurements.
 fn reference(pairs: usize, queue: QueueLimit) -> Dumbbell {
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);
     Dumbbell::new(pairs, side, Duplex::symmetric(wire(1_500_000, 50, queue)))
@@ -32,7 +32,7 @@ fn cbr(from: HostId, to: HostId, count: u64) -> CbrSpec {
     CbrSpec { from, to, wire_bytes: 1000, interval, count: Some(count) }
 }
 
-/// What happened to a datagram.
+/// An event of a datagram.
 #[derive(Clone, Debug, PartialEq)]
 struct Happened {
     at: Instant,
@@ -41,7 +41,7 @@ struct Happened {
     tag: u64,
 }
 
-/// Everything that happened.
+/// All events.
 #[derive(Default)]
 struct Log(Vec<Happened>);
 
@@ -74,8 +74,9 @@ fn a_datagram_crosses_three_links() {
     assert_eq!(sim.now(), FOREVER);
 }
 
-/// Two packets reach the bottleneck at the same instant over two side links: the link that was
-/// added first goes first, so with room for one packet the other is dropped, whoever started first.
+/// Two packets arrive at the bottleneck at the same instant over two side links. The link that was
+/// added first is served first. So with room for one packet the other is dropped, whichever source
+/// started first.
 #[test]
 fn of_two_arrivals_at_once_the_earlier_link_is_served() {
     for first_to_start in [0, 1] {
@@ -93,7 +94,7 @@ fn of_two_arrivals_at_once_the_earlier_link_is_served() {
     }
 }
 
-/// Sends itself a datagram over a link that takes exactly as long as a timer it sets before.
+/// Sends itself a datagram over a link that takes exactly as long as a timer set before.
 struct Race {
     other: HostId,
     order: Vec<&'static str>,
@@ -120,7 +121,7 @@ impl Application for Race {
     }
 }
 
-/// Two hosts, a wire from the first to the second.
+/// Two hosts with a wire from the first to the second.
 struct OneWire {
     topology: Topology,
     a: HostId,
@@ -144,7 +145,7 @@ fn an_arrival_goes_before_a_timer_of_the_same_instant() {
     assert_eq!(sim.application::<Race>(id).unwrap().order, ["datagram", "timer"]);
 }
 
-/// Waits for a datagram that no one sends.
+/// Waits for a datagram that is never sent.
 struct Patient;
 
 impl Application for Patient {
@@ -161,7 +162,7 @@ fn a_deadlock_names_who_waits() {
     let mut sim = simulation(topology);
     sim.add(at_ms(0), Cbr::new(cbr(a, b, 2)));
     sim.add(at_ms(1), Patient);
-    // The second datagram leaves at 3 ms and arrives 2 ms later: the last thing that happens.
+    // The second datagram leaves at 3 ms and arrives 2 ms later: that is the last event.
     let waiting = vec!["the patient one".to_owned()];
     assert_eq!(sim.run(FOREVER), Err(SimulationError::Deadlock { at: at_ms(5), waiting }));
 }
@@ -199,7 +200,7 @@ fn a_host_reaches_itself_and_its_neighbours_at_once() {
     }
 }
 
-/// Three sources over a lossy bottleneck with a short queue.
+/// Returns three sources over a lossy bottleneck with a short queue.
 fn busy(seed: u64) -> (Simulation, LinkId) {
     let lossy = wire(1_500_000, 50, QueueLimit::Packets(5)).with_loss(0.1).unwrap();
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);

@@ -1,5 +1,5 @@
 //! Connections that share a path: each has its share of one window, at once and by weight, and all
-//! together behave as one.
+//! together act as one.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{AppId, BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig};
@@ -10,8 +10,8 @@ fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// 10 Mbit/s, a round trip of 24 ms, a queue of about as much again. Hosts take up to 1 ms for each
-/// segment, so that nobody's losses are settled by who is in step with whom.
+/// Returns 10 Mbit/s, a round trip of 24 ms, and a queue of about as much again. Hosts take up to 1
+/// ms for each segment, so that losses do not depend on phase effects.
 fn bell() -> Dumbbell {
     let wire = |mbit, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(ms), queue).unwrap()
@@ -40,7 +40,7 @@ fn simulation(bell: &Dumbbell, seed: u64) -> Simulation {
     Simulation::new(bell.topology.clone(), SimulationConfig { seed, ..Default::default() })
 }
 
-/// Bytes of each that are acknowledged between two instants.
+/// Returns the bytes of each that are acknowledged between two instants.
 fn progress(sim: &mut Simulation, ids: &[AppId], from: Instant, to: Instant) -> Vec<u64> {
     let mut acked = |at| -> Vec<u64> {
         sim.run_until(at).ok();
@@ -50,7 +50,7 @@ fn progress(sim: &mut Simulation, ids: &[AppId], from: Instant, to: Instant) -> 
     acked(to).iter().zip(before).map(|(after, before)| after - before).collect()
 }
 
-/// Everybody's bytes are within `tolerance` of the part that their weight asks for.
+/// Asserts that all bytes are within `tolerance` of the shares by weight.
 fn assert_shares(bytes: &[u64], weights: &[u32], tolerance: f64, what: &str) {
     let total: u64 = bytes.iter().sum();
     let weight: u32 = weights.iter().sum();
@@ -66,8 +66,9 @@ fn shares_follow_weights_within_two_percent() {
     let schemes = ["session", "session+ack=all", "etcp-fair", "sack+share=wrr", "linux+share=wrr"];
     for scheme in schemes {
         for weights in [&[1, 1][..], &[1, 2, 3], &[5, 1, 1, 1], &[1, 1, 1, 1, 1, 1, 4, 10]] {
-            // Three runs together: a member of a twentieth has windows of two or three segments, and waits
-            // out a timeout now and then. One second of a run's thirty is 3 % of it.
+            // Three runs are added up: a member of a twentieth has windows of two or three
+            // segments, and waits out a timeout now and then. One second of a run's thirty is 3 %
+            // of it.
             let mut bytes = vec![0; weights.len()];
             for seed in 1..=3 {
                 let bell = bell();
@@ -104,8 +105,8 @@ fn weights_that_change_at_run_time_hold_from_then_on() {
     }
 }
 
-/// Part of two, of which 1 is half, that `members` connections under `scheme` get beside one under
-/// `rival`.
+/// Returns the share of two, of which 1 is half, that `members` connections under `scheme` get
+/// beside one under `rival`.
 fn part_in_one_run(scheme: &str, members: u64, rival: &str, seed: u64) -> f64 {
     let bell = bell();
     let mut sim = simulation(&bell, seed);
@@ -117,12 +118,12 @@ fn part_in_one_run(scheme: &str, members: u64, rival: &str, seed: u64) -> f64 {
     2.0 * sum as f64 / (sum + bytes[0]) as f64
 }
 
-/// The mean of that over six seeds.
+/// Returns the mean of that over six seeds.
 fn part_of_ensemble(scheme: &str, members: u64, rival: &str) -> f64 {
     (0..6).map(|seed| part_in_one_run(scheme, members, rival, seed)).sum::<f64>() / 6.0
 }
 
-/// Within ten percent of half, as one TCP beside one TCP.
+/// Asserts a share within ten percent of half, like one TCP beside one TCP.
 fn assert_as_one(scheme: &str, members: u64, rival: &str) {
     let part = part_of_ensemble(scheme, members, rival);
     assert!((part - 1.0).abs() <= 0.1, "{members} of {scheme} beside {rival}: {part:.3}");
@@ -142,7 +143,8 @@ fn the_sum_behaves_as_one_tcp_beside_another() {
 fn the_sum_behaves_as_one_tcp_where_receivers_delay_acks() {
     assert_as_one("session", 2, "newreno");
     assert_as_one("tcp-int", 8, "newreno");
-    // Alone, a connection pushes what offload takes as one, so that more of its ACKs come at once; members in turns do not.
+    // A lone connection pushes the segments that offload joins, so that more of its ACKs are at
+    // once; members in turns do not.
     assert_as_one("linux+share=rr", 4, "linux+offload=off");
     assert_as_one("sack+share=rr", 12, "sack");
 }
@@ -179,7 +181,7 @@ fn with_acks_at_once(scheme: &str) -> String {
     format!("{scheme}+ack=all")
 }
 
-/// Mean and its standard error.
+/// Returns the mean and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -187,28 +189,29 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// With proxy congestion control as many TCPs as there are clients: of four and one, four fifths,
-/// where integrated control alone gets half (Balakrishnan et al. 1998 §5.5).
+/// With proxy congestion control the ensemble acts as many TCPs as there are clients. With four
+/// clients beside one TCP it gets four fifths, and integrated control alone gets half (Balakrishnan
+/// et al. 1998 §5.5).
 #[test]
 fn a_proxy_of_four_clients_gets_the_part_of_four() {
     let part = part_of_ensemble("tcp-int-proxy+ack=all", 4, "newreno+ack=all");
     // 4/5 of the whole is 1.6 of 2.
     assert!((part / 1.6 - 1.0).abs() <= 0.1, "{part:.3}");
-    // Told that all four are there for one client, it is one TCP again.
+    // If all four serve one client, it is one TCP again.
     let part = part_of_ensemble("tcp-int-proxy+ack=all+clients=1", 4, "newreno+ack=all");
     assert!((part - 1.0).abs() <= 0.1, "{part:.3}");
 }
 
-/// Ensemble-TCP's figure 4: the second and the third connection each have their equal part from their
-/// first round trip on, and what the third leaves is shared again at once.
+/// In Ensemble-TCP's figure 4, the second and the third connection each have their equal share from
+/// their first round trip on. The share that the third leaves is used again at once.
 #[test]
 fn a_new_member_has_its_equal_share_at_once() {
     for scheme in ["etcp-fair", "session+ack=all", "tcp-int+ack=all"] {
         let bell = bell();
         let mut sim = simulation(&bell, 3);
         let spec = |bytes| {
-            // The path holds 20 and the queue 25 segments: nothing is lost, so that ACKs tell at once
-            // what has arrived.
+            // The path holds 20 and the queue 25 segments: nothing is lost, so ACKs report
+            // deliveries at once.
             let scheme = Scheme::parse(&format!("{scheme}+window=40")).unwrap();
             let (from, to) = (bell.sources[0], bell.sinks[0]);
             BulkSpec { from, to, bytes, scheme: scheme.clone(), receiver: scheme, close: true }
@@ -218,12 +221,12 @@ fn a_new_member_has_its_equal_share_at_once() {
             sim.add(at_ms(5_000), BulkTransfer::new(spec(None))),
             sim.add(at_ms(8_000), BulkTransfer::new(spec(Some(1_000_000)))),
         ];
-        // Open after a round trip of at most 60 ms, and its first ACKs one later.
+        // It is open after a round trip of at most 60 ms, and its first ACKs arrive one later.
         let two = progress(&mut sim, &ids, at_ms(5_150), at_ms(6_150));
         assert_shares(&two[..2], &[1, 1], 0.05, scheme);
         let three = progress(&mut sim, &ids, at_ms(8_150), at_ms(9_150));
         assert_shares(&three, &[1, 1, 1], 0.05, scheme);
-        // 1 MB at a third of 10 Mbit/s takes 2.5 s: gone by 11 s.
+        // 1 MB at a third of 10 Mbit/s takes 2.5 s: it is done by 11 s.
         let again = progress(&mut sim, &ids, at_ms(11_500), at_ms(12_500));
         assert_eq!(again[2], 0, "{scheme}");
         assert_shares(&again[..2], &[1, 1], 0.05, scheme);

@@ -1,4 +1,4 @@
-//! What a flow's record says of its losses is what its links did to its packets.
+//! The losses in a flow's record match the fates of its packets on the links.
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{
@@ -14,8 +14,9 @@ fn wire(mbit: u64, queue: QueueLimit) -> LinkConfig {
     LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(5), queue).unwrap()
 }
 
-/// Two transfers over a bottleneck: the records of both, and what an observer saw happen to the
-/// data, SYN and FIN of each until it was acknowledged: in all, in its start-up, and to the window that this left.
+/// Runs two transfers over a bottleneck. Returns the losses of both records, and those that an
+/// observer saw for the data, SYN and FIN of each until it was acknowledged. The numbers are for
+/// the whole transfer, for its start-up, and for the window that this left.
 fn watched(scheme: &str, bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
     let bell = Dumbbell::new(2, wire(100, QueueLimit::Unlimited), Duplex::symmetric(bottleneck));
     let config = SimulationConfig { seed: 4, ..SimulationConfig::default() };
@@ -47,7 +48,8 @@ fn watched(scheme: &str, bottleneck: LinkConfig) -> Vec<(Losses, Losses)> {
         let flow = sim.application::<BulkTransfer>(*app).unwrap().flows()[0];
         let startup = flow.startup.unwrap();
         let (end, acked) = (startup.ended_at.unwrap(), flow.acked_at.unwrap());
-        // As much after the start-up as was outstanding at its end, if it found that itself.
+        // This window is as much data after the start-up as was outstanding at its end, if it found
+        // that itself.
         let window = match startup.exit {
             Some(StartUpExit::Completed) => 2 * startup.sent - startup.acked,
             _ => 0,
@@ -75,16 +77,17 @@ fn a_record_counts_what_queues_drop_and_wires_lose() {
             assert_eq!(seen.in_first_window, 0);
         }
     }
-    // A packet that a wire will lose is counted when it enters and seen lost when it leaves: by
-    // then a start-up may be over.
+    // A packet that a wire will lose counts when it enters, and the observer sees the loss when it
+    // leaves: by then a start-up may be over.
     for (recorded, seen) in watched("sack", tail.with_loss(0.01).unwrap()) {
         assert_eq!(recorded.segments, seen.segments);
     }
 }
 
-/// Two start-ups that end at 30 segments ask for 60 places where pipe and buffer have 45. Slow start adds the last
-/// seven of each within 17 ms, and no sender hears of a drop before a round trip of 50 ms. So each start-up finds its
-/// own end, and packets that left in the 5 ms before are dropped after it.
+/// Two start-ups that end at 30 segments ask for 60 slots, but pipe and buffer have 45. Slow start
+/// adds the last seven of each within 17 ms, and no sender learns of a drop before a round trip of
+/// 50 ms. So each start-up finds its own end, and packets sent in the 5 ms before are dropped after
+/// it.
 #[test]
 fn a_record_counts_what_the_window_of_a_start_up_that_found_its_end_loses() {
     let both = watched("sack+ssthresh=30", wire(10, QueueLimit::Packets(20)));
@@ -94,9 +97,10 @@ fn a_record_counts_what_the_window_of_a_start_up_that_found_its_end_loses() {
     assert!(both.iter().any(|(recorded, _)| recorded.in_first_window > 0), "{both:?}");
 }
 
-/// A transfer and forty more to the same host, which join its path after its start-up has found its end at 30 segments. Congestion
-/// avoidance overflows the queue again and again, also at the first bytes of those that join. These are none of the window that
-/// the start-up left, though their offsets are below its end: 40 transfers of 160 kB, and a window that ends beyond.
+/// A transfer and forty more go to the same host. The latter join its path after its start-up has
+/// found its end at 30 segments. Congestion avoidance overflows the queue again and again, also at
+/// the first bytes of those that join. These are not in the window that the start-up left, though
+/// their offsets are below its end: 40 transfers of 160 kB, and a window that ends above that.
 #[test]
 fn those_who_join_a_path_lose_nothing_of_the_window_of_its_start_up() {
     let bottleneck = wire(10, QueueLimit::Packets(20));
@@ -118,7 +122,7 @@ fn those_who_join_a_path_lose_nothing_of_the_window_of_its_start_up() {
     assert!(startup.ended_at.unwrap() < Instant::from_nanos(2_000_000_000), "{startup:?}");
     assert!(startup.window_end().unwrap() > BYTES / 25, "{startup:?}");
     let losses: Vec<_> = joined.into_iter().map(|app| flow(app).losses).collect();
-    // A SYN is lost in a start-up of its own. What is lost after it is data on the shared path.
+    // A SYN is lost in a start-up of its own. Later losses are data on the shared path.
     assert!(losses.iter().any(|lost| lost.segments > lost.in_startup), "{losses:?}");
     assert!(losses.iter().all(|lost| lost.in_first_window == 0), "{losses:?}");
 }

@@ -68,7 +68,8 @@ fn check(page: &Page, sim: &Simulation, id: AppId) {
     for (object, milestones) in page.objects().iter().zip(loader.milestones()) {
         assert_eq!(milestones.received_bytes, object.response_bytes());
     }
-    // One byte a microsecond, a round trip of the handshake and one of the first request.
+    // One byte takes a microsecond; there is a round trip of the handshake and one of the first
+    // request.
     let least = Duration::from_micros(page.response_bytes()) + Duration::from_millis(80);
     assert!(loader.page_done_at().unwrap() - Instant::ZERO > least);
     let accepted = |transfer: &&PageTransfer| transfer.server_conn().is_some();
@@ -129,7 +130,7 @@ fn one_object(body_bytes: u64) -> Page {
     Page::new("one object", vec![host], vec![object]).unwrap()
 }
 
-/// HTTP/2 holds back what would queue in TCP, and must go on as soon as TCP has sent: a
+/// HTTP/2 holds back data that would queue in TCP, and must go on as soon as TCP has sent. A
 /// connection whose window is wide open from the start never waits for an acknowledgement.
 #[test]
 fn held_back_frames_follow_without_waiting_for_acknowledgements() {
@@ -142,13 +143,13 @@ fn held_back_frames_follow_without_waiting_for_acknowledgements() {
             LoaderConfig { http: Some(way), tls: Some(Tls::None), ..LoaderConfig::default() };
         done_at(access.clone(), &page, config, &scheme)
     };
-    // The same round trips; HTTP/2 adds 9 bytes to each of 32 frames and some settings, a
+    // The round trips are the same. HTTP/2 adds 9 bytes to each of 32 frames and some settings, a
     // microsecond each: far less than one more round trip of 40 ms.
     let (persistent, http2) = (time(Http::Persistent), time(Http::Http2));
     assert!(http2.saturating_since(persistent) < Duration::from_millis(10), "{persistent} {http2}");
 }
 
-/// When a page is there that a client loads over `access`; both ends run `scheme`.
+/// Returns when a page that a client loads over `access` is complete; both ends run `scheme`.
 fn done_at(access: Access, page: &Arc<Page>, config: LoaderConfig, scheme: &Scheme) -> Instant {
     let spec = PageSpec {
         page: Arc::clone(page),
@@ -165,7 +166,7 @@ fn done_at(access: Access, page: &Arc<Page>, config: LoaderConfig, scheme: &Sche
     sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
 }
 
-/// How much later an object of 3,000 bytes, header included, is there if nginx sends it.
+/// Returns how much later an object of 3,000 bytes, header included, is complete if nginx sends it.
 fn later_by_nginx(http: Http) -> Duration {
     let page = Arc::new(one_object(2_800));
     let scheme = Scheme::parse("linux+nagle=off").unwrap();
@@ -182,9 +183,10 @@ fn later_by_nginx(http: Http) -> Duration {
     nginx.saturating_since(builtin)
 }
 
-/// Behind a header of 89 bytes, 2,929 of the body are two full segments and 33 bytes. Nagle's algorithm holds these until the
-/// header has been acknowledged: a round trip of 40 ms, and 0.4 ms for the ACK at 1 Mbit/s. The built-in server's last byte comes
-/// 3 ms behind its first, at 8 Mbit/s: 37.4 ms before that, and a little for opening frames.
+/// After a header of 89 bytes, 2,929 of the body are two full segments and 33 bytes. Nagle's
+/// algorithm holds these until the header has been acknowledged: a round trip of 40 ms, and 0.4 ms
+/// for the ACK at 1 Mbit/s. The built-in server's last byte is 3 ms after its first, at 8 Mbit/s:
+/// 37.4 ms before that, and a little for opening frames.
 #[test]
 fn nginx_sends_the_last_part_of_an_http2_response_a_round_trip_later() {
     let later = later_by_nginx(Http::Http2);
@@ -197,7 +199,8 @@ fn nginx_sends_an_http1_response_at_once() {
     assert!(later_by_nginx(Http::Http11) < Duration::from_micros(200));
 }
 
-/// When an object of 3,000 bytes is there whose server reads a request so much after its TCP has it.
+/// Returns when an object of 3,000 bytes is complete, if its server reads a request `reading` after
+/// its TCP has it.
 fn done_by_reader(reading: Duration) -> Instant {
     let page = Arc::new(one_object(2_800));
     let mut access = access(1, QueueLimit::Unlimited, 0.0);
@@ -209,8 +212,9 @@ fn done_by_reader(reading: Duration) -> Instant {
     done_at(access, &page, config, &scheme)
 }
 
-/// A server that wakes 5 ms after a request answers 5 ms later. Its TCP acknowledges the request at once in both cases, and
-/// the response of a server that is awake queues behind that ACK: at a byte a microsecond for less than 0.1 ms.
+/// A server that wakes 5 ms after a request answers 5 ms later. Its TCP acknowledges the request at
+/// once in both cases. The response of an awake server queues after that ACK, at a byte a
+/// microsecond for less than 0.1 ms.
 #[test]
 fn a_server_that_has_to_wake_answers_that_much_later() {
     let wakes = Duration::from_millis(5);

@@ -171,7 +171,8 @@ impl Application for Crowd {
     }
 }
 
-/// 55,536 ports are not enough, nor are those below them, and nothing can end the run before all are asked for.
+/// 55,536 ports are not enough, nor are those below them, and nothing can end the run before all
+/// are asked for.
 #[test]
 fn any_number_of_connections_at_one_instant_ends_the_run() {
     let bell = bell(1, 1000, 0.0);
@@ -181,7 +182,8 @@ fn any_number_of_connections_at_one_instant_ends_the_run() {
     assert!(matches!(error, SimulationError::OutOfPorts { .. }), "{error}");
 }
 
-/// From ports 10,000 to 65,535 there are 55,536 connections at most. Nothing arrives, and none is given up within a second.
+/// From ports 10,000 to 65,535 there are 55,536 connections at most. Nothing arrives, and none is
+/// given up within a second.
 #[test]
 fn arrivals_that_exceed_the_path_end_the_run_with_the_workload_s_name() {
     let bell = bell(1, 1000, 0.999_999);

@@ -29,8 +29,8 @@ fn source(sim: &mut Simulation, bell: &Dumbbell, pair: usize, interval: Duration
     sim.add(Instant::ZERO, Cbr::new(spec))
 }
 
-/// When the packets of a pair entered its first link, checked to be in the order in which they
-/// were sent.
+/// Returns when the packets of a pair entered its first link; asserts the order in which they were
+/// sent.
 fn entered(bell: &Dumbbell, pair: usize, interval: Duration, seed: u64) -> Vec<Instant> {
     let config = SimulationConfig { seed, ..Default::default() };
     let mut sim = Simulation::new(bell.topology.clone(), config);
@@ -51,7 +51,7 @@ fn entered(bell: &Dumbbell, pair: usize, interval: Duration, seed: u64) -> Vec<I
     enters.enumerate().map(enter).collect()
 }
 
-/// What each packet of a pair took, nanoseconds, when the one before it was long gone.
+/// Returns each packet's delay for a pair, nanoseconds, when the one before it was long gone.
 fn delays(bell: &Dumbbell, pair: usize, seed: u64) -> Vec<u64> {
     let at = entered(bell, pair, Duration::from_millis(10), seed);
     at.iter().enumerate().map(|(n, at)| at.as_nanos() - 10_000_000 * n as u64).collect()
@@ -64,7 +64,8 @@ fn delays_are_uniform_and_drawn_per_host() {
     let delay = |pair, seed| delays(&bell, pair, seed);
     let delays = delay(0, 1);
     assert!(delays.iter().all(|delay| *delay <= LONGEST.as_nanos()));
-    // Mean 0.5 ms; a draw deviates by 1 ms / sqrt(12) = 0.289 ms, 5000 of them by 4.1 us: five.
+    // The mean is 0.5 ms; a draw deviates by 1 ms / sqrt(12) = 0.289 ms, and 5000 of them by 4.1
+    // us: the tolerance is five of these.
     let mean = delays.iter().sum::<u64>() / COUNT;
     assert!(mean.abs_diff(500_000) < 5 * 4_100, "{mean}");
     assert_ne!(delays, delay(0, 2), "another seed");
@@ -81,14 +82,15 @@ fn delays_fill_what_is_between_their_bounds() {
     );
     let drawn = delays(&bell, 0, 1);
     let (shortest, longest) = (*drawn.iter().min().unwrap(), *drawn.iter().max().unwrap());
-    // That none of 5000 draws is within a hundredth of the range from one end: 0.99^5000 < 10^-21.
+    // The probability that none of 5000 draws is within a hundredth of the range from one end is
+    // 0.99^5000 < 10^-21.
     assert!((100_000..=101_000).contains(&shortest), "{shortest}");
     assert!((199_000..=200_000).contains(&longest), "{longest}");
     assert_eq!(drawn, delays(&bell, 0, 1), "the same seed");
     assert_ne!(drawn, delays(&bell, 0, 2), "another seed");
 }
 
-/// Nothing to choose from: all the same, though the upper bound is below the lower.
+/// Without a range all delays are the same, though the upper bound is below the lower.
 #[test]
 fn bounds_that_leave_no_choice_delay_all_alike() {
     let mut bell = bell();
@@ -97,8 +99,8 @@ fn bounds_that_leave_no_choice_delay_all_alike() {
     assert!(delays(&bell, 0, 1).iter().all(|delay| *delay == LONGEST.as_nanos()));
 }
 
-/// Ten packets in the time that one may take: each leaves within its own delay or with the one
-/// before it.
+/// Ten packets are sent in the longest delay of one: each leaves after its own delay or with the
+/// one before it.
 #[test]
 fn order_is_kept() {
     let mut bell = bell();

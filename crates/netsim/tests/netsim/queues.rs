@@ -1,5 +1,5 @@
 //! Links of every discipline inside the simulator: nothing gets lost between queue, events and
-//! observers, and marks reach TCP.
+//! observers, and marks are passed to TCP.
 
 use link::{
     CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, RateTrace, RedConfig,
@@ -24,7 +24,7 @@ fn wire(mbit: u64, delay_ms: u64, queue: QueueLimit) -> LinkConfig {
     LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(delay_ms), queue).unwrap()
 }
 
-/// The bottleneck of these tests: 2 Mbit/s, 20 ms, 20 packets.
+/// Returns the bottleneck of these tests: 2 Mbit/s, 20 ms, 20 packets.
 fn bottleneck(discipline: Discipline) -> LinkConfig {
     wire(2, 20, QueueLimit::Packets(20)).with_discipline(discipline).unwrap()
 }
@@ -35,7 +35,7 @@ fn bell(pairs: usize, forward: LinkConfig) -> Dumbbell {
     Dumbbell::new(pairs, side, Duplex { forward, reverse })
 }
 
-/// Counts steps by link, and remembers the last instant of each kind: they come in order.
+/// Counts steps by link, and remembers the last instant of each kind: they are in order.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<(LinkId, &'static str), u64>,
@@ -84,7 +84,8 @@ fn bulk(bell: &Dumbbell, pair: usize, scheme: &str, bytes: u64) -> BulkTransfer 
     })
 }
 
-/// Three transfers of 400 kB, one of them with ECN, until the last is complete and all is quiet.
+/// Runs three transfers of 400 kB, one of them with ECN, until the last is complete and all is
+/// quiet.
 fn three_transfers(forward: LinkConfig) -> (Simulation, LinkId) {
     let bell = bell(3, forward);
     let transfers = ["sack", "sack+ecn=on", "linux"];
@@ -101,7 +102,7 @@ fn three_transfers(forward: LinkConfig) -> (Simulation, LinkId) {
     (sim, link)
 }
 
-/// Every kind of link, some in more than one way.
+/// Returns every kind of link, some in more than one way.
 fn every_kind() -> Vec<LinkConfig> {
     let red = RedConfig { low_priority_first: true, ..RedConfig::default() };
     let hold = Reordering::HoldBack { probability: 0.02, extra: Duration::from_millis(15) };
@@ -144,7 +145,8 @@ fn a_seed_gives_the_same_run_with_every_kind_of_link() {
     }
 }
 
-/// One transfer of 2 MB over a link that marks, and what its sender counted.
+/// Runs one transfer of 2 MB over a link that marks; returns the number of marks, and its sender's
+/// counters.
 fn marked(discipline: Discipline, scheme: &str) -> (u64, tcp::Stats) {
     let bell = bell(1, wire(2, 20, QueueLimit::Packets(200)).with_discipline(discipline).unwrap());
     let app = bulk(&bell, 0, scheme, 2_000_000);
@@ -157,7 +159,7 @@ fn marked(discipline: Discipline, scheme: &str) -> (u64, tcp::Stats) {
     (sim.link(link).counters().marked_packets, stats)
 }
 
-/// RFC 3168: CE comes back as ECE and reduces the window, once per window, and nothing is lost. An
+/// RFC 3168: CE is echoed as ECE and reduces the window, once per window, and nothing is lost. An
 /// unlimited window over 200 packets of queue would otherwise overflow it.
 #[test]
 fn a_mark_comes_back_and_reduces_the_window() {
@@ -175,7 +177,7 @@ fn a_mark_comes_back_and_reduces_the_window() {
     }
 }
 
-/// With ECN, CoDel needs no drop at all here: every strike is a mark.
+/// With ECN, CoDel needs no drop at all in this case: every strike is a mark.
 #[test]
 fn codel_marks_instead_of_dropping() {
     let (_, with) = marked(Discipline::CoDel(CoDelConfig::default()), "sack+ecn=on");
@@ -211,10 +213,10 @@ impl Application for Burst {
     }
 }
 
-/// 60 packets reach 20 places fifty times as fast as they can leave. Drop-tail treats both kinds
-/// alike; priority drop loses no ordinary packet before the last low-priority one that waits. In the
-/// burst's 4.8 ms one packet of 4 ms leaves, so 21 or 22 arrive: ordinary ones all but for the one
-/// or two low-priority ones that went ahead while there was room.
+/// 60 packets arrive at 20 slots fifty times as fast as they can leave. Drop-tail treats both kinds
+/// alike; priority drop loses no normal packet before the last low-priority one that waits. In the
+/// burst's 4.8 ms one packet of 4 ms leaves, so 21 or 22 are delivered. All are normal except for
+/// the one or two low-priority ones that were served while there was room.
 #[test]
 fn datagrams_with_high_drop_precedence_go_first() {
     let received = |discipline| {

@@ -1,4 +1,4 @@
-//! What a gateway learns by its three ways of collecting, beside what the senders know.
+//! The measurements of a gateway in its three ways of collecting, compared with the senders' own.
 
 use link::{LinkConfig, QueueLimit};
 use memory::{GatewayReport, PathMemory, Remembered, Sample, Shared};
@@ -16,7 +16,7 @@ use workload::Distribution;
 
 const LIMIT: Instant = Instant::from_nanos(20_000_000_000_000);
 
-/// What a memory is told of a destination.
+/// A report about a destination to a memory.
 #[derive(Clone)]
 struct Told {
     at: Instant,
@@ -24,7 +24,7 @@ struct Told {
     report: GatewayReport,
 }
 
-/// The same as an option tells it.
+/// A report in the precision of an option.
 #[derive(Debug, PartialEq)]
 struct InOption {
     to: IpAddr,
@@ -32,7 +32,7 @@ struct InOption {
     rtt_us: Option<u64>,
 }
 
-/// Remembers what it is told, and knows nothing.
+/// Records its reports, and knows nothing.
 #[derive(Default)]
 struct Log(Vec<Told>);
 
@@ -48,7 +48,7 @@ impl PathMemory for Log {
 }
 
 impl Log {
-    /// What was told of each destination, in order.
+    /// Returns the reports about each destination, in order.
     fn by_destination(&self) -> Vec<InOption> {
         let in_option = |told: &Told| InOption {
             to: told.to,
@@ -65,8 +65,8 @@ fn wire(bps: u64, ms: u64, queue: QueueLimit) -> LinkConfig {
     LinkConfig::new(Rate::from_bps(bps), Duration::from_millis(ms), queue).unwrap()
 }
 
-/// 1.6 Mbit/s, 50 ms and 10 packets of queue: scenario 1 of Zhang, Qiu & Keshav 2000 §6. Packets take
-/// the bytes of their payload, whatever their options.
+/// Returns scenario 1 of Zhang, Qiu & Keshav 2000 §6: 1.6 Mbit/s, 50 ms and 10 packets of queue.
+/// Packets have the size of their payload, whatever their options.
 fn bell(pairs: usize) -> Dumbbell {
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);
     Dumbbell::new(pairs, side, Duplex::symmetric(wire(1_600_000, 50, QueueLimit::Packets(10))))
@@ -78,7 +78,8 @@ fn simulation(bell: &Dumbbell) -> Simulation {
     Simulation::new(bell.topology.clone(), SimulationConfig { seed: 7, wire_sizes: sizes })
 }
 
-/// Twenty rounds of 60 KB from every source, within a second: they meet losses, not all of them.
+/// Adds twenty rounds of 60 KB from every source, within a second: they meet losses, not all of
+/// them.
 fn add_rounds(sim: &mut Simulation, bell: &Dumbbell, scheme: &str) {
     let scheme = Scheme::parse(scheme).unwrap();
     let pairs = bell.sources.iter().zip(&bell.sinks).map(|(from, to)| RoundPair {
@@ -109,8 +110,9 @@ fn tell(sim: &mut Simulation, servers: &[HostId], memory: &Shared, reporting: Re
     }
 }
 
-/// What senders report at once, and what is read off their segments in the same experiment. The start
-/// makes nothing of what is known, and the options take no room: the packets are the same.
+/// The test compares senders' direct reports with options read from their segments in the same
+/// experiment. The start ignores the memory, and the options take no room: the packets are the
+/// same.
 #[test]
 fn what_is_read_off_the_wire_is_what_senders_know() {
     let scheme = "newreno+profile=ns2+memory=gateway";
@@ -130,8 +132,8 @@ fn what_is_read_off_the_wire_is_what_senders_know() {
 
     let (reports, read) = (reports.borrow().by_destination(), read.borrow().by_destination());
     assert!(reports.len() > 100, "{} reports", reports.len());
-    // The last report of a connection waits for a segment that does not come; a report that another
-    // follows before any segment leaves is replaced by it.
+    // The last report of a connection waits for a segment that is never sent. A report that another
+    // one follows before any segment is sent is replaced by it.
     let mut rest = read.iter().peekable();
     let mut missed = 0;
     for report in &reports {
@@ -145,16 +147,16 @@ fn what_is_read_off_the_wire_is_what_senders_know() {
     assert!(missed <= 12, "{missed} of {} were not read", reports.len());
 }
 
-/// How a box that sees packets alone agrees with what senders report.
+/// The agreement of a box that sees only packets with the senders' reports.
 struct Agreement {
     reports: usize,
-    /// Reports without a rebuilt one for the destination within half a second.
+    /// Number of reports without a rebuilt one for the destination within half a second.
     missed: usize,
-    /// Rebuilt, beyond those.
+    /// Number of additional rebuilt reports.
     surplus: usize,
     /// Mean distance of a rebuilt share from the reported one, bytes.
     share_error: f64,
-    /// The same of round trips, part of the reported one.
+    /// Mean relative distance of round trips from the reported ones.
     rtt_error: f64,
 }
 
@@ -162,7 +164,7 @@ fn apart(a: Instant, b: Instant) -> Duration {
     a.saturating_since(b).max(b.saturating_since(a))
 }
 
-/// What the box is told that senders run: Linux, or else what it takes them for untold.
+/// Returns the model in the box's configuration: Linux, or else the default.
 fn model(scheme: &str) -> SenderModel {
     SenderModel::of(match scheme.starts_with("linux") {
         true => SenderProfile::Linux,
@@ -209,10 +211,11 @@ fn agreement(scheme: &str, pairs: usize) -> Agreement {
     }
 }
 
-/// What was outstanding is known to a segment, and so the window: that is the bound. What a box cannot
-/// see: a second reduction for losses that one recovery repairs (Reno's reports), and a window that fell
-/// while nothing was sent. Of round trips it sees those of cumulative ACKs, where a sender may see others or count in coarse ticks: an
-/// eighth, the weight of one sample, is the bound.
+/// The outstanding data is known to a segment, and so is the window: that is the bound. A box
+/// cannot see a second reduction for losses that one recovery repairs (Reno's reports), nor a
+/// window that was reduced while nothing was sent. It sees round trips of cumulative ACKs, but a
+/// sender may see others or count in coarse ticks. The bound is an eighth, the weight of one
+/// sample.
 #[test]
 fn what_is_rebuilt_from_packets_is_near_what_senders_know() {
     let cases = [

@@ -1,8 +1,10 @@
-//! After how many samples the memories of a site follow a path that has changed: the average of the paper and the one that
-//! takes windows without loss for lower bounds.
+//! Number of samples after which the memories of a site follow a path that has changed. The test
+//! compares the average of the paper and the estimator that treats windows without loss as lower
+//! bounds.
 //!
-//! One sender has transferred 1 MB every ten seconds over 20 Mbit/s with a round trip of 80 ms and a queue of 100 packets. Then
-//! the rate or the round trip is another one. Each transfer begins with what the memory answers.
+//! One sender has transferred 1 MB every ten seconds over 20 Mbit/s with a round trip of 80 ms and
+//! a queue of 100 packets. Then the rate or the round trip changes. Each transfer begins with the
+//! memory's answer.
 
 use link::{LinkConfig, QueueLimit};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
@@ -15,10 +17,10 @@ use tcp::{MemoryKind, Scheme};
 use units::{Duration, Instant, Rate};
 use workload::Distribution;
 
-/// A memory that lives through several simulations, and what it has answered.
+/// A memory that outlives several simulations, and its answers.
 struct Lasting<M> {
     memory: M,
-    /// What of its time has passed when a simulation begins.
+    /// Its time before the current simulation.
     before: Duration,
     answers: Vec<u64>,
 }
@@ -45,7 +47,7 @@ const BEFORE: Path = Path { mbps: 20, rtt_ms: 80 };
 const ROUNDS: u32 = 40;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What a memory answers at each of [`ROUNDS`] transfers over a path.
+/// Returns a memory's answer at each of [`ROUNDS`] transfers over a path.
 fn answers<M: PathMemory + 'static>(
     path: Path,
     (memory, kind): (&Rc<RefCell<Lasting<M>>>, MemoryKind),
@@ -75,16 +77,17 @@ fn answers<M: PathMemory + 'static>(
     simulation.run(end).unwrap();
     let mut memory = memory.borrow_mut();
     memory.before += PAUSE * (u64::from(ROUNDS) + 5);
-    // The first transfer asks twice: for a round trip when its path begins, and for a window. So the answer at place n is by n samples.
+    // The first transfer asks twice: for a round trip when its path begins, and for a window. So
+    // the answer with index n is by n samples.
     memory.answers.remove(0);
     std::mem::take(&mut memory.answers)
 }
 
-/// What was found of one memory and one change.
+/// The result for one memory and one change.
 struct Followed {
-    /// Median of the last answers before, and of the last after the change, bytes.
+    /// Medians of the last answers before the change, and of the last after it, bytes.
     settled: [u64; 2],
-    /// Transfers after the change until an answer is within a quarter of where they settle.
+    /// Number of transfers after the change until an answer is within a quarter of the final value.
     samples: Option<usize>,
     /// All answers after the change.
     answers: Vec<u64>,
@@ -118,19 +121,23 @@ fn of_average(after: Path) -> Followed {
     follow(Gateway::new(GatewayConfig::default()), MemoryKind::Gateway, after)
 }
 
-/// A change, what the path then carries without and with its queue of 100 packets of 1,500 bytes, and after how many samples
-/// a memory has to follow.
+/// A change, the path's capacity afterwards without and with its queue of 100 packets of 1,500
+/// bytes, and the number of samples within which a memory must follow.
 struct Change {
     what: &'static str,
     after: Path,
     within: usize,
-    /// Bytes: a quarter more than pipe and queue, or twice the 501 kB that a transfer of 1 MB reaches, in its step.
+    /// Upper limit, bytes: a quarter more than pipe and queue, or twice the step of the 501 kB
+    /// window in a transfer of 1 MB.
     most: u64,
 }
 
-/// The bounds: a change is found from the sixth sample on, and an answer grows no more than twofold at once, which takes another few
-/// each time. Of a slower path all further answers hold: of m older samples each keeps a twentieth of its weight, so n new losses are
-/// the answer for a share of 0.35 once n / (n + m / 20) is 0.65, and of 58 older ones that takes 0.093 * 58 = 5.4.
+/// The bounds come from two rules. A change is found from the sixth sample on, and an answer grows
+/// no more than twofold at once, which takes another few each time.
+///
+/// For a slower path all further answers stay within the limit. Each of m older samples keeps a
+/// twentieth of its weight. So n new losses are the answer for a share of 0.35 once n / (n + m
+/// / 20) is 0.65, and with 58 older ones that takes 0.093 * 58 = 5.4.
 #[test]
 fn a_path_that_has_changed_is_followed() {
     let changes = [

@@ -1,4 +1,5 @@
-//! Temporal sharing: the second connection to a host begins where the path of the first ended.
+//! Temporal sharing: the second connection to a host starts with the final state of the first one's
+//! path.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -13,8 +14,8 @@ fn wire(bps: u64, ms: u64) -> LinkConfig {
     LinkConfig::new(Rate::from_bps(bps), Duration::from_millis(ms), queue).unwrap()
 }
 
-/// What a source sent in each of two transfers of 60 KB to the same sink, the second `idle` after the
-/// first began, over 10 Mbit/s and a round trip of 100 ms.
+/// Returns a source's records for each of two transfers of 60 KB to the same sink, over 10 Mbit/s
+/// and a round trip of 100 ms. The second one starts `idle` after the first.
 fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<StepRecord>); 2] {
     let bell = Dumbbell::new(1, wire(100_000_000, 1), Duplex::symmetric(wire(10_000_000, 48)));
     let sizes =
@@ -46,7 +47,8 @@ fn twice(scheme: &str, idle: Duration) -> [(Duration, Vec<StepRecord>); 2] {
     })
 }
 
-/// When segments with data left, seconds after the first packet, and whether that was a SYN.
+/// Returns when segments with data were sent, in seconds after the first packet, and whether that
+/// was a SYN.
 fn data(records: &[StepRecord]) -> Vec<(f64, bool)> {
     let first = records[0].at;
     let segments = records.iter().filter_map(|record| match &record.packet.body {
@@ -59,14 +61,16 @@ fn data(records: &[StepRecord]) -> Vec<(f64, bool)> {
 
 #[test]
 fn the_second_visit_skips_handshake_and_slow_start_and_is_paced() {
-    // Ages by nothing worth mentioning in 5 s: 50 of 3000 round trips.
+    // Ageing is negligible in 5 s: 50 of 3000 round trips.
     let [(first, cold), (second, warm)] = twice("etcp+mss=1000", Duration::from_secs(5));
     let (cold, warm) = (data(&cold), data(&warm));
     assert!(!cold[0].1 && cold[0].0 >= 0.1, "a handshake first: {cold:?}");
     assert!(warm[0].1 && warm[0].0 == 0.0, "data in the SYN: {warm:?}");
-    // A round trip for the handshake, and at least two of slow start from three segments.
+    // The difference is a round trip for the handshake, and at least two of slow start from three
+    // segments.
     assert!(second + Duration::from_millis(300) < first, "{first}, then {second}");
-    // Within the first round trip more goes than ever did at first, and no two at once.
+    // Within the first round trip it sends more than the cold start did in any, and no two segments
+    // at once.
     let round: Vec<f64> = warm.iter().map(|(at, _)| *at).take_while(|at| *at < 0.098).collect();
     assert!(round.len() > 10, "{round:?}");
     let gaps: Vec<f64> = round.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -84,7 +88,7 @@ fn a_memory_older_than_the_gate_believes_is_none() {
 fn fast_start_and_sessions_begin_a_new_path_where_the_last_ended() {
     for scheme in ["fs+mss=1000", "fs-pdrop+mss=1000", "session-fs+mss=1000"] {
         let [(first, _), (second, warm)] = twice(scheme, Duration::from_secs(5));
-        // They have their handshake still, and save at least two round trips of slow start.
+        // They still have their handshake, and save at least two round trips of slow start.
         assert!(second + Duration::from_millis(200) < first, "{scheme}: {first}, then {second}");
         assert!(!data(&warm)[0].1, "{scheme}: no data in the SYN");
     }

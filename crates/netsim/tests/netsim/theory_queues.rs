@@ -1,4 +1,5 @@
-//! Queues against theory: the waiting time of M/D/1, and what CoDel and FQ-CoDel do to TCP.
+//! Queues compared with theory: the waiting time of M/D/1, and the effect of CoDel and FQ-CoDel on
+//! TCP.
 
 use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, Statistics};
 use netsim::{
@@ -44,10 +45,10 @@ impl Application for Poisson {
     }
 }
 
-/// Seconds.
+/// Service time, seconds.
 const SERVICE: f64 = 0.001;
 
-/// A link of 1 ms per packet under this load, and how long it took.
+/// Runs a link of 1 ms per packet under this load; returns its statistics and the time it took.
 fn m_d_1(load: f64, packets: u64, discipline: Discipline) -> (Statistics, Duration) {
     let config = LinkConfig::new(Rate::from_mbps(8), Duration::ZERO, QueueLimit::Unlimited)
         .and_then(|link| link.with_discipline(discipline))
@@ -66,12 +67,12 @@ fn m_d_1(load: f64, packets: u64, discipline: Discipline) -> (Statistics, Durati
     (*sim.link(link).statistics().unwrap(), end - Instant::ZERO)
 }
 
-/// Pollaczek-Khinchine for deterministic service: a packet waits `load / (2 (1 - load))` services on
-/// average, and the queue holds `load` packets and the arrival rate times that wait (Little).
+/// Pollaczek-Khinchine for deterministic service: a packet waits `load / (2 (1 - load))` services
+/// on average. The queue holds `load` packets and the arrival rate times that wait (Little).
 ///
-/// In heavy traffic the wait is a reflected Brownian motion, of which the mean over time `t` has a
-/// relative variance of `2 / t`, with `1 / (1 - load)^2` services to the unit of time (Whitt 1989);
-/// four standard deviations, and 1 % where that is less because the limit is far.
+/// In heavy traffic the wait is a reflected Brownian motion. Its mean over time `t` has a relative
+/// variance of `2 / t`, with `1 / (1 - load)^2` services to the unit of time (Whitt 1989). The
+/// tolerance is four standard deviations, or 1 % if that is less because the limit is far.
 #[test]
 fn waiting_time_of_m_d_1() {
     const PACKETS: u64 = 400_000;
@@ -92,8 +93,8 @@ fn waiting_time_of_m_d_1() {
     }
 }
 
-/// Long transfers from time zero over 10 Mbit/s and a round trip of 42 ms, and what the bottleneck
-/// measured in a minute.
+/// Long transfers from time zero over 10 Mbit/s and a round trip of 42 ms, and the bottleneck's
+/// measurements over a minute.
 struct Standing {
     statistics: Statistics,
     sent: Vec<u64>,
@@ -137,8 +138,8 @@ fn standing(flows: usize, scheme: &str, discipline: Discipline) -> Standing {
     Standing { statistics: *sim.link(link).statistics().unwrap(), sent: sent.collect() }
 }
 
-/// CoDel strikes while the shortest wait of the last 100 ms is above 5 ms and lets go below, so that
-/// several flows keep the mean near it: within a factor of two. The link stays busy, but for the
+/// CoDel strikes while the shortest wait of the last 100 ms is above 5 ms and stops below. So
+/// several flows keep the mean near it: within a factor of two. The link stays busy, except at the
 /// start. Drop-tail fills its 1000 packets, 1.2 s, with the same flows.
 #[test]
 fn codel_keeps_the_standing_wait_near_its_target() {
@@ -155,8 +156,8 @@ fn codel_keeps_the_standing_wait_near_its_target() {
 }
 
 /// One Reno flow halves its window at the strike. With next to no queue it then grows from half the
-/// pipe to all of it again: three quarters of the rate in the mean, and more with every packet that
-/// may wait.
+/// pipe to all of it again. That is a mean of three quarters of the rate, and more with every
+/// packet that may wait.
 #[test]
 fn codel_leaves_one_flow_three_quarters_at_least() {
     let one = standing(1, "sack", Discipline::CoDel(CoDelConfig::default())).statistics;
@@ -164,8 +165,8 @@ fn codel_leaves_one_flow_three_quarters_at_least() {
     assert!(one.mean_wait() <= CoDelConfig::default().target, "{}", one.mean_wait());
 }
 
-/// A minute of 16 flows: each has its sixteenth of the bytes to within a tenth, which leaves room for
-/// the first seconds, when those that began early had the link to themselves. In one queue some flow
+/// In a minute, each of 16 flows has its sixteenth of the bytes to within a tenth. That leaves room
+/// for the first seconds, when the early flows had the link to themselves. In one queue some flow
 /// is off by far more.
 #[test]
 fn fq_codel_gives_every_flow_the_same() {

@@ -1,5 +1,5 @@
-//! Which packet is dropped when slow start meets a short queue is decided by ties alone: every
-//! departure of the bottleneck coincides with an arrival. The reference saw these drops.
+//! If slow start meets a short queue, ties alone decide which packet is dropped: every departure of
+//! the bottleneck coincides with an arrival. The reference has the same drops.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -9,8 +9,9 @@ use netsim::{
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
-/// SACK, 100 segments of 1000 bytes, 40 on top, IW 2, an ACK per segment, T1 at 50 ms, ten
-/// packets of queue in all; segments counted from 1, as the reference's SYN is segment 0.
+/// Runs SACK, with 100 segments of 1000 bytes, 40 on top, IW 2, an ACK per segment, T1 at 50 ms,
+/// and ten packets of queue in all. Segments are numbered from 1, as the reference's SYN is
+/// segment 0.
 fn drops() -> Vec<(u64, Instant)> {
     let wire = |bps, ms, queue| {
         LinkConfig::new(Rate::from_bps(bps), Duration::from_millis(ms), queue).unwrap()
@@ -45,7 +46,7 @@ fn drops() -> Vec<(u64, Instant)> {
 
 #[test]
 fn the_reference_drops_the_same_packets() {
-    // Until the first loss is detected, after that the recovery has its say.
+    // Only drops before the first loss is detected count; later ones depend on the recovery.
     let drops = &drops()[..21];
     let expected: Vec<u64> = (49..=61).step_by(2).chain((72..=98).step_by(2)).collect();
     let segments: Vec<u64> = drops.iter().map(|(segment, _)| *segment).collect();

@@ -1,5 +1,5 @@
-//! Traffic that draws random numbers: telnet, ON/OFF sources, rounds. What is sent is what the
-//! distributions say, and no component's draws depend on another's presence.
+//! Traffic with random numbers: telnet, ON/OFF sources, rounds. Packets follow the distributions,
+//! and no component's draws depend on another's presence.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -34,7 +34,7 @@ fn fixed(value: f64) -> Distribution {
     Distribution::fixed(value).unwrap()
 }
 
-/// When packets of `bytes` or more from the chosen pair entered its first link.
+/// Times at which packets of `bytes` or more from the chosen pair entered its first link.
 struct Sent {
     link: LinkId,
     bytes: u32,
@@ -111,15 +111,15 @@ fn telnet_sends_messages_with_the_gaps_it_draws() {
     let session = sim.application::<Telnet>(id).unwrap();
     let [flow] = session.flows() else { panic!() };
     assert_eq!((session.sent(), flow.bytes, flow.is_over()), (50, 5000, true));
-    // The first message opens the connection, 250 ms after the start; a handshake takes longer than
-    // the 104 ms of delay and less than the gap, so every later message leaves when it is written.
+    // The first message opens the connection, 250 ms after the start. A handshake takes longer than
+    // the 104 ms of delay and less than the gap, so every later message is sent when it is written.
     let sent = &sim.observer::<Sent>().unwrap().at;
     assert_eq!(flow.started_at, at_s(3) + Duration::from_millis(250));
     assert_eq!(sent.len(), 50);
     for (n, at) in sent.iter().enumerate().skip(1) {
         assert_eq!(*at, at_s(3) + Duration::from_millis(250) * (n as u64 + 1));
     }
-    // SYN and 50 messages, none again.
+    // SYN and 50 messages, no retransmissions.
     assert_eq!((flow.segments_sent, flow.segments_retransmitted), (51, 0));
 }
 
@@ -129,8 +129,8 @@ fn a_telnet_session_has_the_rate_of_its_gaps() {
     let mut sim = simulation(&bell);
     let id = sim.add_background(at_s(0), Telnet::new(telnet(&bell, 0, "t")));
     sim.run_until(at_s(100_000)).unwrap();
-    // 1.1 s each on average; the deviation of a gap is below 17 s, so 90,909 of them take 100,000 s
-    // give or take 17 * sqrt(90,909) = 5,100 s: within three of these.
+    // Gaps are 1.1 s each on average, with a deviation below 17 s. So 90,909 of them take 100,000 s
+    // give or take 17 * sqrt(90,909) = 5,100 s: the bound is three of these.
     let sent = sim.application::<Telnet>(id).unwrap().sent();
     assert!((77_000..=105_000).contains(&sent), "{sent}");
 }
@@ -143,8 +143,8 @@ fn bursts_have_the_rate_silences_none() {
     let spec = OnOffSpec { on: fixed(0.75), off: fixed(2.0), ..on_off(&bell, 0, "u") };
     let id = sim.add_background(at_s(1), OnOff::new(spec));
     sim.run_until(at_s(59)).unwrap();
-    // 210 bytes at 12 kbit/s: 140 ms. 0.75 s are 5.36 of them, 5; so 700 ms of burst, 2 s of
-    // silence, and a silence first.
+    // 210 bytes at 12 kbit/s take 140 ms. 0.75 s are 5.36 of them, so 5. That makes 700 ms of
+    // burst, 2 s of silence, and a silence first.
     let sent = &sim.observer::<Sent>().unwrap().at;
     for (n, at) in sent.iter().enumerate() {
         let (burst, packet) = (n as u64 / 5, n as u64 % 5);
@@ -156,9 +156,9 @@ fn bursts_have_the_rate_silences_none() {
     assert!(sent.len() > 100);
 }
 
-/// Mean ON 1 s of a mean cycle of 3 s, at 12 kbit/s: 4 kbit/s, 2.38 datagrams of 210 bytes a second.
-/// A burst is at least one datagram: of an exponential mean of 7.14 that adds the chance 0.0676 of
-/// rounding to none, 0.95 %.
+/// The mean ON time is 1 s of a mean cycle of 3 s, at 12 kbit/s: 4 kbit/s, 2.38 datagrams of 210
+/// bytes a second. A burst is at least one datagram. With an exponential mean of 7.14 that adds the
+/// chance 0.0676 of rounding to none, 0.95 %.
 #[test]
 fn an_on_off_source_has_its_mean_rate() {
     let bell = bell(1, QueueLimit::Unlimited);
@@ -166,7 +166,8 @@ fn an_on_off_source_has_its_mean_rate() {
     let id = sim.add_background(at_s(0), OnOff::new(on_off(&bell, 0, "u")));
     sim.run_until(at_s(100_000)).unwrap();
     let rate = sim.application::<OnOff>(id).unwrap().sent() as f64 / 100_000.0;
-    // Deviations: 33,000 cycles, each of burst and silence about as variable as their means: 1 %.
+    // The deviation is 1 %: 33,000 cycles, each of burst and silence about as variable as their
+    // means.
     assert!((rate / 2.38 - 1.01).abs() < 0.03, "{rate}");
 }
 
@@ -186,7 +187,8 @@ fn rounds_transfer_rest_and_use_their_connections_again() {
         let end = round.iter().filter_map(|flow| flow.received_at.max(flow.acked_at)).max();
         starts_at = end.unwrap() + Duration::from_millis(5500);
     }
-    // Used again as it is: the first round takes a handshake more, 104 ms of delay.
+    // The connection is used again unchanged: the first round takes a handshake more, 104 ms of
+    // delay.
     let time = |n: usize| flows[n].time_to_ack().unwrap();
     assert!(time(0) > time(9) + Duration::from_millis(104), "{:?} {:?}", time(0), time(9));
     for host in bell.sources.iter().chain(&bell.sinks) {
@@ -199,7 +201,7 @@ fn rounds_transfer_rest_and_use_their_connections_again() {
 
 #[test]
 fn a_reset_connection_is_opened_again_in_the_next_round() {
-    // Nothing gets through for an hour and a half of retries: every transfer is given up.
+    // Nothing is delivered for an hour and a half of retries: every transfer is given up.
     let wire = LinkConfig::new(Rate::from_mbps(1), Duration::ZERO, QueueLimit::Unlimited).unwrap();
     let bell =
         Dumbbell::new(1, wire.clone(), Duplex::symmetric(wire.with_loss(0.999_999).unwrap()));
@@ -211,7 +213,7 @@ fn a_reset_connection_is_opened_again_in_the_next_round() {
     assert!(flows.len() == 2 && flows.iter().all(|flow| flow.reset && flow.timeouts > 0));
 }
 
-/// What a component draws, seen by when it sends, with whatever else is there.
+/// Send times show a component's draws, with and without other components.
 #[test]
 fn adding_a_component_shifts_no_other() {
     let starts = |extra: bool, text: &str| {
@@ -224,7 +226,7 @@ fn adding_a_component_shifts_no_other() {
         }
         let source = sim.add_background(at_s(0), OnOff::new(on_off(&bell, 0, "source")));
         let spec = rounds(&bell, "rounds", pairs, text);
-        // One round: when the next begins depends on when this ends.
+        // There is one round only: the start of the next would depend on the end of this one.
         let id = sim.add(at_s(0), Rounds::new(RoundsSpec { rounds: 1, ..spec }));
         sim.run(at_s(1000)).unwrap();
         sim.run_until(at_s(100)).unwrap();

@@ -1,4 +1,4 @@
-//! Users: what they ask for when, and that what they ask for waits for what they have got.
+//! Users: the times of their requests, each of which waits for the answers before.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, FlowRecord, Simulation, SimulationConfig, User, UserSpec};
@@ -12,15 +12,15 @@ fn fixed(value: f64) -> Distribution {
     Distribution::fixed(value).unwrap()
 }
 
-/// A run with a user that has ended.
+/// A finished run with a user.
 struct Outcome {
     sim: Simulation,
-    /// What became of each object.
+    /// The record of each object.
     flows: Vec<FlowRecord>,
     pages: u64,
 }
 
-/// A user of two pages over a bottleneck of `mbit`.
+/// Runs a user of two pages over a bottleneck of `mbit`.
 fn objects(mbit: u64, spec: impl Fn(UserSpec) -> UserSpec) -> Outcome {
     let wire = |mbit| {
         let delay = Duration::from_millis(5);
@@ -60,7 +60,7 @@ fn a_page_after_thinking_and_an_object_after_a_pause() {
         (pair[1].started_at - over).as_secs_f64()
     });
     assert_eq!(gaps.collect::<Vec<_>>(), [0.5, 0.5, 4.0, 0.5, 0.5]);
-    // Connections close behind their object, and none lingers.
+    // Connections close after their object, and none lingers.
     sim.run_until(sim.now() + Duration::from_secs(1)).unwrap();
     let hosts = [flows[0].from, flows[0].to];
     assert!(hosts.iter().all(|host| sim.host(*host).connection_count() == 0));
@@ -79,6 +79,6 @@ fn draws_do_not_depend_on_how_fast_objects_arrive() {
     let [fast, slow] = [100, 1].map(|mbit| objects(mbit, drawn).flows);
     let sizes = |flows: &[FlowRecord]| flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>();
     assert_eq!(sizes(&fast), sizes(&slow));
-    // A closed loop: on the slow link the last object is asked for later.
+    // The loop is closed: on the slow link the last request is later.
     assert!(slow.last().unwrap().started_at > fast.last().unwrap().started_at);
 }

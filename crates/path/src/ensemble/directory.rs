@@ -1,11 +1,11 @@
-//! Which ensemble a connection belongs to.
+//! Maps destinations to shared paths.
 
 use super::PathId;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// What members of one ensemble have in common: the host at the other end, and the scheme.
+/// The key that members of one ensemble share: the host at the other end, and the scheme.
 pub type Destination = (IpAddr, Arc<str>);
 
 /// The shared paths of a host, by destination.
@@ -15,17 +15,17 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The path to `to` that connections share at present.
+    /// Returns the path to `to` that connections share at present.
     pub fn path(&self, to: &Destination) -> Option<PathId> {
         self.paths.get(to).copied()
     }
 
-    /// From now on connections to `to` share `path`.
+    /// Makes connections to `to` share `path` from now on.
     pub fn begin(&mut self, to: Destination, path: PathId) {
         self.paths.insert(to, path);
     }
 
-    /// Nobody shares the path to `to` any more.
+    /// Forgets the path to `to`, which has no user any more.
     pub fn end(&mut self, to: &Destination) {
         self.paths.remove(to);
     }

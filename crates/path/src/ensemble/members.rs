@@ -1,4 +1,4 @@
-//! The members of a shared path, and what each of them waits for.
+//! The members of a shared path, and the work that waits for each of them.
 
 use super::directory::Destination;
 use super::scheduler::Scheduler;
@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 struct Member {
     weight: u32,
     content: Content,
-    /// Segments of new data sent.
+    /// Number of segments of new data sent.
     packets: u64,
-    /// Whom it is there for; `None`: for somebody of its own.
+    /// Client behind the peer (a proxy) that it serves; `None`: a client of its own.
     client: Option<u64>,
-    /// In the list of those to be asked.
+    /// True if it is in the list of touched members.
     touched: bool,
-    /// In the list of those to be finished.
+    /// True if it is in the list of members to finish.
     finishing: bool,
 }
 
@@ -29,26 +29,27 @@ pub struct Ensemble {
     scheduling: Scheduling,
     members: BTreeMap<ConnId, Member>,
     scheduler: Scheduler,
-    /// Segments of a turn.
+    /// Number of segments in a turn.
     turn: u32,
-    /// Segments that a member's receiver acknowledges together.
+    /// Number of segments that a member's receiver acknowledges together.
     acked_together: u32,
-    /// Whose turn is not over, and segments left of it.
+    /// Member with the current turn, and segments left of it.
     turn_left: Option<(ConnId, u32)>,
-    /// Those to which something happened: they may have control or retransmissions to send.
+    /// Members with a recent event: they may have control segments or retransmissions to send.
     touched: VecDeque<ConnId>,
-    /// Those with retransmissions for which the window has no room: asked first when it may have.
+    /// Members with retransmissions that the window has no room for: served first when it may have.
     blocked: Vec<ConnId>,
-    /// Those that may have a bare ACK to send, and timers to set, when nothing else goes.
+    /// Members that may have a bare ACK to send, and timers to set, when there is nothing else to
+    /// send.
     finishing: VecDeque<ConnId>,
-    /// In the host's queue of those that may have something to send.
+    /// True if it is in the host's queue of paths that may have something to send.
     pub queued: bool,
-    /// A member has left since it was asked last.
+    /// True if a member has left since this was last read.
     pub shrunk: bool,
 }
 
 impl Ensemble {
-    /// An ensemble towards `destination`, without members.
+    /// Creates an ensemble towards `destination`, without members.
     pub fn new(destination: Destination, sharing: &Sharing) -> Self {
         Self {
             destination,
@@ -66,22 +67,22 @@ impl Ensemble {
         }
     }
 
-    /// Where its path leads.
+    /// Returns the destination of its path.
     pub fn destination(&self) -> &Destination {
         &self.destination
     }
 
-    /// Its members, in the order of their numbers.
+    /// Returns its members, in the order of their numbers.
     pub fn members(&self) -> impl ExactSizeIterator<Item = ConnId> + '_ {
         self.members.keys().copied()
     }
 
-    /// True without members.
+    /// Returns true without members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Takes in a connection.
+    /// Adds a connection.
     pub fn join(&mut self, id: ConnId, share: &MemberShare) {
         let member = Member {
             weight: share.weight,
@@ -95,7 +96,7 @@ impl Ensemble {
         self.members.insert(id, member);
     }
 
-    /// Forgets a connection that leaves.
+    /// Removes a connection.
     pub fn leave(&mut self, id: ConnId) {
         self.members.remove(&id);
         self.shrunk = true;
@@ -106,7 +107,7 @@ impl Ensemble {
         self.finishing.retain(|&other| other != id);
     }
 
-    /// The application has changed what it wants for `id`.
+    /// Sets the share that the application wants for `id`.
     pub fn set_share(&mut self, id: ConnId, share: &MemberShare) {
         if let Some(member) = self.members.get_mut(&id) {
             member.weight = share.weight;
@@ -132,20 +133,21 @@ impl Ensemble {
         }
     }
 
-    /// For how many different clients its members are there.
+    /// Returns the number of different clients that its members serve.
     pub fn clients(&self) -> u32 {
         let known: BTreeSet<_> = self.members.values().filter_map(|member| member.client).collect();
         let unknown = self.members.values().filter(|member| member.client.is_none()).count();
         (known.len() + unknown) as u32
     }
 
-    /// True if a member is there for the client of a number; nobody else serves one that has none.
+    /// Returns true if a member serves this client. A client without a number is served by no other
+    /// member.
     pub fn serves(&self, client: ProxyClient) -> bool {
         let ProxyClient::Named(number) = client else { return false };
         self.members.values().any(|member| member.client == Some(number))
     }
 
-    /// Something happened to `id`, by which the window may have opened too.
+    /// Notes an event of `id`, which may have opened the window too.
     pub fn touch(&mut self, id: ConnId) {
         for id in std::mem::take(&mut self.blocked).into_iter().rev() {
             self.touched.push_front(id);
@@ -157,12 +159,13 @@ impl Ensemble {
         }
     }
 
-    /// Who is to be asked for control and retransmissions next.
+    /// Returns the next member to ask for control segments and retransmissions.
     pub fn first_touched(&self) -> Option<ConnId> {
         self.touched.front().copied()
     }
 
-    /// The first that was touched has no more of either; `blocked`: for want of window.
+    /// Removes the first touched member, which has no more of either; `blocked`: because the window
+    /// has no room.
     pub fn served(&mut self, blocked: bool) {
         let Some(id) = self.touched.pop_front() else { return };
         if let Some(member) = self.members.get_mut(&id) {
@@ -174,13 +177,14 @@ impl Ensemble {
         self.finish_later(id);
     }
 
-    /// `id` has not sent data yet, and nobody else has any to send.
+    /// Returns true if `id` has not sent data yet, and no other member has any to send.
     pub fn finds_nobody_sending(&mut self, id: ConnId) -> bool {
         let fresh = self.members.get(&id).is_some_and(|member| member.packets == 0);
         fresh && self.scheduler.pick().is_none()
     }
 
-    /// `id` has sent, or may have to acknowledge: it is seen to when nothing else goes.
+    /// Notes that `id` has sent, or may have to acknowledge: it is finished when there is nothing
+    /// else to send.
     pub fn finish_later(&mut self, id: ConnId) {
         if let Some(member) = self.members.get_mut(&id)
             && !std::mem::replace(&mut member.finishing, true)
@@ -189,12 +193,12 @@ impl Ensemble {
         }
     }
 
-    /// Who is to be finished next.
+    /// Returns the next member to finish.
     pub fn first_finishing(&self) -> Option<ConnId> {
         self.finishing.front().copied()
     }
 
-    /// The first of those to be finished is.
+    /// Removes the first member of that list, which is finished.
     pub fn finished(&mut self) {
         let first = self.finishing.pop_front();
         if let Some(member) = first.and_then(|id| self.members.get_mut(&id)) {
@@ -202,31 +206,33 @@ impl Ensemble {
         }
     }
 
-    /// `id` has new data to send.
+    /// Notes that `id` has new data to send.
     pub fn wake(&mut self, id: ConnId) {
         self.scheduler.wake(id);
     }
 
-    /// Whose turn it is.
+    /// Returns the member with the current turn.
     pub fn next_in_turn(&mut self) -> Option<ConnId> {
         self.turn_left.map(|(id, _)| id).or_else(|| self.scheduler.pick())
     }
 
-    /// The one whose turn it is has nothing to send, or cannot.
+    /// Ends the turn of a member that has nothing to send, or cannot.
     pub fn on_passed(&mut self) {
         if self.turn_left.take().is_none() {
             self.scheduler.on_idle();
         }
     }
 
-    /// Segments of a turn that begins behind `outstanding` others: it ends where the receiver
-    /// acknowledges at once, so that no segment waits for the next turn beside its ACK.
+    /// Returns the length of a turn that begins with `outstanding` segments in flight, in segments.
+    /// It ends where the receiver acknowledges at once, so that no segment waits for the next turn
+    /// to get its ACK.
     fn turn_after(&self, outstanding: usize) -> u32 {
         let odd = outstanding as u32 % self.acked_together.clamp(1, self.turn);
         self.turn - odd
     }
 
-    /// `id`, whose turn it is, has sent a segment of new data behind `outstanding` others.
+    /// Notes that `id`, whose turn it is, has sent a segment of new data after `outstanding`
+    /// others.
     pub fn on_sent(&mut self, id: ConnId, outstanding: usize) {
         let left = match self.turn_left {
             Some((_, left)) => left - 1,
@@ -246,14 +252,14 @@ impl Ensemble {
     }
 }
 
-/// What an application wants for a connection of its, among others that share its path.
+/// The share of the path that an application wants for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct MemberShare {
-    /// Its part of the window among the others'.
+    /// Its weight among the members of the window.
     pub weight: u32,
-    /// What it carries.
+    /// The kind of its content.
     pub content: Content,
-    /// Whom it is there for; `None`: for somebody of its own.
+    /// Client behind the peer (a proxy) that it serves; `None`: a client of its own.
     pub client: Option<u64>,
 }
 
@@ -272,7 +278,7 @@ mod tests {
     const A: ConnId = ConnId(0);
     const B: ConnId = ConnId(1);
 
-    /// Who sends, A having one segment outstanding that waits for its ACK, B none.
+    /// Returns the order of senders. A has one outstanding segment that waits for its ACK, B none.
     fn order(turn: u32, acked_together: u32) -> Vec<ConnId> {
         let to = (IpAddr::V4(Ipv4Addr::LOCALHOST), Arc::from("any"));
         let sharing = Sharing { turn, acked_together, ..Sharing::default() };
@@ -295,10 +301,11 @@ mod tests {
 
     #[test]
     fn a_turn_ends_where_the_receiver_acknowledges() {
-        // A's first completes a pair, so it is B's turn; then both have even numbers outstanding.
+        // A's first segment completes a pair, so it is B's turn; then both have even numbers
+        // outstanding.
         assert_eq!(order(2, 2), [A, B, B, A, A, B, B, A]);
         assert_eq!(order(4, 2), [A, A, A, B, B, B, B, A]);
-        // Turns of one, and receivers that acknowledge every segment, know no pairs.
+        // With turns of one, or receivers that acknowledge every segment, there are no pairs.
         assert_eq!(order(1, 2), [A, B, A, B, A, B, A, B]);
         assert_eq!(order(2, 1), [A, A, B, B, A, A, B, B]);
     }

@@ -1,6 +1,6 @@
 //! The events of the Linux kernel that a start-up of the agent's kind follows
-//! ([`policy::startup::KernelEvents`]), and how the path applies its orders for pacing. Paths of all
-//! other start-ups never come here.
+//! ([`policy::startup::KernelEvents`]), and how the path applies its orders for pacing. Paths of
+//! all other start-ups never come here.
 
 use super::Path;
 use super::pacer::{Batches, PathPacer};
@@ -11,22 +11,24 @@ use policy::startup::{
 use policy::window::Window;
 use units::{Duration, Instant};
 
-/// A timeout that is doubled more often is beyond [`LONGEST_SPACED`].
+/// Maximum number of doublings: with more, a timeout exceeds [`LONGEST_SPACED`].
 const MOST_DOUBLINGS: u32 = 16;
-/// What others send puts off no timeout beyond this: the least upper bound that RFC 6298 §2.5 allows.
+/// Longest timeout because of other connections' segments: the smallest upper bound that RFC 6298
+/// §2.5 permits.
 const LONGEST_SPACED: Duration = Duration::from_secs(60);
 
 /// State of a start-up that follows the events of the kernel.
 #[derive(Clone, Default)]
 pub(super) struct Attention {
-    /// State that the host's connections share; `None`: the start-up follows no such events.
+    /// State that the host's connections share; `None`: the start-up does not follow the kernel's
+    /// events.
     attendance: Option<Attendance>,
-    /// Needs at present.
+    /// Current requirements of the start-up.
     pub(super) sending: SendingNeeds,
 }
 
 impl Path {
-    /// The start-up has what connections of its host have in common.
+    /// Gives the start-up the state that connections of its host share.
     pub fn attend(&mut self, attendance: Attendance) {
         if let Some(startup) = self.startup.kernel_events() {
             self.attention.attendance = Some(attendance.clone());
@@ -39,12 +41,12 @@ impl Path {
         self.attention.attendance.is_some()
     }
 
-    /// The handshake is done; `lossless`: nothing of it was sent again.
+    /// Notes the end of the handshake; `lossless`: no segment of it was retransmitted.
     pub fn on_opened(&mut self, now: Instant, lossless: bool) {
         self.open(now, OpenedBy::Handshake { lossless });
     }
 
-    /// The same, by data in the SYN, before the handshake is done.
+    /// Notes that data in the SYN has opened the path, before the handshake is done.
     pub fn on_opened_early(&mut self, now: Instant) {
         self.open(now, OpenedBy::EarlyData);
     }
@@ -56,23 +58,23 @@ impl Path {
         }
     }
 
-    /// Data is about to be sent with nothing outstanding.
+    /// Notes that data is about to be sent with nothing outstanding.
     pub(super) fn on_start_of_sending(&mut self, transfer: PendingData) {
         if self.is_attended() && transfer.bytes > 0 {
             self.tell(|startup, window, at| startup.start(window, at, transfer));
-            // A window below the threshold is the start-up's again.
+            // A window below the threshold returns to the start-up.
             self.in_startup |= self.falls_to_startup();
         }
     }
 
-    /// Idling is about to take the window back.
+    /// Notes that an idle time is about to reduce the window.
     pub(super) fn on_idle_end(&mut self) {
         if self.is_attended() {
             self.tell(|startup, window, at| startup.idle(window, at));
         }
     }
 
-    /// Something may be sent; `unacked`: bytes written and not acknowledged.
+    /// Notes that data may be sent; `unacked`: bytes written and not acknowledged.
     #[inline]
     pub fn prepare_to_send(&mut self, unacked: impl FnOnce() -> u64) {
         if self.attention.sending.watches_sending {
@@ -85,12 +87,14 @@ impl Path {
         }
     }
 
-    /// The application wants this weight for the connection among those that share with it.
+    /// Sets the weight that the application wants for the connection among those that share with
+    /// it.
     pub fn set_weight(&mut self, weight: u32) {
         self.window.set_weight(weight);
     }
 
-    /// An ACK is digested; `has_grown`: it is for segments that arrived outside of recovery, and the window has grown for them.
+    /// Notes that an ACK is digested; `has_grown`: it acknowledges segments delivered outside of
+    /// recovery, and the window has grown for them.
     #[inline]
     pub fn on_ack_digested(&mut self, sample: &AckSample, has_grown: bool) {
         if self.is_observed {
@@ -101,7 +105,7 @@ impl Path {
         }
     }
 
-    /// Something is acknowledged: perhaps all that was sent.
+    /// Notes an acknowledgement, perhaps of all that was sent.
     pub(super) fn note_arrival_of_all(&mut self) {
         if self.is_attended()
             && self.acked_total >= self.sent_total
@@ -111,14 +115,14 @@ impl Path {
         }
     }
 
-    /// Congestion is met; the window is still what it was.
+    /// Notes a congestion event, while the window is unchanged.
     pub(super) fn on_loss_met(&mut self) {
         if self.is_attended() {
             self.tell(|startup, window, at| startup.lose(window, at));
         }
     }
 
-    /// A member has sent all it will, or the last has left.
+    /// Notes that a member has sent its last data, or that the last has left.
     pub(super) fn on_end(&mut self) {
         if self.is_attended() {
             let controller = self.congestion.modelling().filter(|_| !self.in_startup);
@@ -127,7 +131,8 @@ impl Path {
         }
     }
 
-    /// Bytes in flight as the policy counts them: in whole segments, as the kernel, if the start-up is attended.
+    /// Returns bytes in flight as the policy counts them: in whole segments, like the kernel, if
+    /// the start-up follows its events.
     pub(super) fn counted(&self, in_flight: u64) -> u64 {
         match self.is_attended() {
             true => in_flight.next_multiple_of(self.window.mss()),
@@ -157,9 +162,10 @@ impl Path {
         self.obey_pacing();
     }
 
-    /// The retransmission timeout after `backoff` doublings. It goes by the round trips, and is long
-    /// enough for [`timer_gaps`](policy::startup::StartUpCapabilities::timer_gaps) segments of each
-    /// connection to the host.
+    /// Returns the retransmission timeout after `backoff` doublings. It follows from the round
+    /// trips, and is long enough for
+    /// [`timer_gaps`](policy::startup::StartUpCapabilities::timer_gaps) segments of each connection
+    /// to the host.
     #[inline]
     pub fn rto(&self, backoff: u32) -> Duration {
         let timeout = self.rtt.rto(backoff);
@@ -174,7 +180,8 @@ impl Path {
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }
     }
 
-    /// When the next segment may leave among those of other connections, if the start-up shares its pace with them.
+    /// Returns when the next segment may be sent among those of other connections, if the start-up
+    /// shares its pace with them.
     pub(super) fn departure(&mut self, now: Instant) -> Option<Instant> {
         if !self.attention.sending.shares_pace {
             return None;
@@ -187,7 +194,7 @@ impl Path {
         self.startup.kernel_events()?.shared_sending()
     }
 
-    /// A segment has left.
+    /// Notes that a segment was sent.
     pub(super) fn on_departure(&mut self) {
         if self.attention.sending.shares_pace
             && let Some(startup) = self.shared_sending()
@@ -196,7 +203,7 @@ impl Path {
         }
     }
 
-    /// Switches pacing on or off, as the start-up has ordered it.
+    /// Switches pacing on or off, by order of the start-up.
     pub(super) fn obey_pacing(&mut self) {
         let Some(order) = self.window.pacing_order() else { return };
         if !order.is_on {
@@ -226,7 +233,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// A path whose timer knows of others, the host that it belongs to, and its peer.
+    /// Returns a path whose timer knows of other connections, its host, and its peer.
     fn warm_path() -> (Path, SharedAttendant, IpAddr) {
         let terms = memory::LendingTerms {
             max_age: Duration::from_secs(600),
@@ -258,7 +265,8 @@ mod tests {
         (path, host, peer)
     }
 
-    /// A connection counts among those that send until all has arrived, also if that is told in recovery, where no window grows.
+    /// A connection counts as a sender until everything is acknowledged, also if that happens in
+    /// recovery, when no window grows.
     #[test]
     fn who_has_nothing_under_way_sends_no_more() {
         let (mut path, host, peer) = warm_path();
@@ -276,8 +284,10 @@ mod tests {
         assert_eq!(senders(), 1);
     }
 
-    /// A first round trip of 80 ms makes 80 + 4 * 40 = 240 ms. Segments of 1448 bytes 10 ms apart are 10 ms for each sender: eight
-    /// of one are 80 ms, which 240 exceed, and eight of each of 30 are 2400 ms beyond the 80. It doubles, and 60 s bound it.
+    /// A first round trip of 80 ms makes a timeout of 80 + 4 * 40 = 240 ms. Segments of 1448 bytes
+    /// at intervals of 10 ms take 10 ms for each sender. Eight of one sender are 80 ms, less
+    /// than 240. Eight of each of 30 senders are 2400 ms, added to the 80. Doublings apply, up to
+    /// 60 s.
     #[test]
     fn a_timeout_waits_for_the_segments_of_all_senders() {
         let (mut path, host, peer) = warm_path();

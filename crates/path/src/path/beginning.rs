@@ -1,31 +1,31 @@
-//! How a path begins: its first data, what is remembered for that, and what lost SYNs take from it.
+//! The start of a path: its first data, the memory for it, and the effect of lost SYNs.
 
 use super::Path;
 use policy::startup::{Occasion, PendingData, Remembered, Start};
 use policy::window::Cause;
 use units::Duration;
 
-/// The event on which the start-up begins.
+/// The event that starts the start-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trigger {
     pub(super) occasion: Occasion,
-    /// The remembered state to begin from.
+    /// The remembered state to start from.
     pub(super) seed: Option<Remembered>,
-    /// Data that waits.
+    /// Data that waits to be sent.
     pub(super) transfer: Option<PendingData>,
     /// Idle time before it.
     pub(super) idle: Duration,
 }
 
 impl Trigger {
-    /// One without memory, data and idle time.
+    /// Creates an event without memory, data and idle time.
     pub(super) const fn of(occasion: Occasion) -> Self {
         Self { occasion, seed: None, transfer: None, idle: Duration::ZERO }
     }
 }
 
 impl Path {
-    /// The path's first data is about to be sent. False if it was before.
+    /// Notes that the path's first data is about to be sent. Returns false if it was before.
     pub fn begin(&mut self, transfer: PendingData) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
@@ -36,7 +36,7 @@ impl Path {
 
     #[cold]
     pub(super) fn begin_transfer(&mut self, transfer: PendingData) {
-        // Lost SYNs speak against what is remembered. It stays as it is, for those that come after.
+        // Lost SYNs speak against using the memory. It stays unchanged for later connections.
         let known = self.recall(false);
         let seed = known.filter(|_| self.lost_window().is_none());
         self.note_withheld(known.is_some() && seed.is_none());
@@ -48,7 +48,7 @@ impl Path {
         self.lost_initial_window = None;
     }
 
-    /// Bytes that the first data may be where SYNs were lost; `None`: none were.
+    /// Returns the maximum size of the first data after lost SYNs, bytes; `None`: no SYN was lost.
     pub(super) fn lost_window(&self) -> Option<u64> {
         let lost = self.lost_initial_window.map(|n| u64::from(n) * self.window.mss());
         lost.map(|bytes| bytes.min(self.restart_window))
@@ -68,7 +68,8 @@ impl Path {
         }
     }
 
-    /// Falls back to a window of so many segments because SYNs were lost (RFC 5681 §3.1: one), whatever is remembered.
+    /// Falls back to a window of this many segments because SYNs were lost (RFC 5681 §3.1: one),
+    /// whatever is remembered.
     pub fn on_handshake_loss(&mut self, segments: u32) {
         if !self.has_several_users() {
             self.lost_initial_window = Some(segments).filter(|_| !self.begun);

@@ -1,16 +1,16 @@
-//! A token bucket that counts segments.
+//! A token bucket for segments.
 
 use units::{Duration, Instant};
 
-/// Full at first; a segment takes a token, and a token comes with every gap. Kept as the time at
-/// which the bucket is full again, so nothing has to be counted while time passes.
+/// A token bucket, full at first. A segment takes a token, and a gap adds one. The state is the
+/// time at which the bucket is full again, so no work is needed as time passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TokenBucket {
     full_at: Instant,
 }
 
 impl TokenBucket {
-    /// When the next token is there, in a bucket of `depth` segments.
+    /// Returns when the next token is available, in a bucket of `depth` segments.
     pub(super) fn next_release(&self, depth: u32, gap: Duration) -> Instant {
         let all_but_one = gap.saturating_mul(u64::from(depth.saturating_sub(1)));
         Instant::ZERO + self.full_at.saturating_since(Instant::ZERO).saturating_sub(all_but_one)
@@ -34,7 +34,7 @@ mod tests {
     fn a_full_bucket_goes_at_once_and_then_a_token_a_gap() {
         let gap = Duration::from_millis(10);
         let mut bucket = TokenBucket::default();
-        // Four tokens at 100 ms; the fifth comes at 110, the sixth at 120.
+        // Four tokens are taken at 100 ms; the fifth is available at 110, the sixth at 120.
         for _ in 0..4 {
             assert!(bucket.next_release(4, gap) <= at(100));
             bucket.take(at(100), gap);
@@ -42,7 +42,8 @@ mod tests {
         assert_eq!(bucket.next_release(4, gap), at(110));
         bucket.take(at(110), gap);
         assert_eq!(bucket.next_release(4, gap), at(120));
-        // Not used until 145 ms, two tokens more have gathered: three in all, then 150.
+        // Unused until 145 ms, the bucket has gained two tokens: three in all, and the next is
+        // at 150.
         for _ in 0..3 {
             assert!(bucket.next_release(4, gap) <= at(145));
             bucket.take(at(145), gap);

@@ -1,4 +1,4 @@
-//! The capabilities of a path's policies, asked once, when the path is made.
+//! The capabilities of a path's policies, asked once, when the path is created.
 
 use policy::congestion::{CongestionControl, ControllerCapabilities};
 use policy::startup::{StartUp, StartUpCapabilities};
@@ -6,11 +6,12 @@ use policy::startup::{StartUp, StartUpCapabilities};
 /// The capabilities of both policies of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capabilities {
-    /// The start-up's; [`StartUpCapabilities::rules_recovery`]: whether it ever may.
+    /// Capabilities of the start-up; [`StartUpCapabilities::rules_recovery`]: true if it ever may.
     pub(super) startup: StartUpCapabilities,
-    /// The congestion controller's.
+    /// Capabilities of the congestion controller.
     pub(super) controller: ControllerCapabilities,
-    /// Each ACK is shown to the start-up, the meter of round trips, or the notes of flights.
+    /// True if each ACK is passed to the start-up, the meter of round trips, or the notes of
+    /// flights.
     pub(super) shows_acks: bool,
 }
 
@@ -22,12 +23,12 @@ impl Capabilities {
         all
     }
 
-    /// One of the policies judges round trips.
+    /// True if one of the policies judges round trips.
     pub(super) const fn need_rounds(&self) -> bool {
         self.startup.needs_rounds || self.controller.needs_rounds
     }
 
-    /// One of the policies may answer losses itself, and models the path for that.
+    /// True if one of the policies may answer losses itself, and models the path for that.
     pub(super) const fn may_rule_recovery(&self) -> bool {
         self.startup.rules_recovery || self.controller.rules_recovery
     }

@@ -1,35 +1,37 @@
-//! Whose the window is, and how fast it is paced; paths with a policy that models them (BBR): deliveries are metered, every ACK is shown to the
-//! policy, also during recovery, and what it makes of losses is its own affair.
+//! Control of the window and of its pacing rate. Paths with a policy that models them (BBR) meter
+//! deliveries. They show every ACK to the policy, also during recovery, and leave the response to
+//! losses to it.
 
 use super::{Path, pacer};
 use policy::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
 use policy::config::PacingGain;
 use units::{Instant, Rate};
 
-/// What the connection that received an ACK tells the path's delivery meter.
+/// The state of a connection that received an ACK, for the path's delivery meter.
 #[derive(Debug)]
 pub struct MemberDelivery<'a> {
-    /// What its segments took along.
+    /// Delivery marks of its segments.
     pub marks: &'a mut DeliveryMarks,
-    /// Losses on its scoreboard before the ACK.
+    /// Number of losses on its scoreboard before the ACK.
     pub losses_before: u64,
-    /// Losses on its scoreboard now.
+    /// Number of losses on its scoreboard now.
     pub losses: u64,
-    /// It repairs losses, after the ACK.
+    /// True if it repairs losses after the ACK.
     pub recovering: bool,
 }
 
-/// More full segments than an interface takes as one.
+/// A number of full segments larger than any batch of segmentation offload.
 const UNBOUNDED_BATCH: u64 = 64;
 
 impl Path {
-    /// Deliveries are metered.
+    /// Returns true if deliveries are metered.
     #[inline]
     pub const fn is_metered(&self) -> bool {
         self.meter.is_some()
     }
 
-    /// The policy that owns the window answers losses itself, and is asked at every ACK.
+    /// Returns true if the policy that owns the window responds to losses itself, and is asked at
+    /// every ACK.
     #[inline]
     pub fn is_ruled(&self) -> bool {
         match self.in_startup {
@@ -38,19 +40,19 @@ impl Path {
         }
     }
 
-    /// The start-up answers losses itself, as long as it owns the window.
+    /// Returns true if the start-up owns the window and responds to losses itself.
     #[inline]
     fn is_ruled_by_startup(&self) -> bool {
         self.capabilities.startup.rules_recovery && self.startup.capabilities().rules_recovery
     }
 
-    /// Seeds what policies draw at random.
+    /// Seeds the policies' random numbers.
     pub fn set_seed(&mut self, seed: u64) {
         self.congestion.set_seed(seed);
     }
 
-    /// The next segment sent takes along what was delivered until now; `idle`: its connection has
-    /// nothing outstanding.
+    /// Marks the next segment with the delivered amount so far; `idle`: its connection has nothing
+    /// outstanding.
     #[cold]
     pub fn mark_sent(&mut self, now: Instant, idle: bool, marks: &mut DeliveryMarks) {
         let idle = idle && self.in_flight == 0;
@@ -59,8 +61,8 @@ impl Path {
         }
     }
 
-    /// The application writes while less than a segment waits, and neither the window nor a repair
-    /// keeps anything back.
+    /// Notes that the application limits sending: it writes while less than a segment waits, and
+    /// neither the window nor a repair keeps anything back.
     pub fn limit_by_application(&mut self) {
         let in_flight = self.in_flight.div_ceil(self.window.mss());
         if self.in_flight < self.usable_cwnd()
@@ -96,21 +98,22 @@ impl Path {
         sample.delivery = Some(delivery);
     }
 
-    /// A timeout begins repairing, or repairs what an earlier one did not.
+    /// Notes a timeout; `timeout` is true if it starts repairs, or repairs what an earlier one did
+    /// not.
     pub(super) fn note_timeout(&mut self, timeout: bool) {
         if let Some(meter) = self.meter.as_mut().filter(|_| timeout) {
             meter.on_reduced(true);
         }
     }
 
-    /// The window falls, by a timeout or not.
+    /// Notes that the window is reduced, by a timeout or not.
     pub(super) fn note_reduction(&mut self, timeout: bool) {
         if let Some(meter) = &mut self.meter {
             meter.on_reduced(timeout);
         }
     }
 
-    /// The start-up has ended: what it knows of the path is the controller's.
+    /// Passes the start-up's knowledge of the path to the controller, at its end.
     pub(super) fn hand_over(&mut self) {
         if let Some(model) = self.startup.hand_over()
             && let Some(controller) = self.congestion.modelling()
@@ -119,7 +122,7 @@ impl Path {
         }
     }
 
-    /// Carries out what policies have ordered of the meter.
+    /// Carries out the policies' orders for the meter.
     pub(super) fn obey(&mut self) {
         if self.window.take_ignore_rates() {
             let in_flight = self.in_flight.div_ceil(self.window.mss());
@@ -129,8 +132,8 @@ impl Path {
         }
     }
 
-    /// True if the start-up owns the window from now on: below the threshold, unless a controller rules
-    /// that does without; a start-up that rules itself stays until it is done.
+    /// Returns true if the start-up owns the window from now on: below the threshold, unless the
+    /// ruling controller needs no start-up. A start-up that rules itself stays until it is done.
     pub(super) fn falls_to_startup(&self) -> bool {
         if self.in_startup && self.is_ruled_by_startup() {
             return true;
@@ -155,11 +158,12 @@ impl Path {
         Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt())
     }
 
-    /// Full segments that segmentation offload takes as one: those of about a millisecond, and two at least, unless a
-    /// controller rules that has fewer (Linux `tcp_tso_autosize`). It goes by the rate that would be paced at.
+    /// Returns the number of full segments in one batch of segmentation offload: those of about a
+    /// millisecond at the pacing rate. There are two at least, unless the ruling controller has
+    /// fewer (Linux `tcp_tso_autosize`).
     pub fn offload_batch(&self) -> u64 {
         if !self.rtt.has_sample() {
-            // No rate is known yet, and none bounds it (`sk_pacing_rate` is ~0).
+            // No rate is known yet, so it is unlimited (`sk_pacing_rate` is ~0).
             return UNBOUNDED_BATCH;
         }
         let rate = self.window.pacing_rate().unwrap_or_else(|| self.rate_of_window());

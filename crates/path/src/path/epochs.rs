@@ -1,39 +1,40 @@
-//! Since when each client's part of a window stands, where every client loses its own part
+//! The last reduction of each client's part of a window, if every client loses only its own part
 //! (Balakrishnan et al. 1998 §5.5).
 //!
-//! A TCP lowers its window once for a window of data. A path that acts as several TCPs does so once
-//! for each of them: what one client loses says nothing of the parts of the others.
+//! A TCP reduces its window once for a window of data. A path that acts as several TCPs does so
+//! once for each of them: a loss of one client shows nothing about the parts of the others.
 
 use crate::client::ProxyClient;
 use std::collections::BTreeMap;
 
-/// Places, in the order of sending, after which what is lost lowers the window again.
+/// Positions in the order of sending from which on a loss reduces the window again.
 #[derive(Debug, Default)]
 pub(super) struct Epochs {
-    /// After the whole window last fell: by a timeout, or because the start-up took all back.
+    /// Position after the last reduction of the whole window: by a timeout, or because the start-up
+    /// took everything back.
     whole: u64,
-    /// After the parts of clients last fell, as far as they did since.
+    /// Positions after the last reductions of clients' parts, if they are later than that.
     parts: BTreeMap<ProxyClient, u64>,
 }
 
 impl Epochs {
-    /// First place after the part of `client` last fell.
+    /// Returns the first position after the last reduction for `client`.
     pub(super) fn of(&self, client: ProxyClient) -> u64 {
         self.parts.get(&client).map_or(self.whole, |&part| part.max(self.whole))
     }
 
-    /// The part of `client` falls; `next` is the place of what is sent from now on.
+    /// Notes a reduction of the part of `client`; `next` is the position of the next segment.
     pub(super) fn on_part_reduced(&mut self, client: ProxyClient, next: u64) {
         self.parts.insert(client, next);
     }
 
-    /// The whole window falls.
+    /// Notes a reduction of the whole window.
     pub(super) fn on_whole_reduced(&mut self, next: u64) {
         self.whole = next;
         self.parts.clear();
     }
 
-    /// `client` has no connection any more, or its part is back.
+    /// Forgets `client`, which has no connection any more, or whose part is restored.
     pub(super) fn forget(&mut self, client: ProxyClient) {
         self.parts.remove(&client);
     }

@@ -1,9 +1,9 @@
-//! What a path asks its memory and tells it.
+//! The exchange of a path with its memory.
 //!
-//! Asked when the path is made (round trip, permission for early data) and with its first data (the
-//! window), of a gateway also after idle. Told what one connection got of the path when a loss shows
-//! it or a transfer ends without (Zhang, Qiu & Keshav 2000 §5.1), and how the path was when its
-//! connections ended.
+//! A path asks when it is created (round trip, permission for early data) and with its first data
+//! (the window). A path with a gateway also asks after an idle time. It reports the share that one
+//! connection got, when a loss shows it or a transfer ends without one (Zhang, Qiu & Keshav 2000
+//! §5.1). It also reports its state when its connections end.
 
 use super::Path;
 use super::observed::TransferNotes;
@@ -19,24 +19,24 @@ use policy::window::{Cause, Window};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// How senders' reports reach a gateway.
+/// The way of senders' reports to a gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reporting {
-    /// At once, as by a message of the application's.
+    /// The report is sent at once, like a message of the application.
     #[default]
     Direct,
-    /// In an option of the next segment with data, for a gateway on the way to read.
+    /// The report is in an option of the next segment with data, for a gateway on the way to read.
     InSegments,
 }
 
 /// The rules by which a path uses its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct LearningTerms {
-    /// The gate that a remembered state passes before it is used.
+    /// The checks that a remembered state must pass before it is used.
     pub gate: ReuseGate,
-    /// The way of reports to a gateway.
+    /// The kind of reports to a gateway.
     pub reporting: Reporting,
-    /// The rule for shares that a gateway is sent.
+    /// The rule for shares in reports to a gateway.
     pub rule: ShareRule,
 }
 
@@ -49,24 +49,24 @@ pub struct Learning {
     reporting: Reporting,
     /// A report that waits for a segment.
     waiting: Option<GatewayReport>,
-    /// For a gateway: what tells it of the share.
+    /// Notes from which a share for a gateway is derived.
     shares: ShareNotes,
-    /// Its rule needs to know of flights.
+    /// True if its rule needs flights.
     watches_flights: bool,
-    /// The peer takes data in a SYN, as far as is known.
+    /// True if the peer is known to accept data in a SYN.
     early_data: bool,
-    /// Something was remembered when the path began.
+    /// True if the memory had an entry when the path began.
     knew: bool,
-    /// That was not begun with.
+    /// True if that entry was not used.
     withheld: bool,
-    /// Bytes acknowledged when the path's state was told last.
+    /// Bytes acknowledged when the path's state was last reported.
     told_at: Option<u64>,
-    /// For a site's memory: what the transfer under way has met.
+    /// Notes about the current transfer, for a site's memory.
     notes: TransferNotes,
 }
 
 impl Learning {
-    /// A side that asks `memory`, of this kind, for `remote`, and has reported nothing.
+    /// Creates a side that asks `memory`, of this kind, for `remote`, and has reported nothing.
     pub fn new(kind: MemoryKind, memory: Shared, remote: IpAddr, terms: LearningTerms) -> Self {
         let LearningTerms { gate, reporting, rule } = terms;
         Self {
@@ -110,7 +110,7 @@ fn counted(window: &Window) -> CountedWindow {
 }
 
 impl Path {
-    /// Begins with what `learning` remembers, and tells it from now on.
+    /// Starts with the memory of `learning`, and reports to it from now on.
     pub fn remember_by(&mut self, now: Instant, mut learning: Learning) {
         if let Some(known) = learning.recall(now, &self.cold()) {
             learning.knew = true;
@@ -130,8 +130,9 @@ impl Path {
         Cold { window: self.restart_window, mss: self.window.mss() }
     }
 
-    /// What the memory knows of the destination now, as the start-up sees it; after idle only a
-    /// gateway is asked: what others have learnt is news, what this path has is not.
+    /// Returns the memory's current knowledge of the destination for the start-up. After an idle
+    /// time only a gateway is asked: other hosts may have reported something new, but this path's
+    /// own state is known.
     pub(super) fn recall(&self, after_idle: bool) -> Option<Remembered> {
         let learning = self.learning.as_deref()?;
         if after_idle && !matches!(learning.kind, MemoryKind::Gateway | MemoryKind::Site) {
@@ -140,14 +141,14 @@ impl Path {
         learning.recall(self.window.now(), &self.cold())
     }
 
-    /// Whether something is remembered that is not begun with.
+    /// Notes whether a remembered state is not used.
     pub(super) fn note_withheld(&mut self, withheld: bool) {
         if let Some(learning) = self.learning.as_deref_mut() {
             learning.withheld = withheld;
         }
     }
 
-    /// How long, and by how many, what was remembered just now may be used.
+    /// Returns how long, and by how many connections, the state just remembered may be used.
     #[cold]
     pub(super) fn terms_of(&self, seed: &Remembered) -> Option<SeedTerms> {
         let learning = self.learning.as_deref()?;
@@ -156,7 +157,7 @@ impl Path {
         Some(SeedTerms { until, sole_use })
     }
 
-    /// Whatever a start-up made of a memory, the window keeps the gate's bounds.
+    /// Bounds the window by the gate, whatever a start-up has done with a memory.
     pub(super) fn bound_first_window(&mut self) {
         let Some(learning) = &self.learning else { return };
         let cwnd = self.window.cwnd();
@@ -166,7 +167,7 @@ impl Path {
         }
     }
 
-    /// Congestion was met; the window is still what it was.
+    /// Notes a congestion event, while the window is unchanged.
     pub(super) fn learn_of_congestion(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
         if learning.kind == MemoryKind::Gateway {
@@ -180,14 +181,16 @@ impl Path {
         }
     }
 
-    /// The congestion met last was none. A gateway was told at once, and is not told otherwise.
+    /// Notes that the last congestion event was spurious. A gateway was notified at once, and gets
+    /// no correction.
     pub(super) fn unlearn_congestion(&mut self) {
         if let Some(learning) = self.learning.as_deref_mut() {
             learning.notes.on_undo();
         }
     }
 
-    /// Notes for a gateway what was in flight when an ACK came. The window has not grown since anything left.
+    /// Notes for a gateway the data in flight at an ACK. The window has not grown since the last
+    /// segment was sent.
     #[cold]
     pub(super) fn note_flight(&mut self, sample: &AckSample) {
         if let Some(learning) = self.learning.as_deref_mut() {
@@ -196,7 +199,7 @@ impl Path {
         }
     }
 
-    /// Notes for a site's memory what an ACK tells of the transfer under way.
+    /// Notes for a site's memory the effect of an ACK on the current transfer.
     #[cold]
     pub(super) fn observe_ack(&mut self, sample: &AckSample) {
         let (window, mss) = (self.window.cwnd(), self.window.mss());
@@ -209,7 +212,7 @@ impl Path {
         }
     }
 
-    /// Notes for a site's memory that a segment goes again.
+    /// Notes for a site's memory that a segment is retransmitted.
     #[cold]
     pub(super) fn observe_resent(&mut self) {
         if let Some(learning) = self.learning.as_deref_mut() {
@@ -217,8 +220,8 @@ impl Path {
         }
     }
 
-    /// All that a member has written is acknowledged. What was too little to be the transfer, like a
-    /// TLS handshake, says nothing of the path: its window was not put to use.
+    /// Notes that all data of a member is acknowledged. If it was too little to be the transfer,
+    /// like a TLS handshake, it shows nothing about the path: its window was not used.
     pub fn on_transfer_acked(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
         let counts = self.beginning == Beginning::Whole;
@@ -236,8 +239,8 @@ impl Path {
         }
     }
 
-    /// A member has sent all it will, or the last has left: how the path is now is remembered, as of
-    /// the last ACK.
+    /// Reports the path's state, as of the last ACK, when a member has sent its last data, or the
+    /// last has left.
     pub fn learn_of_end(&mut self) {
         self.on_end();
         let acked = self.acked_total;
@@ -246,7 +249,7 @@ impl Path {
             return;
         }
         if learning.withheld || acked == 0 && learning.knew {
-            // It has begun without it, or has sent nothing: what is known already is better.
+            // The path has not used the memory, or has sent nothing: the known state is better.
             return;
         }
         let at = self.last_acked.unwrap_or(self.window.now());
@@ -265,17 +268,18 @@ impl Path {
         learning.record(at, &Sample::Ended(state));
     }
 
-    /// Something was remembered of the destination when the path began, and believed.
+    /// Returns true if the memory had a state of the destination when the path began, and it was
+    /// used.
     pub fn began_remembering(&self) -> bool {
         self.learning.as_deref().is_some_and(|learning| learning.knew)
     }
 
-    /// The peer is remembered to take data in a SYN.
+    /// Returns true if the memory has noted that the peer accepts data in a SYN.
     pub fn remembers_early_data(&self) -> bool {
         self.learning.as_deref().is_some_and(|learning| learning.early_data)
     }
 
-    /// The handshake has shown whether the peer takes data in a SYN, or would.
+    /// Notes whether the peer accepts data in a SYN, or would, by the handshake.
     pub fn learn_of_early_data(&mut self, taken: bool) {
         if let Some(learning) = self.learning.as_deref_mut() {
             learning.early_data = taken;

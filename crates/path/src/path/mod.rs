@@ -1,8 +1,8 @@
-//! A path: how much may be in flight towards a destination, and when.
+//! A path: the amount of data that may be in flight towards a destination, and its timing.
 //!
-//! It belongs to one to many connections; a lone connection is an ensemble of one. It holds the
-//! [`Window`] beside the start-up and the congestion controller that move it, keeps what an undo
-//! needs, and paces.
+//! One or more connections use it; a lone connection is an ensemble of one. It holds the [`Window`]
+//! beside the start-up and the congestion controller that move it, keeps the state for an undo, and
+//! paces.
 
 mod attended;
 mod beginning;
@@ -61,11 +61,11 @@ pub struct Path {
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
     pacing_gain: PacingGain,
-    /// One of the reasons of [`Path::is_paced`] holds, an order of the window's apart.
+    /// True if one of the reasons of [`Path::is_paced`] holds, other than an order of the window's.
     spaces: bool,
-    /// What the start-up wants sending to be spaced by.
+    /// The start-up's plan for the spacing of segments.
     planned: Option<PlannedSending>,
-    /// How late its timer was for what leaves.
+    /// Delay of its timer for the segment to be sent.
     wait: Wait,
     in_flight: u64,
     sent_total: u64,
@@ -73,37 +73,37 @@ pub struct Path {
     segments_sent: u64,
     last_sent: Option<Instant>,
     last_acked: Option<Instant>,
-    /// The restart rule was applied, and nothing was sent since.
+    /// True if the restart rule was applied, and nothing was sent since.
     resumed: bool,
-    /// The path has had its first data.
+    /// True if the path has had its first data.
     begun: bool,
-    /// How the start-up has begun last.
+    /// The kind of the start-up's last beginning.
     beginning: Beginning,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     startup_meter: StartUpMeter,
-    /// Kept only for policies that judge round trips.
+    /// Present only for policies that judge round trips.
     rounds: Option<Box<RoundMeter>>,
-    /// Kept only for policies that model the path.
+    /// Present only for policies that model the path.
     meter: Option<Box<DeliveryMeter>>,
-    /// Kept only for members that repair losses together.
+    /// Present only for members that repair losses together.
     log: Option<Box<SendLog>>,
     idle: IdleRestart,
     restart_window: u64,
-    /// Segments that the first data may be, because SYNs were lost.
+    /// Maximum number of segments of the first data, because SYNs were lost.
     lost_initial_window: Option<u32>,
-    /// What is asked and told of the destination; only for schemes that remember.
+    /// Memory of the destination; only for schemes that remember.
     learning: Option<Box<Learning>>,
-    /// Its memory is a site's: what transfers meet is noted.
+    /// True if its memory is a site's: the measurements of transfers are noted.
     is_observed: bool,
-    /// A gateway is told by what was in flight.
+    /// True if reports to a gateway depend on the data in flight.
     notes_flights: bool,
-    /// Kept only for paths that several connections may share.
+    /// Present only for paths that several connections may share.
     shared: Option<Box<Shared>>,
 }
 
 impl Path {
-    /// A path that begins with the initial window of `config`.
+    /// Creates a path that begins with the initial window of `config`.
     pub fn new(
         config: &ConnectionConfig,
         startup: Box<dyn StartUp>,
@@ -160,7 +160,7 @@ impl Path {
         }
     }
 
-    /// The same path, whose members repair losses together.
+    /// Makes members repair losses together.
     #[must_use]
     pub fn with_send_log(mut self, rule: Overtaken) -> Self {
         self.log = Some(Box::new(SendLog::new(rule)));
@@ -168,44 +168,43 @@ impl Path {
         self
     }
 
-    /// The members repair losses together.
+    /// Returns true if the members repair losses together.
     #[inline]
     pub const fn is_logged(&self) -> bool {
         self.log.is_some()
     }
 
-    /// The order of sending, if members repair losses together.
+    /// Returns the order of sending, if members repair losses together.
     pub fn log(&mut self) -> Option<&mut SendLog> {
         self.log.as_deref_mut()
     }
 
-    /// Takes in what a member, by its connection's number, has done, if members repair losses
-    /// together.
+    /// Updates a member, by its connection's number, if members repair losses together.
     pub fn follow(&mut self, member: u32, front: Front) {
         if let Some(log) = &mut self.log {
             log.follow(member, self.segments_sent, front);
         }
     }
 
-    /// A member is gone.
+    /// Removes a member.
     pub fn forget(&mut self, member: u32) {
         if let Some(log) = &mut self.log {
             log.leave(member);
         }
     }
 
-    /// The window.
+    /// Returns the window.
     pub const fn window(&self) -> &Window {
         &self.window
     }
 
-    /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    /// Returns the bytes that may be in flight: `cwnd`, bounded by the configured limit.
     #[inline]
     pub fn usable_cwnd(&self) -> u64 {
         self.window.usable()
     }
 
-    /// Bytes in flight of all members.
+    /// Returns the bytes in flight of all members.
     pub const fn bytes_in_flight(&self) -> u64 {
         self.in_flight
     }
@@ -216,17 +215,17 @@ impl Path {
         PathBytes { sent, acked, in_flight: self.in_flight }
     }
 
-    /// How the path's first start-up went.
+    /// Returns the report of the path's first start-up.
     pub const fn startup_report(&self) -> &StartUpReport {
         self.startup_meter.report()
     }
 
-    /// True while the start-up owns the window.
+    /// Returns true while the start-up owns the window.
     pub const fn in_startup(&self) -> bool {
         self.in_startup
     }
 
-    /// For so many different clients its connections are there.
+    /// Sets the number of different clients that its connections serve.
     pub fn set_clients(&mut self, clients: u32) {
         self.window.set_clients(clients);
     }
@@ -236,7 +235,7 @@ impl Path {
         self.window.set_now(now);
     }
 
-    /// Fits the window to the segment size that the handshake agreed on: as many segments as
+    /// Adapts the window to the segment size that the handshake agreed on: as many segments as
     /// before.
     pub fn set_mss(&mut self, mss: u64) {
         let old = self.window.mss();
@@ -257,25 +256,26 @@ impl Path {
         self.window.set_limit(rescale(self.window.limit()));
     }
 
-    /// Moves this member's share of what is in flight.
+    /// Updates this member's part of the bytes in flight.
     pub fn move_in_flight(&mut self, before: u64, after: u64) {
         self.in_flight = self.in_flight - before + after;
     }
 
-    /// Place of the next segment among all that carry data, SYN or FIN and are sent on the path.
+    /// Returns the position of the next segment among all sent on the path that carry data, SYN or
+    /// FIN.
     #[inline]
     pub const fn next_order(&self) -> u64 {
         self.segments_sent
     }
 
-    /// Books a segment that leaves now with `fresh` bytes of new data.
+    /// Books a segment that is sent now with `fresh` bytes of new data.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         self.on_payload_sent(now, segment.len, fresh, || segment.wire_bytes());
     }
 
-    /// The same of a segment with `len` bytes of payload; `wire_bytes` is asked where that counts, which is where the
-    /// path is paced.
+    /// Books a segment with `len` bytes of payload; `wire_bytes` is called only if the path is
+    /// paced.
     #[inline(always)]
     pub fn on_payload_sent(
         &mut self,
@@ -291,7 +291,7 @@ impl Path {
         }
     }
 
-    /// The same where the path is known not to be paced.
+    /// Books a segment on a path that is known not to be paced.
     #[inline(always)]
     pub fn on_unpaced_sent(&mut self, now: Instant, len: u32, fresh: u64) {
         self.sent_total += fresh;
@@ -309,7 +309,7 @@ impl Path {
         }
     }
 
-    /// Notes why nothing more is sent for now: validation of the window asks for it (RFC 7661 §4.1,
+    /// Notes why nothing more is sent for now: validation of the window needs it (RFC 7661 §4.1,
     /// RFC 9002 §7.8).
     #[inline]
     pub fn on_send_stopped(&mut self, limit: SendLimit) {
@@ -319,8 +319,8 @@ impl Path {
         }
     }
 
-    /// True if growing the window has a reason: by Linux's rule in slow start as long as half of it
-    /// is used, else only while it is what limits sending.
+    /// Returns true if growing the window has a reason. By Linux's rule, in slow start half of it
+    /// must be in use; otherwise it must be what limits sending.
     #[inline]
     pub fn is_cwnd_limited(&self) -> bool {
         let usage = &self.usage;
@@ -346,7 +346,7 @@ impl Path {
         }
     }
 
-    /// As [`Path::observe`], on a path where somebody looks.
+    /// Does the same as [`Path::observe`], on a path with an observing policy.
     #[inline(never)]
     fn show_ack(&mut self, sample: &mut AckSample) {
         if let Some(rounds) = &mut self.rounds {
@@ -360,8 +360,8 @@ impl Path {
         }
     }
 
-    /// Grows the window on an ACK of new data outside of recovery. True if the start-up takes back
-    /// what it sent.
+    /// Grows the window on an ACK of new data outside of recovery. Returns true if the start-up
+    /// takes back what it sent.
     #[inline]
     pub fn on_ack(&mut self, sample: &AckSample) -> bool {
         if !sample.cwnd_limited && !self.is_ruled() {
@@ -377,7 +377,8 @@ impl Path {
         retreat
     }
 
-    /// Has the policy that owns the window grow it. True if the start-up takes back what it sent.
+    /// Lets the policy that owns the window grow it. Returns true if the start-up takes back what
+    /// it sent.
     #[inline]
     fn ask_owner(&mut self, sample: &AckSample) -> bool {
         if !self.in_startup {
@@ -391,7 +392,7 @@ impl Path {
             self.startup_meter.on_exit(StartUpExit::Completed);
             self.hand_over();
             if self.window.cwnd() == before {
-                // The window had reached the threshold before: this ACK is avoidance's.
+                // The window was at the threshold before, so this ACK is for congestion avoidance.
                 self.avoid(sample);
             }
         }
@@ -406,31 +407,31 @@ impl Path {
         self.congestion.on_ack(&mut self.window, sample);
     }
 
-    /// The start-up puts a timeout of its own in the place of the retransmission timeout, perhaps only of
-    /// segments with low priority.
+    /// Returns true if the start-up replaces the retransmission timeout by one of its own, perhaps
+    /// only for segments with low priority.
     #[inline]
     pub const fn has_reset_timer(&self) -> bool {
         self.window.has_ordered_timeout()
     }
 
-    /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
+    /// Returns the timeout with which the start-up replaces the retransmission timeout, if any;
     /// `marked`: it is to guard a segment sent with low priority.
     pub fn reset_timeout(&self, marked: bool) -> Option<Duration> {
         self.window.ordered_timeout(marked)
     }
 
-    /// Takes a round-trip sample of data sent once at `sent`.
+    /// Adds a round-trip sample of data sent once at `sent`.
     #[inline]
     pub fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
         self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
     }
 
-    /// Takes a sample from a clock too coarse to say what the lowest round trip is.
+    /// Adds a sample from a clock too coarse to measure the lowest round trip.
     pub fn on_coarse_rtt_sample(&mut self, sent: Instant, now: Instant) {
         self.rtt.on_coarse_sample(sent, now, self.acked_total, self.sent_total);
     }
 
-    /// Counts `bytes` newly acknowledged cumulatively.
+    /// Adds `bytes` newly acknowledged cumulatively.
     #[inline]
     pub fn on_acked(&mut self, bytes: u64) {
         self.acked_total += bytes;

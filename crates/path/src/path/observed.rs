@@ -1,38 +1,41 @@
-//! What a transfer has met of its path, for the memory of a site: the most that came through, or at which window a loss came,
-//! how fast data was delivered, and what kept the window from being larger.
+//! The measurements of a transfer for the memory of a site: the largest window delivered, or the
+//! window of a loss, the delivery rate, and the limit of the window.
 //!
-//! Told when a loss is repaired, or all that was written is acknowledged.
+//! They are reported when a loss is repaired, or when all written data is acknowledged.
 
 use memory::TransferSample;
 use memory::site::Bound;
 use policy::ack::{AckSample, RttEstimator};
 use units::{Duration, Rate};
 
-/// What is noted of the transfer under way.
+/// Notes about the current transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TransferNotes {
-    /// Most bytes that were in flight when something of them arrived.
+    /// Largest number of bytes in flight when some of them were delivered.
     most: u64,
-    /// The window filled, and not only the application's data.
+    /// True if the window was full, and not only the application's data used up.
     limited: bool,
     rate: Option<Rate>,
-    /// Bytes in flight at which congestion was met.
+    /// Bytes in flight at a congestion event.
     met: Option<u64>,
-    /// The reduction that came last was the first for it: if that is undone, nothing was met.
+    /// True if the last reduction was the first for this event: if that is undone, there was no
+    /// congestion.
     undoable: bool,
-    /// What was sent by then, bytes of the path: with its arrival the loss is repaired.
+    /// Bytes of the path sent by then: once they are delivered, the loss is repaired.
     repaired_at: u64,
-    /// A loss of this transfer was told.
+    /// True if a loss of this transfer was reported.
     told: bool,
-    /// Segments that went again since.
+    /// Number of segments retransmitted since.
     resent: u32,
 }
 
 impl TransferNotes {
-    /// Notes an ACK. True if with it all has arrived that was in flight when congestion was met.
+    /// Notes an ACK. Returns true if it completes the delivery of all bytes in flight at the
+    /// congestion event.
     pub(super) fn on_ack(&mut self, sample: &AckSample, window: u64, mss: u64) -> bool {
         if self.met.is_some() {
-            // What is in flight counts what was lost, and a hole that closes arrives all at once.
+            // After a loss, bytes in flight include lost ones, and an ACK that fills a hole covers
+            // many bytes at once.
             return sample.acked_total >= self.repaired_at;
         }
         self.most = self.most.max(sample.prior_in_flight);
@@ -50,8 +53,8 @@ impl TransferNotes {
         self.resent = self.resent.saturating_add(u32::from(self.met.is_some()));
     }
 
-    /// Congestion is met with so much in flight, under a window before it falls; `sent` bytes were ever sent. Meeting it
-    /// again before all of that has arrived is the same loss.
+    /// Notes a congestion event with `in_flight` bytes in flight, before the window falls back;
+    /// `sent`: total bytes sent. Another event before all of that is delivered is the same loss.
     pub(super) fn on_congestion(&mut self, in_flight: u64, cwnd: u64, sent: u64) {
         self.undoable = self.met.is_none();
         if self.undoable {
@@ -60,7 +63,7 @@ impl TransferNotes {
         }
     }
 
-    /// The reduction that came last was spurious: what was in flight then came through.
+    /// Notes that the last reduction was spurious: the bytes in flight then were delivered.
     pub(super) fn on_undo(&mut self) {
         if std::mem::take(&mut self.undoable)
             && let Some(met) = self.met.take()
@@ -70,7 +73,7 @@ impl TransferNotes {
         }
     }
 
-    /// The transfer is over: what was noted, unless that is a part behind a loss that was told.
+    /// Ends the transfer; returns its sample, unless it is only the part after a reported loss.
     pub(super) fn end(&mut self, rtt: &RttEstimator, mss: u64) -> Option<TransferSample> {
         let behind = self.told && self.met.is_none();
         let sample = self.take(rtt, mss);
@@ -78,7 +81,7 @@ impl TransferNotes {
         (!behind && sample.window > 0).then_some(sample)
     }
 
-    /// What was noted, to begin anew.
+    /// Returns the sample, and resets the notes.
     pub(super) fn take(&mut self, rtt: &RttEstimator, mss: u64) -> TransferSample {
         let Self { most, limited, rate, met, resent, .. } = *self;
         *self = Self { told: true, ..Self::default() };
@@ -104,7 +107,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// An ACK of all but `left` of `sent` segments, `prior` in flight before it.
+    /// Notes an ACK of all but `left` of `sent` segments, with `prior` in flight before it.
     fn ack(notes: &mut TransferNotes, (sent, left, prior): (u64, u64, u64)) -> bool {
         let sample = AckSample {
             prior_in_flight: prior * MSS,
@@ -119,7 +122,8 @@ mod tests {
         notes.end(&rtt, MSS).expect("something was noted")
     }
 
-    /// Ten segments fill the window, a reduction comes and is undone: ten came through, and no loss bounds the transfer.
+    /// Ten segments fill the window, and a reduction happens and is undone: ten were delivered, and
+    /// no loss bounds the transfer.
     #[test]
     fn a_reduction_that_is_undone_is_no_loss() {
         let mut notes = TransferNotes::default();
@@ -132,7 +136,7 @@ mod tests {
         assert_eq!((sample.window, sample.lost, sample.bound), (10 * MSS, 0, Bound::OwnStart));
     }
 
-    /// Of two reductions within a window the second is undone: the loss that the first was for stays.
+    /// The second of two reductions within a window is undone: the loss behind the first stays.
     #[test]
     fn an_undo_of_the_second_reduction_keeps_the_loss() {
         let mut notes = TransferNotes::default();

@@ -1,39 +1,41 @@
-//! When the next segment may leave.
+//! Pacers: they determine when the next segment may be sent.
 
 use arith::bbr;
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
-/// rate. Time not used is saved up for as many segments as a burst may have, one by default. Only
-/// what left late because a timer did is made up for, by half of that time at most: timers always
-/// are late, and what is sent would be slower than the rate by as much with every segment.
+/// rate.
+///
+/// Unused time is saved up for as many segments as a burst may have, one by default. If a timer was
+/// late, at most half of the delay is made up for. Timers are always late, and without that every
+/// segment would add to the lag behind the rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Instant,
-    /// Segments that leave at once after a pause, but one.
+    /// Number of segments that may be sent at once after a pause, minus one.
     more_at_once: u32,
 }
 
 impl Pacer {
-    /// A pacer that lets a burst of `segments` leave at once after a pause; zero counts as one.
+    /// Creates a pacer that permits a burst of `segments` after a pause; zero counts as one.
     pub fn with_burst(segments: u32) -> Self {
         Self { more_at_once: segments.saturating_sub(1), ..Self::default() }
     }
 
-    /// True if a segment may leave now.
+    /// Returns true if a segment may be sent now.
     pub fn may_send(&self, now: Instant) -> bool {
         now >= self.next
     }
 
-    /// When the next segment may leave.
+    /// Returns when the next segment may be sent.
     pub const fn next_release(&self) -> Instant {
         self.next
     }
 
-    /// Books `bytes` leaving now at `rate`, `late` after the timer that they waited for was due.
+    /// Books `bytes` sent now at `rate`, `late` after the due time of their timer.
     pub fn on_sent(&mut self, now: Instant, late: Duration, bytes: u64, rate: Rate) {
         let gap = rate.transmit_time(bytes);
-        // A rate of zero never stops a path for good: the timer would have nothing to wait for.
+        // A rate of zero must not stop a path for good: no timer would fire.
         let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
         let saved = gap * u64::from(self.more_at_once);
         let due = due(now, late, gap).saturating_since(Instant::ZERO + saved);
@@ -41,19 +43,19 @@ impl Pacer {
     }
 }
 
-/// When what left `late` counts as having left, of segments that are to be a gap apart.
+/// Returns the time at which a segment sent `late` counts as sent, with segments a `gap` apart.
 pub(super) fn due(now: Instant, late: Duration, gap: Duration) -> Instant {
     Instant::ZERO + now.saturating_since(Instant::ZERO + late.min(gap / 2))
 }
 
-/// Paces as Linux does: what fits into one batch of segmentation offload leaves at once, and then
-/// the time passes that it takes at the rate. Of this a batch that left late takes half at most off,
-/// for so long as it was late (`tcp_update_skb_after_send`).
+/// Paces as Linux does. One batch of segmentation offload is sent at once, and then the pacer waits
+/// for the time that it takes at the rate. A late batch reduces that time by its delay, by half at
+/// most (`tcp_update_skb_after_send`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Batches {
     next: Instant,
     begun: Instant,
-    /// Segments that the batch has room for.
+    /// Number of segments that the batch has room for.
     left: u64,
     bytes: u64,
     late: Duration,
@@ -68,8 +70,8 @@ impl Batches {
         if self.is_open(now) { now } else { self.next }
     }
 
-    /// Books a segment with `bytes` of payload; without a rate it is not paced. `size`: segments of a
-    /// batch that begins.
+    /// Books a segment with `bytes` of payload; without a rate it is not paced. `size`: segments of
+    /// a new batch.
     fn on_sent(&mut self, now: Instant, bytes: u64, rate: Option<Rate>, size: u64) {
         if !self.is_open(now) {
             self.begun = self.next.max(now);
@@ -85,22 +87,22 @@ impl Batches {
     }
 }
 
-/// A segment as pacers count it.
+/// The sizes of a segment for pacers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PacedSegment {
-    /// Bytes of payload.
+    /// Size of the payload, bytes.
     pub(super) payload: u64,
-    /// Bytes with headers.
+    /// Size with headers, bytes.
     pub(super) wire: u64,
-    /// Bytes of new data.
+    /// Size of the new data, bytes.
     pub(super) fresh: u64,
 }
 
-/// A segment that leaves.
+/// A segment that is sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
     pub(super) at: Instant,
-    /// The time after the timer, for which it waited, was due.
+    /// Delay after the due time of the timer that it waited for.
     pub(super) late: Duration,
     pub(super) segment: PacedSegment,
 }
@@ -108,9 +110,9 @@ pub(super) struct Departure {
 /// The pacer of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PathPacer {
-    /// Segment by segment.
+    /// Paces segment by segment.
     Even(Pacer),
-    /// In batches, for policies that reckon with them.
+    /// Paces in batches, for policies that assume them.
     Batched(Batches),
 }
 
@@ -122,7 +124,7 @@ impl PathPacer {
         }
     }
 
-    /// The next segment may leave at `at` if it could not sooner.
+    /// Permits the next segment at `at` if it was not permitted earlier.
     pub(super) fn forgive(&mut self, at: Instant) {
         let next = match self {
             Self::Even(pacer) => &mut pacer.next,
@@ -131,7 +133,7 @@ impl PathPacer {
         *next = at.min(*next);
     }
 
-    /// Books a segment that leaves at `rate`; `batch`: segments of a batch that begins.
+    /// Books a segment that is sent at `rate`; `batch`: segments of a new batch.
     pub(super) fn on_sent(
         &mut self,
         departure: &Departure,
@@ -150,7 +152,7 @@ impl PathPacer {
     }
 }
 
-/// Segments of a batch at this rate, with segments of `mss` bytes.
+/// Returns the number of segments in a batch at this rate, with segments of `mss` bytes.
 pub(super) fn batch(rate: Option<Rate>, mss: u64, min_rtt: Duration) -> u64 {
     bbr::batch(rate.map_or(0, |rate| rate.as_bps() / 8), mss, min_rtt.as_micros())
 }
@@ -163,31 +165,31 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    /// 1000 bytes take 1 ms.
+    /// The rate at which 1000 bytes take 1 ms.
     const RATE: Rate = Rate::from_mbps(8);
 
     #[test]
     fn a_timer_that_is_late_does_not_slow_the_rate() {
         let mut pacer = Pacer::default();
         pacer.on_sent(at(5000), Duration::ZERO, 1000, RATE);
-        // Each 0.2 ms after 1 ms has passed: not 1.2 ms apart.
+        // Each is sent 0.2 ms after 1 ms has passed: not 1.2 ms apart.
         for n in 1..=10 {
             let due = at(5000 + 1000 * n);
             assert_eq!(pacer.next_release(), due);
             let late = Duration::from_micros(200);
             pacer.on_sent(due + late, late, 1000, RATE);
         }
-        // By 3 ms: half a millisecond is made up for.
+        // It is 3 ms late: half a millisecond is made up for.
         assert_eq!(pacer.next_release(), at(16_000));
         pacer.on_sent(at(19_000), Duration::from_millis(3), 1000, RATE);
         assert_eq!(pacer.next_release(), at(19_500));
-        // What did not wait for a timer is not late.
+        // A segment that did not wait for a timer is not late.
         pacer.on_sent(at(30_000), Duration::ZERO, 1000, RATE);
         assert_eq!(pacer.next_release(), at(31_000));
     }
 
-    /// RFC 9002 §7.7: after a pause a burst, then one segment at a time. 3 segments at 5 ms, the
-    /// fourth 1 ms later, for each takes 1 ms; a pause of 2 ms gives back 2 of the burst.
+    /// RFC 9002 §7.7: after a pause a burst, then one segment at a time. 3 segments are sent at 5
+    /// ms, the fourth 1 ms later, for each takes 1 ms. A pause of 2 ms restores 2 of the burst.
     #[test]
     fn a_burst_leaves_at_once_after_a_pause() {
         let mut pacer = Pacer::with_burst(3);
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(batches.next_release(at(5000)), at(5000));
         batches.on_sent(at(5000), 1000, Some(RATE), 0);
         assert_eq!(batches.next_release(at(5000)), at(7000));
-        // One that has no second segment at its instant is over.
+        // A batch without a second segment at its instant is over.
         batches.on_sent(at(7000), 1000, Some(RATE), 2);
         assert_eq!(batches.next_release(at(7500)), at(8000));
     }
@@ -221,10 +223,10 @@ mod tests {
     #[test]
     fn lateness_takes_half_of_the_time_off_at_most() {
         let mut batches = Batches { next: at(5000), ..Batches::default() };
-        // 0.3 ms late: 0.7 ms to wait.
+        // It is 0.3 ms late: 0.7 ms to wait.
         batches.on_sent(at(5300), 1000, Some(RATE), 1);
         assert_eq!(batches.next_release(at(5300)), at(6000));
-        // 4 ms late: half of it.
+        // It is 4 ms late: half of the time.
         batches.on_sent(at(10_000), 1000, Some(RATE), 1);
         assert_eq!(batches.next_release(at(10_000)), at(10_500));
     }

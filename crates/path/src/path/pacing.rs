@@ -1,4 +1,4 @@
-//! When what the window allows may leave: the pacer of a [`Path`] and the plan of its start-up.
+//! Release of data that the window permits: the pacer of a [`Path`] and the plan of its start-up.
 
 use super::Path;
 use super::pacer::{self, Departure, PacedSegment};
@@ -6,11 +6,11 @@ use super::planned::PlannedSending;
 use policy::window::PlanOrder;
 use units::{Duration, Instant};
 
-/// Segments that leave unpaced at the start of a path, as Linux does it.
+/// Number of segments that are sent unpaced at the start of a path, as in Linux.
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Path {
-    /// True if what is sent is spread over time, or may be about to be.
+    /// Returns true if segments are spread over time, or may be about to be.
     #[inline]
     pub fn is_paced(&self) -> bool {
         debug_assert_eq!(self.spaces, self.has_spacing());
@@ -24,12 +24,12 @@ impl Path {
             || self.attention.sending.shares_pace
     }
 
-    /// What [`Path::is_paced`] depends on may have changed: every packet asks for it.
+    /// Updates the cached result of [`Path::is_paced`], which every packet reads.
     pub(super) const fn note_spacing(&mut self) {
         self.spaces = self.has_spacing();
     }
 
-    /// When the pacer lets the next segment go; `None`: now.
+    /// Returns when the pacer permits the next segment; `None`: now.
     #[inline]
     pub fn release(&mut self, now: Instant) -> Option<Instant> {
         if self.is_paced() { self.release_paced(now) } else { None }
@@ -43,35 +43,37 @@ impl Path {
         at
     }
 
-    /// The same for who only looks on: asking changes nothing.
+    /// Returns the same as [`Path::release`] without changing anything.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
         by_rate.max(by_plan).filter(|&at| at > now)
     }
 
-    /// For a sender rebuilt from a capture: what is seen to leave at `at` was not to leave yet, so this pacer is not that of the
-    /// sender. It owes nothing for what has left.
+    /// Permits a segment at `at`, for a sender rebuilt from a capture. The capture shows a segment
+    /// that this pacer would not have sent yet, so this pacer differs from the sender's. It owes no
+    /// time for earlier segments.
     pub fn forgive_pacer(&mut self, at: Instant) {
         if let Some(pacer) = &mut self.pacer {
             pacer.forgive(at);
         }
     }
 
-    /// The time that the start-up's plan gives a segment, if one is under way that spaces.
+    /// Returns the time that the start-up's plan gives a segment, if it has a plan that spaces.
     pub fn planned_gap(&self) -> Option<Duration> {
         let gap = self.planned.as_ref().map(PlannedSending::segment_gap);
         gap.filter(|&gap| gap > Duration::ZERO)
     }
 
-    /// The start-up's orders keep new data back until it gives others. With nothing in flight there
-    /// is no ACK that could make it.
+    /// Returns true if the start-up's orders hold new data back until the next order. With nothing
+    /// in flight there is no ACK that could cause one.
     #[inline]
     pub fn holds_new_data(&self) -> bool {
         self.planned.as_ref().is_some_and(PlannedSending::has_stopped) && self.in_flight > 0
     }
 
-    /// The next segment of new data, of `len` bytes, is to leave with low priority.
+    /// Returns true if the next segment of new data, of `len` bytes, is to be sent with low
+    /// priority.
     #[inline(never)]
     pub fn marks(&mut self, len: u64) -> bool {
         if self.window.has_order() {
@@ -94,7 +96,7 @@ impl Path {
         self.note_spacing();
     }
 
-    /// Books a segment that leaves now.
+    /// Books a segment that is sent now.
     #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, segment: PacedSegment) {
         let late = self.wait.end(now);

@@ -6,28 +6,28 @@ use policy::send_plan::{GapShape, SendPlan};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// A plan under way.
+/// A plan that is being carried out.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedSending {
     plan: SendPlan,
-    /// When the last segments left, up to `burst` of them, oldest first; those for which the timer was late, when they
-    /// were due ([`due`]).
+    /// Send times of the last segments, up to `burst` of them, oldest first; for segments of a late
+    /// timer, their due times ([`due`]).
     recent: VecDeque<Instant>,
     bucket: TokenBucket,
-    /// Segments of new data sent so far.
+    /// Number of segments of new data sent so far.
     segments: u32,
-    /// Their bytes.
+    /// Number of their bytes.
     bytes: u64,
 }
 
 impl PlannedSending {
-    /// Begins with a burst at once.
+    /// Starts with a burst at once.
     pub(super) fn new(plan: SendPlan) -> Self {
         let (recent, bucket) = (VecDeque::new(), TokenBucket::default());
         Self { plan, recent, bucket, segments: 0, bytes: 0 }
     }
 
-    /// When the next segment may leave.
+    /// Returns when the next segment may be sent.
     pub(super) fn next_release(&self) -> Instant {
         let SendPlan { burst, gap, shape, lead, .. } = self.plan;
         let spaced = match (shape, self.recent.front()) {
@@ -42,7 +42,7 @@ impl PlannedSending {
         }
     }
 
-    /// What lies between segments in the mean.
+    /// Returns the mean gap between segments.
     pub(super) fn segment_gap(&self) -> Duration {
         match self.plan.shape {
             GapShape::Interval => self.plan.gap / u64::from(self.plan.burst.max(1)),
@@ -50,12 +50,13 @@ impl PlannedSending {
         }
     }
 
-    /// No new data leaves before the next order.
+    /// Returns true if the plan stops new data until the next order.
     pub(super) fn has_stopped(&self) -> bool {
         self.plan.stop_after.is_some_and(|n| self.segments >= n)
     }
 
-    /// The next segment of new data, of `len` bytes, contains a byte of the range to be marked.
+    /// Returns true if the next segment of new data, of `len` bytes, contains a byte of the range
+    /// to be marked.
     pub(super) fn marks(&self, len: u64) -> bool {
         self.plan.mark.is_some_and(|mark| {
             let end = mark.after.saturating_add(mark.len);
@@ -63,7 +64,7 @@ impl PlannedSending {
         })
     }
 
-    /// The same path under another order: what has just left still counts for the spacing.
+    /// Continues the path under another order: recent segments still count for the spacing.
     pub(super) fn follow(self, plan: SendPlan) -> Self {
         let mut next = Self { recent: self.recent, ..Self::new(plan) };
         let excess = next.recent.len().saturating_sub(next.burst());
@@ -71,7 +72,8 @@ impl PlannedSending {
         next
     }
 
-    /// Books a segment leaving now with `fresh` bytes of new data, `late` after the timer that it waited for was due.
+    /// Books a segment sent now with `fresh` bytes of new data, `late` after the due time of the
+    /// timer that it waited for.
     pub(super) fn on_sent(&mut self, now: Instant, late: Duration, fresh: u64) {
         match self.plan.shape {
             GapShape::Bucket => self.bucket.take(now, self.plan.gap),
@@ -114,7 +116,7 @@ mod tests {
             assert!(planned.next_release() <= at(5));
             planned.on_sent(at(5), Duration::ZERO, 1000);
         }
-        // Then the first burst of two from 50 ms on, and the next 10 ms later.
+        // Then the first burst of two is sent from 50 ms on, and the next 10 ms later.
         for _ in 0..2 {
             assert_eq!(planned.next_release(), at(50));
             planned.on_sent(at(50), Duration::ZERO, 1000);
@@ -125,13 +127,13 @@ mod tests {
     #[test]
     fn bursts_begin_a_gap_apart_and_time_is_not_saved_up() {
         let mut planned = PlannedSending::new(plan());
-        // Two at 5 ms, the next burst from 15 ms on.
+        // Two are sent at 5 ms, the next burst from 15 ms on.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(5));
             planned.on_sent(at(5), Duration::ZERO, 1000);
         }
         assert_eq!(planned.next_release(), at(15));
-        // Late at 40 ms: again two, and the next not before 50 ms.
+        // At 40 ms it is late: again two, and the next not before 50 ms.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(40));
             planned.on_sent(at(40), Duration::ZERO, 1000);
@@ -143,19 +145,20 @@ mod tests {
     fn a_timer_that_is_late_does_not_stretch_the_gaps() {
         let mut planned = PlannedSending::new(SendPlan::spaced(1, Duration::from_millis(10)));
         planned.on_sent(at(5), Duration::ZERO, 1000);
-        // 1 ms late each time: due every 10 ms all the same.
+        // Each is 1 ms late, and is due every 10 ms all the same.
         for n in 1..=5 {
             assert_eq!(planned.next_release(), at(5 + 10 * n));
             planned.on_sent(at(6 + 10 * n), Duration::from_millis(1), 1000);
         }
-        // 9 ms late: half a gap is made up for.
+        // It is 9 ms late: half a gap is made up for.
         planned.on_sent(at(74), Duration::from_millis(9), 1000);
         assert_eq!(planned.next_release(), at(79));
     }
 
     #[test]
     fn no_interval_of_a_gap_holds_more_than_a_burst() {
-        // One at 5 ms, one late in the burst at 14: a burst at 15 would put three within 10 ms.
+        // One is sent at 5 ms, one late in the burst at 14: a burst at 15 would put three within 10
+        // ms.
         let mut planned = PlannedSending::new(plan());
         planned.on_sent(at(5), Duration::ZERO, 1000);
         planned.on_sent(at(14), Duration::ZERO, 1000);
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(planned.next_release(), at(4));
         planned.on_sent(at(4), Duration::ZERO, 1000);
         planned.on_sent(at(4), Duration::ZERO, 1000);
-        // One at a time, from the last one on.
+        // From here on one is sent at a time, spaced from the last one.
         let planned = planned.follow(SendPlan::spaced(1, Duration::from_millis(4)));
         assert_eq!(planned.next_release(), at(8));
     }
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn segments_with_a_byte_of_the_range_are_marked() {
-        // The range is [1000, 3000): of segments of 400 bytes those from 800 to 3200 touch it.
+        // The range is [1000, 3000): segments of 400 bytes from 800 to 3200 overlap it.
         let mark = Some(PriorityMark { after: 1000, len: 2000 });
         let mut planned = PlannedSending::new(SendPlan { mark, ..plan() });
         let mut marked = Vec::new();

@@ -1,5 +1,6 @@
-//! What losses, marks and setbacks do to a path: the window falls as congestion control and recovery say, the start-up hears of
-//! it, and what was lowered for nothing comes back.
+//! The effect of losses, ECN marks and loss signals on a path. Congestion control and recovery
+//! determine the reduction of the window. The start-up is notified of it, and a spurious reduction
+//! is undone.
 
 use super::beginning::Trigger;
 use super::{Path, StartUpExit};
@@ -9,14 +10,16 @@ use policy::startup::{LossEvent, Occasion, Phase, Setback};
 use policy::window::Cause;
 
 impl Path {
-    /// Asks the start-up what to make of a setback; true if it takes back what it sent.
+    /// Asks the start-up for its response to a loss signal; returns true if it takes back what it
+    /// sent.
     pub fn on_setback(&mut self, setback: Setback) -> bool {
         self.startup.on_loss(&mut self.window, LossEvent::Setback(setback)) == Phase::Retreat
     }
 
-    /// The start-up takes back what it sent: the window is the initial one, and slow start follows.
+    /// Falls back: the start-up takes back what it sent. The window is the initial one, and slow
+    /// start follows.
     pub fn retreat(&mut self) {
-        // What was reduced while it ran was its own doing, and is not to come back by an undo.
+        // A reduction during the start-up was caused by it, so no undo may restore the window.
         self.before_reduction = None;
         self.startup_meter.on_exit(StartUpExit::Retreat);
         if let Some(log) = &mut self.log {
@@ -34,7 +37,7 @@ impl Path {
         }
     }
 
-    /// Applies what recovery found: a reduction, an undo, a window it imposes.
+    /// Applies the report of recovery: a reduction, an undo, or an imposed window.
     pub fn on_report(&mut self, report: &Report, event: &CongestionEvent) {
         if report.undo {
             self.undo();
@@ -52,7 +55,8 @@ impl Path {
         }
     }
 
-    /// As [`Path::on_report`], of a report outside of timeouts that only imposes a window ([`Report::imposes`]).
+    /// Does the same as [`Path::on_report`], for a report outside of timeouts that only imposes a
+    /// window ([`Report::imposes`]).
     #[inline]
     pub fn impose(&mut self, cwnd: u64) {
         if !self.is_ruled() && cwnd != self.window.cwnd() {
@@ -60,7 +64,7 @@ impl Path {
         }
     }
 
-    /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
+    /// Lowers `ssthresh` by the rule of congestion control, and `cwnd` by that of recovery.
     pub fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
         if let Some(log) = &mut self.log
             && event.timeout
@@ -86,7 +90,7 @@ impl Path {
         let controllers = self.window.ssthresh();
         self.startup.on_loss(&mut self.window, LossEvent::Reduced);
         if self.window.ssthresh() != controllers {
-            // The start-up has lowered it further: what the controller rounded is the window no more.
+            // The start-up has lowered it further, so the controller's exact value is obsolete.
             lowered.exact = None;
         }
         self.obey_pacing();
@@ -96,7 +100,7 @@ impl Path {
             _ => StartUpExit::Loss,
         });
         if cause == Cause::Ecn {
-            // A mark is never spurious: no later undo reaches behind it.
+            // A mark is never spurious: no later undo restores an earlier window.
             self.before_reduction = None;
         }
         match reduction {
@@ -111,8 +115,8 @@ impl Path {
         self.enter_startup_if_below(Occasion::Loss);
     }
 
-    /// A repair begins that is not for congestion: the threshold is no less than three quarters of the window (Linux
-    /// `tcp_current_ssthresh`).
+    /// Notes the start of a repair without congestion: the threshold is at least three quarters of
+    /// the window (Linux `tcp_current_ssthresh`).
     pub fn keep_threshold(&mut self) {
         let (cwnd, mss) = (self.window.cwnd() / self.window.mss(), self.window.mss());
         let least = (cwnd / 2 + cwnd / 4) * mss;
@@ -121,7 +125,7 @@ impl Path {
         }
     }
 
-    /// Sets the window to what was seen of it: of a path that is rebuilt from a capture.
+    /// Sets the window to its observed value, for a path rebuilt from a capture.
     pub fn correct_window(&mut self, cwnd: u64) {
         self.window.set_cwnd(cwnd, Cause::Seed);
     }
@@ -148,7 +152,7 @@ mod tests {
     use policy::window::Window;
     use units::Instant;
 
-    /// Lowers the threshold to so many bytes.
+    /// Lowers the threshold to this many bytes.
     struct Lowering(u64);
 
     impl StartUp for Lowering {
@@ -161,8 +165,8 @@ mod tests {
         }
     }
 
-    /// Half of a flight of 15 segments is 7.5: the threshold is seven whole ones, and the window exact. If the start-up lowers the
-    /// threshold to four, that is the window.
+    /// Half of a flight of 15 segments is 7.5: the threshold is seven whole ones, and the window
+    /// exact. If the start-up lowers the threshold to four, that is the window.
     #[test]
     fn a_threshold_that_the_start_up_has_lowered_is_the_window() {
         let window_after = |lowered: u64| {

@@ -1,5 +1,5 @@
-//! What idling does to a path: its restart rule, applied when data waits again with nothing in
-//! flight.
+//! The effect of idle time on a path: its restart rule, applied when data waits again with nothing
+//! in flight.
 
 use super::Path;
 use super::beginning::Trigger;
@@ -8,7 +8,7 @@ use policy::startup::{Beginning, Occasion, PendingData};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
-/// A path with nothing in flight, as a few numbers: of one that is rebuilt from a capture.
+/// A path with nothing in flight, compressed to a few numbers, for senders rebuilt from a capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParkedPath {
     cwnd: u64,
@@ -17,13 +17,13 @@ pub struct ParkedPath {
 }
 
 impl Path {
-    /// As a few numbers.
+    /// Compresses the path to a few numbers.
     pub const fn park(&self) -> ParkedPath {
         let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
         ParkedPath { cwnd, ssthresh, last_sent: self.last_sent }
     }
 
-    /// Goes on where a path was parked: the next data follows an idle time.
+    /// Restores a compressed path: the next data follows an idle time.
     pub fn unpark(&mut self, parked: &ParkedPath) {
         self.begun = parked.last_sent.is_some();
         self.last_sent = parked.last_sent;
@@ -34,9 +34,9 @@ impl Path {
         self.in_startup = self.falls_to_startup();
     }
 
-    /// Applies the restart rule before the first data after an idle time. `rto` is
-    /// the timeout that a sender would have armed at the last ACK. Answers when a timer that runs on
-    /// while nothing is outstanding has first run out, if it has.
+    /// Applies the restart rule before the first data after an idle time. `rto` is the timeout that
+    /// a sender would have armed at the last ACK. Returns when a timer that keeps running while
+    /// nothing is outstanding first ran out, if it has.
     pub fn on_sending_resumed(
         &mut self,
         now: Instant,
@@ -68,8 +68,8 @@ impl Path {
         None
     }
 
-    /// Applies the restart rule of a timer that ran out while nothing was outstanding. However often
-    /// it did: the second time changes nothing more.
+    /// Applies the restart rule of a timer that ran out while nothing was outstanding. Repeated
+    /// expiries change nothing more.
     pub fn restart_by_timer(&mut self) {
         if self.idle == IdleRestart::TimerSlowStart {
             self.window.set_cwnd(self.window.mss(), Cause::Idle);
@@ -98,8 +98,8 @@ impl Path {
         self.enter_startup_if_below(Occasion::Idle);
     }
 
-    /// Halves the window once per RTO of idling down to the restart window; `ssthresh` keeps three
-    /// quarters of the old one (RFC 2861 §3.1).
+    /// Halves the window once per RTO of idle time down to the restart window; `ssthresh` keeps
+    /// three quarters of the old one (RFC 2861 §3.1).
     fn decay_after(&mut self, idle: Duration) {
         let cwnd = self.window.cwnd();
         let floor = self.restart_window.min(cwnd);

@@ -1,13 +1,15 @@
-//! Which segments of a shared path later ones have overtaken.
+//! Detects segments of a shared path that later ones have overtaken.
 //!
 //! Connections that share a path repair losses together (Balakrishnan et al. 1998 §5.3; Padmanabhan
-//! & Katz 1998 §6.1, §7.3; Eggert, Heidemann & Touch 2000 §3.3): an ACK for what was sent later, on
-//! whichever connection, is evidence against what was sent before. The papers count such "later
-//! ACKs" for each segment. Here nothing is counted: *overtaken at least k times* is the same as
-//! *sent before the k-th highest place acknowledged so far*, so a few places, kept in order, answer
-//! for all segments, and each segment is looked at once as each of them passes it.
+//! & Katz 1998 §6.1, §7.3; Eggert, Heidemann & Touch 2000 §3.3). An ACK of a later segment, on any
+//! connection, is evidence that an earlier one is lost. The papers count these "later ACKs" for
+//! each segment.
 //!
-//! The log knows of a member only its [`Front`]; SACK ranges, retransmissions and all else stay
+//! This log keeps no counters: *overtaken at least k times* is the same as *sent before the k-th
+//! highest position acknowledged so far*. So a few ordered positions answer for all segments, and
+//! each segment is examined once as each of them passes it.
+//!
+//! The log knows only the [`Front`] of a member; SACK ranges, retransmissions and all else stay
 //! with the connection. Only shared paths whose scheme asks for it have one.
 
 use policy::recovery::{News, Overtaken};
@@ -16,25 +18,26 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::{Duration, Instant};
 
-/// No segment is sent so late.
+/// A position after all segments.
 const NOWHERE: u64 = u64::MAX;
-/// A receiver holds an ACK back 200 ms at most; twice that is "well over" (Balakrishnan et al. 1998
-/// §5.3, rule 5).
+/// Time after which a missing ACK is no delayed ACK. A receiver delays an ACK by 200 ms at most;
+/// twice that is "well over" (Balakrishnan et al. 1998 §5.3, rule 5).
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(400);
-/// Segments of a member that matter: with three overtaken at once its count of duplicates is full.
+/// Number of a member's segments that matter: with three overtaken at once its count of duplicates
+/// is full.
 const FRONT: usize = 3;
 
-/// A member's oldest outstanding segments, as it sees them.
+/// A member's oldest outstanding segments, by its own state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Front {
-    /// Places in the order of sending of its lowest unacknowledged segments.
+    /// Positions in the order of sending of its lowest unacknowledged segments.
     pub orders: [u64; FRONT],
-    /// When the lowest was sent.
+    /// Send time of the lowest one.
     pub sent_at: Instant,
-    /// It is repairing already, and wants to hear nothing.
+    /// True if it is repairing already, and needs no notification.
     pub busy: bool,
-    /// Had its two lowest arrived, an ACK would tell: they fill two segments, so no receiver holds it
-    /// back (RFC 1122 §4.2.3.2), or the second did arrive.
+    /// True if the delivery of its two lowest segments would cause an ACK at once. They fill two
+    /// segments, so no receiver delays it (RFC 1122 §4.2.3.2), or the second was delivered.
     pub ack_due: bool,
 }
 
@@ -54,45 +57,45 @@ pub(crate) type Member = u32;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     front: Front,
-    /// Its segment that was held, or lost: each place is so once.
+    /// Position of its segment that was held, or lost: each position only once.
     held: u64,
     lost: u64,
     suspect: bool,
 }
 
-/// The send order of a path, and how far it was overtaken.
+/// The send order of a path, and the overtaken part of it.
 #[derive(Clone, Debug)]
 pub struct SendLog {
     rule: Overtaken,
     members: FxHashMap<Member, Entry>,
-    /// What was sent, in order, and not yet overtaken as often as matters.
+    /// Segments in the order of sending that were not yet overtaken as often as matters.
     sent: VecDeque<(u64, Member)>,
-    /// So many of these were overtaken once less.
+    /// Number of these that were overtaken once less.
     near: usize,
-    /// The highest places acknowledged, descending: as many as counts that matter.
+    /// The highest positions acknowledged, descending: as many as the largest count that matters.
     highest: Vec<u64>,
-    /// What was sent before does not count: a timeout has emptied the list.
+    /// Position before which segments do not count: a timeout has emptied the list.
     since: u64,
-    /// Place of the next segment to be noted.
+    /// Position of the next segment to be noted.
     next: u64,
-    /// Place, and time of sending, of the segment that the ACK at hand acknowledges.
+    /// Position, and send time, of the segment that the current ACK acknowledges.
     arrived: Option<(u64, Instant)>,
-    /// Overtaken often enough, but the receiver may be holding the ACK back.
+    /// Segments overtaken often enough, but whose receiver may be delaying the ACK.
     held: BinaryHeap<Reverse<(u64, Member)>>,
-    /// Lost, their members not yet told.
+    /// Lost segments whose members have not been notified yet.
     lost: BinaryHeap<Reverse<(u64, Member)>>,
-    /// Members of which something outstanding was overtaken ([`Overtaken::Each`]).
+    /// Members with an overtaken outstanding segment ([`Overtaken::Each`]).
     suspects: Vec<Member>,
     told: VecDeque<(Member, News)>,
-    /// This ACK may still send one segment again.
+    /// True if this ACK may still cause one retransmission.
     due: bool,
-    /// Segments and members looked at, for the test that says how many.
+    /// Number of segments and members examined, for the test that measures it.
     #[cfg(test)]
     steps: u64,
 }
 
 impl SendLog {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new(rule: Overtaken) -> Self {
         let counts = match rule {
             Overtaken::Lost { threshold, .. } => threshold as usize + 1,
@@ -103,7 +106,7 @@ impl SendLog {
             members: FxHashMap::default(),
             sent: VecDeque::new(),
             near: 0,
-            // Nothing is sent before place 0.
+            // No segment is sent before position 0.
             highest: vec![0; counts],
             since: 0,
             next: 0,
@@ -118,13 +121,14 @@ impl SendLog {
         }
     }
 
-    /// Notes that the ACK at hand says that the segment of this place, sent then, has arrived.
+    /// Notes that the current ACK reports the segment at this position, sent then, as delivered.
     pub fn note_arrival(&mut self, order: u64, sent_at: Instant) {
         self.arrived = Some((order, sent_at));
     }
 
-    /// True if an ACK for place `order` is not to make the window grow: another member has something
-    /// outstanding that was sent before. `lowest` is the member's own lowest place before that ACK.
+    /// Returns true if an ACK for position `order` must not make the window grow: another member
+    /// has an earlier segment outstanding. `lowest` is the member's own lowest position before that
+    /// ACK.
     pub fn withholds_growth(&self, order: u64, lowest: Option<u64>) -> bool {
         let overtakes = |entry: &Entry| {
             let place = entry.front.lowest();
@@ -133,8 +137,8 @@ impl SendLog {
         self.rule.withholds_growth() && self.members.values().any(overtakes)
     }
 
-    /// Takes in what a member has done: all places up to `next` that are not noted yet are its
-    /// segments; so it stands now, and then the ACK that it got is digested.
+    /// Updates a member. All positions up to `next` that are not noted yet are its segments. Its
+    /// front is now `front`, and then the ACK that it got is digested.
     pub fn follow(&mut self, member: Member, next: u64, front: Front) {
         while self.next < next {
             self.on_sent(member, self.next);
@@ -146,12 +150,12 @@ impl SendLog {
         }
     }
 
-    /// Notes that `member` sends the segment of this place.
+    /// Notes that `member` sends the segment at this position.
     fn on_sent(&mut self, member: Member, order: u64) {
         self.sent.push_back((order, member));
     }
 
-    /// Takes in how a member stands now: after each of its ACKs, timeouts and segments.
+    /// Updates the front of a member: after each of its ACKs, timeouts and segments.
     fn settle(&mut self, member: Member, front: Front) {
         let new = Entry { front, held: NOWHERE, lost: NOWHERE, suspect: false };
         self.members.entry(member).or_insert(new).front = front;
@@ -166,8 +170,8 @@ impl SendLog {
         self.told.retain(|(m, _)| *m != member);
     }
 
-    /// A retransmission timeout empties the list (Eggert et al. 2000 §3.3): what was sent before place
-    /// `next` is neither overtaken nor lost by what comes.
+    /// Empties the list after a retransmission timeout (Eggert et al. 2000 §3.3): later ACKs
+    /// neither overtake segments before position `next`, nor mark them lost.
     pub fn on_timeout(&mut self, next: u64) {
         self.since = next;
         self.near = 0;
@@ -177,8 +181,8 @@ impl SendLog {
         self.told.clear();
     }
 
-    /// Digests an ACK, new or duplicate, that says that the segment of place `order`, sent at
-    /// `sent_at`, has arrived; [`SendLog::settle`] was called for `member`, which got it.
+    /// Digests an ACK, new or duplicate, that reports the segment at position `order`, sent at
+    /// `sent_at`, as delivered; [`SendLog::settle`] was called for `member`, which got it.
     fn on_acked(&mut self, member: Member, order: u64, sent_at: Instant) {
         let at = self.highest.partition_point(|&place| place >= order);
         if at < self.highest.len() {
@@ -193,7 +197,7 @@ impl SendLog {
         }
     }
 
-    /// The next member to be told something on account of the last ACK.
+    /// Returns the next member to notify because of the last ACK.
     pub fn next_news(&mut self) -> Option<(Member, News)> {
         if let Some(told) = self.told.pop_front() {
             return Some(told);
@@ -214,13 +218,14 @@ impl SendLog {
         let Some(entry) = self.members.get_mut(&member) else { return false };
         let lost = !entry.front.busy && entry.front.lowest() == order;
         if !lost {
-            // Not told, so it may be found again.
+            // The member is not notified, so the segment may be found again.
             entry.lost = NOWHERE;
         }
         lost
     }
 
-    /// Looks at the members of all that the last ACK was one time too many for, or one less.
+    /// Examines the members of segments that the last ACK has overtaken one time too many, or one
+    /// less.
     fn overtake(&mut self) {
         let (far, near) = self.limits();
         while let Some(&(order, member)) = self.sent.get(self.near) {
@@ -240,8 +245,8 @@ impl SendLog {
         }
     }
 
-    /// What was sent before the first was overtaken as often as matters; before the second, once
-    /// less.
+    /// Returns two limits: segments before the first were overtaken as often as matters, and those
+    /// before the second once less.
     fn limits(&self) -> (u64, u64) {
         match self.highest[..] {
             [.., near, far] => (far, near),
@@ -250,7 +255,7 @@ impl SendLog {
         }
     }
 
-    /// Sees whether a member has something overtaken that matters.
+    /// Checks whether a member has a segment that was overtaken often enough.
     fn consider(&mut self, member: Member) {
         #[cfg(test)]
         {
@@ -281,7 +286,8 @@ impl SendLog {
         }
     }
 
-    /// No receiver holds an ACK back so long: what was sent that long before `acked` is lost.
+    /// Marks segments as lost that were sent so long before `acked` that no receiver delays their
+    /// ACK.
     fn release_held(&mut self, acked: Instant) {
         while let Some(&Reverse((order, member))) = self.held.peek() {
             let entry = self.members.get_mut(&member).filter(|e| e.front.lowest() == order);
@@ -298,7 +304,8 @@ impl SendLog {
         }
     }
 
-    /// Tells each other member how many of its segments the ACK for place `order` has overtaken.
+    /// Notifies each other member how many of its segments the ACK for position `order` has
+    /// overtaken.
     fn count_overtaken(&mut self, acked: Member, order: u64) {
         let Self { members, suspects, told, since, highest, .. } = self;
         suspects.retain(|&member| {

@@ -1,10 +1,12 @@
-//! What the window of several connections needs beyond that of one.
+//! Additional state of a window that several connections share.
 //!
-//! The window acts as one TCP's would: it falls once for a window of data, whichever members lose
-//! what in it (where it acts as one TCP for each client: once for each); it does not grow on ACKs of
-//! data sent before it fell; where a recovery would glide down ACK by ACK (RFC 6937), the path does,
-//! over the deliveries of all. A member cannot inflate it: duplicate ACKs lower what the member has
-//! in flight instead.
+//! The window acts as one TCP's would.
+//! - It falls back once for a window of data, whichever members have losses in it; if it acts as
+//!   one TCP for each client, once for each.
+//! - It does not grow on ACKs of data sent before the reduction.
+//! - If a recovery would reduce it ACK by ACK (RFC 6937), the path does so, over the deliveries of
+//!   all.
+//! - A member cannot inflate it: duplicate ACKs lower the member's bytes in flight instead.
 
 use super::Path;
 use super::attended::Attention;
@@ -18,27 +20,28 @@ use policy::sharing::{JoinPacing, Sharing, TimerScope};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
-/// Timeouts that a member waits at most for others' ACKs to bring news of what it has outstanding.
+/// Maximum number of timeouts that a member waits for others' ACKs to show something about its
+/// outstanding data.
 const MOST_TIMEOUTS: u64 = 2;
 
-/// What happened to one member and concerns what the others have outstanding.
+/// An event of one member that affects the outstanding data of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upheaval {
-    /// The path's timer ran out, which doubles the timeout so often.
+    /// The path's timer ran out, which doubles the timeout.
     Timeout {
-        /// Doublings in force from now on.
+        /// Number of doublings in force from now on.
         backoff: u32,
     },
-    /// The start-up took back what all had sent.
+    /// The start-up took back the data of all members.
     Retreat,
 }
 
-/// The member that a report is of.
+/// The member that a report is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Its local and remote port.
     pub ports: (u16, u16),
-    /// Whom it is there for.
+    /// The client that it serves.
     pub client: ProxyClient,
 }
 
@@ -51,24 +54,24 @@ impl Origin {
 #[derive(Debug)]
 pub(super) struct Shared {
     sharing: Sharing,
-    /// Connections that hold on to the path, members or not.
+    /// Number of connections that hold the path, members or not.
     users: u32,
-    /// Another connection than the first one has joined.
+    /// True if another connection than the first one has joined.
     is_joined: bool,
-    /// First place, in the order of sending, after the window last fell.
+    /// First position, in the order of sending, after the window's last reduction.
     reduced_at: u64,
-    /// First place after it last fell by a timeout.
+    /// First position after its last reduction by a timeout.
     timed_out_at: u64,
-    /// The local and remote port of the connection on whose losses it last fell.
+    /// The local and remote port of the connection whose losses caused the last reduction.
     reduced_by: Option<(u16, u16)>,
-    /// Where each client loses its own part of the window.
+    /// Present if each client loses only its own part of the window.
     epochs: Option<Epochs>,
-    /// The window glides down to the threshold.
+    /// Present while the window is reduced gradually to the threshold.
     glide: Option<Prr>,
-    /// Bytes that the last ACK took out of flight, until something is sent.
+    /// Bytes that the last ACK removed from flight, until something is sent.
     left_by_ack: u64,
     upheaval: Option<Upheaval>,
-    /// Sending is spaced from this place on, because no ACKs clocked it.
+    /// Position from which on sending is spaced, because no ACKs clocked it.
     paced_since: Option<u64>,
 }
 
@@ -89,18 +92,19 @@ impl Shared {
         }
     }
 
-    /// First place after the window, or the part of `client` in it, last fell.
+    /// Returns the first position after the last reduction of the window, or of the part of
+    /// `client` in it.
     fn reduced_at(&self, client: ProxyClient) -> u64 {
         self.epochs.as_ref().map_or(self.reduced_at, |epochs| epochs.of(client))
     }
 
-    /// The window may rise again as if it had not fallen for `client`.
+    /// Lets the window rise again as if there was no reduction for `client`.
     fn forget_reduction(&mut self, client: ProxyClient) {
         (self.reduced_at, self.reduced_by, self.glide) = (0, None, None);
         self.forget_client(client);
     }
 
-    /// The parts of all clients have fallen.
+    /// Notes a reduction of all clients' parts.
     fn on_whole_reduced(&mut self, next: u64) {
         if let Some(epochs) = &mut self.epochs {
             epochs.on_whole_reduced(next);
@@ -122,9 +126,9 @@ impl Shared {
 }
 
 impl Path {
-    /// From now on several connections may share the path.
+    /// Makes the path shareable by several connections from now on.
     pub fn share(&mut self, sharing: Sharing) {
-        // The agent's start-ups know the events of one connection.
+        // The agent's start-ups know the events of one connection only.
         self.attention = Attention::default();
         self.note_spacing();
         match &mut self.shared {
@@ -136,24 +140,25 @@ impl Path {
         }
     }
 
-    /// Several connections may share it, or repair losses as if they did.
+    /// Returns true if several connections may share it, or repair losses as if they did.
     #[inline]
     pub const fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Another connection than the first one has joined it, whether any is left or not: its bytes are not those of one connection.
+    /// Returns true if another connection than the first one has joined it, even if all have left:
+    /// its bytes are not those of one connection.
     pub fn has_been_joined(&self) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.is_joined)
     }
 
-    /// At present several hold on to it.
+    /// Returns true if several connections hold it at present.
     #[inline]
     pub fn has_several_users(&self) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.users > 1)
     }
 
-    /// A connection holds on to the path, whose own one, `before`, it leaves.
+    /// Lets a connection hold the path; it leaves its own one, `before`.
     pub fn adopt(&mut self, before: &Self) {
         if let Some(shared) = &mut self.shared {
             shared.users += 1;
@@ -166,41 +171,43 @@ impl Path {
         }
     }
 
-    /// A connection lets go of the path; true if it was the last.
+    /// Lets a connection release the path; returns true if it was the last.
     pub fn drop_user(&mut self) -> bool {
         let Some(shared) = &mut self.shared else { return true };
         shared.users -= 1;
         shared.users == 0
     }
 
-    /// Bytes that the window has room for.
+    /// Returns the room of the window, bytes.
     pub fn room(&self) -> u64 {
         self.window.usable().saturating_sub(self.in_flight)
     }
 
-    /// True if a segment of this place, of a connection for `client`, was sent before the window last
-    /// fell for it: its loss, or growth for its arrival, belongs to the window before.
+    /// Returns true if a segment at this position, of a connection for `client`, was sent before
+    /// the window's last reduction for it. Then its loss, or growth for its delivery, concerns the
+    /// window before.
     pub fn is_before_reduction(&self, client: ProxyClient, order: u64) -> bool {
         self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at(client))
     }
 
-    /// True if an ACK for the segment of place `order` does not make the window grow, because it has
-    /// overtaken another member's segment ([`crate::path::Overtaken::Lost`]). `lowest`: the place of
-    /// its own lowest segment, before the ACK.
+    /// Returns true if an ACK for the segment at position `order` does not make the window grow,
+    /// because it has overtaken another member's segment ([`crate::path::Overtaken::Lost`]).
+    /// `lowest`: the position of its own lowest segment, before the ACK.
     pub fn withholds_growth(&mut self, order: u64, lowest: Option<u64>) -> bool {
         self.log().is_some_and(|log| log.withholds_growth(order, lowest))
     }
 
-    /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
-    /// window of data. After a timeout another lowers it again only for what was sent since.
+    /// Returns true if a loss of the segment at this position may reduce the window: there was no
+    /// reduction for that window of data yet. After a timeout another one reduces it again only for
+    /// segments sent since.
     fn admits_reduction(&self, client: ProxyClient, order: u64, timeout: bool) -> bool {
         self.shared.as_ref().is_none_or(|shared| {
             order >= if timeout { shared.timed_out_at } else { shared.reduced_at(client) }
         })
     }
 
-    /// Applies what the recovery of `member` found: of what it says of the window only that it shall
-    /// fall, or was lowered in vain. `order`: the place of its lowest outstanding segment.
+    /// Applies the recovery report of `member`, as far as it concerns the shared window: a
+    /// reduction, or its undo. `order`: the position of its lowest outstanding segment.
     pub fn on_member_report(
         &mut self,
         report: &Report,
@@ -225,7 +232,7 @@ impl Path {
         }
     }
 
-    /// Lowers the window for what a connection for `client` lost, or saw marked.
+    /// Reduces the window for a loss or an ECN mark of a connection for `client`.
     pub fn reduce_for(
         &mut self,
         client: ProxyClient,
@@ -243,7 +250,8 @@ impl Path {
         }
     }
 
-    /// While the window still glides down for one client, another takes its part of what will be left.
+    /// Returns the event with the window at the end of a gradual reduction for one client: another
+    /// client takes its part of that.
     fn where_glide_ends(&self, event: &CongestionEvent) -> CongestionEvent {
         let by_client = |shared: &Shared| shared.glide.is_some() && shared.epochs.is_some();
         if event.timeout || !self.shared.as_deref().is_some_and(by_client) {
@@ -255,7 +263,7 @@ impl Path {
         CongestionEvent { flight_size, usable_window, ..*event }
     }
 
-    /// Notes that the window falls.
+    /// Notes a reduction of the window.
     pub(super) fn on_shared_reduction(&mut self, timeout: bool) {
         let next = self.next_order();
         if let Some(shared) = &mut self.shared {
@@ -269,16 +277,17 @@ impl Path {
         }
     }
 
-    /// A client has no connection on the path any more.
+    /// Forgets a client that has no connection on the path any more.
     pub fn forget_client(&mut self, client: ProxyClient) {
         if let Some(shared) = &mut self.shared {
             shared.forget_client(client);
         }
     }
 
-    /// An ACK of any member, for the segment of place `arrived`, once what it changes in flight is
-    /// booked: the window glides on, ends its glide when what was sent after it fell arrives; ACKs
-    /// clock sending again. `clean`: the cumulative acknowledgement moved.
+    /// Handles an ACK of any member, for the segment at position `arrived`, after its change of
+    /// bytes in flight is booked. The window's gradual reduction continues, and ends when a segment
+    /// sent after its start is acknowledged. Once a segment of a spaced first window is
+    /// acknowledged, ACKs clock sending as before. `clean`: the cumulative acknowledgement moved.
     pub fn on_member_ack(&mut self, sample: &AckSample, arrived: Option<u64>, clean: bool) {
         let fell_at = self.shared.as_ref().map_or(0, |shared| shared.reduced_at);
         let over = arrived.is_some_and(|order| order >= fell_at);
@@ -297,12 +306,13 @@ impl Path {
         }
     }
 
-    /// Over what the first window of a member that joins is spread; none if it is not.
+    /// Returns the time over which the first window of a member that joins is spread; `None` if it
+    /// is not.
     fn join_round_trip(&self) -> Option<Duration> {
         let rtt = match self.shared.as_ref()?.sharing.joins {
             JoinPacing::Off => return None,
             JoinPacing::Smoothed => self.rtt.srtt(),
-            // Before the first sample what is remembered stands.
+            // The remembered value counts until there is a sample.
             JoinPacing::Lowest => self.rtt.min_rtt().min(self.rtt.srtt()),
         };
         Some(rtt).filter(|rtt| *rtt != Duration::ZERO)
@@ -324,19 +334,20 @@ impl Path {
         }
     }
 
-    /// Bytes that the ACK at hand took out of flight: they count in what is halved for a loss that it
-    /// tells of, on whichever connection (RFC 5681 §3.2 step 2: what was outstanding).
+    /// Returns the bytes that the current ACK removed from flight. They are part of the flight that
+    /// is halved for a loss that the ACK reports, on any connection (RFC 5681 §3.2 step 2:
+    /// outstanding data).
     pub fn left_by_ack(&self) -> u64 {
         self.shared.as_ref().map_or(0, |shared| shared.left_by_ack)
     }
 
-    /// ACKs of other members have come since then.
+    /// Returns true if there were ACKs of other members since then.
     pub fn has_news_since(&self, then: Instant) -> bool {
         self.has_several_users() && self.last_acked.is_some_and(|last| last > then)
     }
 
-    /// A member's retransmission timer has run out for the segment `head`. Where the timer is the
-    /// path's, answers until when ACKs of others put it off.
+    /// Handles a member's expired retransmission timer for the segment `head`. If the timer is the
+    /// path's, returns until when ACKs of others postpone it.
     pub fn put_off_timeout(
         &self,
         now: Instant,
@@ -351,8 +362,8 @@ impl Path {
         (due > now).then_some(due)
     }
 
-    /// A timeout happens, `backoff` doublings being in force from now on: where the timer is the path's
-    /// and no ACK of others came all the time, to all members.
+    /// Applies a timeout, with `backoff` doublings in force from now on. If the timer is the path's
+    /// and there was no ACK of others all the time, it concerns all members.
     pub fn on_member_timeout(&mut self, now: Instant, backoff: u32) {
         let silent = self.last_acked.is_none_or(|last| now >= last + self.rtt.rto(backoff - 1));
         if let Some(shared) = &mut self.shared
@@ -363,7 +374,7 @@ impl Path {
         }
     }
 
-    /// The start-up takes back what all members sent.
+    /// Notes that the start-up takes back the data of all members.
     pub(super) fn on_shared_retreat(&mut self) {
         self.on_shared_reduction(false);
         let next = self.next_order();
@@ -373,14 +384,15 @@ impl Path {
         }
     }
 
-    /// What has just happened to all members.
+    /// Takes the last event that concerns all members.
     pub fn take_upheaval(&mut self) -> Option<Upheaval> {
         self.shared.as_mut()?.upheaval.take()
     }
 
-    /// A member is about to send its first data, and no other has any to send. Its share of the
-    /// window would leave in one burst: where the scheme wants it, what is sent is spread over a round
-    /// trip until ACKs of it come (Eggert, Heidemann & Touch 2000 §3.1).
+    /// Spaces the first window of a member that joins. It is about to send its first data, and no
+    /// other member has any to send, so its share of the window would be one burst. If the scheme
+    /// wants it, this data is spread over a round trip until its ACKs arrive (Eggert, Heidemann &
+    /// Touch 2000 §3.1).
     pub fn pace_first_window(&mut self) {
         let next = self.next_order();
         let Some(rtt) = self.join_round_trip().filter(|_| self.begun) else { return };

@@ -1,26 +1,26 @@
-//! How a path's first start-up went, for whoever compares start-ups.
+//! The report of a path's first start-up, for comparisons of start-ups.
 
 use super::usage::PathBytes;
 use units::Instant;
 
-/// What ended a start-up.
+/// The event that ended a start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartUpExit {
-    /// The start-up itself: it found the rate or the window that it looked for, or reached
+    /// The start-up itself: it found the rate or the window that it looked for, or was at
     /// `ssthresh`.
     Completed,
-    /// A loss that duplicate ACKs, SACK or RACK told of.
+    /// A loss that duplicate ACKs, SACK or RACK reported.
     Loss,
     /// A retransmission timeout.
     Timeout,
     /// An ECN mark.
     Ecn,
-    /// It took back what it had sent.
+    /// It fell back: it took back what it had sent.
     Retreat,
 }
 
 impl StartUpExit {
-    /// A short name for tables.
+    /// Returns a short name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -32,28 +32,29 @@ impl StartUpExit {
     }
 }
 
-/// The first start-up of a path, as far as it has got: from the first segment, a SYN included, until
+/// The first start-up of a path, so far. It lasts from the first segment, a SYN included, until
 /// congestion avoidance answers an ACK for the first time (Hu & Steenkiste 2003 §4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartUpReport {
-    /// When it ended.
+    /// Time at which it ended.
     pub ended_at: Option<Instant>,
-    /// What ended it, known as soon as that happens: recovery, and slow start after a timeout, come
-    /// before `ended_at`.
+    /// The event that ended it, known at once: recovery, and slow start after a timeout, are before
+    /// `ended_at`.
     pub exit: Option<StartUpExit>,
-    /// Segments sent in it, retransmissions included.
+    /// Number of segments sent in it, retransmissions included.
     pub segments: u64,
-    /// Segments sent again before all that was sent in it was acknowledged.
+    /// Number of segments retransmitted before all that was sent in it was acknowledged.
     pub retransmitted: u64,
-    /// Bytes sent in it, each counted once.
+    /// Bytes sent in it, without retransmissions.
     pub sent: u64,
     /// Bytes acknowledged in it.
     pub acked: u64,
 }
 
 impl StartUpReport {
-    /// Where the window ends that a start-up that found its own end leaves: what was sent in it, and as much again
-    /// as was outstanding then. An offset in the path's bytes; none before the end, or if a loss or mark brought it.
+    /// Returns the end of the window that a start-up left when it found its own end: the bytes sent
+    /// in it, and as many more as were outstanding then. It is an offset in the path's bytes;
+    /// `None` before the end, or if a loss or mark ended it.
     pub fn window_end(&self) -> Option<u64> {
         let found = self.ended_at.is_some() && self.exit == Some(StartUpExit::Completed);
         found.then(|| self.sent + self.sent.saturating_sub(self.acked))
@@ -71,7 +72,7 @@ pub(super) struct StartUpMeter {
 enum Stage {
     #[default]
     UnderWay,
-    /// Over; what it sent is not all acknowledged.
+    /// The start-up is over; some of its data is not acknowledged.
     Draining,
     Closed,
 }
@@ -81,13 +82,13 @@ impl StartUpMeter {
         &self.report
     }
 
-    /// There is something to be noted when segments leave.
+    /// Returns true if sent segments must be noted.
     #[inline]
     pub(super) fn watches_segments(&self) -> bool {
         self.stage != Stage::Closed
     }
 
-    /// A segment leaves on a path of which `acked_total` bytes are acknowledged.
+    /// Notes a segment sent on a path of which `acked_total` bytes are acknowledged.
     #[cold]
     pub(super) fn on_sent(&mut self, retransmission: bool, acked_total: u64) {
         match self.stage {
@@ -100,7 +101,7 @@ impl StartUpMeter {
         }
     }
 
-    /// What may be the end of the start-up; only the first counts.
+    /// Notes an event that may end the start-up; only the first counts.
     pub(super) fn on_exit(&mut self, exit: StartUpExit) {
         if self.stage == Stage::UnderWay {
             self.report.exit.get_or_insert(exit);
@@ -112,7 +113,7 @@ impl StartUpMeter {
         self.stage == Stage::UnderWay
     }
 
-    /// Congestion avoidance answers an ACK.
+    /// Notes that congestion avoidance answers an ACK.
     #[cold]
     pub(super) fn on_avoidance(&mut self, now: Instant, path: PathBytes) {
         self.report.ended_at = Some(now);
@@ -130,16 +131,16 @@ mod tests {
     fn the_first_end_counts_and_losses_until_all_is_acknowledged() {
         let mut meter = StartUpMeter::default();
         let at = Instant::from_nanos(5);
-        // Three segments, one again after a loss; a timeout later is not what ended it.
+        // Three segments are sent, one again after a loss; a later timeout did not end it.
         for retransmission in [false, false, false, true] {
             meter.on_sent(retransmission, 0);
         }
         meter.on_exit(StartUpExit::Loss);
         meter.on_exit(StartUpExit::Timeout);
-        // 3000 bytes sent, 2000 acknowledged when avoidance begins.
+        // 3000 bytes are sent, 2000 acknowledged when avoidance begins.
         meter.on_avoidance(at, PathBytes { sent: 3000, acked: 2000, in_flight: 1000 });
         meter.on_sent(true, 2000);
-        // All of it is acknowledged: what is sent again now was sent later.
+        // All of it is acknowledged, so this retransmission is of later data.
         meter.on_sent(true, 3000);
         let expected = StartUpReport {
             ended_at: Some(at),
@@ -154,7 +155,8 @@ mod tests {
         assert!(!meter.watches_segments());
     }
 
-    /// 3000 bytes sent and 1000 acknowledged are a window of 2000, which is sent again by 5000.
+    /// 3000 bytes sent and 1000 acknowledged are a window of 2000. The next window's worth is sent
+    /// by 5000.
     #[test]
     fn the_window_that_it_leaves_is_what_was_outstanding_at_its_own_end() {
         let mut meter = StartUpMeter::default();

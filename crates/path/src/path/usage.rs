@@ -1,52 +1,52 @@
-//! Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1).
+//! Records whether the window, rather than the application, limited sending lately (RFC 7661 §4.1).
 //!
-//! Linux's rule is that since 6.1 (`tcp_cwnd_validate`): once the window has limited, it counts as
-//! the limit until all that was sent by then is acknowledged. An ACK after which nothing is sent says
-//! nothing of the application (`tcp_write_xmit`). QUIC's is what held data back last: with the
-//! window, the pacer counts.
+//! Linux's rule is that since 6.1 (`tcp_cwnd_validate`): once the window has been the limit, it
+//! counts as the limit until all data sent by then is acknowledged. An ACK after which nothing is
+//! sent shows nothing about the application (`tcp_write_xmit`). QUIC's rule is the last cause that
+//! held data back: the pacer counts as well as the window.
 
 use policy::config::WindowValidation;
 
 /// Bytes of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PathBytes {
-    /// Ever sent for the first time.
+    /// Bytes sent for the first time, ever.
     pub(super) sent: u64,
-    /// Ever acknowledged cumulatively.
+    /// Bytes acknowledged cumulatively, ever.
     pub(super) acked: u64,
     pub(super) in_flight: u64,
 }
 
-/// The reason why a path sends nothing more for now.
+/// The reason why a path currently sends no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendLimit {
     /// Data waits, and the window has no room for it.
     Window,
-    /// Data waits for the time that the pacer gives it.
+    /// Data waits for its pacing time.
     Pacer,
-    /// No data waits, or another rule than window and pacer holds it back.
+    /// No data waits, or another rule than window and pacer prevents sending.
     Application,
 }
 
 impl SendLimit {
-    /// [`SendLimit::Window`] if the window is the reason, else [`SendLimit::Application`].
+    /// Returns [`SendLimit::Window`] if the window is the reason, else [`SendLimit::Application`].
     #[inline]
     pub const fn window_if(is_window: bool) -> Self {
         if is_window { Self::Window } else { Self::Application }
     }
 }
 
-/// What is known of the use of the window.
+/// State about the use of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUsage {
-    /// The rule.
+    /// The rule of validation.
     pub(super) validation: WindowValidation,
-    /// Most that was in flight since the window was no limit, bytes.
+    /// Largest number of bytes in flight since the window was no limit.
     pub(super) max_in_flight: u64,
     pub(super) limited: bool,
-    /// What had been sent, of the path, when that was noted: with its acknowledgement it is old.
+    /// Bytes of the path sent when that was noted: once they are acknowledged it is old.
     round_end: u64,
-    /// Bytes of the path that had been sent when sending last stopped.
+    /// Bytes of the path sent when sending last stopped.
     sent_before: u64,
 }
 
@@ -55,13 +55,13 @@ impl WindowUsage {
         Self { validation, ..Self::default() }
     }
 
-    /// Notes what ended sending, and the bytes of the path at that time. `is_full`: the window has
-    /// no room for a full segment.
+    /// Notes the cause that ended sending, and the bytes of the path at that time. `is_full`: the
+    /// window has no room for a full segment.
     #[inline]
     pub(super) fn note(&mut self, limit: SendLimit, path: PathBytes, is_full: bool) {
         match self.validation {
             WindowValidation::Quic => self.limited = limit != SendLimit::Application,
-            // Linux asks the window alone: what the pacer delays may still fill it.
+            // Linux only considers the window: data that the pacer delays may still fill it.
             _ if limit == SendLimit::Pacer => {}
             _ => {
                 let has_sent = path.sent > self.sent_before;
@@ -95,9 +95,9 @@ mod tests {
         PathBytes { sent, acked, in_flight }
     }
 
-    /// In segments: the window of 10 has limited when 10 were sent. Then 12 are in flight, limited
-    /// by the application. Until the tenth is acknowledged, the window is still known to have been
-    /// the limit (before Linux 6.1 it was forgotten).
+    /// All numbers are segments: the window of 10 was the limit when 10 were sent. Then 12 are in
+    /// flight, limited by the application. Until the tenth is acknowledged, the window still counts
+    /// as the limit (before Linux 6.1 it did not).
     #[test]
     fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(usage.max_in_flight, 5);
     }
 
-    /// A limit that is met again counts from there: until the fourteenth is acknowledged, not the
-    /// tenth. That shows when the fifteenth leaves.
+    /// A limit that occurs again counts from there: until the fourteenth is acknowledged, not the
+    /// tenth. That shows when the fifteenth is sent.
     #[test]
     fn a_limit_met_again_lasts_longer() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
@@ -124,9 +124,9 @@ mod tests {
         assert!(!usage.limited);
     }
 
-    /// Linux asks where something was sent or the window is full (`tcp_write_xmit`). Of a window of
-    /// 10, 10 leave, then 2 more: all 12 are acknowledged while the window is known to have been
-    /// the limit. Another segment then clears that.
+    /// Linux checks if something was sent or the window is full (`tcp_write_xmit`). With a window
+    /// of 10, 10 are sent, then 2 more: all 12 are acknowledged while the window counts as the
+    /// limit. Another segment then clears that.
     #[test]
     fn an_ack_after_which_nothing_is_sent_keeps_the_limit() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
@@ -140,8 +140,8 @@ mod tests {
         assert!(!usage.limited);
     }
 
-    /// Data that fills the window exactly: no more waits, and as many packets are in flight as the
-    /// window has. Where nothing waits or was sent, `tcp_write_xmit` is not called at all.
+    /// Data fills the window exactly: no more waits, and as many packets are in flight as the
+    /// window has. If nothing waits or was sent, `tcp_write_xmit` is not called at all.
     #[test]
     fn a_window_filled_exactly_is_the_limit() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
     }
 
-    /// A window that was the limit, and is not when the next ACK arrives, has no reason to grow
+    /// If the window was the limit, and is not when the next ACK arrives, it has no reason to grow
     /// (RFC 9002 §7.8).
     #[test]
     fn by_the_rule_of_quic_a_limit_does_not_last() {

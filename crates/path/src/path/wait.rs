@@ -1,19 +1,20 @@
-//! How late a segment leaves that had to wait for the pacer.
+//! The delay of a segment that had to wait for the pacer.
 
 use units::{Duration, Instant};
 
-/// What was last asked of the pacer. Timers of real hosts are late; that of a simulated one is not, so nothing here
-/// happens there.
+/// State of the last question to the pacer. Timers of real hosts are late; a simulated one is not,
+/// so in simulation this has no effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wait {
-    /// When what waits may go.
+    /// Time at which the waiting segment may be sent.
     due: Option<Instant>,
     asked: Instant,
     late: Duration,
 }
 
 impl Wait {
-    /// The pacer was asked whether a segment may leave now, and said when (`None`: now).
+    /// Notes that the pacer was asked whether a segment may be sent now, and its answer (`None`:
+    /// now).
     pub(super) fn on_asked(&mut self, now: Instant, release: Option<Instant>) {
         if now != self.asked {
             (self.asked, self.late) = (now, Duration::ZERO);
@@ -26,7 +27,7 @@ impl Wait {
         }
     }
 
-    /// A segment leaves: how late. What leaves with it at the same moment is not.
+    /// Returns the delay of a segment that is sent. Further segments at the same moment have none.
     pub(super) fn end(&mut self, now: Instant) -> Duration {
         let late = std::mem::take(&mut self.late);
         if self.asked == now { late } else { Duration::ZERO }
@@ -47,12 +48,12 @@ mod tests {
     fn late_is_what_waited_for_the_pacer_and_no_more() {
         let mut wait = Wait::default();
         wait.on_asked(at(100), Some(at(500)));
-        // Asked twice at the same moment, as a member of a path and as a connection.
+        // The pacer is asked twice at the same moment, as a member of a path and as a connection.
         wait.on_asked(at(520), None);
         wait.on_asked(at(520), None);
         assert_eq!(wait.end(at(520)), LATE);
         assert_eq!(wait.end(at(520)), Duration::ZERO, "the next one has not waited");
-        // Nothing was to be sent when it might: what comes later is not late.
+        // Nothing waited when it was permitted: a later segment is not late.
         wait.on_asked(at(600), Some(at(900)));
         wait.on_asked(at(920), None);
         wait.on_asked(at(5000), None);

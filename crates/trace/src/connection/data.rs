@@ -1,4 +1,4 @@
-//! What data does: to the sender that sent it, and to the transfer that it belongs to.
+//! Handles data: updates the sender that sent it, and the transfer that it is a part of.
 
 use super::{Digesting, Side, TracedConnection};
 use crate::half::Late;
@@ -11,11 +11,12 @@ use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
 
-/// More bytes in a row are missing where the capture has stopped for a while.
+/// Longest run of missing bytes that is taken for loss, bytes. After a longer one the capture had
+/// stopped for a while.
 const MOST_MISSED: u64 = 1 << 20;
 
 impl TracedConnection {
-    /// The segment has data, or ends the stream.
+    /// Handles a segment that has data or ends the stream.
     pub(super) fn on_data<S: TraceSink>(
         &mut self,
         side: Side,
@@ -24,7 +25,7 @@ impl TracedConnection {
     ) {
         let start = self.halves[side].data_start(segment);
         if self.is_blind_to(1 - side) {
-            // Nothing would ever acknowledge it.
+            // No ACK of it would be captured.
             return self.on_unanswered(side, segment, start, with);
         }
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
@@ -32,7 +33,7 @@ impl TracedConnection {
             return;
         }
         if self.halves[side].has_late() {
-            // Answers come a little sooner than the lag of the handshake.
+            // Answers are a little earlier than the lag of the handshake.
             self.deliver(side, segment.at + self.lag(side) / 8, with);
         }
         if segment.has(Flags::FIN) {
@@ -62,8 +63,8 @@ impl TracedConnection {
             self.pass(segment.at, Passage::Probed, with);
         }
         if digest.fresh > 0 && !digest.overtaken {
-            // What the capture has missed before it belongs to the stream, too: behind the place of a loss that is all that
-            // tells of the lost bytes, and what was overtaken comes later.
+            // The missing bytes before it are a part of the stream, too. If they were lost, only a
+            // gap in the sequence numbers shows them; if they were overtaken, they follow later.
             let missed = if digest.unseen < MOST_MISSED { digest.unseen } else { 0 };
             let data_end = end - u64::from(segment.has(Flags::FIN));
             let data = PassingData { bytes: digest.fresh + missed, tls: segment.tls };
@@ -99,8 +100,8 @@ impl TracedConnection {
         }
     }
 
-    /// `side` has sent `data` for the first time, up to `end`: of a response, or of a request,
-    /// which the server has a lag later.
+    /// `side` has sent `data` for the first time, up to `end`: a part of a response, or of a
+    /// request, which the server has a lag later.
     fn on_fresh<S: TraceSink>(
         &mut self,
         side: Side,
@@ -125,7 +126,7 @@ impl TracedConnection {
         self.halves[self.server()].push_late(late);
     }
 
-    /// The server has sent new data that ends at `end`.
+    /// Reports new data of the server that ends at `end`.
     fn tell_sent<S: TraceSink>(
         &self,
         at: Instant,
@@ -140,7 +141,7 @@ impl TracedConnection {
         }
     }
 
-    /// Has the sender of `side` digest its data.
+    /// Lets the sender of `side` digest its data.
     fn digest_data<S: TraceSink>(
         &mut self,
         side: Side,
@@ -168,7 +169,7 @@ impl TracedConnection {
         })
     }
 
-    /// Data of a side whose ACKs are not captured.
+    /// Handles data of a side whose ACKs are not captured.
     fn on_unanswered<S: TraceSink>(
         &mut self,
         side: Side,
@@ -186,8 +187,8 @@ impl TracedConnection {
         if bytes > 0 {
             with.sink.on_request(&self.told(side), segment.at, bytes);
             if is_amid {
-                // The first packet of a connection that was open before: its server has not had the
-                // time to answer.
+                // It is the first packet of a connection that was open before, so its server has
+                // not had the time to answer.
                 let data = PassingData { bytes, tls: segment.tls };
                 self.pass(segment.at, Passage::Request(data), with);
             }
@@ -208,7 +209,7 @@ impl TracedConnection {
         if side != self.server() && again.len > 0 {
             self.pass_upload(side, again.at, Passage::again(again));
         }
-        // Away from the server nobody sees whether a request reaches it.
+        // If the capture is not at the server, it does not show whether a request got there.
         let lag = self.place.to_server;
         if side != self.server() && again.len > 0 && !lag.is_zero() {
             self.pass(again.at + lag, Passage::AskedAgain, with);

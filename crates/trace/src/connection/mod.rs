@@ -1,7 +1,9 @@
-//! One connection: its two directions, its handshake, and what a segment does to both of its senders.
+//! One connection: its two directions, its handshake, and the effect of a segment on both of its
+//! senders.
 //!
-//! Here are its life and its ACKs; `opening` has its handshake, `data` what data does, `ordinary`
-//! what most segments are, `predicted` the sender whose data is not captured.
+//! This module has its lifetime and its ACKs. `opening` has the handshake, `data` the handling of
+//! data, `ordinary` the fast path for most segments, and `predicted` the sender whose data is not
+//! captured.
 
 mod data;
 mod numbers;
@@ -35,38 +37,38 @@ pub(crate) struct Digesting<'a, S> {
     pub(crate) sink: &'a mut S,
 }
 
-/// A connection under way.
+/// An open connection.
 pub(crate) struct TracedConnection {
     pub(crate) number: u64,
     pub(crate) ends: [TcpEnd; 2],
-    /// The server is the end that did not send the first packet.
+    /// True if the server is the end that did not send the first packet.
     second_serves: bool,
     began: Instant,
     pub(crate) last: Instant,
-    /// The handshake was completed by an ACK of the SYN-ACK.
+    /// Time at which an ACK of the SYN-ACK completed the handshake.
     opened: Option<Instant>,
     fast_open: FastOpenTrial,
-    /// The first packet, while it decides alone which end is the server's.
+    /// The first packet, while it alone decides which end is the server's.
     first: Option<Box<Observed>>,
     halves: [Half; 2],
     tallies: [Counts; 2],
     meter: TransferMeter,
-    /// Where the time of a large request goes, until it is answered.
+    /// Meter of the time of a large request, until it is answered.
     upload: Option<Box<TransferMeter>>,
     place: Place,
     copies: u64,
     /// Offsets one past the FIN of each side; 0 before it was sent.
     fins: [u64; 2],
     fins_acked: [bool; 2],
-    /// The side that has reset it, and when.
+    /// The side that has reset it, and the time of the reset.
     reset: Option<(Side, Instant)>,
-    /// Nothing more is to come.
+    /// True if no more packets are expected.
     pub(crate) is_over: bool,
 }
 
 impl TracedConnection {
-    /// A connection whose first packet is `segment`; `server`: which end of it is the server's, if
-    /// no handshake shows it.
+    /// Creates a connection whose first packet is `segment`; `server`: the server's end, if no
+    /// handshake shows it.
     pub(crate) fn new(number: u64, segment: &Observed, server: Option<Side>) -> Self {
         let ends = [segment.source, segment.destination];
         Self {
@@ -91,19 +93,19 @@ impl TracedConnection {
         }
     }
 
-    /// True if `segment`, a SYN, opens another connection than this one.
+    /// Returns true if `segment`, a SYN, opens another connection than this one.
     pub(crate) fn is_replaced_by(&self, side: Side, segment: &Observed) -> bool {
         let is_new = self.halves[side].origin().is_some_and(|origin| origin != segment.seq);
         segment.has(Flags::SYN) && !segment.has(Flags::ACK) && is_new
     }
 
-    /// The server's end. It comes from a bool, so that no index by it has to be checked.
+    /// Returns the server's end. It derives from a bool, so that no index by it has to be checked.
     #[inline]
     fn server(&self) -> Side {
         usize::from(self.second_serves)
     }
 
-    /// The reason of its end, if it ended.
+    /// Returns the reason of its end, if it ended.
     pub(crate) fn end(&self) -> Option<TraceEnd> {
         let end = match self.reset {
             Some((side, _)) if side == self.server() => TraceEnd::ResetByServer,
@@ -121,7 +123,7 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
-        // No index by it has to be checked.
+        // The mask makes bounds checks unnecessary.
         let side = side & 1;
         if with.config.acks_only && side == self.server() {
             return;
@@ -131,7 +133,8 @@ impl TracedConnection {
             return;
         }
         if segment.at.saturating_since(self.last) > with.config.park_after {
-            // Whether others' packets have made the engine look for idle connections must not matter.
+            // The result must not depend on whether packets of other connections have made the
+            // engine look for idle ones.
             self.park(with);
         }
         self.last = segment.at;
@@ -140,7 +143,7 @@ impl TracedConnection {
         }
     }
 
-    /// Digests a segment from `side` that was not captured before, whatever it is.
+    /// Digests a segment from `side` that was not captured before, on the slow path.
     #[inline(never)]
     fn on_any<S: TraceSink>(
         &mut self,
@@ -154,7 +157,7 @@ impl TracedConnection {
             self.reconsider_server(side, segment, with);
         }
         if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
-            // It is captured after all.
+            // The sender is captured after all.
             self.run_predictor(side, true, with);
             self.halves[side].predictor = None;
         }
@@ -179,11 +182,12 @@ impl TracedConnection {
             self.on_ack(side, segment, with);
         }
         if segment.has(Flags::SYN) && side != self.server() {
-            // Data of a SYN counts once the server has taken it.
+            // Data of a SYN counts once the server has accepted it.
         } else if segment.payload > 0 || segment.has(Flags::FIN) {
             self.on_data(side, segment, with);
         } else if self.halves[side].is_before_next(segment) && self.fins[side] == 0 {
-            // Linux sends keep-alives and probes of a shut window so: without payload, one behind.
+            // Linux sends keep-alives and probes of a shut window like this: without payload, one
+            // byte behind.
             self.tallies[side].rare().probes += 1;
             if side == self.server() {
                 self.pass(segment.at, Passage::Probed, with);
@@ -192,7 +196,7 @@ impl TracedConnection {
         self.halves[side].note_stamp(segment);
     }
 
-    /// The segment acknowledges what the other side sent.
+    /// Handles an acknowledgement of the other side's data.
     fn on_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -243,7 +247,7 @@ impl TracedConnection {
         self.halves[1 - side].push_late(Late { at, ack, request: PassingData::default() });
     }
 
-    /// An ACK that shows a sender nothing but a window: all is acknowledged.
+    /// Handles an ACK that shows a sender nothing but a window: all is acknowledged.
     fn on_settled_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -259,8 +263,8 @@ impl TracedConnection {
         }
     }
 
-    /// The segment acknowledges what the one before did, to a side without a sender: most of those that carry a
-    /// response do.
+    /// Returns true if the segment repeats the acknowledgement of the one before, to a side without
+    /// a sender. Most segments of a response do.
     #[inline]
     fn repeats(&self, side: Side, segment: &Observed) -> bool {
         self.halves[side].says_the_same(segment)
@@ -268,7 +272,7 @@ impl TracedConnection {
             && self.fins[1 - side] == 0
     }
 
-    /// An ACK for a side without a sender.
+    /// Handles an ACK for a side without a sender.
     fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
         let window = self.offered_window(side, segment);
         self.halves[1 - side].set_quiet_window(window);
@@ -279,19 +283,19 @@ impl TracedConnection {
         }
     }
 
-    /// The window that a segment of `side` offers.
+    /// Returns the window that a segment of `side` offers.
     fn offered_window(&self, side: Side, segment: &Observed) -> u64 {
         let peer = self.halves[1 - side].syn.as_ref().filter(|_| !self.is_blind_to(1 - side));
         self.halves[side].window(segment, peer)
     }
 
-    /// Time from the capture of a packet to its arrival at the host of `side`.
+    /// Returns the time from the capture of a packet to its arrival at the host of `side`.
     fn lag(&self, side: Side) -> Duration {
         if side == self.server() { self.place.to_server } else { self.place.to_client }
     }
 
-    /// The server acknowledges sooner than its handshake did: whatever answered that, its data
-    /// comes from nearer.
+    /// Shortens the lag if the server acknowledges sooner than its handshake did. Another host may
+    /// have answered that, but its data comes from nearer.
     fn shorten_lag(&mut self, una: u64, now: Instant) {
         let client = &self.halves[1 - self.server()];
         if let Some(took) = client.sent_before_ack(una, now)
@@ -301,7 +305,7 @@ impl TracedConnection {
         }
     }
 
-    /// Hands over the packets that have got to the host of `side` by `now`, or are about to.
+    /// Delivers the packets that have got to the host of `side` by `now`, or are about to.
     fn deliver<S: TraceSink>(&mut self, side: Side, now: Instant, with: &mut Digesting<'_, S>) {
         while let Some(late) = self.halves[side].pop_late(now) {
             if let Some(ack) = late.ack {
@@ -313,7 +317,7 @@ impl TracedConnection {
         }
     }
 
-    /// The sender of `side` receives an ACK.
+    /// Passes an ACK to the sender of `side`.
     fn on_arrived_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -350,7 +354,7 @@ impl TracedConnection {
         ack
     }
 
-    /// Something passes that concerns the server's sender.
+    /// Handles an event that concerns the server's sender.
     #[inline(always)]
     fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
         let half = &mut self.halves[self.server()];
@@ -363,8 +367,8 @@ impl TracedConnection {
         }
     }
 
-    /// New data of the client is at the server. The meter knows whether a request begins with it.
-    /// It does not see the requests of an inferred sender.
+    /// Handles new data of the client at the server. The meter knows whether a request begins with
+    /// it. It does not see the requests of an inferred sender.
     fn pass_request<S: TraceSink>(
         &mut self,
         at: Instant,
@@ -380,7 +384,7 @@ impl TracedConnection {
         }
     }
 
-    /// The server answers now. If what the client has sent might have been control frames, the
+    /// Notes that the server answers now. If the client's data might have been control frames, the
     /// answer shows that it was a request.
     pub(super) fn begin_small_request<S: TraceSink>(&self, with: &mut Digesting<'_, S>) {
         if self.meter.may_be_control()
@@ -391,7 +395,7 @@ impl TracedConnection {
         }
     }
 
-    /// Digests what still waits.
+    /// Digests all queued packets.
     pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
         self.run_predictor(self.server(), true, with);
         for side in [1 - self.server(), self.server()] {
@@ -405,7 +409,7 @@ impl TracedConnection {
         }
     }
 
-    /// The outcome of a transfer that the end of the connection cuts off.
+    /// Returns the outcome of a transfer that the end of the connection cuts off.
     fn cut_by(&self) -> TransferEnd {
         match self.reset {
             Some((side, _)) if side == self.server() => TransferEnd::CutByServer,
@@ -414,7 +418,7 @@ impl TracedConnection {
         }
     }
 
-    /// The server, as results name it.
+    /// Returns the server, as results name it.
     pub(crate) fn told_of_server(&self) -> TracedSender {
         self.told(self.server())
     }
@@ -433,9 +437,10 @@ impl TracedConnection {
         self.tallies[side].tally(sender.map_or_else(Misfit::default, |sender| *sender.misfit()))
     }
 
-    /// Makes small what is idle. An answer that pauses for so long is over.
+    /// Compresses an idle connection. An answer that pauses for so long is over.
     pub(crate) fn park<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
-        // Away from the server its last ACKs are still on their way: they end the transfer.
+        // If the capture is not at the server, its last ACKs are still on their way: they end the
+        // transfer.
         for side in [0, 1] {
             if self.halves[side].has_late() {
                 self.deliver(side, self.last + with.config.park_after, with);
@@ -454,7 +459,7 @@ impl TracedConnection {
         }
     }
 
-    /// Reports the connection.
+    /// Returns the report of the connection.
     pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionTrace {
         let (client, server) = (1 - self.server(), self.server());
         ConnectionTrace {
@@ -476,8 +481,8 @@ impl TracedConnection {
     }
 }
 
-/// The server's end by the first packet: the end that gets a SYN or sends a SYN-ACK, else the end
-/// with the lower port.
+/// Returns the server's end by the first packet: the end that gets a SYN or sends a SYN-ACK, else
+/// the end with the lower port.
 fn likely_server(segment: &Observed, named: Option<Side>) -> Side {
     if segment.has(Flags::SYN) {
         usize::from(!segment.has(Flags::ACK))
@@ -486,8 +491,8 @@ fn likely_server(segment: &Observed, named: Option<Side>) -> Side {
     }
 }
 
-/// The first packet has data from the end with the higher port, and nothing but the ports shows
-/// which end is the server's.
+/// Returns true if the first packet has data from the end with the higher port, and only the ports
+/// show which end is the server's.
 fn guesses_server(segment: &Observed, named: Option<Side>) -> bool {
     let is_told = segment.has(Flags::SYN) || named.is_some() || segment.payload == 0;
     !is_told && likely_server(segment, named) == 1

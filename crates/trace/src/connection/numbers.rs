@@ -6,13 +6,13 @@ use capture::Observed;
 use segment::Flags;
 use units::SeqNum;
 
-/// Numbers of one connection are no further from the newest ones: windows of 4 MiB. That two
-/// connections are as near by chance has a probability of one in 500 a direction.
+/// Maximum distance of a connection's sequence numbers from the newest ones: windows of 4 MiB. Two
+/// connections are as near by chance with a probability of one in 500 a direction.
 const NEAR: u32 = 4 << 20;
 
 impl TracedConnection {
-    /// True if a segment from `side` has numbers of this connection: the same ones if it is a SYN,
-    /// else near the newest ones of all directions that are known.
+    /// Returns true if a segment from `side` has numbers of this connection: the same ones if it is
+    /// a SYN, else near the newest ones of all known directions.
     pub(crate) fn has_numbers_of(&self, side: Side, segment: &Observed) -> bool {
         let (own, peer) = (&self.halves[side & 1], &self.halves[1 - (side & 1)]);
         if segment.has(Flags::SYN) && !segment.has(Flags::ACK) {
@@ -27,7 +27,7 @@ impl TracedConnection {
     }
 }
 
-/// True if a number is near the newest one of a direction; `None` if nothing is known of that.
+/// Returns true if a number is near the newest one of a direction; `None` if that is unknown.
 fn is_near(half: &Half, number: SeqNum) -> Option<bool> {
     let newest = half.origin()?.0.wrapping_add(half.high() as u32);
     Some(number.0.wrapping_sub(newest).wrapping_add(NEAR) <= 2 * NEAR)

@@ -1,5 +1,5 @@
-//! The handshake of a connection: its SYNs, which end is the server's, Fast Open, and where the
-//! capture was made.
+//! The handshake of a connection: its SYNs, the server's end, Fast Open, and the position of the
+//! capture.
 
 use super::{Digesting, Side, TracedConnection};
 use crate::fast_open::FastOpenOutcome;
@@ -17,7 +17,7 @@ use units::{Duration, Instant};
 pub(super) struct FastOpenTrial {
     /// Payload of the first SYN that has any.
     data: PassingData,
-    /// The latest SYN has data.
+    /// True if the latest SYN has data.
     is_latest: bool,
     answer: Option<FastOpenOutcome>,
 }
@@ -30,7 +30,7 @@ impl FastOpenTrial {
         }
     }
 
-    /// The server's SYN acknowledges the client's, and what it carries if `takes_data`.
+    /// Notes that the server's SYN acknowledges the client's, and its data if `takes_data`.
     fn on_answer(&mut self, takes_data: bool) {
         if self.data.bytes > 0 && self.answer.is_none() {
             self.answer = Some(match (takes_data, self.is_latest) {
@@ -41,7 +41,7 @@ impl FastOpenTrial {
         }
     }
 
-    /// `None` if no SYN had data.
+    /// Returns the outcome; `None` if no SYN had data.
     pub(super) fn outcome(&self) -> Option<FastOpenOutcome> {
         (self.data.bytes > 0).then(|| self.answer.unwrap_or(FastOpenOutcome::Unanswered))
     }
@@ -84,8 +84,8 @@ impl TracedConnection {
         }
     }
 
-    /// A server that keeps no state has forgotten the connection that seemed to be open, and has
-    /// sent nothing on it: its SYN-ACK has another number.
+    /// Returns true if a server that keeps no state opens the connection again. It has forgotten
+    /// the one that seemed to be open, and has sent nothing on it: its SYN-ACK has another number.
     fn opens_anew(&self, side: Side, segment: &Observed) -> bool {
         let half = &self.halves[side];
         let is_other = half.syn.is_some() && half.origin() != Some(segment.seq);
@@ -99,8 +99,8 @@ impl TracedConnection {
         self.second_serves = server == 1;
     }
 
-    /// The server's SYN-ACK says whether it has taken the data of the client's SYN: then that is
-    /// the request.
+    /// Handles the server's SYN-ACK, which shows whether it has accepted the data of the client's
+    /// SYN: then that is the request.
     fn on_syn_answer<S: TraceSink>(
         &mut self,
         side: Side,
@@ -124,7 +124,7 @@ impl TracedConnection {
         self.pass_request(arrived, data, with);
     }
 
-    /// The ACK of the SYN-ACK opens the connection.
+    /// Opens the connection with the ACK of the SYN-ACK.
     pub(super) fn note_opening(
         &mut self,
         side: Side,
@@ -143,8 +143,8 @@ impl TracedConnection {
         }
     }
 
-    /// A second packet with data comes from the same end, and acknowledges nothing more: only that
-    /// end's packets were captured, and the end that sends data is the server.
+    /// Swaps the ends if a second packet with data is from the same end, and acknowledges nothing
+    /// more. Then only that end's packets were captured, and the end that sends data is the server.
     pub(super) fn reconsider_server<S: TraceSink>(
         &mut self,
         side: Side,
@@ -163,7 +163,7 @@ impl TracedConnection {
         self.last = segment.at;
     }
 
-    /// Round trip of the handshake between the capture and the server.
+    /// Returns the round trip of the handshake between the capture and the server.
     pub(super) fn server_rtt(&self) -> Option<Duration> {
         let [client, server] = [1 - self.server(), self.server()].map(|side| self.halves[side].syn);
         let once = |offer: &Offer| offer.again == 0;
@@ -171,21 +171,22 @@ impl TracedConnection {
         Some(answer.at.saturating_since(syn.at))
     }
 
-    /// Round trip between the capture and the server by the latest SYN before the answer. The
-    /// server may have answered an earlier SYN: then it is even longer.
+    /// Returns the round trip between the capture and the server by the latest SYN before the
+    /// answer. The server may have answered an earlier SYN: then it is even longer.
     fn last_server_rtt(&self) -> Option<Duration> {
         let [client, server] = [1 - self.server(), self.server()].map(|side| self.halves[side].syn);
         let (syn, answer) = client.zip(server)?;
         (answer.at >= syn.last_at).then(|| answer.at.saturating_since(syn.last_at))
     }
 
-    /// Round trip of the handshake between the capture and the client.
+    /// Returns the round trip of the handshake between the capture and the client.
     pub(super) fn client_rtt(&self) -> Option<Duration> {
         let answer = self.halves[self.server()].syn.filter(|offer| offer.again == 0)?;
         Some(self.opened?.saturating_since(answer.at))
     }
 
-    /// Round trip between the capture and the client by the latest answer before its ACK.
+    /// Returns the round trip between the capture and the client by the latest answer before its
+    /// ACK.
     fn last_client_rtt(&self) -> Option<Duration> {
         let answer = self.halves[self.server()].syn?;
         let opened = self.opened?;
@@ -193,7 +194,7 @@ impl TracedConnection {
     }
 }
 
-/// A SYN that was sent before.
+/// Returns the retransmission of a SYN.
 fn syn_again(segment: &Observed) -> Retransmission {
     Retransmission {
         at: segment.at,

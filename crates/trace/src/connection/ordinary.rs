@@ -1,6 +1,7 @@
-//! What most segments are: the next data of a response, and ACKs of it.
+//! The fast path, for most segments: the next data of a response, and ACKs of it.
 //!
-//! Here is what [`TracedConnection::on_any`] does with those, and nothing else. Whatever may be something else is its own.
+//! It does for them exactly what [`TracedConnection::on_any`] does. It leaves any segment that may
+//! be something else to the slow path.
 
 use super::{Digesting, Side, TracedConnection};
 use crate::half::seen_ack;
@@ -12,7 +13,8 @@ use segment::Flags;
 use sender::{Acknowledgement, SackOffsets};
 
 impl TracedConnection {
-    /// Digests the segment if it is an ordinary one. False, and nothing has changed, if it may be something else.
+    /// Digests the segment if it is eligible for the fast path. Returns false, with nothing
+    /// changed, if it may be something else.
     #[inline]
     pub(super) fn on_ordinary<S: TraceSink>(
         &mut self,
@@ -32,7 +34,7 @@ impl TracedConnection {
         })
     }
 
-    /// The server sends the next data of a response.
+    /// Handles the next data of a response, from the server.
     #[inline]
     fn on_next_data<S: TraceSink>(
         &mut self,
@@ -70,7 +72,8 @@ impl TracedConnection {
         true
     }
 
-    /// The client acknowledges a response, more of it or what has arrived behind a hole.
+    /// Handles an ACK of a response from the client: more data acknowledged, or SACK blocks behind
+    /// a hole.
     #[inline]
     fn on_client_ack<S: TraceSink>(
         &mut self,
@@ -100,7 +103,7 @@ impl TracedConnection {
         true
     }
 
-    /// Has the server's sender digest an ACK, if that is all that the segment is.
+    /// Lets the server's sender digest an ACK, if the segment is nothing but an ACK.
     #[inline(always)]
     fn digest_client_ack(&mut self, side: Side, segment: &Observed) -> Option<AckDigest> {
         let server = 1 - side;
@@ -113,12 +116,12 @@ impl TracedConnection {
         if una > self.halves[server].high() || fin > 0 && una >= fin {
             return None;
         }
-        // A plain segment echoes no mark.
+        // A plain segment echoes no congestion mark.
         debug_assert!(!segment.has(Flags::ECE));
         let window = self.offered_window(side, segment);
         let (sender, clock) = self.halves[server].observed_sender()?;
         if sender.outstanding() == 0 {
-            // Where all is acknowledged, an ACK may report nothing but a window.
+            // If everything is acknowledged, an ACK may report nothing but a window.
             return None;
         }
         let window = (una >= sender.una()).then_some(window);
@@ -132,7 +135,7 @@ impl TracedConnection {
         self.digest_sacking_ack(server, seen_ack(segment, una, clock, &sack), window)
     }
 
-    /// As [`TracedConnection::digest_client_ack`], of an ACK with SACK blocks.
+    /// Does the same as [`TracedConnection::digest_client_ack`] for an ACK with SACK blocks.
     #[inline(never)]
     fn digest_sacking_ack(
         &mut self,
@@ -146,7 +149,7 @@ impl TracedConnection {
     }
 }
 
-/// Ordinary segments are digested here, and not by what digests any: tests compare.
+/// Enables the fast path; tests disable it to compare it with the slow path.
 #[cfg(not(feature = "testing"))]
 #[inline(always)]
 const fn shortcuts() -> bool {

@@ -1,4 +1,4 @@
-//! The sender whose data is not captured: predicted from the ACKs of its peer.
+//! The sender whose data is not captured: it is inferred from the ACKs of its peer.
 
 use super::{Digesting, Side, TracedConnection};
 use crate::rebuilt::{PredictedEvent, Predicting, SenderAck};
@@ -6,23 +6,25 @@ use crate::sink::TraceSink;
 use capture::Observed;
 use segment::{Flags, TIMESTAMPS_BYTES};
 
-/// Payload of a full segment without options in a packet of 1500 bytes, where no SYN has told another.
+/// Payload of a full segment without options in a packet of 1500 bytes, for connections whose SYN
+/// was not captured.
 const LIKELY_MSS: u64 = 1460;
 
 impl TracedConnection {
-    /// Nothing that this side sends is captured.
+    /// Returns true if the capture shows no packet of this side.
     pub(super) fn is_blind_to(&self, side: Side) -> bool {
         side == self.server() && self.tallies[side].packets == 0
     }
 
-    /// The peer of `side` sends, and is not captured: it has answered the SYN, or what `side` acknowledges.
+    /// Returns true if the peer of `side` sends but is not captured: it has answered the SYN, or
+    /// `side` acknowledges its data.
     pub(super) fn is_evidently_blind(&self, side: Side, una: u64, acks_only: bool) -> bool {
         let answered = self.halves[side].syn.is_some() && self.opened.is_some();
         let high = self.halves[1 - side].high();
         acks_only || answered || high > 0 && una > high
     }
 
-    /// Begins to predict what the peer of `side` sends, once the handshake is over.
+    /// Starts to infer the data of the peer of `side`, once the handshake is over.
     pub(super) fn predict<S: TraceSink>(
         &mut self,
         side: Side,
@@ -52,7 +54,7 @@ impl TracedConnection {
         self.halves[1 - side].host = self.server() as u8;
     }
 
-    /// An ACK for a sender that is predicted; a request with it.
+    /// Handles an ACK for an inferred sender, and the request in the same segment.
     pub(super) fn on_predicted_ack<S: TraceSink>(
         &mut self,
         side: Side,
@@ -61,8 +63,8 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) {
         let start = self.halves[side].data_start(segment);
-        // A request that goes again, because all that answered it was lost, asks for nothing more. When it came still tells when
-        // the server may have begun to answer.
+        // A retransmitted request asks for nothing more: the client repeats it if its whole answer
+        // was lost. Its time still shows when the server may have started to answer.
         let asked = self.halves[side].fresh_payload(start, segment);
         if let Some(predictor) = &mut self.halves[1 - side].predictor {
             predictor.on_ack(ack);
@@ -73,7 +75,7 @@ impl TracedConnection {
         self.run_predictor(1 - side, false, with);
     }
 
-    /// Lets the predicted sender of `side` go on; `over`: to its end.
+    /// Lets the inferred sender of `side` go on; `over`: to its end.
     pub(super) fn run_predictor<S: TraceSink>(
         &mut self,
         side: Side,

@@ -1,5 +1,5 @@
-//! A request that is large enough to wait for windows and losses: its time has causes as that of a
-//! response has.
+//! A request that is large enough to wait for windows and losses: its time has causes, like that of
+//! a response.
 
 use super::{Side, TracedConnection};
 use crate::transfer::{Passage, PassingData, TransferMeter};
@@ -8,7 +8,7 @@ use capture::Observed;
 use units::Instant;
 
 impl TracedConnection {
-    /// The client sends new data, and its sender is rebuilt.
+    /// Handles new data of the client, whose sender is rebuilt.
     pub(super) fn on_upload(&mut self, side: Side, segment: &Observed, data: PassingData) {
         let at_receiver = self.place.vantage == Vantage::Server;
         let usual = self.place.to_client;
@@ -24,14 +24,14 @@ impl TracedConnection {
         }
     }
 
-    /// Something else concerns the client's sender.
+    /// Handles another event of the client's sender.
     pub(super) fn pass_upload(&mut self, side: Side, at: Instant, passage: Passage) {
         let Some(upload) = &mut self.upload else { return };
         let state = self.halves[side].sender.as_deref_mut().map(|sender| sender.state(at));
         let _ = upload.on_passage(at, passage, state);
     }
 
-    /// The server begins to answer, or never will: the request is over.
+    /// Ends the request: the server begins to answer, or never will.
     pub(super) fn end_upload(&mut self) {
         if let Some(upload) = self.upload.take() {
             self.meter.note_upload(upload.under_way());

@@ -13,55 +13,57 @@ use ring::PrintRing;
 use segment::Flags;
 use units::{Duration, Instant};
 
-/// Packets of one direction among which a copy is looked for.
+/// Number of packets of one direction among which a copy is searched.
 const RECENT: usize = 4;
-/// Copies of one packet are no further apart: what a switch or an interface copies it copies at once.
+/// Maximum time between copies of one packet: a switch or an interface copies a packet at once.
 const COPIED_WITHIN: Duration = Duration::from_micros(200);
-/// The same where packets carry no IP ID, as those of IPv6. Timestamps aside, time alone tells copies of data from retransmissions there.
-/// No sender retransmits before a round trip is over, and paths beyond a data centre take longer than this.
+/// Maximum time between copies of packets without an IP ID, as those of IPv6. Timestamps aside,
+/// only the time distinguishes copies of data from retransmissions there. No sender retransmits
+/// within a round trip, and paths that leave a data centre take longer than this.
 const UNNUMBERED_WITHIN: Duration = Duration::from_micros(100);
-/// Copies of such packets are no further apart than this part of the handshake's round trip, of which later round trips may be a fraction.
+/// The limit for copies without an IP ID is the handshake's round trip divided by this, since later
+/// round trips may be shorter.
 const UNNUMBERED_PART: u64 = 4;
-/// Copies of such packets may be that far apart on any path.
+/// The limit for copies without an IP ID is at least this, on any path.
 const UNNUMBERED_LEAST: Duration = Duration::from_micros(3);
-/// A SYN that comes again so soon is a copy, whatever sends it: timers of SYNs take longer, a
+/// A repeated SYN within this time is a copy, whatever the sender: timers of SYNs take longer, a
 /// second by RFC 6298 §2.1.
 const SYN_COPIED_WITHIN: Duration = Duration::from_millis(100);
 
-/// Whether more than the latest few packets are remembered.
+/// State of the ring, which remembers more than the latest few packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Watch {
-    /// No packet has come.
+    /// No packet was captured yet.
     #[default]
     Begins,
-    /// The connection has shown no copies that follow late.
+    /// The connection has shown no late copies.
     Off,
-    /// It has, or may: the ring remembers more packets.
+    /// The connection has shown late copies, or may show some: the ring remembers more packets.
     On,
 }
 
-/// What tells the latest packets from their copies.
+/// Fingerprints that distinguish the latest packets from their copies.
 #[derive(Debug, Default)]
 pub(super) struct Prints {
     hashes: [u32; RECENT],
     /// Low bits of their times in nanoseconds.
     nanos: [u32; RECENT],
-    /// The place of the next one.
+    /// Index of the next fingerprint.
     next: u8,
     watch: Watch,
-    /// Time between a packet and its copy, microseconds; 0 where none was found.
+    /// Time between a packet and its copy, microseconds; 0 if none was found.
     gap: u32,
-    /// More packets, while that is of use.
+    /// Fingerprints of more packets, as long as they are of use.
     ring: Option<Box<PrintRing>>,
 }
 
 impl Prints {
-    /// Returns true if one of the packets before was the same. `place` has the delays that the
-    /// handshake showed, and `stamp` the newest timestamp of the sender, 0 before the first.
+    /// Returns true if one of the packets before was the same. `place` has the delays of the
+    /// handshake, and `stamp` the newest timestamp of the sender, 0 before the first.
     #[inline(always)]
     pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place, stamp: u32) -> bool {
         let hash = print_of(segment);
-        // One branch for both.
+        // A single branch checks both conditions.
         let may_be = self.has(hash) | (self.watch != Watch::Off);
         if may_be && self.is_any_copy(segment, hash, place, stamp) {
             return true;
@@ -70,7 +72,7 @@ impl Prints {
         false
     }
 
-    /// Forgets all but the gap of copies, as the connection is idle.
+    /// Forgets everything but the gap of copies, when the connection becomes idle.
     pub(super) fn park(&mut self) {
         self.ring = None;
         if self.gap == 0 {
@@ -78,7 +80,8 @@ impl Prints {
         }
     }
 
-    /// The packet is like one before, or more packets are remembered than the latest few.
+    /// Returns true if the packet is a copy, searching the ring as well. Called if its fingerprint
+    /// is known, or if the ring is in use.
     #[cold]
     #[inline(never)]
     fn is_any_copy(&mut self, segment: &Observed, hash: u32, place: &Place, stamp: u32) -> bool {
@@ -91,8 +94,7 @@ impl Prints {
         true
     }
 
-    /// Notes a copy that followed after `gap` microseconds. Others may follow when more packets
-    /// have passed.
+    /// Notes a copy that followed after `gap` microseconds. More late copies may follow.
     fn note_gap(&mut self, gap: u32) {
         (self.watch, self.gap) = (Watch::On, gap);
         if let Some(ring) = &mut self.ring {
@@ -100,23 +102,24 @@ impl Prints {
         }
     }
 
-    /// Time since the packet that this one is a copy of, among the latest ones that are alike.
+    /// Returns the time since the packet that this one is a copy of, among the latest ones with the
+    /// same fingerprint.
     fn gap_of_recent(&self, segment: &Observed, hash: u32, place: &Place) -> Option<Duration> {
         let numbered = is_numbered(segment);
         let within = if segment.has(Flags::SYN) {
             SYN_COPIED_WITHIN
         } else if numbered || segment.has(Flags::FIN) {
-            // No timer of a FIN is as short.
+            // No retransmission timer of a FIN is as short.
             COPIED_WITHIN
         } else {
             unnumbered_within(place)
         };
-        // Others are told from duplicate ACKs by nothing.
+        // Without an IP ID and without data, nothing distinguishes a copy from a duplicate ACK.
         let is_told = numbered || segment.sequence_len() > 0;
         self.since(hash, segment.at).filter(|&since| is_told && since <= within)
     }
 
-    /// Looks for a packet that came long before; or begins to remember more packets, or ends that.
+    /// Searches for a copy of a packet of long ago; starts to remember more packets, or stops that.
     fn is_late_copy(&mut self, segment: &Observed, hash: u32, stamp: u32) -> bool {
         if self.watch == Watch::Begins && segment.has(Flags::SYN) {
             // A mirror will show it twice.
@@ -137,12 +140,13 @@ impl Prints {
 
     #[inline]
     fn has(&self, hash: u32) -> bool {
-        // No end at the first that is alike: all are compared at once.
+        // The search does not stop at the first match, so that the compiler can compare all at
+        // once.
         let alike = self.hashes.map(|known| if known == hash { u32::MAX } else { 0 });
         alike.into_iter().fold(0, |found, one| found | one) != 0
     }
 
-    /// Time since the latest packet that is alike, modulo 4.29 s.
+    /// Returns the time since the latest packet with the same fingerprint, modulo 4.29 s.
     fn since(&self, hash: u32, at: Instant) -> Option<Duration> {
         let since = |known: u32| (at.as_nanos() as u32).wrapping_sub(known) / 1_000;
         let alike = self.hashes.iter().zip(&self.nanos).filter(|(known, _)| **known == hash);
@@ -159,22 +163,23 @@ impl Prints {
     }
 }
 
-/// The packet has an IP ID, which no other packet of its sender has had for a while.
+/// Returns true if the packet has an IP ID, which its sender uses for no other packet for a while.
 fn is_numbered(segment: &Observed) -> bool {
     segment.source.ip.is_ipv4() && segment.ip_id != 0
 }
 
-/// How far apart copies of data without an IP ID are at most.
+/// Returns the maximum time between copies of data without an IP ID.
 fn unnumbered_within(place: &Place) -> Duration {
     place.round_trip().map_or(UNNUMBERED_WITHIN, |rtt| {
         (rtt / UNNUMBERED_PART).clamp(UNNUMBERED_LEAST, UNNUMBERED_WITHIN)
     })
 }
 
-/// A number that copies of a packet share.
+/// Returns a fingerprint that copies of a packet share.
 #[inline]
 fn print_of(segment: &Observed) -> u32 {
-    // The golden ratio, and the roots of 2 and 3: odd numbers without a pattern, whose multiples are independent.
+    // The golden ratio, and the roots of 2 and 3: odd numbers without a pattern, whose multiples
+    // are independent.
     const ODD: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909, 0xBB67_AE85_84CA_A73B];
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let size = segment.payload ^ u32::from(segment.window) << 16;
@@ -182,6 +187,6 @@ fn print_of(segment: &Observed) -> u32 {
     let numbers = pair(segment.seq.0, segment.ack.0);
     let rest = pair(size, segment.ip_id ^ u32::from(segment.flags.0) << 24);
     let print = numbers.wrapping_mul(ODD[0]) ^ rest.wrapping_mul(ODD[1]).rotate_left(21);
-    // The upper half, which all bits have a part in. Zero is what an empty place holds.
+    // The upper half depends on all bits. Zero marks an empty slot.
     ((print ^ stamps.wrapping_mul(ODD[2]).rotate_left(42)).wrapping_mul(ODD[0]) >> 32) as u32 | 1
 }

@@ -5,16 +5,16 @@ use capture::Observed;
 use segment::Flags;
 use units::Instant;
 
-/// Payload of a segment where nothing shows it (Ethernet, with timestamps).
+/// Payload of a segment if no packet shows it, bytes (Ethernet, with timestamps).
 const USUAL_MSS: u64 = 1448;
 
 /// Options that a SYN offered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
     pub(crate) at: Instant,
-    /// When the SYN was sent last, before it was answered.
+    /// Time at which the SYN was last sent before it was answered.
     pub(crate) last_at: Instant,
-    /// It acknowledges the peer's.
+    /// True if it acknowledges the peer's SYN.
     pub(crate) answers: bool,
     pub(crate) mss: Option<u16>,
     pub(crate) scale: Option<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The offer of a SYN that is seen for the first time.
+    /// Returns the offer of a SYN that is seen for the first time.
     pub(super) fn of(segment: &Observed) -> Self {
         let options = &segment.options;
         Self {
@@ -43,8 +43,8 @@ impl Offer {
         }
     }
 
-    /// Takes another SYN of the direction; true if it is a retransmission, and not the first one
-    /// that acknowledges the peer's.
+    /// Takes another SYN of the direction; returns true if it is a retransmission, and not the
+    /// first one that acknowledges the peer's.
     pub(super) fn repeat(&mut self, segment: &Observed) -> bool {
         let answers = segment.has(Flags::ACK);
         let again = answers == self.answers;
@@ -54,8 +54,8 @@ impl Offer {
     }
 }
 
-/// The shift of the windows that a side offers, given that the peer's SYN, if seen, offered to
-/// scale or not (RFC 7323 §2.2). `None` if neither shows it.
+/// Returns the shift of the windows that a side offers, given that the peer's SYN, if seen, offered
+/// to scale or not (RFC 7323 §2.2). `None` if neither shows it.
 pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<u8> {
     match (own, peer) {
         (_, Some(peer)) if peer.scale.is_none() => Some(0),
@@ -64,7 +64,8 @@ pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<
     }
 }
 
-/// The terms that two SYNs agreed on for the sender of `own`; `payload`: of its first segment.
+/// Returns the terms that two SYNs agreed on for the sender of `own`; `payload`: of its first
+/// segment.
 pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u32) -> Terms {
     let both = |of: fn(&Offer) -> bool| match (own, peer) {
         (Some(own), Some(peer)) => of(own) && of(peer),

@@ -1,13 +1,13 @@
-//! The timestamps that a direction sends: its clock, and what they show of delay.
+//! The timestamps of a direction: its clock, and the delays that they show.
 
 use super::Offer;
 use capture::Observed;
 use sender::StampClock;
 use units::{Duration, Instant};
 
-/// Time after its SYN from which on a segment shows how fast the clock of its timestamps runs.
+/// Minimum time after the SYN at which a segment shows the speed of the clock of its timestamps.
 const CLOCK_SHOWN_AFTER: Duration = Duration::from_millis(20);
-/// Difference from a clock of milliseconds that its granularity and the host explain.
+/// Largest difference from a clock of milliseconds that its granularity and the host explain.
 const CLOCK_SLACK: Duration = Duration::from_millis(5);
 
 /// The speed of the clock (RFC 7323 §5.4 allows 1 ms to 1 s a tick).
@@ -19,7 +19,7 @@ enum ClockFit {
     Other,
 }
 
-/// The last timestamp that was sent and when; never before the first.
+/// The last timestamp sent, with its time; never before the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentStamps {
     last: u32,
@@ -36,7 +36,7 @@ impl SentStamps {
         }
     }
 
-    /// The clock is known otherwise.
+    /// Sets a clock that is known from elsewhere.
     pub(super) const fn set(&mut self, clock: StampClock) {
         (self.last, self.at) = (clock.value, clock.at);
     }
@@ -46,7 +46,7 @@ impl SentStamps {
         self.last
     }
 
-    /// The sender's clock, if it has sent a timestamp.
+    /// Returns the sender's clock, if it has sent a timestamp.
     #[inline]
     pub(super) fn clock(&self) -> Option<StampClock> {
         let clock = StampClock { value: self.last, at: self.at };

@@ -1,4 +1,4 @@
-//! ACKs: what packets alone say of them is kept, and the core's sender digests them.
+//! ACKs: the evidence of packets alone is kept, and the core's sender digests them.
 
 use super::RebuiltSender;
 use sender::{Acknowledgement, SackOffsets, SenderTerms, StampClock};
@@ -23,13 +23,13 @@ pub(crate) fn sack_offsets(
 /// An ACK that waits for its sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SenderAck {
-    /// Instant at which it reaches the sender.
+    /// Time at which the sender receives it.
     pub(crate) at: Instant,
-    /// All below is acknowledged.
+    /// Lowest unacknowledged offset.
     pub(crate) una: u64,
-    /// The window offered, scaled, if the segment is not too old to say.
+    /// The window offered, scaled; `None` if the segment is too old to show it.
     pub(crate) window: Option<u64>,
-    /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
+    /// True if it takes no sequence space: it may be a duplicate (RFC 5681 §2).
     pub(crate) bare: bool,
     /// Its SACK blocks.
     pub(crate) sack: SackOffsets,
@@ -37,12 +37,12 @@ pub(crate) struct SenderAck {
     pub(crate) echo: Option<u32>,
     /// The sender's clock of timestamps, if it is known.
     pub(crate) clock: Option<StampClock>,
-    /// It echoes a mark of congestion (RFC 3168 §6.1).
+    /// True if it echoes a congestion mark (RFC 3168 §6.1).
     pub(crate) marked: bool,
 }
 
 impl SenderAck {
-    /// The ACK as the core's sender reads it.
+    /// Returns the ACK as the core's sender reads it.
     pub(crate) const fn read(&self) -> Acknowledgement<'_> {
         Acknowledgement {
             now: self.at,
@@ -57,7 +57,7 @@ impl SenderAck {
         }
     }
 
-    /// The byte at `offset` is delivered.
+    /// Returns true if the byte at `offset` is delivered.
     pub(crate) fn covers(&self, offset: u64) -> bool {
         let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
         self.una > offset || self.sack.as_slice().iter().any(inside)
@@ -70,7 +70,7 @@ impl SenderAck {
 }
 
 impl RebuiltSender {
-    /// Digests an ACK of what was sent. It offers `window`, if the segment is not too old to say.
+    /// Digests an ACK. It offers `window`, if the segment is not too old to show it.
     #[inline(always)]
     pub(crate) fn on_ack(
         &mut self,
@@ -97,8 +97,8 @@ impl RebuiltSender {
         digest
     }
 
-    /// No SYN has shown whether the receiver has SACK: blocks show it, and so does a duplicate
-    /// without any.
+    /// Learns whether the receiver has SACK, if no SYN has shown it: blocks show it, and so does a
+    /// duplicate without any.
     #[cold]
     fn learn_sack(&mut self, ack: &Acknowledgement<'_>) {
         let terms = *self.core.terms();
@@ -111,7 +111,7 @@ impl RebuiltSender {
         }
     }
 
-    /// The receiver offers another window, and acknowledges nothing.
+    /// Notes that the receiver offers another window, and acknowledges nothing.
     pub(crate) fn set_window(&mut self, window: u64) {
         self.core.update_window(window);
     }

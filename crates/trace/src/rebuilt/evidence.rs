@@ -1,20 +1,20 @@
-//! What packets alone say of the episode that a sender is in: duplicates, retransmissions, timeouts.
+//! Evidence that packets alone give of a sender's episode: duplicates, retransmissions, timeouts.
 
 use crate::kinds::{RetransmissionKind, SenderPhase, SparedBy};
 use units::{Duration, Instant};
 
-/// Why the sender repairs.
+/// The reason why the sender repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Episode {
     #[default]
     None,
-    /// ACKs told of a loss.
+    /// ACKs reported a loss.
     Fast,
     /// The timer ran out.
     Timeout,
 }
 
-/// Sequence space that the capture has not shown, though what follows it was sent.
+/// Sequence space that the capture has not shown, although it shows later data.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hole {
     from: u64,
@@ -22,30 +22,30 @@ struct Hole {
     seen: Instant,
 }
 
-/// Holes that are remembered.
+/// Number of holes that are remembered.
 const HOLES: usize = 2;
 
-/// The evidence.
+/// The evidence about a sender's episode.
 #[derive(Debug)]
 pub(super) struct Evidence {
     pub(super) episode: Episode,
-    /// Something was sent again in it.
+    /// A segment was retransmitted in this episode.
     pub(super) repaired: bool,
-    /// `nxt` at the last timeout, while what lay below is not acknowledged.
+    /// `nxt` at the last timeout, until all data below it is acknowledged.
     loss_end: Option<u64>,
     /// `nxt` at the last fast retransmission, which another timeout may follow.
     fast_end: u64,
-    /// ACKs that acknowledged nothing new since the last that did.
+    /// Number of ACKs since the last one that acknowledged new data.
     pub(super) duplicates: u32,
-    /// The episode was begun by the packets, not by the rebuilt sender's recovery.
+    /// The packets started the episode, not the rebuilt sender's recovery.
     pub(super) guessed: bool,
-    /// The last retransmission, or the beginning of the episode.
+    /// The last retransmission, or the start of the episode.
     pub(super) last_act: Option<Instant>,
-    /// What the sender was doing when the episode began.
+    /// The sender's phase when the episode started.
     pub(super) found_in: SenderPhase,
-    /// What would have spared the last timeout.
+    /// The mechanism that would have avoided the last timeout.
     pub(super) spared_now: SparedBy,
-    /// The last ACK.
+    /// Time of the last ACK.
     pub(super) last_ack: Option<Instant>,
     /// The latest holes; most senders have none.
     holes: Option<Box<[Hole; HOLES]>>,
@@ -70,11 +70,11 @@ impl Default for Evidence {
 }
 
 impl Evidence {
-    /// A fast recovery begins, or continues with a new loss.
+    /// Starts a fast recovery, or continues it with a new loss.
     pub(super) fn begin_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
         self.last_act = Some(now);
         if std::mem::take(&mut self.guessed) && self.is_fast(una) {
-            // The sender was sooner to see it than the rebuilt one.
+            // The captured sender saw the loss earlier than the rebuilt one.
             return;
         }
         self.episode = Episode::Fast;
@@ -83,19 +83,19 @@ impl Evidence {
         self.loss_end = None;
     }
 
-    /// The packets show a fast retransmission that the rebuilt sender did not expect.
+    /// Notes that the packets show a fast retransmission that the rebuilt sender did not expect.
     pub(super) fn guess_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
         self.guessed = false;
         self.begin_fast(now, una, phase);
         self.guessed = true;
     }
 
-    /// What a fast retransmission began to repair is not all acknowledged.
+    /// Returns true while data of a fast recovery is not fully acknowledged.
     pub(super) fn is_fast(&self, una: u64) -> bool {
         self.episode == Episode::Fast && self.repaired && una < self.fast_end
     }
 
-    /// The timer ran out when `nxt` was next.
+    /// Notes a retransmission timeout while `nxt` was next.
     pub(super) fn begin_timeout(&mut self, now: Instant, nxt: u64, phase: SenderPhase) {
         self.last_act = Some(now);
         self.guessed = false;
@@ -105,27 +105,28 @@ impl Evidence {
         self.loss_end = Some(nxt);
     }
 
-    /// `[from, to)` was not seen at `now`, though more was.
+    /// Notes that `[from, to)` was not seen at `now`, though later data was.
     pub(super) fn note_hole(&mut self, now: Instant, from: u64, to: u64) {
         let holes = self.holes.get_or_insert_default();
         holes.rotate_right(1);
         holes[0] = Hole { from, to, seen: now };
     }
 
-    /// `[from, to)` fills a hole, sooner than `least` after that was seen: it was overtaken.
+    /// Returns true if `[from, to)` fills a hole sooner than `least` after the hole was seen: it
+    /// was overtaken.
     pub(super) fn is_overtaken(&self, now: Instant, from: u64, to: u64, least: Duration) -> bool {
         self.holes.iter().flat_map(|holes| holes.iter()).any(|hole| {
             hole.from <= from && to <= hole.to && now.saturating_since(hole.seen) < least
         })
     }
 
-    /// What was repaired was not lost.
+    /// Ends the episode, because the repaired data was not lost.
     pub(super) fn undo(&mut self) {
         self.episode = Episode::None;
         self.loss_end = None;
     }
 
-    /// An ACK came, which moved the cumulative acknowledgement to `una`, or did not.
+    /// Notes an ACK; `moved`: it advanced the cumulative acknowledgement to `una`.
     pub(super) fn on_ack(&mut self, now: Instant, una: u64, moved: bool) {
         self.last_ack = Some(now);
         self.duplicates = if moved { 0 } else { self.duplicates.saturating_add(1) };
@@ -135,12 +136,12 @@ impl Evidence {
         }
     }
 
-    /// What a timeout presumed lost is not all acknowledged.
+    /// Returns true while data that a timeout presumed lost is not fully acknowledged.
     pub(super) fn repairs_timeout(&self, una: u64) -> bool {
         self.loss_end.is_some_and(|end| una < end)
     }
 
-    /// The kind of the next retransmission of the episode.
+    /// Returns the kind of the next retransmission of the episode.
     pub(super) fn next_kind(&self) -> RetransmissionKind {
         match (self.episode, self.repaired) {
             (Episode::Timeout, false) => RetransmissionKind::Timeout,
@@ -150,7 +151,7 @@ impl Evidence {
         }
     }
 
-    /// A retransmission of this kind left when `nxt` was next.
+    /// Notes a retransmission of this kind while `nxt` was next.
     pub(super) fn on_retransmission(&mut self, now: Instant, kind: RetransmissionKind, nxt: u64) {
         self.last_act = Some(now);
         if kind != RetransmissionKind::TailProbe {
@@ -161,12 +162,13 @@ impl Evidence {
         }
     }
 
-    /// A timeout comes: notes what would have spared it.
+    /// Notes the mechanism that would have avoided an imminent timeout.
     pub(super) fn note_spared(&mut self, una: u64, waited: bool) {
         self.spared_now = self.spared_by(una, waited);
     }
 
-    /// What would have spared a timeout now; `waited`: the timer ran for longer than a probe's.
+    /// Returns the mechanism that would avoid a timeout now; `waited`: the timer ran for longer
+    /// than a probe's.
     fn spared_by(&self, una: u64, waited: bool) -> SparedBy {
         if una < self.fast_end {
             SparedBy::Sack
@@ -189,8 +191,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// What would have spared a timeout that finds `una`, after a retransmission of `kind` below
-    /// 9000.
+    /// Returns the mechanism that would have avoided a timeout at `una`, after a retransmission of
+    /// `kind` below 9000.
     fn spared_after(kind: RetransmissionKind, una: u64) -> SparedBy {
         let mut evidence = Evidence::default();
         evidence.on_retransmission(at(0), kind, 9000);
@@ -198,8 +200,8 @@ mod tests {
         evidence.spared_now
     }
 
-    /// SACK tells of all holes of a window of which a fast retransmission repairs one. A timeout's
-    /// repairs tell of none.
+    /// SACK reports all holes of a window, of which a fast retransmission repairs one. Repairs
+    /// after a timeout report none.
     #[test]
     fn sack_spares_timeouts_of_the_window_that_is_repaired_fast() {
         for kind in [Fast, Recovery] {
@@ -211,8 +213,8 @@ mod tests {
         }
     }
 
-    /// The episode of a timeout lasts until all is acknowledged that had been sent by then (RFC
-    /// 6582 §4.1, `recover`).
+    /// The episode of a timeout lasts until all data sent by then is acknowledged (RFC 6582 §4.1,
+    /// `recover`).
     #[test]
     fn a_timeout_is_repaired_once_all_of_before_is_acknowledged() {
         let mut evidence = Evidence::default();
@@ -226,7 +228,7 @@ mod tests {
     }
 
     /// A tail-loss probe asks for ACKs and repairs nothing: the first repair of the episode is
-    /// still to come.
+    /// still due.
     #[test]
     fn a_probe_is_no_repair() {
         let mut evidence = Evidence::default();
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(evidence.next_kind(), Recovery);
     }
 
-    /// What fills a hole sooner than a retransmission could was overtaken on its way to the
+    /// Data that fills a hole sooner than a retransmission could was overtaken on its way to the
     /// capture.
     #[test]
     fn a_hole_that_is_filled_later_was_repaired() {
@@ -246,7 +248,7 @@ mod tests {
         let overtaken =
             |ms, from, to| evidence.is_overtaken(at(ms), from, to, Duration::from_millis(50));
         assert_eq!([overtaken(59, 1000, 3000), overtaken(60, 1000, 3000)], [true, false]);
-        // Only what lies in the hole.
+        // Only data inside the hole qualifies.
         assert_eq!([overtaken(11, 999, 3000), overtaken(11, 1000, 3001)], [false; 2]);
     }
 }

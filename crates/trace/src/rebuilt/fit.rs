@@ -1,39 +1,41 @@
-//! How well the rebuilt sender explains what is sent, and what is corrected where it does not.
+//! Measures how well the rebuilt sender explains the captured data, and corrects it if it does not.
 //!
-//! Two things are seen of the true window. Outside of recovery it was never less than what was outstanding.
-//! When an ACK brings new data out, what was outstanding before was about all that it allowed.
+//! The capture shows two facts about the true window. Outside of recovery it was never less than
+//! the outstanding data. If an ACK releases new data, the window before the ACK was about equal to
+//! the outstanding data.
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
 use crate::misfit::Misfit;
 use units::{Duration, Instant};
 
-/// Charge of a retransmission that was not foreseen, in windows that were wrong.
+/// Charge of a retransmission that was not foreseen, in units of wrong windows.
 const UNFORESEEN: u64 = 8;
-/// A pacer's timer is that coarse.
+/// Granularity of a pacer's timer.
 const EARLY: Duration = Duration::from_millis(1);
-/// So often in a row the window was larger than it can have been: then it is corrected.
+/// Number of times in a row that the window must be too large before it is corrected.
 const OFTEN: u8 = 3;
 
-/// What is kept for it.
+/// State of the fit check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fit {
     pub(super) misfit: Misfit,
-    /// What the window had left before the last ACK of new data, until data answers it, bytes.
+    /// Room that the window had before the last ACK of new data, until data answers that ACK,
+    /// bytes.
     left: u64,
-    /// What was outstanding then.
+    /// Outstanding data at that time, bytes.
     outstanding: u64,
-    /// Times in a row that data answered an ACK though enough was left.
+    /// Times in a row that data answered an ACK although the window had enough room.
     too_large: u8,
 }
 
 impl RebuiltSender {
-    /// How badly it explains what was seen so far.
+    /// Returns the fit error so far.
     pub(crate) const fn misfit(&self) -> &Misfit {
         &self.fit.misfit
     }
 
-    /// An ACK comes, and the window had so much left before it.
+    /// Notes the room that the window had before an ACK, bytes.
     #[inline]
     pub(super) fn note_left(&mut self, allowance: u64, advances: bool) {
         let by_receiver = self.core.window_edge() < self.core.nxt() + self.core.mss();
@@ -44,7 +46,7 @@ impl RebuiltSender {
         }
     }
 
-    /// New data of `payload` bytes is about to be booked.
+    /// Checks new data of `payload` bytes before it is booked.
     #[inline(always)]
     pub(super) fn check_answer(&mut self, at: Instant, payload: u64) {
         let left = std::mem::take(&mut self.fit.left);
@@ -61,7 +63,7 @@ impl RebuiltSender {
             return;
         }
         self.fit.misfit.seen += 1;
-        // The ACK had let nothing go, or other data has answered it.
+        // The ACK had released nothing, or other data has answered it.
         if left == 0 {
             self.fit.too_large = 0;
         } else {
@@ -69,10 +71,11 @@ impl RebuiltSender {
         }
     }
 
-    /// Data answers an ACK before which the window had so much left.
+    /// Checks data that answers an ACK; `left` is the room that the window had before the ACK,
+    /// bytes.
     #[inline(never)]
     fn check_left(&mut self, left: u64) {
-        // Offload defers up to a third of the window.
+        // Segmentation offload defers up to a third of the window.
         if left < (2 * self.core.mss()).max(self.cwnd() / 3) {
             self.fit.too_large = 0;
             return;
@@ -86,8 +89,9 @@ impl RebuiltSender {
         }
     }
 
-    /// A paced sender sends no sooner than its pacer lets it. In recovery it may: what repairs is not charged for under other profiles
-    /// either. A pacer that was wrong begins anew, or each later segment would be too early by as much.
+    /// Charges a paced sender that sends sooner than its pacer permits. Recovery is exempt: other
+    /// profiles are not charged for repairs either. A wrong pacer restarts, or each later segment
+    /// would be too early by the same time.
     #[cold]
     fn check_pace(&mut self, at: Instant) {
         let steady = self.is_steady();
@@ -99,7 +103,7 @@ impl RebuiltSender {
         }
     }
 
-    /// The time that a segment takes at the pacer's rate: Linux lets two leave at once.
+    /// Returns the time that a segment takes at the pacer's rate: Linux sends two at once.
     fn time_of_segment(&self) -> Duration {
         let rate = self.path.window().pacing_rate();
         rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.core.mss()))
@@ -109,11 +113,12 @@ impl RebuiltSender {
         matches!(self.phase(), SenderPhase::SlowStart | SenderPhase::Avoidance)
     }
 
-    /// A sender that is not paced sends when an ACK lets it, or its application.
+    /// Checks the delay of a sender without pacing: it sends when an ACK permits it, or when its
+    /// application writes.
     fn check_delay(&mut self, at: Instant) {
         let before = self.core.last_sent();
         if before.is_some_and(|before| at.saturating_since(before) <= EARLY) {
-            // It goes on with what it has begun.
+            // It continues a burst.
             return;
         }
         if self.allowance() >= 2 * self.core.mss() {
@@ -122,10 +127,11 @@ impl RebuiltSender {
         }
     }
 
-    /// New data was booked: the window cannot have been less than what is outstanding now.
+    /// Checks the window after new data was booked: it cannot have been less than the data
+    /// outstanding now.
     #[inline]
     pub(super) fn check_outstanding(&mut self) {
-        // What is rare first.
+        // The rare condition is first.
         if self.core.board().outstanding() > self.cwnd() + 2 * self.core.mss() {
             self.check_steady_outstanding();
         }
@@ -140,7 +146,7 @@ impl RebuiltSender {
         }
     }
 
-    /// A retransmission that was foreseen, or not.
+    /// Counts a retransmission, foreseen or not.
     pub(super) fn count_foreseen(&mut self, foreseen: bool) {
         self.fit.misfit.seen += 1;
         self.fit.misfit.charge += if foreseen { 0 } else { UNFORESEEN };

@@ -1,9 +1,9 @@
-//! A sender rebuilt from a capture: the core's own sender on a path of its own, with the evidence of
-//! packets alone.
+//! A sender rebuilt from a capture: the core's own sender on a path of its own, with the evidence
+//! of packets alone.
 //!
-//! `acks` reads ACKs, `sends` books segments that leave, `timers` lets timers run out. Two drivers
-//! use it: `observed` books the segments that a capture shows, `predicted` sends by itself. Offsets
-//! are the core's: 0 is the SYN, 1 the first byte of payload, the FIN follows the last.
+//! `acks` reads ACKs, `sends` books sent segments, `timers` runs the timers. Two drivers use it:
+//! `observed` books the segments that a capture shows, `predicted` sends on its own. Offsets are
+//! the core's: 0 is the SYN, 1 the first byte of payload, and the FIN follows the last byte.
 
 mod acks;
 mod evidence;
@@ -39,43 +39,43 @@ pub(crate) struct Terms {
     /// Payload of a full segment.
     pub(crate) mss: u64,
     pub(crate) sack: bool,
-    /// No SYN was captured, so this is a guess until an ACK shows it.
+    /// True if no SYN was captured: `sack` is a guess until an ACK confirms it.
     pub(crate) sack_is_guess: bool,
-    /// The scale of the windows that the peer offers is unknown.
+    /// True if the scale of the windows that the peer offers is unknown.
     pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
-    /// Marks are echoed, and answered like a loss (RFC 3168).
+    /// Both ends echo congestion marks, and answer them like a loss (RFC 3168).
     pub(crate) ecn: bool,
 }
 
-/// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
+/// Maximum number of SYNs before the first answer: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
 
 /// The longest tick of a clock that can measure the round trips of most paths.
 const FINE_TICK: Duration = Duration::from_millis(10);
 
-/// A sender.
+/// A rebuilt sender.
 pub(crate) struct RebuiltSender {
     path: Path,
     core: Sender,
-    /// [`Terms::sack_is_guess`], until an ACK shows it.
+    /// Has the value of [`Terms::sack_is_guess`] until an ACK confirms SACK.
     sack_is_guess: bool,
     window_is_guess: bool,
     nagle: Nagle,
     has_probes: bool,
-    /// Its window counts segments, of whatever size, as Linux does.
+    /// The window counts segments, whatever their size, as Linux does.
     counts_segments: bool,
-    /// Round trips are measured more finely than they last.
+    /// The sender's clock is finer than its round trips.
     has_fine_clock: bool,
-    /// An ACK of its data was captured.
+    /// True if an ACK of its data was captured.
     is_answered: bool,
-    /// The end of one of the next segments of a predicted sender.
+    /// The end of one of the next segments of an inferred sender.
     edge: Option<u64>,
     evidence: Evidence,
     fit: Fit,
 }
 
-/// The reason to hold a small segment back (RFC 9293 §3.7.4).
+/// The reason to hold back a small segment (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, Debug)]
 enum Nagle {
     Off,
@@ -96,7 +96,7 @@ impl Nagle {
 }
 
 impl RebuiltSender {
-    /// A sender of which nothing was seen.
+    /// Creates a sender that has sent nothing.
     pub(crate) fn new(model: &SenderModel, terms: Terms) -> Self {
         let config = model.config();
         let mut path = model.scheme().path();
@@ -112,7 +112,7 @@ impl RebuiltSender {
             window_is_guess: terms.window_is_guess,
             nagle: Nagle::of(config),
             has_probes: model.has_probes(),
-            // Minshall's rule is Linux's own, and marks its schemes.
+            // Only Linux has Minshall's rule, so the rule identifies Linux schemes.
             counts_segments: config.minshall,
             has_fine_clock: config.rto.tick <= FINE_TICK,
             is_answered: false,
@@ -122,8 +122,9 @@ impl RebuiltSender {
         }
     }
 
-    /// A handshake of which only the peer's SYN, at `syn`, and its ACK at `acked` were seen: the answer went
-    /// again whenever the timer ran out, and to a SYN that came `again`.
+    /// Books a handshake of which the capture shows only the peer's SYN, at `syn`, and its ACK, at
+    /// `acked`. The SYN-ACK was repeated at each timeout, and for each of the `again` repeated
+    /// SYNs.
     pub(crate) fn open_unseen(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..MOST_SYNS {
@@ -141,8 +142,8 @@ impl RebuiltSender {
         self.on_opened(acked);
     }
 
-    /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`. What
-    /// the timer has not retransmitted has answered a repeated SYN.
+    /// Books the handshake: its SYN was sent at `syn`, repeated `again` times, and acknowledged at
+    /// `acked`. Repetitions that the timer does not explain answered a repeated SYN.
     pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..again {
@@ -155,7 +156,7 @@ impl RebuiltSender {
         self.on_opened(acked);
     }
 
-    /// The SYN is acknowledged.
+    /// Books the acknowledgement of the SYN.
     fn on_opened(&mut self, acked: Instant) {
         let has_lost_syn = self.core.retries() > 0;
         let ack = SenderAck { at: acked, una: 1, bare: true, ..SenderAck::default() };
@@ -167,68 +168,68 @@ impl RebuiltSender {
         }
     }
 
-    /// A sender that is met in the middle of its stream: all below `at` is acknowledged.
+    /// Starts a sender in the middle of its stream: all data below `at` is acknowledged.
     pub(crate) fn begin_at(&mut self, at: u64) {
         self.core.begin_at(at);
     }
 
-    /// All below is acknowledged.
+    /// Returns the lowest unacknowledged offset.
     pub(crate) const fn una(&self) -> u64 {
         self.core.una()
     }
 
-    /// The next new offset.
+    /// Returns the next new offset.
     pub(crate) const fn nxt(&self) -> u64 {
         self.core.nxt()
     }
 
-    /// Congestion window, bytes.
+    /// Returns the congestion window, bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         self.path.usable_cwnd()
     }
 
-    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
+    /// Returns the slow-start threshold, bytes; `u64::MAX` while unlimited.
     pub(crate) fn ssthresh(&self) -> u64 {
         self.path.window().ssthresh()
     }
 
-    /// Bytes sent and not acknowledged.
+    /// Returns the number of bytes sent and not acknowledged.
     pub(crate) fn outstanding(&self) -> u64 {
         self.core.board().outstanding()
     }
 
-    /// Bytes presumed under way.
+    /// Returns the number of bytes presumed in the network.
     pub(crate) fn in_flight(&self) -> u64 {
         self.core.board().pipe()
     }
 
-    /// The window that the receiver offers, bytes.
+    /// Returns the window that the receiver offers, bytes.
     pub(crate) const fn receive_window(&self) -> u64 {
         self.core.window()
     }
 
-    /// Smoothed round trip; zero before the first sample.
+    /// Returns the smoothed round trip; zero before the first sample.
     pub(crate) fn srtt(&self) -> Duration {
         self.path.rtt.srtt()
     }
 
-    /// Lowest round trip; [`Duration::MAX`] before the first sample.
+    /// Returns the lowest round trip; [`Duration::MAX`] before the first sample.
     pub(crate) fn min_rtt(&self) -> Duration {
         self.path.rtt.min_rtt()
     }
 
-    /// Retransmission timeout in force.
+    /// Returns the retransmission timeout in force.
     pub(crate) fn rto(&self) -> Duration {
         self.path.rtt.rto(self.core.backoff())
     }
 
-    /// Returns the phase that it is in.
+    /// Returns the sender's phase.
     #[inline]
     pub(crate) fn phase(&self) -> SenderPhase {
         self.phase_at(self.core.una())
     }
 
-    /// The same while all below `una` is acknowledged.
+    /// Returns the sender's phase if all data below `una` is acknowledged.
     #[inline]
     fn phase_at(&self, una: u64) -> SenderPhase {
         if una == 0 {
@@ -244,15 +245,15 @@ impl RebuiltSender {
         }
     }
 
-    /// Describes new data that left at `at` and ends at `end`.
+    /// Describes new data that was sent at `at` and ends at `end`.
     pub(crate) fn sent(&self, at: Instant, end: u64, bytes: u64) -> SentData {
         let mss = self.core.mss();
-        // Few are longer, and divisions are slow.
+        // Few segments are longer, and divisions are slow.
         let segments = if bytes <= mss { u64::from(bytes > 0) } else { bytes.div_ceil(mss) };
         SentData { at, end, bytes, segments, phase: self.phase() }
     }
 
-    /// Returns its state after an ACK that came at `at`.
+    /// Returns its state after an ACK at `at`.
     #[inline(always)]
     pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
@@ -269,36 +270,36 @@ impl RebuiltSender {
         }
     }
 
-    /// Bytes that recovery lets go now.
+    /// Returns the number of bytes that recovery lets the sender send now.
     #[inline(always)]
     fn allowance(&mut self) -> u64 {
         let board = self.core.board();
         if board.is_clean() && self.evidence.duplicates == 0 && self.core.una() > 0 {
-            // All recoveries agree on that.
+            // All recoveries agree on that limit.
             return self.path.usable_cwnd().saturating_sub(board.outstanding());
         }
         self.core.allowance(&self.path, self.core.una() > 0)
     }
 
-    /// Its handshake is over.
+    /// Returns true if its handshake is over.
     const fn may_send(&self) -> bool {
         self.core.una() > 0
     }
 
-    /// Data waits that the peer's window admits. For an observed sender that is a guess: it has more
-    /// unless its last segment looked like an end.
+    /// Returns true if data waits that the peer's window admits. For an observed sender that is a
+    /// guess: it has more data unless its last segment looked like an end.
     #[inline]
     fn new_data_waits(&self) -> bool {
         self.may_send() && self.core.has_admitted_data()
     }
 
-    /// Notes whether the last segment sent ended what the application had, as far as can be seen:
-    /// it was pushed, and not full, though the receiver's window had room.
+    /// Notes whether the last segment sent ended the application's data. It did, as far as can be
+    /// seen, if it was pushed and not full although the receiver's window had room.
     const fn set_ended(&mut self, has_ended: bool) {
         self.core.set_more(!has_ended);
     }
 
-    /// The last segment sent ended what the application had, as far as can be seen.
+    /// Returns true if the last segment sent ended the application's data, as far as can be seen.
     const fn has_ended(&self) -> bool {
         !self.core.has_more()
     }

@@ -1,7 +1,7 @@
 //! The driver of senders whose data the capture shows: packets decide, the rebuilt sender explains.
 //!
-//! The retransmission timer never acts by itself here: a timeout happens when the packet that it sends is
-//! seen. The timer of recovery acts, because what it marks lost shows in the window.
+//! The retransmission timer does not act on its own here: a timeout happens when its packet is
+//! seen. The timer of recovery does act, because its loss marks show in the window.
 
 use super::RebuiltSender;
 use super::acks::AckDigest;
@@ -27,34 +27,35 @@ pub(crate) struct SeenData {
     pub(crate) stamp: Option<u32>,
 }
 
-/// What a segment with data was found to be.
+/// The classification of a segment with data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DataDigest {
-    /// New payload.
+    /// New payload, bytes.
     pub(crate) fresh: u64,
-    /// Payload before it that the capture has not shown.
+    /// Payload before it that the capture has not shown, bytes.
     pub(crate) unseen: u64,
-    /// It was sent before.
+    /// The retransmission, if the data was sent before.
     pub(crate) again: Option<Retransmission>,
-    /// A keep-alive or a probe of a shut window.
+    /// True for a keep-alive, and for a probe of a shut window.
     pub(crate) probe: bool,
-    /// Others of the same sender had overtaken it before the capture.
+    /// Other segments of the same sender had overtaken it before the capture.
     pub(crate) overtaken: bool,
 }
 
-/// Segments that are booked without being seen: more than that is no window.
+/// Maximum number of segments that are booked without being seen: no window has more.
 const MOST_UNSEEN: u64 = 4096;
-/// Segments that are outstanding at most: 180 MB of full ones.
+/// Maximum number of outstanding segments: 180 MB of full ones.
 const MOST_OUTSTANDING: usize = 1 << 17;
-/// The same while no ACK of its data has been seen.
+/// Maximum number of outstanding segments while no ACK of the sender's data has been seen.
 pub(super) const MOST_UNANSWERED: usize = 1 << 9;
-/// Packets overtake each other within so much, where no round trip is known.
+/// Longest time within which packets overtake each other, if no round trip is known.
 const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
-/// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
+/// Maximum number of runs of the recovery's timer before one event. Each waits for a part of the
+/// round trip, so no real sender has more.
 const MOST_TIMERS: u32 = 16;
 
 impl RebuiltSender {
-    /// A segment leaves.
+    /// Books a segment that was sent.
     pub(crate) fn on_data(&mut self, seen: &SeenData) -> DataDigest {
         self.catch_up(seen.at, true);
         let mut digest = DataDigest::default();
@@ -85,8 +86,8 @@ impl RebuiltSender {
         digest
     }
 
-    /// An ACK reaches the sender. Answers, too, how much it acknowledges that the capture has not
-    /// shown.
+    /// Books an ACK that gets to the sender. Also returns the number of acknowledged bytes that the
+    /// capture has not shown.
     #[inline]
     pub(crate) fn on_seen_ack(
         &mut self,
@@ -101,13 +102,14 @@ impl RebuiltSender {
         (self.on_ack(ack, window), unseen)
     }
 
-    /// All up to `end` was sent at `at`, before the sender was rebuilt.
+    /// Books all data up to `end`, sent at `at`, before the sender was rebuilt.
     pub(crate) fn book_before(&mut self, at: Instant, end: u64) {
         self.core.write_up_to(self.core.written().max(end));
         self.book_or_jump(at, end);
     }
 
-    /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
+    /// Runs the timer of recovery as often as it was due before `now`, or also at `now` if
+    /// `inclusive`.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Instant, inclusive: bool) {
         if self.overdue(now, inclusive).is_some() {
@@ -115,7 +117,8 @@ impl RebuiltSender {
         }
     }
 
-    /// When the timer of recovery was due before `now`, or is at `now` too.
+    /// Returns when the timer of recovery was due, if before `now`, or also at `now` if
+    /// `inclusive`.
     #[inline]
     fn overdue(&mut self, now: Instant, inclusive: bool) -> Option<Instant> {
         let due = self.core.recovery_deadline_by(now, &self.path);
@@ -130,7 +133,8 @@ impl RebuiltSender {
         }
     }
 
-    /// Keep-alives repeat the last byte acknowledged or none; probes of a shut window bring one byte.
+    /// Returns true for a keep-alive, which repeats the last acknowledged byte or none, and for a
+    /// probe of a shut window, which has one byte.
     fn is_probe(&self, seen: &SeenData, end: u64) -> bool {
         let small = seen.payload <= 1 && !seen.fin;
         let alive =
@@ -139,16 +143,16 @@ impl RebuiltSender {
         small && (alive || shut)
     }
 
-    /// The segment fills a hole too soon for a retransmission: that takes a round trip, of which nothing lies
-    /// between the hole and its filling next to the sender. Hosts and switches do not keep packets back for
-    /// long.
+    /// Returns true if the segment fills a hole too soon for a retransmission. A retransmission
+    /// takes a round trip, which is much longer than the time between the hole and its filling.
+    /// Hosts and switches do not keep packets back for long.
     fn is_overtaken(&self, seen: &SeenData, end: u64) -> bool {
         let rtt = self.min_rtt();
         let least = if rtt == Duration::MAX { OVERTAKEN_WITHIN } else { rtt * 3 / 4 };
         seen.start >= self.core.una() && self.evidence.is_overtaken(seen.at, seen.start, end, least)
     }
 
-    /// The last sending ended because of the window, or because there was no more.
+    /// Notes whether the last sending stopped because of the window, or for lack of data.
     #[inline(always)]
     pub(super) fn note_stop(&mut self, advances: bool) {
         let mss = self.core.mss();
@@ -161,7 +165,7 @@ impl RebuiltSender {
         self.note_left(allowance, advances);
     }
 
-    /// What lies before `start` was sent without being seen.
+    /// Books the data before `start`, which was sent without being seen.
     #[inline]
     pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
         if start <= self.core.nxt() { 0 } else { self.book_gap(at, start) }
@@ -178,7 +182,7 @@ impl RebuiltSender {
         self.core.nxt().saturating_sub(before.max(1))
     }
 
-    /// Books what lies before `end`, unless that is more than a window holds.
+    /// Books the data before `end`, unless that is more than a window holds.
     fn book_or_jump(&mut self, at: Instant, end: u64) {
         if end.saturating_sub(self.core.nxt()) > MOST_UNSEEN * self.core.mss() {
             self.jump_to(end);
@@ -187,7 +191,8 @@ impl RebuiltSender {
         }
     }
 
-    /// More is outstanding than any window holds: its ACKs are not captured. The older half is forgotten.
+    /// Forgets the older half of the outstanding data. More is outstanding than any window holds,
+    /// so its ACKs are not captured.
     fn forget_unanswered(&mut self) {
         let most = if self.is_answered { MOST_OUTSTANDING } else { MOST_UNANSWERED };
         if self.core.board().len() < most {
@@ -196,7 +201,8 @@ impl RebuiltSender {
         self.core.forget_first(&mut self.path, most / 2);
     }
 
-    /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.
+    /// Moves the sender to `offset`, as if everything before was acknowledged, because more is
+    /// missing than any window holds.
     fn jump_to(&mut self, offset: u64) {
         self.core.jump_to(&mut self.path, offset);
     }
@@ -214,7 +220,8 @@ impl RebuiltSender {
         fresh
     }
 
-    /// Books new data up to `end` in segments, as offload sends them; the last of them may have the FIN.
+    /// Books new data up to `end` in segments, as offload sends them; the last one may have the
+    /// FIN.
     fn book_up_to(&mut self, at: Instant, end: u64, fin: bool) {
         loop {
             let left = end.saturating_sub(self.core.nxt());
@@ -230,7 +237,7 @@ impl RebuiltSender {
         }
     }
 
-    /// `[seen.start, end)` was sent before.
+    /// Books the retransmission of `[seen.start, end)`.
     fn on_again(&mut self, seen: &SeenData, end: u64) -> Retransmission {
         let at = seen.at;
         let outstanding = self.core.board().outstanding();
@@ -251,7 +258,7 @@ impl RebuiltSender {
             self.evidence.on_retransmission(at, kind, self.core.nxt());
             (kind, expected)
         } else {
-            // All of it was acknowledged: the ACK was under way.
+            // All of it was acknowledged: the ACK was still on its way to the sender.
             let kind = match self.is_answer(at) {
                 true => RetransmissionKind::Recovery,
                 false => RetransmissionKind::Timeout,
@@ -277,7 +284,8 @@ impl RebuiltSender {
         }
     }
 
-    /// Why the segment at `index` leaves again, and whether the sender was expected to send it.
+    /// Returns the kind of a retransmission of the segment at `index`, and whether the sender was
+    /// expected to send it.
     fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
         use RetransmissionKind::{Fast, TailProbe, Timeout};
         let answer = self.is_answer(at);
@@ -318,32 +326,34 @@ impl RebuiltSender {
             || self.core.recovering() && self.evidence.episode == Episode::Fast
     }
 
-    /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or
-    /// repairs by its timer alone.
+    /// Returns true if the rebuilt sender would have retransmitted long ago. Then the captured
+    /// sender does not know of the loss, or repairs by its timer alone.
     fn is_overdue(&self, at: Instant) -> bool {
         self.core.board().waiting() > 0 && self.is_silent(at)
     }
 
-    /// For longer than a round trip neither an ACK came nor anything was sent again.
+    /// Returns true if for longer than a round trip there was neither an ACK nor a retransmission.
     fn is_silent(&self, at: Instant) -> bool {
         let last = self.evidence.last_act.max(self.evidence.last_ack);
         let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
         since > self.srtt() + Duration::from_millis(4)
     }
 
-    /// What happens at `at` answers the last ACK: sooner than another would come.
+    /// Returns true if an event at `at` answers the last ACK: it is sooner than another ACK would
+    /// be.
     pub(super) fn is_answer(&self, at: Instant) -> bool {
         let window = (self.srtt() / 8).clamp(Duration::from_micros(300), Duration::from_millis(5));
         self.evidence.last_ack.is_some_and(|ack| at.saturating_since(ack) <= window)
     }
 
-    /// The retransmission timer has run out, or is about to: senders' clocks are coarse.
+    /// Returns true if the retransmission timer has run out, or is about to: senders' clocks are
+    /// coarse.
     fn is_timer_due(&self, at: Instant) -> bool {
         let slack = (self.rto() / 8).max(Duration::from_millis(2));
         self.core.retransmission_deadline().is_some_and(|due| at + slack >= due)
     }
 
-    /// The recovery asks for a tail-loss probe, or is about to.
+    /// Returns true if the recovery asks for a tail-loss probe, or is about to.
     fn is_probe_due(&mut self, at: Instant) -> bool {
         if self.core.take_probe() {
             return true;
@@ -358,7 +368,8 @@ impl RebuiltSender {
         self.core.take_probe()
     }
 
-    /// A probe by its time alone, of a sender whose recovery has none or forgot it.
+    /// Returns true if the time alone suggests a probe, for a sender whose recovery has none or
+    /// forgot it.
     fn looks_like_probe(&self, at: Instant) -> bool {
         self.has_probes
             && self.core.terms().sack
@@ -366,7 +377,7 @@ impl RebuiltSender {
             && self.waited_for_probe(at)
     }
 
-    /// Nothing was heard for longer than a probe waits, two round trips.
+    /// Returns true if no ACK was received for longer than a probe waits, two round trips.
     pub(super) fn waited_for_probe(&self, at: Instant) -> bool {
         let sent = self.core.last_sent();
         let last = sent.max(self.evidence.last_ack);

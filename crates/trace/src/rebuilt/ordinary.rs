@@ -1,6 +1,5 @@
-//! Most packets of a sender: new data that follows the data before.
-//!
-//! This does the same as `observed`, which takes all other packets.
+//! The fast path for most packets of a sender: new data that follows the data before. It does the
+//! same as `observed`, which handles all other packets.
 
 use super::RebuiltSender;
 use super::observed::MOST_UNANSWERED;
@@ -8,8 +7,8 @@ use sender::LeavingSegment;
 use units::Instant;
 
 impl RebuiltSender {
-    /// `payload` bytes leave from `start` on, without a FIN. False, and nothing has changed, if they
-    /// are not simply the next ones.
+    /// Books `payload` bytes sent from `start` on, without a FIN. Returns false, with nothing
+    /// changed, if they are not simply the next ones.
     #[inline]
     pub(crate) fn on_next_data(
         &mut self,
@@ -19,7 +18,7 @@ impl RebuiltSender {
         push: bool,
     ) -> bool {
         let mss = self.core.mss();
-        // One byte may be a probe. With nothing outstanding sending is resumed.
+        // One byte may be a probe. With nothing outstanding, sending resumes.
         let is_next = start == self.core.nxt() && (2..=mss).contains(&payload) && self.may_send();
         let len = self.core.board().len();
         let is_usual = len > 0 && len + 1 < MOST_UNANSWERED;

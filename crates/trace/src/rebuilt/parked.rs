@@ -1,7 +1,8 @@
-//! A sender with nothing outstanding that has been idle for a while, as a few numbers.
+//! An idle sender with nothing outstanding, compressed to a few numbers.
 //!
-//! What its policies knew beyond the window is forgotten: CUBIC's last maximum, HyStart's delays, the
-//! reordering seen. After idling they matter little, and a capture may hold a million idle connections.
+//! Except for the window, the state of its policies is lost: CUBIC's last maximum, HyStart's
+//! delays, the reordering seen. After an idle time they matter little, and a capture may hold a
+//! million idle connections.
 
 use super::{RebuiltSender, Terms};
 use crate::misfit::Misfit;
@@ -10,7 +11,7 @@ use path::ParkedPath;
 use sender::SenderTerms;
 use units::Duration;
 
-/// A parked sender.
+/// A compressed sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ParkedSender {
     path: ParkedPath,
@@ -25,14 +26,14 @@ pub(crate) struct ParkedSender {
 }
 
 impl RebuiltSender {
-    /// Returns the options that the SYNs agreed on, as far as is known.
+    /// Returns the options that the SYNs agreed on, as far as they are known.
     fn terms(&self) -> Terms {
         let SenderTerms { mss, sack, timestamps, ecn } = *self.core.terms();
         let (sack_is_guess, window_is_guess) = (self.sack_is_guess, self.window_is_guess);
         Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn }
     }
 
-    /// As a few numbers, if nothing is outstanding.
+    /// Compresses the sender, if nothing is outstanding.
     pub(crate) fn park(&self) -> Option<(ParkedSender, Misfit)> {
         let parked = ParkedSender {
             path: self.path.park(),
@@ -50,7 +51,7 @@ impl RebuiltSender {
 }
 
 impl ParkedSender {
-    /// The sender again.
+    /// Rebuilds the sender.
     pub(crate) fn unpark(&self, model: &SenderModel) -> RebuiltSender {
         let mut sender = RebuiltSender::new(model, self.terms);
         sender.begin_at(self.at);
@@ -66,12 +67,12 @@ impl ParkedSender {
         sender
     }
 
-    /// The receiver offers another window.
+    /// Sets the window that the receiver offers.
     pub(crate) fn set_window(&mut self, window: u64) {
         self.window = window;
         self.max_window = self.max_window.max(window);
     }
 }
 
-/// So long idle that a sender is parked.
+/// Idle time after which a sender is compressed.
 pub(crate) const PARK_AFTER: Duration = Duration::from_secs(2);

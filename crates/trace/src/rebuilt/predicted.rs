@@ -1,8 +1,8 @@
-//! The driver of senders whose data the capture does not show: ACKs in, and what the sender must have sent
-//! out of the core's own rules (Balakrishnan et al. 1998 §2.3).
+//! The driver of senders whose data the capture does not show (Balakrishnan et al. 1998 §2.3). From
+//! the captured ACKs, the core's own rules infer the data that the sender must have sent.
 //!
-//! It runs late: an ACK is digested when later ones prove that what it lets go existed, or when the response
-//! is known to have ended. So data is never sent that there was not.
+//! It runs late. It digests an ACK once later ones prove that the data which the ACK releases
+//! existed, or once the response is known to have ended. So it never sends data that did not exist.
 
 use super::RebuiltSender;
 use super::acks::{AckDigest, SenderAck};
@@ -15,35 +15,36 @@ use sender::StampClock;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// ACKs that wait at most: the window of a long transfer is taken for used up then.
+/// Maximum number of waiting ACKs: with more, the window of a long transfer counts as used up.
 const MOST_WAITING: usize = 4096;
-/// Milliseconds of thought that are told from a clock that is read wrongly.
+/// Longest server think time that is accepted, milliseconds; a longer one means that the clock is
+/// misread.
 const LONG_THOUGHT: u32 = 1000;
-/// Sends in answer to one event at most.
+/// Maximum number of sends in answer to one event.
 const MOST_SENT: u32 = 1 << 16;
 
-/// Timers that run out between two events at most: senders give up before.
+/// Maximum number of timeouts between two events: real senders give up earlier.
 const MOST_RUN_OUT: u32 = 4096;
 
-/// What a predicted sender does.
+/// Events of an inferred sender.
 #[derive(Clone, Debug)]
 pub(crate) enum PredictedEvent {
     Again(Retransmission),
     Sent(SentData),
     Window(SenderSnapshot),
-    /// It had not sent what was acknowledged: so many bytes.
+    /// Number of acknowledged bytes that it had not sent.
     Unforeseen(u64),
-    /// An ACK tells a round trip.
+    /// An ACK that yields a round-trip sample.
     RoundTrip(Instant, Duration),
     /// A transfer is over.
     Transfer(Box<TransferReport>),
 }
 
-/// What waits to be digested.
+/// Input that waits to be digested.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     Ack(SenderAck),
-    /// A request, before which all below `before` had been acknowledged.
+    /// A request, before which all data below `before` had been acknowledged.
     Request {
         at: Instant,
         before: u64,
@@ -52,32 +53,33 @@ enum Waiting {
 }
 
 impl Default for Waiting {
-    /// None that waits.
+    /// Returns the empty queue.
     fn default() -> Self {
         Self::Request { at: Instant::ZERO, before: 0, bytes: 0 }
     }
 }
 
-/// A sender that is predicted, and what it waits for.
+/// An inferred sender's queue of input.
 pub(crate) struct Predictor {
     waiting: VecDeque<Waiting>,
-    /// Where segments end that are not sent yet, ascending: acknowledgements and edges of SACK blocks.
+    /// Ends of segments that are not sent yet, ascending: acknowledgements and ends of SACK blocks.
     edges: VecDeque<u64>,
-    /// Requests that wait.
+    /// Number of waiting requests.
     requests: u32,
     /// Highest acknowledgement seen.
     high: u64,
-    /// The highest acknowledgement is one more than the one before: most likely a FIN's.
+    /// The highest acknowledgement is one more than the one before: most likely it acknowledges a
+    /// FIN.
     fin: bool,
     clock: Option<StampClock>,
     /// The first number of the stream.
     origin: u32,
-    /// The pacer lets the next segment go then.
+    /// Time at which the pacer releases the next segment.
     release: Option<Instant>,
 }
 
 impl Predictor {
-    /// Of a stream whose number of offset 0 is `origin`.
+    /// Creates the predictor of a stream whose offset 0 has the number `origin`.
     pub(crate) fn new(origin: u32, high: u64, clock: Option<StampClock>) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -91,13 +93,13 @@ impl Predictor {
         }
     }
 
-    /// A segment of a request with so many new `bytes`; none if it goes again.
+    /// Queues a segment of a request with this many new `bytes`; 0 for a retransmission.
     pub(crate) fn on_request(&mut self, at: Instant, bytes: u64) {
         self.waiting.push_back(Waiting::Request { at, before: self.high, bytes });
         self.requests += 1;
     }
 
-    /// An ACK reaches the sender.
+    /// Queues an ACK for the sender.
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) {
         if ack.una > self.high {
             self.fin = ack.una == self.high + 1 && self.high > 1;
@@ -111,7 +113,7 @@ impl Predictor {
         self.waiting.push_back(Waiting::Ack(*ack));
     }
 
-    /// A segment ends at `offset`.
+    /// Notes that a segment ends at `offset`.
     fn note_edge(&mut self, offset: u64) {
         let place = self.edges.partition_point(|&edge| edge < offset);
         if self.edges.get(place) != Some(&offset) && self.edges.len() < MOST_WAITING {
@@ -119,7 +121,7 @@ impl Predictor {
         }
     }
 
-    /// Digests what can be digested; all of it if nothing more is to come (`over`).
+    /// Digests all input that is ready; everything if no more input follows (`over`).
     pub(crate) fn run<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, over: bool) {
         while let Some(&next) = self.waiting.front() {
             let Some(limit) = self.limit(on.sender, over) else { return };
@@ -135,7 +137,7 @@ impl Predictor {
                     self.waiting.pop_front();
                     self.requests -= 1;
                     let Some(answer) = self.limit(on.sender, over) else {
-                        // What answers the request is not known yet.
+                        // The answer to the request is not known yet.
                         self.waiting.push_front(next);
                         self.requests += 1;
                         return;
@@ -151,7 +153,8 @@ impl Predictor {
         }
     }
 
-    /// One past the last byte that the sender has to send now; `None` if it is not known well enough.
+    /// Returns one past the last byte that the sender has to send now; `None` if it is not known
+    /// well enough.
     fn limit(&self, sender: &RebuiltSender, over: bool) -> Option<u64> {
         let high = self.high - u64::from(self.fin);
         let request = if self.requests == 0 {
@@ -170,7 +173,7 @@ impl Predictor {
         if let Some(before) =
             request.filter(|&before| before > sender.una() || before >= sender.nxt())
         {
-            // Pipelined requests come before the end of the response.
+            // Pipelined requests precede the end of the response.
             return Some(if high > before && before < sender.nxt() { high } else { before });
         }
         let (una, window) = match self.waiting.front() {
@@ -187,7 +190,8 @@ impl Predictor {
         }
     }
 
-    /// When the response to the request at `at` begins: at once, unless its first ACK is late for that, or echoes a later time.
+    /// Returns when the response to the request at `at` begins: at once, unless its first ACK is
+    /// late for that, or echoes a later time.
     fn beginning(
         &self,
         sender: &RebuiltSender,
@@ -198,7 +202,7 @@ impl Predictor {
         let rtt = sender.srtt();
         let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
-            // Without SACK a duplicate a round trip later is the first sign.
+            // Without SACK, a duplicate ACK a round trip later is the first sign.
             Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack),
             _ => None,
         });
@@ -218,7 +222,8 @@ impl Predictor {
         Some(if prompt || delayed || timeout { at } else { first.at - rtt.min(gap) })
     }
 
-    /// How long after `at` what an ACK answers was sent, by the timestamp that it echoes; zero if that is next to nothing.
+    /// Returns how long after `at` the data that an ACK answers was sent, by its echoed timestamp;
+    /// zero if the time is negligible.
     fn thought(&self, at: Instant, ack: &SenderAck) -> Duration {
         let ticks =
             self.clock.zip(ack.echo).map(|(clock, echo)| echo.wrapping_sub(clock.stamp(at)));
@@ -230,7 +235,7 @@ impl Predictor {
         }
     }
 
-    /// The next place beyond what was sent where a segment is known to end, if the response goes on there.
+    /// Returns the next known end of a segment that is not sent yet, if the response goes on there.
     fn next_edge(&mut self, sender: &RebuiltSender) -> Option<u64> {
         while self.edges.front().is_some_and(|&edge| edge <= sender.nxt()) {
             self.edges.pop_front();
@@ -238,9 +243,10 @@ impl Predictor {
         self.edges.front().copied().filter(|&edge| edge < sender.core.written())
     }
 
-    /// `again` was delivered by the transmission before it. The timestamp that its acknowledgement echoes tells, if it is the
-    /// first that is missing (RFC 7323 §4.3: that of the segment that filled the hole); else the time: an answer cannot come
-    /// before `soonest`.
+    /// Returns true if an earlier transmission of `again` was delivered. If `again` is the first
+    /// missing segment, the echoed timestamp shows it: that of the segment that filled the hole
+    /// (RFC 7323 §4.3). Otherwise the time shows it: an answer to `again` cannot arrive before
+    /// `soonest`.
     fn is_delivered_before(&self, again: &Transmission, mut una: u64) -> bool {
         for waiting in &self.waiting {
             let Waiting::Ack(ack) = waiting else { continue };
@@ -259,7 +265,7 @@ impl Predictor {
         false
     }
 
-    /// Runs what runs out before `until`.
+    /// Runs the timers that run out before `until`.
     fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
         for _ in 0..MOST_RUN_OUT {
             let recovery = on.sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
@@ -305,7 +311,7 @@ impl Predictor {
         self.send(on, ack.at);
     }
 
-    /// Sends what window, recovery and pacer let go.
+    /// Sends all data that window, recovery and pacer release.
     fn send<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, now: Instant) {
         for _ in 0..MOST_SENT {
             on.sender.edge = self.next_edge(on.sender);
@@ -322,7 +328,7 @@ impl Predictor {
                     let mut again = on.sender.send_again(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
                     if transmission.is_some_and(|sent| self.is_delivered_before(&sent, una)) {
-                        // Another transmission did that: this one was never sent.
+                        // Another transmission was acknowledged: this one was never sent.
                         continue;
                     }
                     on.pass(now, Passage::again(&again));
@@ -338,7 +344,7 @@ impl Predictor {
     }
 }
 
-/// A predicted sender at work: what it meters and to whom it tells.
+/// An inferred sender at work: its meter, and the callback for its events.
 pub(crate) struct Predicting<'a, F> {
     pub(crate) sender: &'a mut RebuiltSender,
     pub(crate) meter: &'a mut TransferMeter,
@@ -362,7 +368,8 @@ impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
     }
 }
 
-/// True if `gap` is what timeouts in a row of `rto`, doubled each time, and a round trip take.
+/// Returns true if consecutive timeouts of `rto`, doubled each time, and a round trip take `gap`
+/// together.
 fn is_after_timeouts(gap: Duration, rto: Duration, rtt: Duration) -> bool {
     let waits = (1..=6_u32).map(|timeouts| rto.saturating_mul((1 << timeouts) - 1));
     waits.into_iter().any(|wait| gap >= wait && gap <= wait + rtt * 2)

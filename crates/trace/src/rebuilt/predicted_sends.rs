@@ -1,22 +1,22 @@
-//! What a predicted sender sends next, by the core's own rules: the order of its sending, the length of segments, and when an
-//! ACK can answer a retransmission.
+//! The next segment of an inferred sender by the core's own rules: the order of sending, segment
+//! lengths, and the earliest answer to a retransmission.
 
 use super::{Nagle, RebuiltSender};
 use crate::kinds::{Retransmission, RetransmissionKind};
 use path::SendLimit;
 use units::{Duration, Instant};
 
-/// A retransmission that is thought to leave.
+/// A retransmission that the sender presumably sends.
 pub(super) struct Transmission {
     pub(super) start: u64,
     pub(super) at: Instant,
-    /// When the segment left before.
+    /// Time at which the segment was last sent before.
     pub(super) before: Instant,
-    /// When an ACK can answer it at the soonest.
+    /// Earliest time at which an ACK can answer it.
     pub(super) soonest: Instant,
 }
 
-/// What a predicted sender sends next.
+/// The next action of an inferred sender.
 pub(super) enum NextSend {
     New(u64),
     Again { index: usize, probe: bool },
@@ -25,19 +25,20 @@ pub(super) enum NextSend {
 }
 
 impl RebuiltSender {
-    /// All below `limit` is there to be sent.
+    /// Makes all data below `limit` available to send.
     pub(super) fn offer(&mut self, limit: u64) {
         self.core.write_up_to(self.core.written().max(limit));
         self.set_ended(true);
     }
 
-    /// `arrived`, of which a SACK tells, unless that is more than a sender can have sent.
+    /// Returns `arrived`, the end of a SACK block, or 0 if no sender can have sent that much.
     pub(super) fn plausible(&self, arrived: u64) -> u64 {
         let most = self.core.nxt() + self.cwnd() + 64 * self.core.mss();
         if arrived <= most { arrived } else { 0 }
     }
 
-    /// The segment at `index`, which is about to leave again; `None` where that may be for nothing: timeouts and probes.
+    /// Returns the retransmission of the segment at `index`, which is about to be sent. `None` for
+    /// timeouts and probes, which may be needless.
     pub(super) fn transmission(
         &self,
         now: Instant,
@@ -48,8 +49,9 @@ impl RebuiltSender {
         let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
         let least = self.path.rtt.min_rtt();
         let segment = self.core.board().segment(index).filter(|_| by_ack && !probe)?;
-        // A round trip later; half of one where it may have left before it is thought to. What queues the ACK passes it has
-        // passed lately, too; a coarse clock tells nothing of that.
+        // The answer takes a round trip; half of one if the segment may have been sent before its
+        // inferred time. Recent ACKs have passed the same queues as this one. With a coarse clock,
+        // their round trips show nothing of that.
         let lately = match self.has_fine_clock {
             true => self.srtt().saturating_sub(self.path.rtt.rttvar() * 2),
             false => Duration::ZERO,
@@ -62,13 +64,13 @@ impl RebuiltSender {
         Some(Transmission { start: segment.start, at: now, before: segment.sent_at, soonest })
     }
 
-    /// A FIN alone left at `at`.
+    /// Books a lone FIN that was sent at `at`.
     pub(super) fn book_fin(&mut self, at: Instant) {
         self.core.request_fin();
         self.book_new(at, 1, 0);
     }
 
-    /// The next segment, in the order of the core: probe, retransmission, new data.
+    /// Returns the next segment, in the order of the core: probe, retransmission, new data.
     pub(super) fn next_predicted(&mut self, now: Instant) -> NextSend {
         if self.core.una() == 0 {
             return NextSend::Nothing;
@@ -112,8 +114,8 @@ impl RebuiltSender {
         NextSend::Nothing
     }
 
-    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4). Data that F-RTO waits for goes (Linux
-    /// `tcp_xmit_recovery`).
+    /// Applies silly window avoidance and Nagle's algorithm (RFC 9293 §3.8.6.2.1, §3.7.4). Data
+    /// that F-RTO waits for is exempt (Linux `tcp_xmit_recovery`).
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         if len >= self.full_len() {
             false
@@ -134,8 +136,9 @@ impl RebuiltSender {
         end.saturating_sub(self.core.nxt()).min(self.full_len())
     }
 
-    /// A full segment; a shorter one where an ACK shows that one ends. Of several segments up to there the last one is
-    /// short, as where a buffer ends; of the first ones of a response the first, its header.
+    /// Returns the length of the next segment: a full one, or a shorter one if an ACK shows that a
+    /// segment ends there. Before that end the last of several segments is short, as at the end of
+    /// a buffer. At the start of a response the first one is short, its header.
     pub(super) fn full_len(&self) -> u64 {
         let mss = self.core.mss();
         let Some(left) = self.edge.map(|edge| edge.saturating_sub(self.core.nxt())) else {
@@ -145,7 +148,7 @@ impl RebuiltSender {
         if len == 0 { mss } else { len }
     }
 
-    /// The segment at `index` leaves again.
+    /// Retransmits the segment at `index`.
     pub(super) fn send_again(
         &mut self,
         now: Instant,
@@ -190,8 +193,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Linux with Nagle's algorithm has sent two segments of 1000 bytes and one of 100. None arrived, and at 2 s it has sent the first
-    /// one again. Then the application writes up to `written`, and at 2.1 s the first segment is acknowledged, with this window.
+    /// Linux with Nagle's algorithm has sent two segments of 1000 bytes and one of 100. All were
+    /// lost, and at 2 s it has retransmitted the first one. Then the application writes up to
+    /// `written`. At 2.1 s the first segment is acknowledged, with this window.
     fn after_timeout(written: u64, window: u64) -> RebuiltSender {
         let terms = Terms { mss: 1000, sack: true, ..Terms::default() };
         let model = SenderModel::of_scheme("linux").expect("a scheme");
@@ -213,14 +217,16 @@ mod tests {
         sender
     }
 
-    /// The small segment before is outstanding, for which Nagle's algorithm holds back another (Minshall's rule). F-RTO waits for it.
+    /// The small segment before is outstanding, so Nagle's algorithm holds back another (Minshall's
+    /// rule). F-RTO waits for that data.
     #[test]
     fn f_rto_sends_new_data_whatever_nagle_says() {
         let mut sender = after_timeout(2_201, 60_000);
         assert!(matches!(sender.next_predicted(at(2_100)), NextSend::New(100)));
     }
 
-    /// The peer's window admits 50 of 1000 new bytes, which silly window avoidance holds back: the second segment goes again.
+    /// The peer's window admits 50 of 1000 new bytes, which silly window avoidance holds back: the
+    /// second segment is retransmitted.
     #[test]
     fn f_rto_repairs_at_once_if_nothing_new_can_go() {
         let mut sender = after_timeout(3_101, 1_150);

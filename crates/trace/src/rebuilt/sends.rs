@@ -1,4 +1,4 @@
-//! Segments that leave: new data and retransmissions, booked as the core books them.
+//! Sent segments: new data and retransmissions, booked as the core books them.
 
 use super::RebuiltSender;
 use policy::startup::PendingData;
@@ -7,7 +7,7 @@ use sender::{LeavingSegment, StampClock};
 use units::Instant;
 
 impl RebuiltSender {
-    /// New sequence space `[nxt, nxt + len)` leaves, `payload` bytes of it data.
+    /// Books new sequence space `[nxt, nxt + len)` with `payload` bytes of data.
     pub(super) fn book_new(&mut self, now: Instant, len: u64, payload: u64) {
         self.path.set_now(now);
         if payload > 0 {
@@ -22,15 +22,16 @@ impl RebuiltSender {
         self.core.note_left(&mut self.path, &leaving, None);
     }
 
-    /// A segment that is not full, and ends at `end`, has left. One that fills the receiver's
-    /// window is small for that.
+    /// Notes a sent segment that is not full, and ends at `end`. One that fills the receiver's
+    /// window is small for that reason.
     pub(super) fn note_small(&mut self, end: u64) {
         if end < self.core.window_edge() {
             self.core.note_small(end);
         }
     }
 
-    /// Data is about to leave, `payload` bytes at least; where nothing is under way, after idling.
+    /// Prepares to send data, `payload` bytes at least; if nothing is in flight, after an idle
+    /// time.
     pub(super) fn resume(&mut self, now: Instant, payload: u64) {
         if self.core.board().is_empty() && self.path.bytes_in_flight() == 0 {
             let rto = self.rto();
@@ -40,7 +41,7 @@ impl RebuiltSender {
         }
     }
 
-    /// The segment at `index` leaves again, with this timestamp.
+    /// Books a retransmission of the segment at `index`, with this timestamp.
     pub(super) fn book_again(&mut self, now: Instant, index: usize, stamp: Option<u32>) {
         let Some(segment) = self.core.board().segment(index).copied() else { return };
         self.path.set_now(now);

@@ -1,4 +1,4 @@
-//! What a sender waits for.
+//! The event that a sender waits for.
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
@@ -6,19 +6,20 @@ use crate::transfer::{Flight, SenderState, SenderWait};
 use units::Instant;
 
 impl RebuiltSender {
-    /// What it waits for from `now` on, and by which clock.
+    /// Returns what the sender waits for from `now` on, and its clock.
     #[inline(never)]
     pub(crate) fn state(&mut self, now: Instant) -> SenderState {
         SenderState { paced_until: self.paced_until(now), ..self.unpaced_state() }
     }
 
-    /// What it sends may be spread over time.
+    /// Returns true if its pacer may spread its segments over time.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {
         self.path.is_paced()
     }
 
-    /// As [`RebuiltSender::state`] of a sender that is not paced, written out where it is asked for.
+    /// Returns the same as [`RebuiltSender::state`] for a sender without pacing, inlined at its hot
+    /// caller.
     #[inline(always)]
     pub(crate) fn unpaced_state(&mut self) -> SenderState {
         SenderState {
@@ -31,7 +32,7 @@ impl RebuiltSender {
         }
     }
 
-    /// The part of its state that each segment which it sends may change.
+    /// Returns the part of its state that each sent segment may change.
     #[inline(always)]
     pub(crate) fn flight(&mut self) -> Flight {
         let has_small = self.core.has_small_outstanding();
@@ -46,7 +47,8 @@ impl RebuiltSender {
         }
     }
 
-    /// Until when the pacer keeps data back, give or take an interval: real pacers send more at once.
+    /// Returns until when the pacer keeps data back, less an interval: real pacers send more at
+    /// once.
     #[inline(always)]
     fn paced_until(&self, now: Instant) -> Option<Instant> {
         if self.path.is_paced() { self.release_by_pacer(now) } else { None }
@@ -72,14 +74,15 @@ impl RebuiltSender {
         }
     }
 
-    /// The peer's window has no room for a full segment, and there may be more to send: the window
-    /// is shut (RFC 9293 §3.8.6.2.1).
+    /// Returns true if the peer's window has no room for a full segment and there may be more to
+    /// send: the window is shut (RFC 9293 §3.8.6.2.1).
     #[inline]
     pub(crate) const fn is_shut_out(&self) -> bool {
         self.core.window() < self.core.mss() && !self.core.has_fin()
     }
 
-    /// Bytes for which the window has room, where each outstanding segment counts as a full one.
+    /// Returns the room of the window in bytes, where each outstanding segment counts as a full
+    /// one.
     fn room_for_segments(&self) -> u64 {
         let segments = self.core.board().len() as u64;
         self.path.usable_cwnd().saturating_sub(segments * self.core.mss())
@@ -95,7 +98,7 @@ impl RebuiltSender {
         let wait = if self.has_ended() && self.core.nxt() >= self.core.end() {
             SenderWait::Application
         } else if self.core.window_edge() < self.core.nxt() + mss {
-            // Where both windows are full the receiver's counts, as in the account of a race.
+            // If both windows are full, the receiver's counts, as in the account of a race.
             let has_shrunk = self.core.window() + mss <= self.core.largest_window();
             if has_shrunk { SenderWait::SlowReader } else { SenderWait::Receiver }
         } else if spare < mss {

@@ -1,4 +1,4 @@
-//! Timers that run out: the retransmission timer (RFC 6298 §5.4–5.7) and the timer of recovery.
+//! Expiry of timers: the retransmission timer (RFC 6298 §5.4–5.7) and the timer of recovery.
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
@@ -6,7 +6,7 @@ use sender::RecoveryOutcome;
 use units::Instant;
 
 impl RebuiltSender {
-    /// When the timer of recovery runs out, if it runs.
+    /// Returns when the timer of recovery runs out, if it runs.
     #[inline]
     pub(super) fn recovery_timeout(&mut self) -> Option<Instant> {
         self.core.recovery_deadline(&self.path)
@@ -25,7 +25,7 @@ impl RebuiltSender {
         self.note_outcome(now, found, phase);
     }
 
-    /// Recovery has found something; `phase`: before that.
+    /// Notes a finding of recovery; `phase`: before that.
     #[inline(never)]
     pub(super) fn note_outcome(
         &mut self,
@@ -41,7 +41,7 @@ impl RebuiltSender {
         }
     }
 
-    /// The retransmission timer has run out.
+    /// Handles the expiry of the retransmission timer.
     pub(super) fn time_out(&mut self, now: Instant) {
         self.path.set_now(now);
         let (phase, may_send) = (self.phase(), self.may_send());

@@ -1,5 +1,5 @@
-//! The threads that run the shards: the calling one, which also tells, and others. Rounds of segments go out, what was noted comes
-//! back, and is told when it is its round's turn.
+//! The threads that run the shards: the calling one, which also reports, and others. Rounds of
+//! segments go out and their notes return. The calling thread replays the notes round by round.
 
 use super::deal::{Shares, shard_of};
 use super::notes::{Noted, ShardedSink, SinkPart};
@@ -15,14 +15,15 @@ use std::panic;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Segments of a round: enough that passing it on costs nothing, few enough for a cache.
+/// Number of segments in a round: enough to make passing it on cheap, few enough for a cache.
 const ROUND: usize = 8192;
-/// Rounds on their way.
+/// Maximum number of rounds that are out.
 const ROUNDS: usize = 4;
-/// Pieces of what a thread still has at the end that are on their way.
+/// Maximum number of pieces of final results of a thread that are queued.
 const RESTS: usize = 4;
 
-/// A shard's hand of a round: segments with their places in it, and on the way back what was noted of them.
+/// A shard's part of a round: segments with their positions in it, and on the way back the notes
+/// about them.
 #[derive(Debug)]
 struct Dealt<N> {
     segments: Vec<(Observed, u32)>,
@@ -35,16 +36,16 @@ impl<N> Default for Dealt<N> {
     }
 }
 
-/// Another thread, and the ways to it and back. What was dealt comes back in the order in which it went.
+/// Another thread, and the channels to it and back. Results return in the order of the rounds.
 struct Hand<P: SinkPart> {
     to: Sender<(usize, Dealt<P::Note>)>,
     back: Receiver<Dealt<P::Note>>,
-    /// What its shards still have at the end, shard by shard.
+    /// Final results of its shards, shard by shard.
     rest: Receiver<Rest<P>>,
     thread: JoinHandle<()>,
 }
 
-/// What is noted at the end of a shard, or its counts and its part of the sink behind all of that.
+/// Notes at the end of a shard, or its counters and its part of the sink after all notes.
 enum Rest<P: SinkPart> {
     Noted(Vec<Noted<P::Note>>),
     Over(Box<(EngineTally, P)>),
@@ -52,30 +53,30 @@ enum Rest<P: SinkPart> {
 
 /// A round that is out.
 struct Out<N> {
-    /// Shards of its segments, in their order.
+    /// Shards of its segments, in the order of the segments.
     order: Vec<u8>,
-    /// What the calling thread's shards have noted of it.
+    /// Notes of the calling thread's shards about it.
     own: Vec<Vec<Noted<N>>>,
 }
 
-/// The threads, and what is on its way.
+/// The threads, and the rounds that are out.
 pub(super) struct Crew<S: ShardedSink> {
     shares: Shares,
     /// Shards of the calling thread, the first ones.
     own: Vec<Shard<S::Part>>,
     hands: Vec<Hand<S::Part>>,
-    /// Being dealt, to shards of other threads.
+    /// The round that is being dealt, by shard of the other threads.
     dealing: [Dealt<NoteOf<S>>; SHARDS],
-    /// The shards of its segments, in their order.
+    /// Shards of the round's segments, in the order of the segments.
     order: Vec<u8>,
     /// Rounds that are out, the oldest first.
     out: VecDeque<Out<NoteOf<S>>>,
-    /// To be filled again.
+    /// Empty buffers for reuse.
     spare: Vec<Dealt<NoteOf<S>>>,
 }
 
 impl<S: ShardedSink> Crew<S> {
-    /// So many threads, the calling one included, of which there are two at least.
+    /// Starts this many threads, at least two; the calling one is included.
     pub(super) fn new(config: &EngineConfig, sink: &S, threads: usize) -> io::Result<Self> {
         let shares = Shares::among(threads);
         let hands = (0..shares.hands).map(|hand| {
@@ -88,7 +89,8 @@ impl<S: ShardedSink> Crew<S> {
         Ok(Self { shares, own, hands, dealing, order, out, spare: Vec::new() })
     }
 
-    /// Digests a segment, or deals it to another thread. Tells `sink` what has come back if a round is full by it.
+    /// Digests a segment, or deals it to another thread. If that fills a round, reports the
+    /// returned results to `sink`.
     #[inline]
     pub(super) fn deal(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
         let ends = SegmentEnds::of(segment);
@@ -104,13 +106,14 @@ impl<S: ShardedSink> Crew<S> {
         }
     }
 
-    /// Sends the round out that was being dealt.
+    /// Sends out the round that was being dealt.
     fn send_out(&mut self) {
         let Self { shares, own, hands, dealing, order, out, spare } = self;
         for (shard, dealt) in dealing.iter_mut().enumerate() {
             if let Some(hand) = shares.hand_of(shard) {
                 let dealt = std::mem::replace(dealt, spare.pop().unwrap_or_default());
-                // Nobody takes it if the thread has panicked, which shows when its answer is waited for.
+                // Sending fails only if the thread has panicked. Waiting for its answer reveals
+                // that.
                 let _ = hands[hand].to.send((shard, dealt));
             }
         }
@@ -119,7 +122,7 @@ impl<S: ShardedSink> Crew<S> {
         out.push_back(Out { order: std::mem::replace(order, Vec::with_capacity(ROUND)), own });
     }
 
-    /// Tells of rounds until no more than `most` are out.
+    /// Reports rounds until no more than `most` are out.
     fn tell(&mut self, sink: &mut Renumbered<S>, most: usize) {
         while self.out.len() > most
             && let Some(Out { order, own }) = self.out.pop_front()
@@ -138,7 +141,7 @@ impl<S: ShardedSink> Crew<S> {
         }
     }
 
-    /// The next answer of a shard of another thread. A panic of its thread is everybody's.
+    /// Returns the next answer of a shard of another thread. A panic of that thread propagates.
     fn answer_of(&mut self, shard: usize) -> Dealt<NoteOf<S>> {
         let hand = shard % self.shares.hands;
         if let Ok(answer) = self.hands[hand].back.recv() {
@@ -148,14 +151,14 @@ impl<S: ShardedSink> Crew<S> {
         panic::resume_unwind(thread.join().err().unwrap_or_else(|| Box::new("a thread ended")));
     }
 
-    /// Tells of all that is out and under way, and joins the parts of the sink.
+    /// Reports everything that is out or open, and joins the parts of the sink.
     pub(super) fn finish(mut self, sink: &mut Renumbered<S>) -> EngineTally {
         self.send_out();
         self.tell(sink, 0);
         let Self { shares, own, hands, .. } = self;
         let mut ends = Vec::with_capacity(hands.len());
         for Hand { to, rest, thread, .. } in hands {
-            // Without more to come a thread ends its shards.
+            // A closed channel makes a thread end its shards.
             drop(to);
             ends.push((rest, thread));
         }
@@ -175,7 +178,7 @@ impl<S: ShardedSink> Crew<S> {
             });
         }
         for shard in shares.own..SHARDS {
-            // It ends with the counts, or with the thread.
+            // It ends with the counters, or with the thread.
             for piece in &ends[shard % ends.len()].0 {
                 let is_over = matches!(piece, Rest::Over(_));
                 take(shard, piece);
@@ -192,14 +195,14 @@ impl<S: ShardedSink> Crew<S> {
 }
 
 impl<P: SinkPart> Hand<P> {
-    /// Another thread, of this number, with the parts of the sink beside its shards.
+    /// Starts another thread, of this number, with the parts of the sink for its shards.
     fn new(config: &EngineConfig, number: usize, parts: Vec<(usize, P)>) -> io::Result<Self> {
         let (to, dealt) = channel();
         let (to_back, back) = channel();
         let (to_rest, rest) = sync_channel(RESTS);
         let config = config.clone();
         let work = move || {
-            // Senders cannot change threads, so they begin where they are.
+            // Senders cannot move between threads, so each thread creates its own.
             let parts = parts.into_iter();
             let shards = parts.map(|(shard, part)| (shard, Shard::new(config.clone(), part)));
             run(shards.collect(), &dealt, (&to_back, &to_rest));
@@ -210,7 +213,8 @@ impl<P: SinkPart> Hand<P> {
 }
 
 impl<P: SinkPart> Shard<P> {
-    /// Ends it, and tells piece by piece what it still has, as long as somebody takes it.
+    /// Ends the shard, and passes its remaining notes to `tell` piece by piece, until `tell`
+    /// returns false.
     fn end(mut self, mut tell: impl FnMut(Rest<P>) -> bool) -> bool {
         while self.finish_some() {
             if !tell(Rest::Noted(self.exchange(Vec::new()))) {
@@ -221,8 +225,8 @@ impl<P: SinkPart> Shard<P> {
     }
 }
 
-/// What a thread does: answers what is dealt to a shard with what was noted of it, and tells at the end what its shards
-/// still have.
+/// The main loop of a thread: answers each dealt part of a round with its notes, and passes on the
+/// remaining results at the end.
 fn run<P: SinkPart>(
     mut shards: Vec<(usize, Shard<P>)>,
     hands: &Receiver<(usize, Dealt<P::Note>)>,

@@ -1,41 +1,44 @@
-//! Which shard a connection belongs to, and which thread runs it.
+//! Assigns connections to shards, and shards to threads.
 
 use super::SHARDS;
 use crate::table::SegmentEnds;
 
-/// The shard of a segment's connection: the same for both directions.
+/// Returns the shard of a segment's connection: the same for both directions.
 #[inline]
 pub(super) const fn shard_of(ends: &SegmentEnds) -> usize {
-    // Its lower bits are the worse ones; the table of a shard uses others.
+    // The lower bits of the hash are the worse ones, and the table of a shard uses others.
     (ends.hash >> 40) as usize % SHARDS
 }
 
-/// Shards that the calling thread runs where there are two. It also reads, deals and tells, which costs as much as two more.
+/// Shards of the calling thread if there are two threads. It also reads, deals and reports, which
+/// costs as much as two shards more.
 const OWN_OF_TWO: usize = 2;
 
-/// Who runs the shards: the calling thread the first of them, and other threads the rest by turns.
+/// The assignment of shards: the calling thread runs the first of them, and other threads take the
+/// rest in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shares {
-    /// Shards of the calling thread.
+    /// Number of shards of the calling thread.
     pub(super) own: usize,
-    /// Other threads.
+    /// Number of other threads.
     pub(super) hands: usize,
 }
 
 impl Shares {
-    /// The shares of so many threads, the calling one included. If there are more than two, it has enough to do without shards.
+    /// Computes the assignment for this many threads, the calling one included. With more than two,
+    /// the calling one is busy enough without shards.
     pub(super) fn among(threads: usize) -> Self {
         let own = if threads == 2 { OWN_OF_TWO } else { 0 };
         Self { own, hands: threads.saturating_sub(1).clamp(1, SHARDS - own) }
     }
 
-    /// The other thread that runs a shard; `None` of the calling thread's.
+    /// Returns the other thread that runs a shard; `None` for a shard of the calling thread.
     #[inline]
     pub(super) const fn hand_of(&self, shard: usize) -> Option<usize> {
         if shard < self.own { None } else { Some(shard % self.hands) }
     }
 
-    /// The shards of another thread.
+    /// Returns the shards of another thread.
     pub(super) fn shards_of(self, hand: usize) -> impl Iterator<Item = usize> {
         (0..SHARDS).filter(move |&shard| self.hand_of(shard) == Some(hand))
     }
@@ -72,7 +75,8 @@ mod tests {
         }
     }
 
-    /// The calling thread has two shards beside one other thread, and none beside more. The others have much the same.
+    /// The calling thread has two shards beside one other thread, and none beside more. The others
+    /// have about the same number.
     #[test]
     fn each_shard_has_one_thread() {
         let shards = |threads: usize| {

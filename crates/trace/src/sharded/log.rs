@@ -1,4 +1,5 @@
-//! Sinks that are told everything on the calling thread: their parts keep what is told until it is its turn.
+//! Support for sinks that run only on the calling thread: their parts queue all events until they
+//! are replayed.
 
 use super::notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 use crate::kinds::Retransmission;
@@ -8,31 +9,31 @@ use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
 use units::{Duration, Instant};
 
-/// One call of a sink.
+/// One call of a [`TraceSink`] method.
 #[derive(Clone, Debug)]
 pub enum TraceEvent {
-    /// [`TraceSink::on_begin`].
+    /// A call of [`TraceSink::on_begin`].
     Begin(TracedSender, Instant),
-    /// [`TraceSink::on_over`].
+    /// A call of [`TraceSink::on_over`].
     Over(TracedSender, Instant),
-    /// [`TraceSink::on_request`].
+    /// A call of [`TraceSink::on_request`].
     Request(TracedSender, Instant, u64),
-    /// [`TraceSink::on_sent`].
+    /// A call of [`TraceSink::on_sent`].
     Sent(TracedSender, SentData),
-    /// [`TraceSink::on_connection`].
+    /// A call of [`TraceSink::on_connection`].
     Connection(Box<ConnectionTrace>),
-    /// [`TraceSink::on_retransmission`].
+    /// A call of [`TraceSink::on_retransmission`].
     Again(TracedSender, Box<Retransmission>),
-    /// [`TraceSink::on_round_trip`].
+    /// A call of [`TraceSink::on_round_trip`].
     RoundTrip(TracedSender, Instant, Duration),
-    /// [`TraceSink::on_transfer`].
+    /// A call of [`TraceSink::on_transfer`].
     Transfer(TracedSender, Box<TransferReport>),
-    /// [`TraceSink::on_window`].
+    /// A call of [`TraceSink::on_window`].
     Window(TracedSender, SenderSnapshot),
 }
 
 impl TraceEvent {
-    /// Tells a sink of it, as of the connection with this number.
+    /// Replays the call on a sink, for the connection with this number.
     pub fn tell(self, connection: u64, sink: &mut impl TraceSink) {
         let of = |sender: TracedSender| TracedSender { connection, ..sender };
         match self {
@@ -51,7 +52,7 @@ impl TraceEvent {
     }
 }
 
-/// What a sink wants to be told of beside what is rare.
+/// The frequent events that a sink wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wants {
     windows: bool,
@@ -59,7 +60,7 @@ struct Wants {
     round_trips: bool,
 }
 
-/// Keeps the calls of a sink.
+/// Queues the calls of a sink.
 #[derive(Debug)]
 pub struct EventLog<N = TraceEvent> {
     wants: Wants,
@@ -67,7 +68,7 @@ pub struct EventLog<N = TraceEvent> {
 }
 
 impl<N: From<TraceEvent>> EventLog<N> {
-    /// One that keeps what `sink` wants.
+    /// Creates a queue for the events that `sink` wants.
     pub fn of(sink: &impl TraceSink) -> Self {
         let wants = Wants {
             windows: sink.wants_windows(),
@@ -148,7 +149,7 @@ impl<N: From<TraceEvent> + Send + 'static> SinkPart for EventLog<N> {
     }
 }
 
-/// A sink that is told everything on the calling thread, however many threads rebuild connections.
+/// A sink that runs only on the calling thread, however many threads rebuild connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undivided<S>(pub S);
 

@@ -1,11 +1,15 @@
-//! The engine on several threads: connections are dealt to shards by their ends, and what shards find is told in
-//! the order of the segments that showed it.
+//! The engine on several threads. It deals connections to shards by their two ends, and reports
+//! results in the order of the segments that showed them.
 //!
-//! There are always [`SHARDS`] shards, each a [`TraceEngine`] with its part of the table, however many threads run
-//! them. So results do not depend on the number of threads, to the byte. The calling thread deals segments, and tells
-//! the sink what the parts of it have noted that work beside shards (`notes`); `log` is the part of a sink that leaves
-//! all to the calling thread. `crew` has the threads, and `deal` says who runs which shard: of two threads the calling
-//! one runs a quarter of them, of more none. Alone, it runs all.
+//! There are always [`SHARDS`] shards, each a [`TraceEngine`] with its part of the table, however
+//! many threads run them. So results do not depend on the number of threads, to the byte.
+//!
+//! - The calling thread deals segments. It also gives the sink the notes of those parts that run
+//!   beside shards (`notes`).
+//! - `log` is the part of a sink that leaves everything to the calling thread.
+//! - `crew` has the threads.
+//! - `deal` assigns shards to threads. If there are two, the calling one runs a quarter of the
+//!   shards; if there are more, none. Alone, it runs all.
 
 mod crew;
 mod deal;
@@ -26,32 +30,32 @@ use notes::{Marking, Noted};
 use numbers::Renumbered;
 use std::io;
 
-/// Parts of the connections; more than threads, so that these have much the same to do.
+/// Number of shards; more than threads, so that all threads have about the same load.
 const SHARDS: usize = 8;
 
-/// Connections that are ended before what was found of them is told.
+/// Number of connections that are ended before their results are reported.
 const FINISHED_AT_ONCE: usize = 1024;
 
 /// [`TraceEngine`] on several threads. Its results are the same on any number of them.
 ///
-/// They differ from those of one [`TraceEngine`] where that looks at all connections at once: each shard has its part
-/// of [`EngineConfig::max_connections`], looks by itself for idle connections, and orders times by
-/// its own segments.
+/// They differ from those of one [`TraceEngine`] in whatever depends on all connections at once.
+/// Each shard has its part of [`EngineConfig::max_connections`], searches for idle connections
+/// itself, and orders times by its own segments.
 pub struct ShardedTraceEngine<S: ShardedSink>(Runs<S>);
 
-/// Who runs the shards.
+/// The threads that run the shards.
 enum Runs<S: ShardedSink> {
     Here(Box<Here<S>>),
     Crew(Box<Apart<S>>),
 }
 
-/// Shards on several threads, and whom the calling one tells.
+/// Shards on several threads, and the sink of the calling one.
 struct Apart<S: ShardedSink> {
     crew: Crew<S>,
     sink: Renumbered<S>,
 }
 
-/// All shards on the calling thread. They tell the sink themselves, and number connections together.
+/// All shards on the calling thread. They call the sink directly, and number connections together.
 struct Here<S> {
     shards: [EnginePart; SHARDS],
     sink: S,
@@ -59,10 +63,10 @@ struct Here<S> {
 }
 
 impl<S: ShardedSink> ShardedTraceEngine<S> {
-    /// An engine that tells `sink` what it finds, on so many threads, the calling one included.
+    /// Creates an engine that reports to `sink`, on this many threads, the calling one included.
     ///
     /// # Errors
-    /// If there are no more threads.
+    /// If the system cannot start the threads.
     pub fn new(config: &EngineConfig, sink: S, threads: usize) -> io::Result<Self> {
         let max_connections = config.max_connections.div_ceil(SHARDS);
         let config = EngineConfig { max_connections, ..config.clone() };
@@ -88,7 +92,7 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
         }
     }
 
-    /// Ends what is under way, shard by shard, and gives the sink back with the counts.
+    /// Ends all open connections, shard by shard, and returns the sink with the counters.
     pub fn finish_all(self) -> (S, EngineTally) {
         match self.0 {
             Runs::Here(here) => {
@@ -109,7 +113,7 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
     }
 }
 
-/// A part of the connections on another thread, with the part of the sink beside it.
+/// A part of the connections on another thread, with its part of the sink.
 struct Shard<P>(TraceEngine<Marking<P>>);
 
 impl<P: SinkPart> Shard<P> {
@@ -117,24 +121,24 @@ impl<P: SinkPart> Shard<P> {
         Self(TraceEngine::new(config, Marking(part)))
     }
 
-    /// Takes a segment with these ends, at this place among the segments of its round.
+    /// Takes a segment with these ends, at this position in its round.
     #[inline]
     fn on_segment(&mut self, ends: &SegmentEnds, segment: &Observed, place: u32) {
         self.0.sink_mut().0.notes().set_place(place);
         self.0.on_segment_between(ends, segment);
     }
 
-    /// Takes what was noted; goes on in the room of `instead`.
+    /// Returns the notes, and reuses the memory of `instead` for the next ones.
     fn exchange(&mut self, instead: Vec<Noted<P::Note>>) -> Vec<Noted<P::Note>> {
         self.0.sink_mut().0.notes().exchange(instead)
     }
 
-    /// Ends some of the connections under way; false if there are none.
+    /// Ends some of the open connections; returns false if there are none.
     fn finish_some(&mut self) -> bool {
         (0..FINISHED_AT_ONCE).filter(|_| self.0.finish_oldest()).count() > 0
     }
 
-    /// Ends it: its counts, and its part of the sink.
+    /// Ends the shard: returns its counters, and its part of the sink.
     fn into_part(self) -> (EngineTally, P) {
         let (Marking(part), tally) = self.0.finish_all();
         (tally, part)

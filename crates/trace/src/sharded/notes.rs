@@ -1,7 +1,7 @@
-//! Sinks that work in two places: a part of them beside each shard, on its thread, and the rest on the calling one.
+//! Sinks in two halves: one part beside each shard, on its thread, and the rest on the calling one.
 //!
-//! What concerns one connection alone is best found by the part. What several have in common the part notes, and the
-//! rest is told in the order of the segments that showed it.
+//! The part handles anything that concerns one connection alone. It notes facts that several
+//! connections share. The rest receives these notes in the order of the segments that showed them.
 
 use super::SHARDS;
 use crate::kinds::Retransmission;
@@ -13,39 +13,42 @@ use crate::transfer::TransferReport;
 use rustc_hash::FxHashMap;
 use units::{Duration, Instant};
 
-/// A sink that can have a part of its work done beside each shard of a [`ShardedTraceEngine`](crate::ShardedTraceEngine).
+/// A sink that can do a part of its work beside each shard of a
+/// [`ShardedTraceEngine`](crate::ShardedTraceEngine).
 ///
-/// Alone on one thread the engine tells the whole sink. On several threads it tells a part beside each shard, hands
-/// [`ShardedSink::on_note`] what parts note, and gives the parts back at the end. Both have to find the same.
+/// On one thread the engine calls the whole sink. On several threads it calls a part beside each
+/// shard, passes notes of the parts to [`ShardedSink::on_note`], and returns the parts at the end.
+/// Both must yield the same results.
 pub trait ShardedSink {
-    /// Who is told everything if there is one thread.
+    /// The sink that receives everything if there is one thread.
     type Whole: TraceSink;
     /// The part beside a shard.
     type Part: SinkPart;
 
-    /// Who is told everything if there is one thread.
+    /// Returns the sink that receives everything if there is one thread.
     fn whole(&mut self) -> &mut Self::Whole;
 
-    /// A part for one shard, which knows nothing yet.
+    /// Creates the empty part for one shard.
     fn part(&self) -> Self::Part;
 
-    /// What a part has noted of a connection.
+    /// Receives a note of a part about a connection.
     fn on_note(&mut self, of: &NotedConnection<'_>, note: <Self::Part as SinkPart>::Note);
 
-    /// A shard is at its end; parts come in the order of shards.
+    /// Receives the part of a shard at its end; parts follow each other in the order of shards.
     fn join(&mut self, part: Self::Part);
 }
 
-/// The part of a [`ShardedSink`] beside one shard. Connections have the numbers that their shard gives them.
+/// The part of a [`ShardedSink`] beside one shard. Connections have the numbers that their shard
+/// gives them.
 pub trait SinkPart: TraceSink + Send + 'static {
-    /// What it notes for the rest.
+    /// A note for the rest of the sink.
     type Note: Send + 'static;
 
-    /// What it has noted since this was emptied last. The engine empties it.
+    /// Returns the notes since the engine last emptied them.
     fn notes(&mut self) -> &mut Notes<Self::Note>;
 }
 
-/// Which connection a note is about.
+/// The connection that a note is about.
 #[derive(Clone, Copy, Debug)]
 pub struct NotedConnection<'a> {
     numbers: &'a FxHashMap<u64, u64>,
@@ -58,14 +61,14 @@ impl<'a> NotedConnection<'a> {
         Self { numbers, shard, of_shard }
     }
 
-    /// A number that no other connection has. It says nothing else, and costs nothing.
+    /// Returns a number that no other connection has. It means nothing else, and costs nothing.
     #[inline]
     pub const fn key(&self) -> u64 {
         self.of_shard * SHARDS as u64 + self.shard as u64
     }
 
-    /// Its number among all, in the order of first packets: what [`TracedSender::connection`](crate::TracedSender) is
-    /// where one thread does everything.
+    /// Returns its number among all, in the order of first packets. With one thread,
+    /// [`TracedSender::connection`](crate::TracedSender) has the same value.
     pub fn number(&self) -> u64 {
         self.numbers.get(&self.of_shard).copied().unwrap_or(self.of_shard)
     }
@@ -85,41 +88,41 @@ impl<N> Default for Notes<N> {
 }
 
 impl<N> Notes<N> {
-    /// Notes something about a connection.
+    /// Adds a note about a connection.
     #[inline]
     pub fn push(&mut self, connection: u64, note: N) {
         self.kept.push(Noted { place: self.at, connection, entry: Entry::Note(note) });
     }
 
-    /// Moves all notes behind those of others, which may be of another kind.
+    /// Appends all notes to those of another kind.
     #[inline]
     pub fn move_to<M: From<N>>(&mut self, others: &mut Notes<M>) {
         match self.kept.len() {
             0 => {}
-            // Nearly always.
+            // Nearly always there is a single note.
             1 => self.kept.pop().into_iter().for_each(|noted| noted.move_to(others)),
             _ => self.kept.drain(..).for_each(|noted| noted.move_to(others)),
         }
     }
 
-    /// A connection has its first packet, or is told of no more.
+    /// Marks the first packet of a connection, or its last note.
     pub(super) fn mark(&mut self, connection: u64, begins: bool) {
         let entry = if begins { Entry::Begin } else { Entry::End };
         self.kept.push(Noted { place: self.at, connection, entry });
     }
 
-    /// What comes now belongs to the segment at this place.
+    /// Sets the position of the segment that the next notes are about.
     pub(super) const fn set_place(&mut self, place: u32) {
         self.at = place;
     }
 
-    /// Takes what was noted; goes on in the room of `instead`.
+    /// Returns the notes, and reuses the memory of `instead` for the next ones.
     pub(super) const fn exchange(&mut self, instead: Vec<Noted<N>>) -> Vec<Noted<N>> {
         std::mem::replace(&mut self.kept, instead)
     }
 }
 
-/// Something about a connection, with the place of the segment that showed it in its round.
+/// A note about a connection, with the position in the round of the segment that showed it.
 #[derive(Debug)]
 pub(super) struct Noted<N> {
     pub(super) place: u32,
@@ -136,7 +139,7 @@ impl<N> Noted<N> {
     }
 }
 
-/// What was noted.
+/// The content of a note.
 #[derive(Debug)]
 pub(super) enum Entry<N> {
     Begin,
@@ -144,7 +147,8 @@ pub(super) enum Entry<N> {
     Note(N),
 }
 
-/// Tells a part, and marks where connections begin and end, so that they get their numbers among all.
+/// Calls a part, and marks where connections begin and end, so that they get their numbers among
+/// all.
 pub(super) struct Marking<P>(pub(super) P);
 
 impl<P: SinkPart> TraceSink for Marking<P> {

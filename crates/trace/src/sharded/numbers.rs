@@ -1,17 +1,17 @@
-//! The numbers that connections have among all: shards number those that they have by themselves.
+//! The numbers of connections among all: each shard numbers only its own connections.
 
 use super::SHARDS;
 use super::notes::{Entry, Noted, NotedConnection, ShardedSink, SinkPart};
 use rustc_hash::FxHashMap;
 
-/// What parts of a sink note.
+/// The type of the notes of a sink's parts.
 pub(super) type NoteOf<S> = <<S as ShardedSink>::Part as SinkPart>::Note;
 
-/// A sink that is told what its parts have noted.
+/// A sink that receives the notes of its parts.
 pub(super) struct Renumbered<S> {
     pub(super) sink: S,
     next: u64,
-    /// Of each shard: the numbers of its connections among all, by those that it gives them.
+    /// By shard: the number among all for each number that the shard has assigned.
     numbers: [FxHashMap<u64, u64>; SHARDS],
 }
 
@@ -20,12 +20,13 @@ impl<S: ShardedSink> Renumbered<S> {
         Self { sink, next: 0, numbers: Default::default() }
     }
 
-    /// Tells what the part of one shard has noted.
+    /// Replays the notes of one shard.
     pub(super) fn replay(&mut self, shard: usize, noted: &mut Vec<Noted<NoteOf<S>>>) {
         noted.drain(..).for_each(|noted| self.tell(shard, noted));
     }
 
-    /// Tells what all parts have noted, in the order of segments, of which these are the shards.
+    /// Replays the notes of all parts in the order of segments; `order` has the shard of each
+    /// segment.
     pub(super) fn replay_all(&mut self, order: &[u8], noted: [&mut Vec<Noted<NoteOf<S>>>; SHARDS]) {
         let mut left = noted.map(|noted| noted.drain(..));
         for (at, &shard) in order.iter().enumerate() {

@@ -1,18 +1,19 @@
-//! What a connection is looked up by: its two ends, whichever of them has sent a segment.
+//! The key of a connection: its two ends, whichever of them has sent a segment.
 
 use capture::{Observed, TcpEnd};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Bits of an end in its word: an address of IPv4, and a port.
+/// Number of bits of an end in its word: an IPv4 address and a port.
 const END_BITS: u32 = 48;
 const END: u64 = (1 << END_BITS) - 1;
 
-/// The two ends of a connection in a word each, the lower one first. Of IPv4 the words are the
-/// ends, since every segment is looked up; those of IPv6 tell little more than the shard. Above the
-/// lower one is the label of the network ([`Observed::label`]), since two networks may use the same
-/// addresses.
+/// The two ends of a connection, one word each, the lower one first.
+///
+/// For IPv4 the words are the ends themselves, since every segment is looked up. For IPv6 the words
+/// determine little more than the shard. The bits above the lower end hold the label of the network
+/// ([`Observed::label`]), since two networks may use the same addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndWords {
     low: u64,
@@ -20,11 +21,11 @@ pub(crate) struct EndWords {
 }
 
 impl EndWords {
-    /// Nobody's: both ends are one, at port 0.
+    /// The key of no connection: both ends are equal, with port 0.
     pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
 
-    /// Returns the hash by which the table and the shards find a connection. The label is not part
-    /// of it: all connections of two ends have one hash.
+    /// Returns the hash by which the table and the shards find a connection. It leaves the label
+    /// out: all connections of two ends have one hash.
     #[inline]
     pub(crate) fn hash(self) -> u64 {
         let mut hasher = FxHasher::default();
@@ -34,19 +35,19 @@ impl EndWords {
     }
 }
 
-/// The ends of a segment: worked out once, and used to find the shard and the place of its connection.
+/// The ends of a segment, computed once, to find the shard and the slot of its connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentEnds {
     pub(super) words: EndWords,
-    /// [`EndWords::hash`].
+    /// Has the value of [`EndWords::hash`].
     pub(crate) hash: u64,
-    /// The sender is the higher end, by words.
+    /// True if the sender is the higher end, by words.
     pub(super) swapped: bool,
     pub(super) is_v4: bool,
 }
 
 impl SegmentEnds {
-    /// Those of a segment.
+    /// Returns the ends of a segment.
     #[inline]
     pub(crate) fn of(segment: &Observed) -> Self {
         let Observed { source, destination, .. } = segment;
@@ -74,7 +75,7 @@ impl SegmentEnds {
     }
 }
 
-/// An end in a word.
+/// Returns an end in a word.
 fn word_of(end: &TcpEnd) -> u64 {
     match end.ip {
         IpAddr::V4(ip) => u64::from(u32::from(ip)) << 16 | u64::from(end.port),

@@ -1,4 +1,4 @@
-//! The connections under way, by their addresses, ports and networks, in the order of their last
+//! The open connections, by their addresses, ports and networks, in the order of their last
 //! packets.
 //!
 //! Packets of two VLANs or tunnels with the same addresses and ports are of two connections, unless
@@ -19,29 +19,29 @@ use hashbrown::HashTable;
 use place::{Link, List, ListEnds, NONE, Place};
 use units::{Duration, Instant};
 
-/// Where a segment's connection is, and which side of it has sent the segment.
+/// The slot of a segment's connection, and the side that has sent the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoundPlace {
     pub(crate) place: u32,
     pub(crate) side: Side,
 }
 
-/// The connections under way.
+/// The open connections.
 pub(crate) struct ConnectionTable {
-    /// Places of connections of IPv4, by the words of their ends, and those of IPv6.
+    /// Slots of IPv4 connections by the words of their ends, and those of IPv6.
     by_v4: HashTable<u32>,
     by_v6: HashTable<u32>,
     places: Vec<Place>,
     free: Vec<u32>,
     lists: [ListEnds; List::COUNT],
-    /// Whose segment was looked up last: the next is often of the same connection.
+    /// Key and slot of the last lookup: the next segment is often of the same connection.
     last: (EndWords, u32),
 }
 
-/// A connection is moved to the end of its list at most this often.
+/// Minimum time between two moves of a connection to the end of its list.
 const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
-/// No connection: its ends are one, at port 0.
+/// The key of no connection, and no slot: both ends are equal, with port 0.
 const NOBODY: (EndWords, u32) = (EndWords::NOBODY, NONE);
 
 impl ConnectionTable {
@@ -57,13 +57,13 @@ impl ConnectionTable {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of connections.
     pub(crate) fn len(&self) -> usize {
         self.by_v4.len() + self.by_v6.len()
     }
 
-    /// The place of the connection of a segment, and its sender's side. Nothing if it began in
-    /// another network ([`Self::find_elsewhere`]).
+    /// Returns the slot of a segment's connection, and its sender's side. Returns nothing if the
+    /// connection began in another network ([`Self::find_elsewhere`]).
     #[inline(always)]
     pub(crate) fn find(&mut self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         if !ends.is_v4 {
@@ -93,8 +93,8 @@ impl ConnectionTable {
         Some(FoundPlace { place, side: self.side_at(place, segment)? })
     }
 
-    /// Finds a connection of the same ends that began in another network, if the segment has its
-    /// numbers.
+    /// Finds a connection of the same ends that began in another network, if the segment fits its
+    /// sequence numbers.
     #[cold]
     pub(crate) fn find_elsewhere(
         &self,
@@ -112,7 +112,7 @@ impl ConnectionTable {
         Some(FoundPlace { place, side: side_here(place)? })
     }
 
-    /// The side of a connection that has sent a segment, if both have the same ends.
+    /// Returns the side of a connection that has sent a segment, if both have the same ends.
     fn side_at(&self, place: u32, segment: &Observed) -> Option<Side> {
         let [one, other] = self.places[place as usize].connection.as_ref()?.ends;
         match (segment.source, segment.destination) {
@@ -122,7 +122,8 @@ impl ConnectionTable {
         }
     }
 
-    /// The connection at a place if it need not be moved to become the latest of the active ones.
+    /// Returns the connection in a slot, if it need not be moved to become the latest of the active
+    /// ones.
     #[inline]
     pub(crate) fn ready(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get_mut(place as usize)?;
@@ -131,13 +132,13 @@ impl ConnectionTable {
         if stays { known.connection.as_deref_mut() } else { None }
     }
 
-    /// The connection at a place.
+    /// Returns the connection in a slot.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> Option<&mut TracedConnection> {
         self.places[place as usize].connection.as_deref_mut()
     }
 
-    /// The connection at a place, which becomes the latest of the active ones.
+    /// Returns the connection in a slot, and makes it the latest of the active ones.
     #[inline]
     pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get(place as usize)?;
@@ -147,8 +148,8 @@ impl ConnectionTable {
         self.at(place)
     }
 
-    /// Makes active connections small whose last packet was before `then`; answers the next of them that is
-    /// over.
+    /// Compresses active connections whose last packet was before `then`; returns the next of them
+    /// that is over.
     pub(crate) fn park_before<S: TraceSink>(
         &mut self,
         then: Instant,
@@ -171,7 +172,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Makes the connection at a place small; true if it is over instead.
+    /// Compresses the connection in a slot; returns true if it is over instead.
     fn park<S: TraceSink>(&mut self, place: u32, with: &mut Digesting<'_, S>) -> bool {
         let Some(connection) = self.at(place) else { return false };
         if !connection.is_over {
@@ -180,7 +181,7 @@ impl ConnectionTable {
         connection.is_over
     }
 
-    /// Finds the connections that are over, and wait for their last packets.
+    /// Returns the connections that are over and wait for their last packets.
     pub(crate) fn over(&self) -> Vec<u32> {
         let is_over = |place: &&u32| {
             let connection = &self.places[**place as usize].connection;
@@ -221,7 +222,7 @@ impl ConnectionTable {
         place
     }
 
-    /// Takes the connection at a place out.
+    /// Removes the connection from a slot.
     pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
         self.unlink(place, self.places[place as usize].list);
         self.last = NOBODY;
@@ -236,7 +237,7 @@ impl ConnectionTable {
         Some(connection)
     }
 
-    /// The place of the connection used longest ago, and when its last packet was.
+    /// Returns the slot of the least recently used connection, and the time of its last packet.
     pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
         [List::Parked, List::Active].into_iter().find_map(|list| {
             let oldest = self.lists[list as usize].oldest;

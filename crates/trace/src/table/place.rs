@@ -1,13 +1,13 @@
-//! A place of the table: the connection that it keeps, and its links to others.
+//! A slot of the table: its connection, and its links to others.
 
 use super::ends::EndWords;
 use crate::connection::TracedConnection;
 use units::Instant;
 
-/// No place.
+/// The index of no slot.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A list of places, from the one used longest ago to the latest.
+/// A list of slots, from the least recently used one to the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     Active,
@@ -37,16 +37,16 @@ pub(super) struct ListEnds {
     pub(super) newest: u32,
 }
 
-/// A place of the table.
+/// A slot of the table.
 pub(super) struct Place {
-    /// `None` where the place is free.
+    /// The connection; `None` if the slot is free.
     pub(super) connection: Option<Box<TracedConnection>>,
     pub(super) words: EndWords,
-    /// In the order of last packets.
+    /// Neighbours in the order of last packets.
     pub(super) link: Link,
     pub(super) list: List,
-    /// The side of the first packet is the higher end, by words, which are the ends of IPv4 alone.
+    /// The side of the first packet is the higher end, by words; for IPv4 the words are the ends.
     pub(super) swapped: bool,
-    /// When it became the latest of its list.
+    /// Time at which it became the latest of its list.
     pub(super) touched: Instant,
 }

@@ -1,19 +1,20 @@
-//! A capture of any length of a busy server: connections that open, ask, are answered and close, one after the other,
-//! many of them at a time. Whoever follows it in bounded memory has to let go of those that are over.
+//! A capture of any length of a busy server, many of whose connections are open at a time. Each
+//! opens, asks, is answered and closes. An analysis in bounded memory has to drop the connections
+//! that are over.
 
 use std::io::{self, Read};
 
-/// Bytes of a record: its head, Ethernet, IPv4 and TCP with timestamps. Payload is not captured.
+/// Bytes of a record: its header, Ethernet, IPv4 and TCP with timestamps. Payload is not captured.
 const RECORD: usize = 16 + PACKET;
 const PACKET: usize = 14 + IP;
 const IP: usize = 20 + 32;
 /// Payload of a full segment.
 const MSS: u32 = 1448;
-/// Ports that a client uses in turn, from this one on.
+/// First port of a client and number of its ports, which it uses in turn.
 const PORTS: (u16, u32) = (40_000, 25_000);
-/// Payload of a request.
+/// Payload of a request, bytes.
 const REQUEST: u32 = 300;
-/// Between two packets of the capture, microseconds.
+/// Time between two packets of the capture, microseconds.
 const APART: u64 = 20;
 
 const FIN: u8 = 1;
@@ -21,27 +22,29 @@ const SYN: u8 = 2;
 const PUSH: u8 = 8;
 const ACK: u8 = 16;
 
-/// The bytes of a pcap file that has no end; the same each time. One client in 64 loses a segment, which is sent again.
+/// The bytes of an endless pcap file; the same each time. One client in 64 loses a segment, which
+/// is retransmitted.
 pub struct BusyServer {
     open: Vec<Exchange>,
     hosts: u32,
-    /// Whose packet is next.
+    /// Index of the connection whose packet is next.
     turn: usize,
     begun: u32,
     packets: u64,
     record: Vec<u8>,
-    /// Bytes of it that have been read.
+    /// Number of bytes of the record that have been read.
     read: usize,
 }
 
-/// A connection, and the step that is next.
+/// A connection, and its next step.
 #[derive(Clone, Copy)]
 struct Exchange {
     number: u32,
     step: u32,
 }
 
-/// A packet of a connection: who sends it, and the offsets of its first byte and of what it acknowledges.
+/// A packet of a connection: its sender, the offset of its first byte, and the offset that it
+/// acknowledges.
 struct Sent {
     is_server: bool,
     flags: u8,
@@ -51,8 +54,8 @@ struct Sent {
 }
 
 impl BusyServer {
-    /// One that has so many connections open at a time, the first of which begin together, with so many hosts in turn; at
-    /// most 2^24.
+    /// Creates a capture with `open` connections at a time, the first of which start together, of
+    /// `hosts` hosts in turn; at most 2^24.
     pub fn new(open: u32, hosts: u32) -> Self {
         // pcap 2.4, microseconds, no zone, snap length, Ethernet.
         let words: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 96, 1];
@@ -61,12 +64,12 @@ impl BusyServer {
         Self { begun: open.len() as u32, open, hosts, turn: 0, packets: 0, record, read: 0 }
     }
 
-    /// Connections that have begun.
+    /// Returns the number of connections that have started.
     pub const fn connections(&self) -> u32 {
         self.begun
     }
 
-    /// Address and port of a connection's client.
+    /// Returns address and port of a connection's client.
     const fn client(&self, exchange: Exchange) -> ([u8; 4], u16) {
         let [_, a, b, c] = (exchange.number % self.hosts).to_be_bytes();
         let (first, ports) = PORTS;
@@ -95,7 +98,7 @@ impl BusyServer {
 }
 
 impl Exchange {
-    /// The packet of its step; `None` behind the last.
+    /// Returns the packet of the step; `None` after the last.
     fn sent(self) -> Option<Sent> {
         let Self { number, step } = self;
         let client = |flags, start, acked, payload| {
@@ -117,7 +120,7 @@ impl Exchange {
             _ if step - 4 < 3 * pairs => {
                 let (pair, part) = ((step - 4) / 3, (step - 4) % 3);
                 let start = 1 + 2 * pair * MSS;
-                // The last segment of a lossy one is lost.
+                // The last segment of a lossy client is lost.
                 let lost = if is_lossy && pair + 1 == pairs { MSS } else { 0 };
                 match part {
                     2 => client(ACK, asked, start + 2 * MSS - lost, 0),
@@ -136,7 +139,8 @@ impl Exchange {
     }
 }
 
-/// The record of a packet between the server and this client, sent so many microseconds after the beginning.
+/// Returns the record of a packet between the server and this client, sent `micros` microseconds
+/// after the start.
 fn record(client: ([u8; 4], u16), micros: u64, sent: &Sent) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     let length = PACKET as u32 + sent.payload;
@@ -148,7 +152,7 @@ fn record(client: ([u8; 4], u16), micros: u64, sent: &Sent) -> [u8; RECORD] {
     let mut put = |at: usize, bytes: &[u8]| record[16 + at..][..bytes.len()].copy_from_slice(bytes);
     put(12, &[8, 0, 0x45]);
     put(16, &((IP as u32 + sent.payload) as u16).to_be_bytes());
-    // Each packet has its own number, so that none is a copy of another.
+    // Each packet has an IP ID of its own, so that none is a copy of another.
     put(18, &((micros / APART) as u16).to_be_bytes());
     put(22, &[64, 6]);
     let ends = [client, ([192, 0, 2, 1], 443)];

@@ -1,11 +1,13 @@
-//! The capture that a server would make, from what a simulation captures at either end of a link.
+//! The capture at a server, merged from the captures of a simulation at either end of a link.
 
 use capture::{CaptureFiles, Observed, SegmentSource};
 use std::path::Path;
 use units::Duration;
 
-/// What a server sees: `sent`, a capture of what it hands to the link, and what arrives so long after it has left the client's
-/// end, `asked`. Both are files of captures; they are written to `folder` and read from there.
+/// Returns the server's view: `sent`, a capture of its packets to the link, and `asked`, a capture
+/// at the client's end, delayed by `after`.
+///
+/// Both are capture files; they are written to `folder` and read from there.
 ///
 /// # Panics
 /// If a file cannot be written, or is no capture.
@@ -21,7 +23,7 @@ pub fn seen_by_server(folder: &Path, sent: &[u8], asked: &[u8], after: Duration)
     };
     let later = |segment: Observed| Observed { at: segment.at + after, ..segment };
     let arrived = read("asked", asked).into_iter().map(later);
-    // At the same instant what arrives is first: it may be what lets the other go.
+    // At the same instant, arrivals are first: they may release the others.
     let mut all: Vec<Observed> = arrived.chain(read("sent", sent)).collect();
     all.sort_by_key(|segment| segment.at);
     all

@@ -1,6 +1,10 @@
-//! Captures for tests: from arbitrary bytes, for fuzzing and property tests, since whatever they say the engine goes on
-//! and its numbers are sound; captures without end of a busy server ([`BusyServer`]); and scenes written packet by
-//! packet ([`wire`]). [`without_shortcuts`] has ordinary segments digested as any.
+//! Captures for tests.
+//!
+//! - Captures from arbitrary bytes, for fuzzing and property tests: whatever they contain, the
+//!   engine goes on and its numbers are sound.
+//! - Endless captures of a busy server ([`BusyServer`]).
+//! - Scenarios written packet by packet ([`wire`]).
+//! - [`without_shortcuts`] disables the fast path.
 
 mod busy;
 pub mod merged;
@@ -18,23 +22,24 @@ use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
 
-/// Bytes that make one segment.
+/// Number of bytes that encode one segment.
 const RECORD: usize = 16;
 
-/// Checks what it is told.
+/// Checks the results that it receives.
 #[derive(Default)]
 struct Checks {
     connections: u64,
-    /// Segments of the capture.
+    /// Number of segments of the capture.
     segments: u64,
 }
 
-/// Data that follows so soon continues a burst, which is the path's time.
+/// Longest gap within a burst of data; the path takes this time.
 const BURST: Duration = Duration::from_micros(500);
 
 impl Checks {
-    /// The path may claim the time of the bytes at the link's rate, two round trips at most, and
-    /// the gaps within bursts. All other time has another cause, or is unexplained.
+    /// Returns the longest time that the path may claim. That is the time of the bytes at the
+    /// link's rate, two round trips at most, and the gaps within bursts. All other time has another
+    /// cause, or is unexplained.
     fn most_of_path(&self, report: &TransferReport) -> Duration {
         let round_trips = report.srtt * 5 / 4 + report.min_rtt;
         let rate = report.delivery_rate;
@@ -57,7 +62,7 @@ impl TraceSink for Checks {
         assert!(report.timeouts > 0 || !has(&TimeShare::Timeout), "{report:?}");
         let upload = report.upload.map(|shares| shares.total());
         assert!(upload.is_none_or(|time| time == report.shares.of(TimeShare::Request)));
-        // Without ACKs nothing shows what a response waited for.
+        // Without ACKs nothing shows the cause of a response's waits.
         let behind = TimeShare::ALL.into_iter().filter(|share| *share > TimeShare::Think);
         let mut claimed = behind.filter(|share| *share != TimeShare::Unexplained).filter(has);
         let is_silent = !report.has_acks || report.outcome == TransferEnd::Unanswered;
@@ -77,8 +82,8 @@ impl TraceSink for Checks {
     }
 }
 
-/// Plays bytes as a capture, observed and predicted, with few connections at once. The sink learns
-/// of every connection once.
+/// Plays bytes as a capture, observed and inferred, with few connections at once. The sink must
+/// receive every connection once.
 pub fn play_capture(bytes: &[u8]) {
     for acks_only in [false, true] {
         let config = EngineConfig { acks_only, max_connections: 3, ..EngineConfig::default() };
@@ -90,13 +95,13 @@ pub fn play_capture(bytes: &[u8]) {
     }
 }
 
-/// The segments that bytes make.
+/// Returns the segments that bytes encode.
 pub fn segments_of(bytes: &[u8]) -> impl Iterator<Item = Observed> {
     let mut now = Instant::ZERO + Duration::from_secs(1);
     bytes.chunks_exact(RECORD).map(move |record| segment_of(record, &mut now))
 }
 
-/// One segment from 16 bytes: close numbers and far ones, times that stand, run and jump.
+/// Returns one segment from 16 bytes: close numbers and far ones, times that stand, run and jump.
 fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
     let word = |at: usize| {
         u32::from_be_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])

@@ -1,12 +1,14 @@
-//! The report of a transfer under way, as far as it can be written.
+//! The report of an open transfer, as far as it is known.
 
 use super::link_rate::RateEvidence;
 use super::shares::TimeShares;
 use super::{TransferEnd, TransferReport};
 use units::{Duration, Instant, Rate};
 
-/// What a [`TransferReport`] says that is known before the end. In this order what most packets write is at the end, beside what else
-/// they write of a transfer: each line of the cache that a packet touches may have to come from farther away.
+/// The fields of a [`TransferReport`] that are known before the end.
+///
+/// The order matters for speed. Fields that most packets write are at the end, beside other fields
+/// of a transfer that they write. Each further cache line that a packet touches may be a miss.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct Draft {
@@ -26,7 +28,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// What only the end tells is not in it yet.
+    /// Returns the report so far, without the fields that only the end of the transfer determines.
     pub(super) fn report(&self) -> TransferReport {
         TransferReport {
             began: self.began,

@@ -1,4 +1,5 @@
-//! The end of a transfer: how it ended, and what of its waiting the path would have taken anyway.
+//! The end of a transfer: its outcome, and the part of its waiting that the path would have taken
+//! anyway.
 
 use super::link_rate::LinkRate;
 use super::open::OpenTransfer;
@@ -7,28 +8,28 @@ use super::wait::{WAITING, Wait};
 use super::{TransferEnd, TransferReport};
 use units::{Duration, Instant};
 
-/// Bytes up to which data without a request, after an idle time, does not continue an answer.
-/// With that little, servers close sessions or check that the client is alive (TLS, HTTP/2,
+/// Bytes up to which data without a request, after an idle time, does not continue an answer. With
+/// this little data, servers close sessions or check that the client is alive (TLS, HTTP/2,
 /// WebSocket).
 const CONTROL_BYTES: u64 = 256;
 
-/// The end of a connection, as far as its last transfer is concerned.
+/// The end of a connection, as it concerns its last transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionEnd {
-    /// Its last packet, or its reset.
+    /// Time of its last packet, or of its reset.
     pub(crate) at: Instant,
-    /// The outcome of a transfer that is cut off by it.
+    /// The outcome of a transfer that it cuts off.
     pub(crate) cut: TransferEnd,
 }
 
-/// Properties of the path that are known.
+/// The known properties of the path.
 #[derive(Clone, Copy)]
 pub(super) struct PathKnown<'a> {
     pub(super) link: &'a LinkRate,
     pub(super) min_rtt: Duration,
 }
 
-/// The client's ACKs that were captured.
+/// The client's captured ACKs.
 #[derive(Clone, Copy)]
 pub(super) struct Acks {
     pub(super) is_opened: bool,
@@ -36,9 +37,9 @@ pub(super) struct Acks {
 }
 
 impl Acks {
-    /// They lack, as in a capture that was exported through a display filter: none without data was
-    /// captured. A receiver acknowledges every second segment at least (RFC 9293 §3.8.6.3), and a
-    /// handshake ends with an ACK.
+    /// Returns true if ACKs are missing, as in a capture that was exported through a display
+    /// filter: none without data was captured. A receiver acknowledges every second segment at
+    /// least (RFC 9293 §3.8.6.3), and a handshake ends with an ACK.
     const fn lack(&self, report: &TransferReport) -> bool {
         !self.has_pure && (!self.is_opened || report.bytes > 3 * report.mss)
     }
@@ -47,18 +48,18 @@ impl Acks {
 /// Conditions in which a transfer ends.
 #[derive(Clone, Copy)]
 pub(super) struct Ending<'a> {
-    /// Up to when its time is given to causes.
+    /// Time up to which its time has a cause.
     pub(super) mark: Instant,
     /// The cause that it waits for.
     pub(super) wait: Wait,
     pub(super) path: PathKnown<'a>,
     pub(super) acks: Acks,
-    /// The end of its connection, if that ends it.
+    /// The end of its connection, if that ends the transfer.
     pub(super) end: Option<&'a ConnectionEnd>,
 }
 
 impl OpenTransfer {
-    /// The report, unless no client waited for an answer.
+    /// Returns the report, unless no client waited for an answer.
     pub(super) fn end(mut self, ending: Ending<'_>) -> Option<TransferReport> {
         if !self.answering {
             self.take_ticket();
@@ -100,13 +101,13 @@ impl OpenTransfer {
         Some(report)
     }
 
-    /// The shares of the request's time, which they add up to.
+    /// Returns the shares of the request's time, which they add up to.
     fn upload_shares(&self) -> Option<TimeShares> {
         let shares = self.upload.as_deref()?;
         shares.scaled_to(self.report.shares.of(TimeShare::Request))
     }
 
-    /// Takes the data that seemed to be a ticket for the answer, if nothing else came.
+    /// Takes the data that seemed to be a ticket as the answer, if there was no other.
     fn take_ticket(&mut self) {
         if let Some((at, bytes)) = self.ticket.take().filter(|_| self.report.asked.is_some()) {
             self.answering = true;
@@ -114,19 +115,20 @@ impl OpenTransfer {
         }
     }
 
-    /// The client closed its side before an answer came, and none of it was acknowledged.
+    /// Returns true if the client closed its side before an answer was sent, and none of it was
+    /// acknowledged.
     fn is_left_unanswered(&self) -> bool {
         let left = self.left.zip(self.report.answered).is_some_and(|(left, at)| left < at);
         left && !self.acked
     }
 
-    /// The report as far as it is known before the end.
+    /// Returns the report as far as it is known before the end.
     fn draft(&self) -> TransferReport {
         TransferReport { last_window: self.clock.cwnd(), ..self.report.report() }
     }
 
-    /// A request without an answer: the client waited until it closed its side, or until the last
-    /// packet.
+    /// Returns the report of a request without an answer: the client waited until it closed its
+    /// side, or until the last packet.
     fn end_unanswered(&self, ending: &Ending<'_>) -> Option<TransferReport> {
         let end = ending.end?;
         let asked = self.report.asked_whole.or(self.report.asked);
@@ -141,7 +143,8 @@ impl OpenTransfer {
         let share = if is_hello { TimeShare::Tls } else { TimeShare::Think };
         let gave_up = self.left.unwrap_or(end.at);
         if let Some(asked) = asked {
-            // The client did not wait for the server's work after it had gone: no cause takes that.
+            // The client did not wait for the server's work after it had closed: no cause gets that
+            // time.
             for share in TimeShare::ALL.into_iter().filter(|share| *share >= TimeShare::Think) {
                 report.shares.set(share, Duration::ZERO);
             }
@@ -157,13 +160,13 @@ impl OpenTransfer {
         Some(report)
     }
 
-    /// The client's window is shut, and the server has shown that it has more.
+    /// Returns true if the client's window is shut, and the server has shown that it has more.
     fn is_stalled(&self, wait: Wait) -> bool {
         wait == Wait::Shut && self.is_probed
     }
 
-    /// The end of the connection cuts the answer off: something is not acknowledged, or its last
-    /// segment was full and not pushed, so more was to come.
+    /// Returns true if the end of the connection cuts the answer off: some data is not
+    /// acknowledged, or its last segment was full and not pushed, so more was due.
     fn is_cut(&self, end: &ConnectionEnd, wait: Wait) -> bool {
         end.cut != TransferEnd::Unfinished && (!wait.is_done() || !self.clock.has_ended())
     }
@@ -179,16 +182,16 @@ impl OpenTransfer {
         }
     }
 
-    /// The causes of the time so far. The wait for ACKs of the latest data is part of it if the
-    /// window is full.
+    /// Returns the causes of the time so far. If the window is full, they include the wait for ACKs
+    /// of the latest data.
     pub(super) fn under_way(&self, link: &LinkRate) -> TimeShares {
         let mut shares = self.report.shares;
         self.take_carried(&mut shares, link);
         shares
     }
 
-    /// Takes the time that the path needs off the waiting. The path needs the way of the last data
-    /// and its ACK, the time of the bytes that the link carried meanwhile, and a round trip.
+    /// Subtracts the time that the path needs from the waiting. The path needs the trip of the last
+    /// data and its ACK, the time of the bytes that the link carried meanwhile, and a round trip.
     fn take_path(&self, report: &mut TransferReport, path: &PathKnown<'_>) {
         let last = self.room + self.paced_for();
         let way = last.min((report.srtt * 5 / 4).max(path.min_rtt));
@@ -202,7 +205,7 @@ impl OpenTransfer {
         }
     }
 
-    /// Takes the time off the waiting that bytes take which the link carried meanwhile.
+    /// Subtracts the time of the bytes that the link carried meanwhile from the waiting.
     fn take_carried(&self, shares: &mut TimeShares, link: &LinkRate) {
         let during = shares.of(TimeShare::Path);
         let mut owed = link.time_of(self.trail.carried(TimeShare::Path)).saturating_sub(during);
@@ -218,8 +221,8 @@ impl OpenTransfer {
     }
 }
 
-/// Without ACKs nothing shows what the response waited for, nor when it was over: it ends with its
-/// last data.
+/// Gives up the causes. Without ACKs nothing shows what the response waited for, nor when it was
+/// over: it ends with its last data.
 fn leave_unexplained(report: &mut TransferReport) {
     let answered = report.answered.unwrap_or(report.began);
     for share in TimeShare::ALL.into_iter().filter(|share| *share > TimeShare::Think) {

@@ -1,37 +1,36 @@
-//! The rate of the slowest link, from what ACKs report as delivered.
+//! The rate of the slowest link, from the deliveries that ACKs report. There are two measurements,
+//! the better one first:
 //!
-//! Two measurements, the better one first:
-//!
-//! - *Rounds with a queue.* While each segment waits in a queue, the link is never idle, so what is
-//!   delivered meanwhile is its rate. A queue stands if even the lowest round trip of a round is
-//!   above the lowest of the connection. ACKs that are late, early or in bursts do not matter: a
-//!   round is long, and its lowest round trip is that of a segment whose ACK did not wait.
-//! - *Stretched trains.* Segments that leave closer together than their ACKs come back were spread
+//! - *Rounds with a queue.* While each segment waits in a queue, the link is never idle, so the
+//!   bytes delivered meanwhile show its rate. A queue stands if even the lowest round trip of a
+//!   round is above the lowest of the connection. ACKs that are late, early or in bursts do not
+//!   matter: a round is long, and its lowest round trip is that of a segment whose ACK did not
+//!   wait.
+//! - *Stretched trains.* Segments that are sent closer together than their ACKs return were spread
 //!   by the link, at its rate (Keshav 1991's packet pair, with more than two). Their round trips
 //!   grow. A train that was sent as slowly as it is acknowledged does not show the link's rate.
 
 use units::{Duration, Instant, Rate};
 
-/// Segments of a train at least.
+/// Minimum number of segments of a train.
 const TRAIN: u64 = 4;
-/// Segments of a train at least, where round trips are known to the millisecond.
+/// Minimum number of segments of a train, if round trips are known to the millisecond.
 const LONG_TRAIN: u64 = 8;
-/// A train was stretched if round trips grew by this part of the time that its ACKs took.
+/// A train was stretched if round trips grew by the time of its ACKs divided by this.
 const STRETCHED_PART: u64 = 2;
-/// A train ends at a pause of this part of the round trip.
+/// A pause of the round trip divided by this ends a train.
 const PAUSE_PART: u64 = 4;
-/// A queue delays by more than this part of the lowest round trip.
+/// A queue delays by more than the lowest round trip divided by this.
 const QUEUE_PART: u64 = 16;
 /// A queue delays by more than this: less is jitter of hosts.
 const LEAST_QUEUE: Duration = Duration::from_micros(300);
-/// A queue delays by more than this where round trips come from timestamps, which count
-/// milliseconds.
+/// A queue delays by more than this if round trips come from timestamps, which count milliseconds.
 const LEAST_QUEUE_BY_STAMPS: Duration = Duration::from_micros(2_500);
-/// Round trips that a round measures at least, and bytes that it delivers at least in segments.
+/// Minimum number of round trips that a round measures, and of segments that it delivers.
 const LEAST_SAMPLES: u32 = 4;
 const LEAST_SEGMENTS: u64 = 8;
 
-/// An ACK, as far as it measures the link.
+/// The part of an ACK that measures the link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
     pub(super) now: Instant,
@@ -41,10 +40,10 @@ pub(super) struct Delivery {
     pub(super) rtt: Option<Duration>,
     pub(super) srtt: Duration,
     pub(super) mss: u64,
-    /// Losses are being repaired: the ACK does not show when the bytes were delivered.
+    /// True while losses are repaired: the ACK does not show when the bytes were delivered.
     pub(super) repairs: bool,
-    /// The receiver's window keeps the sender back. Its ACKs come when the client reads, so round
-    /// trips do not show a queue.
+    /// True if the receiver's window keeps the sender back. Its ACKs follow the client's reads, so
+    /// round trips do not show a queue.
     pub(super) by_receiver: bool,
 }
 
@@ -53,40 +52,40 @@ pub(super) struct Delivery {
 #[repr(C)]
 pub(super) struct LinkRate {
     last: Instant,
-    /// Timestamps measure round trips, in milliseconds.
+    /// True if timestamps measure round trips, in milliseconds.
     by_stamps: bool,
     round: Round,
-    /// The round before had a queue.
+    /// True if the round before had a queue.
     was_queued: bool,
     train: Flow,
-    /// The round trip of the ACK before the train under way.
+    /// The round trip of the ACK before the current train.
     train_rtt: Duration,
     last_rtt: Duration,
     /// The lowest round trip of data; zero before the first.
     base: Duration,
-    /// The latest round, if it had a queue, and the one before had none.
+    /// The latest round, if it had a queue but the one before had none.
     first_queued: Flow,
     /// Duration of that round.
     first_lasted: Duration,
-    /// All rounds with a queue that follow each other: a single one may be chance.
+    /// All consecutive rounds with a queue: a single one may be chance.
     queued: Flow,
     /// All stretched trains.
     stretched: Flow,
 }
 
-/// A round under way.
+/// The current round.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     began: Instant,
     bytes: u64,
     lowest: Duration,
     samples: u32,
-    /// Losses were repaired in it. ACKs report a repair late, and the round trips are those of
-    /// before.
+    /// True if losses were repaired in it. ACKs report a repair late, and the round trips are those
+    /// of before.
     repairs: bool,
 }
 
-/// Bytes that were delivered in so much time.
+/// Bytes delivered, and their time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     bytes: u64,
@@ -103,12 +102,12 @@ impl Flow {
 /// Evidence of a link's rate, the better one last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RateEvidence {
-    /// None.
+    /// There is none.
     #[default]
     None,
-    /// Bursts that the link spread over time: right to some ten per cent if ACKs are not late.
+    /// Bursts that the link spread over time: accurate to some ten per cent if ACKs are not late.
     Bursts,
-    /// Deliveries while a queue stood: right to a few per cent, whatever happens to ACKs.
+    /// Deliveries while a queue stood: accurate to a few per cent, however ACKs are disturbed.
     Queue,
 }
 
@@ -129,7 +128,7 @@ impl LinkRate {
         self.by_stamps = true;
     }
 
-    /// An ACK arrives. Returns the time in which the link was full without a break, once a round
+    /// Handles an ACK. Returns the time in which the link was full without a break, once a round
     /// shows it.
     #[inline]
     pub(super) fn on_delivery(&mut self, ack: &Delivery) -> Option<Duration> {
@@ -189,7 +188,7 @@ impl LinkRate {
         let train = std::mem::take(&mut self.train);
         let grown =
             self.last_rtt.saturating_sub(std::mem::replace(&mut self.train_rtt, self.last_rtt));
-        // By more than that, other delays have made them grow.
+        // If they grew by more than that, other delays were the cause.
         let most = train.lasted + train.lasted / STRETCHED_PART;
         if grown * STRETCHED_PART >= train.lasted && grown <= most && !train.lasted.is_zero() {
             self.stretched.add(&train);
@@ -222,7 +221,7 @@ impl LinkRate {
         Some(std::mem::take(&mut self.first_lasted) + lasted)
     }
 
-    /// The best measurement of the rate; no bytes while there is none.
+    /// Returns the best measurement of the rate; no bytes while there is none.
     fn measured(&self) -> Flow {
         if self.queued.bytes > 0 { self.queued } else { self.stretched }
     }
@@ -236,13 +235,13 @@ impl LinkRate {
         }
     }
 
-    /// The rate, of payload; zero while none is known.
+    /// Returns the rate, of payload; zero while none is known.
     pub(super) fn rate(&self) -> Rate {
         let Flow { bytes, lasted } = self.measured();
         Rate::from_bytes_over(bytes, lasted)
     }
 
-    /// The time that `bytes` take; zero while no rate is known.
+    /// Returns the time of `bytes`; zero while no rate is known.
     pub(super) fn time_of(&self, bytes: u64) -> Duration {
         let Flow { bytes: known, lasted } = self.measured();
         let nanos = u128::from(bytes) * u128::from(lasted.as_nanos()) / u128::from(known.max(1));
@@ -260,7 +259,7 @@ mod tests {
         Instant::from_nanos((1_000_000 + us) * 1_000)
     }
 
-    /// An ACK of two segments of 1000 bytes that measures `rtt`.
+    /// Returns an ACK of two segments of 1000 bytes that measures `rtt`.
     fn ack(us: u64, rtt: Duration) -> Delivery {
         Delivery {
             now: at(us),
@@ -288,7 +287,7 @@ mod tests {
         full
     }
 
-    /// A reader takes 1,000 bytes a millisecond. Round trips grow as behind a link of that rate.
+    /// A reader takes 1,000 bytes a millisecond. Round trips grow as with a link of that rate.
     #[test]
     fn a_reader_shows_no_rate_of_a_link() {
         let rate_of = |by_receiver| {
@@ -304,7 +303,7 @@ mod tests {
         assert!(rate_of(false) > 0);
     }
 
-    /// 2000 bytes a millisecond are 16 Mbit/s, whether ACKs come one by one or ten at once. The
+    /// 2000 bytes a millisecond are 16 Mbit/s, whether ACKs arrive one by one or ten at once. The
     /// first round has the lowest round trip.
     #[test]
     fn a_queue_that_stands_tells_the_rate() {
@@ -354,8 +353,8 @@ mod tests {
         assert_eq!(link.rate(), Rate::default());
     }
 
-    /// Ten segments that leave at once come back two every 2 ms: 8 Mbit/s. The same ACKs, of
-    /// segments that left as far apart, show no rate.
+    /// The ACKs of ten segments sent at once return two every 2 ms: 8 Mbit/s. The same ACKs, of
+    /// segments sent as far apart, show no rate.
     #[test]
     fn a_train_that_the_link_stretched_tells_the_rate() {
         let mut link = LinkRate::default();

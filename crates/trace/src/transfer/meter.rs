@@ -1,8 +1,6 @@
-//! Cuts the time of a transfer at every packet and gives each piece to a cause.
-//!
-//! The state of the sender after the packet before shows what a piece was spent on. If it does not,
-//! the packet that ends the piece does: a timeout ends a wait for the timer. New data that no ACK
-//! let go ends a pause.
+//! Cuts the time of a transfer at every packet and gives each piece to a cause. The state of the
+//! sender after the packet before shows the cause of a piece. If it does not, the packet that ends
+//! the piece does: a timeout ends a wait for the timer. New data that no ACK released ends a pause.
 
 use super::TransferReport;
 use super::ending::{Acks, ConnectionEnd, Ending, PathKnown};
@@ -17,7 +15,7 @@ use units::{Duration, Instant};
 
 mod tls;
 
-/// Meters the transfers of one server. The fields that most packets look at are at the beginning.
+/// Meters the transfers of one server. The fields that most packets read are at the beginning.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct TransferMeter {
@@ -29,18 +27,18 @@ pub(crate) struct TransferMeter {
     next_index: u32,
     /// The end of the transfer before.
     ended: Instant,
-    /// The capture shows data as it arrives at the receiver: the link is seen there, and a limit of
-    /// the sender is not.
+    /// True if the capture shows data as it arrives at the receiver: the link is visible there, and
+    /// a limit of the sender is not.
     is_at_receiver: bool,
-    /// The connection was opened while it was captured.
+    /// True if the opening of the connection was captured.
     is_opened: bool,
-    /// ACKs of the client without data were captured.
+    /// True if ACKs of the client without data were captured.
     has_pure_acks: bool,
     link: LinkRate,
 }
 
 impl TransferMeter {
-    /// Meters a connection that began at `began`, with a SYN or in the middle.
+    /// Creates a meter for a connection that began at `began`, with a SYN or in the middle.
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
             open: None,
@@ -56,7 +54,8 @@ impl TransferMeter {
         }
     }
 
-    /// The first transfer of a connection begins with the SYN; half-open ones are spared the memory.
+    /// Starts the first transfer of a connection with the SYN; half-open connections do not get the
+    /// memory.
     #[inline(always)]
     fn begin_opening(&mut self) {
         if self.wait == Wait::Opening && self.open.is_none() {
@@ -69,7 +68,7 @@ impl TransferMeter {
         self.open = Some(Box::new(OpenTransfer::new(self.mark, self.min_rtt)));
     }
 
-    /// The connection is open at the server, by whose times its SYN was sent at `began`.
+    /// Notes that the connection is open at the server, by whose times its SYN was sent at `began`.
     pub(crate) fn on_opened(&mut self, began: Instant, now: Instant) {
         self.is_opened = true;
         if self.open.is_none() {
@@ -82,7 +81,7 @@ impl TransferMeter {
         }
     }
 
-    /// Bytes of the request under way so far.
+    /// Returns the bytes of the current request so far.
     pub(crate) fn requested(&self) -> u64 {
         self.open
             .as_ref()
@@ -90,17 +89,17 @@ impl TransferMeter {
             .map_or(0, |open| open.report.request_bytes)
     }
 
-    /// The time at which the transfer under way was asked for.
+    /// Returns the time of the current transfer's request.
     pub(crate) fn asked(&self) -> Option<Instant> {
         self.open.as_ref().and_then(|open| open.report.asked)
     }
 
-    /// All that the client has sent since the last answer may be control frames.
+    /// Returns true if all data of the client since the last answer may be control frames.
     pub(crate) fn may_be_control(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.may_be_control())
     }
 
-    /// The causes of the time of the answer under way, so far.
+    /// Returns the causes of the current answer's time so far.
     pub(crate) fn under_way(mut self) -> TimeShares {
         let Some(mut open) = self.open.take() else { return TimeShares::default() };
         if self.is_at_receiver {
@@ -110,14 +109,14 @@ impl TransferMeter {
         open.under_way(&self.link)
     }
 
-    /// The time that the request took has these causes.
+    /// Notes the causes of the request's time.
     pub(crate) fn note_upload(&mut self, shares: TimeShares) {
         if let Some(open) = &mut self.open {
             open.upload = Some(Box::new(shares));
         }
     }
 
-    /// The handshake restarts: all packets since the first SYN were of no use.
+    /// Notes that the handshake restarts: all packets since the first SYN were useless.
     pub(crate) fn on_reopened(&mut self) {
         self.is_opened = false;
         self.wait = Wait::Opening;
@@ -128,12 +127,12 @@ impl TransferMeter {
         }
     }
 
-    /// The client acknowledges without data.
+    /// Notes a pure ACK of the client.
     pub(crate) const fn note_pure_ack(&mut self) {
         self.has_pure_acks = true;
     }
 
-    /// Something passes that concerns the server's sender. Answers the transfer that ended before
+    /// Handles an event that concerns the server's sender. Returns the transfer that ended before
     /// it, if one did. The cases of most packets are inlined.
     #[inline(always)]
     pub(crate) fn on_passage(
@@ -143,7 +142,7 @@ impl TransferMeter {
         sender: Option<SenderState>,
     ) -> Option<TransferReport> {
         self.begin_opening();
-        // Lags may have put what came before this later.
+        // Lags may have moved an earlier event after this one.
         let now = now.max(self.mark);
         match passage {
             Passage::Response(data) => {
@@ -177,7 +176,7 @@ impl TransferMeter {
         }
     }
 
-    /// As [`TransferMeter::on_passage`], of an ACK. It ends no transfer.
+    /// Does the same as [`TransferMeter::on_passage`] for an ACK, which ends no transfer.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let now = now.max(self.mark);
@@ -186,9 +185,9 @@ impl TransferMeter {
         self.settle(Some(sender), ack.acked > 0);
     }
 
-    /// As [`TransferMeter::on_passage`], of new payload of an answer for which the window of a
-    /// sender without a pacer had room. False, and nothing has changed, if the answer waits for
-    /// something else.
+    /// Does the same as [`TransferMeter::on_passage`] for new payload of an answer, if the window
+    /// of a sender without a pacer had room for it. Returns false, with nothing changed, if the
+    /// answer waits for another event.
     #[inline(always)]
     pub(crate) fn on_next_data(
         &mut self,
@@ -204,8 +203,8 @@ impl TransferMeter {
         goes_on
     }
 
-    /// Takes new payload of an answer for which the window had room. False, and nothing has
-    /// changed, if the answer waits for something else.
+    /// Handles new payload of an answer for which the window had room. Returns false, with nothing
+    /// changed, if the answer waits for another event.
     #[inline(always)]
     fn goes_on(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = &mut self.open else { return false };
@@ -220,7 +219,7 @@ impl TransferMeter {
         true
     }
 
-    /// New payload of the response, whatever the transfer waits for. It ends no transfer.
+    /// Handles new payload of the response, whatever the transfer waits for. It ends no transfer.
     #[inline(never)]
     pub(crate) fn take_response(&mut self, now: Instant, data: &PassingData, sender: &SenderState) {
         let _ = self.on_passage(now, Passage::Response(*data), Some(*sender));
@@ -271,7 +270,7 @@ impl TransferMeter {
         self.settle(sender, false);
     }
 
-    /// Until now the server had no request.
+    /// Notes that until now the server had no request.
     #[inline(never)]
     fn take_asked_again(&mut self, now: Instant) {
         if self.wait == Wait::Answer {
@@ -279,18 +278,18 @@ impl TransferMeter {
         }
     }
 
-    /// The connection is over. Answers the transfer under way.
+    /// Ends the connection. Returns the current transfer.
     pub(crate) fn finish(&mut self, end: &ConnectionEnd) -> Option<TransferReport> {
         let open = self.open.take()?;
         self.end_transfer(*open, Some(end))
     }
 
-    /// Answers the transfer that is over if nothing more of the answer comes.
+    /// Returns the transfer that is over if no more of the answer follows.
     pub(crate) fn finish_answered(&mut self) -> Option<TransferReport> {
         if self.wait == Wait::Done { self.close() } else { None }
     }
 
-    /// Sets what the sender waits for after a packet, which may have acknowledged data.
+    /// Sets the event that the sender waits for after a packet, which may have acknowledged data.
     #[inline(always)]
     fn settle(&mut self, sender: Option<&SenderState>, acked: bool) {
         let Some(sender) = sender else { return };
@@ -306,7 +305,7 @@ impl TransferMeter {
         }
     }
 
-    /// The sender knows another lowest round trip, if it knows one.
+    /// Updates the lowest round trip, if the sender knows one.
     #[inline(never)]
     fn note_min_rtt(&mut self, min_rtt: Duration) {
         if min_rtt == Duration::MAX {
@@ -318,7 +317,7 @@ impl TransferMeter {
         }
     }
 
-    /// Gives the time since the last packet to its cause.
+    /// Assigns the time since the last packet to its cause.
     #[inline(always)]
     fn cut(&mut self, now: Instant, end: &EndOfPiece) {
         let now = now.max(self.mark);
@@ -341,12 +340,12 @@ impl TransferMeter {
         open.trail.on_arrival(now, arrived);
     }
 
-    /// An ACK shows how fast the link delivers.
+    /// Measures the link's rate with an ACK.
     #[inline]
     fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
-        // An ACK that made room in the window of a slow reader came when the application read.
+        // An ACK that made room in the window of a slow reader was sent when the application read.
         let by_receiver = sender.flight.wait.is_receiver() || self.wait == Wait::SlowReader;
         let &PassingAck { delivered: bytes, rtt, .. } = ack;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
@@ -364,8 +363,8 @@ impl TransferMeter {
         }
     }
 
-    /// `bytes` of data arrive at the receiver, where the capture is made. If timestamps
-    /// show it, `rtt` is by how much their way was longer than that of the SYN-ACK.
+    /// Notes `bytes` of data that arrive at the receiver, where the capture is made. If timestamps
+    /// show it, `rtt` is by how much their trip was longer than that of the SYN-ACK.
     pub(crate) fn on_arrival(&mut self, now: Instant, bytes: u64, rtt: Option<Duration>) {
         self.is_at_receiver = true;
         let Some(open) = &mut self.open else { return };
@@ -377,8 +376,8 @@ impl TransferMeter {
         open.full += self.link.on_delivery(&delivery).unwrap_or_default();
     }
 
-    /// The window was full, and still data leaves long after the last ACK: the window is not known,
-    /// nor why data leaves now.
+    /// Discards the assumption of a full window. It was full, but data is sent long after the last
+    /// ACK: so the window is not known, nor the reason for this data.
     fn doubt_full_window(&mut self, now: Instant) {
         let is_window =
             self.wait.is_receiver() || matches!(self.wait, Wait::SlowStart | Wait::Avoidance);
@@ -392,8 +391,7 @@ impl TransferMeter {
     }
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
-        // A request that comes while an answer is under way is pipelined, or is part of the same
-        // exchange.
+        // A request during an answer is pipelined, or is part of the same exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
         let begun = || {
@@ -429,7 +427,8 @@ impl TransferMeter {
         open.report.sent = now;
     }
 
-    /// The server goes on without a request, after a transfer that seemed to be over at `ended`.
+    /// Starts a transfer without a request: the server goes on after one that seemed to be over at
+    /// `ended`.
     #[cold]
     fn resume(ended: Instant, now: Instant, rtt: Duration) -> Box<OpenTransfer> {
         let began = if ended > Instant::ZERO { ended } else { now };
@@ -447,7 +446,7 @@ impl TransferMeter {
         }
     }
 
-    /// Ends the transfer under way.
+    /// Ends the current transfer.
     fn close(&mut self) -> Option<TransferReport> {
         let open = self.open.take()?;
         self.end_transfer(*open, None)

@@ -1,8 +1,8 @@
-//! Transfers: a request and its response, and where the time went.
+//! Transfers: a request and its response, and the use of their time.
 //!
 //! The time of a transfer is cut at every packet, and each piece is given to one cause as a whole
-//! ([`meter`]). Afterwards what no sender could have spared is taken off the waiting ([`shares`]). So the
-//! shares add up to the duration, to the nanosecond.
+//! ([`meter`]). Afterwards the time that no sender could have avoided is subtracted from the
+//! waiting ([`shares`]). So the shares add up to the duration, to the nanosecond.
 
 mod draft;
 mod ending;
@@ -35,7 +35,7 @@ use units::{Duration, Instant, Rate};
 pub enum TransferEnd {
     /// All of it was acknowledged, as far as the capture shows.
     Complete,
-    /// No answer came while the client waited.
+    /// No answer was sent while the client waited.
     Unanswered,
     /// The client reset the connection within it.
     CutByClient,
@@ -47,7 +47,7 @@ pub enum TransferEnd {
 }
 
 impl TransferEnd {
-    /// A reset of the connection cut it off.
+    /// Returns true if a reset of the connection cut it off.
     pub const fn is_cut_off(self) -> bool {
         matches!(self, Self::CutByClient | Self::CutByServer)
     }
@@ -69,15 +69,15 @@ impl TransferEnd {
 pub struct TransferReport {
     /// Number of the transfer within its connection, from 0.
     pub index: u32,
-    /// Beginning: the SYN if it is the connection's first, else the request's first byte, or the
-    /// response's if nothing was asked.
+    /// Its start: the SYN if it is the connection's first, else the request's first byte, or the
+    /// response's if there was no request.
     pub began: Instant,
-    /// First byte of the request, if one was seen.
+    /// First byte of the request, if one was captured.
     pub asked: Option<Instant>,
     /// Last byte of the request before the response began.
     pub asked_whole: Option<Instant>,
-    /// First byte of the response sent; `None` if none was, or if none got to a client that still
-    /// waited.
+    /// First byte of the response sent; `None` if there was none, or if none got to a client that
+    /// still waited.
     pub answered: Option<Instant>,
     /// Last new byte of the response sent.
     pub sent: Instant,
@@ -85,16 +85,16 @@ pub struct TransferReport {
     pub ended: Instant,
     /// Its outcome.
     pub outcome: TransferEnd,
-    /// Where the time of the request went, if it was large: the shares of [`TimeShare::Request`].
+    /// The use of the request's time, if it was large: the shares of [`TimeShare::Request`].
     pub upload: Option<TimeShares>,
-    /// The client's ACKs were captured. Without them only its sizes, and times up to its first
-    /// byte, are known.
+    /// True if the client's ACKs were captured. Without them only its sizes, and times up to its
+    /// first byte, are known.
     pub has_acks: bool,
     /// The TLS handshake before it.
     pub tls: Option<TlsReport>,
     /// Payload of the request.
     pub request_bytes: u64,
-    /// Payload of the response, retransmissions apart.
+    /// Payload of the response, without retransmissions.
     pub bytes: u64,
     /// Retransmissions of the response.
     pub retransmissions: u32,
@@ -102,7 +102,8 @@ pub struct TransferReport {
     pub timeouts: u32,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Congestion window that the response began with, bytes: what could be sent before its first ACK.
+    /// Congestion window at the start of the response, bytes: the amount that could be sent before
+    /// its first ACK.
     pub first_window: u64,
     /// Congestion window at the end, bytes.
     pub last_window: u64,
@@ -111,8 +112,8 @@ pub struct TransferReport {
     /// Lowest round trip of the connection so far; zero before the first sample.
     pub min_rtt: Duration,
     /// Rate of the slowest link, of payload, so far on the connection; zero while unknown. It is
-    /// what was delivered while a queue stood, else the fastest train of ACKs of 32 segments, else
-    /// of four.
+    /// the rate of deliveries while a queue stood, else of the fastest train of ACKs of 32
+    /// segments, else of four.
     pub delivery_rate: Rate,
     /// Evidence of that rate.
     pub rate_evidence: RateEvidence,
@@ -123,17 +124,18 @@ pub struct TransferReport {
 }
 
 impl TransferReport {
-    /// The first window had room for all of the response: no larger one could have made it faster.
+    /// Returns true if the first window had room for all of the response: no larger one could have
+    /// made it faster.
     pub const fn fits_first_window(&self) -> bool {
         self.bytes <= self.first_window
     }
 
-    /// All of it was acknowledged.
+    /// Returns true if all of it was acknowledged.
     pub fn is_complete(&self) -> bool {
         self.outcome == TransferEnd::Complete
     }
 
-    /// Time from the beginning to the end.
+    /// Returns the time from the beginning to the end.
     pub const fn duration(&self) -> Duration {
         self.ended.saturating_since(self.began)
     }

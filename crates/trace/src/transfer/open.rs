@@ -1,4 +1,4 @@
-//! A transfer under way: its report so far, and time whose cause only later packets show.
+//! A transfer in progress: its report so far, and time whose cause only later packets show.
 
 use super::draft::Draft;
 use super::pause::{AT_ONCE, AckClock};
@@ -10,17 +10,17 @@ use super::wait::{Flight, SenderState};
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
-/// HTTP/2's frames for settings, windows and pings have 9 to 17 bytes (RFC 9113 §6.5, §6.7, §6.9).
-/// In a TLS record of their own they have 22 to 29 more (RFC 8446 §5.2). A request of so few bytes
-/// behind an answer is rare.
+/// Size of a request after an answer up to which it may be control frames, bytes. HTTP/2's frames
+/// for settings, windows and pings have 9 to 17 bytes (RFC 9113 §6.5, §6.7, §6.9). In a TLS record
+/// of their own they have 22 to 29 more (RFC 8446 §5.2). A request as short is rare.
 const CONTROL_BYTES: u64 = 64;
 
-/// A transfer under way. The fields that most packets look at lie together, from the end of the
+/// A transfer in progress. The fields that most packets read are adjacent, from the end of the
 /// report to the middle of the trail.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct OpenTransfer {
-    /// Time in which the pacer kept data back, by the cause that takes it; no waiting if no more
+    /// Time in which the pacer kept data back, by the cause that gets it; no waiting if no more
     /// data follows. Most senders do not pace.
     pub(super) pacing: Option<Box<TimeShares>>,
     pub(super) report: Draft,
@@ -28,27 +28,27 @@ pub(super) struct OpenTransfer {
     pub(super) room: Duration,
     /// Time since all was acknowledged; a pause, if more data follows.
     pub(super) done: Duration,
-    /// Time, of all since then, in which the client's window was shut: not in `done`.
+    /// Part of the time since then in which the client's window was shut; it is not in `done`.
     pub(super) shut: Duration,
     /// Idle time before the first data of this transfer, which has no request.
     pub(super) resumed: Duration,
     /// The TLS handshake before it.
     pub(super) tls: Option<Box<TlsHandshake>>,
-    /// Data right behind the TLS handshake: when it came, and bytes. It is a ticket, or the answer
-    /// if nothing else comes.
+    /// Data right after the TLS handshake: its time, and its bytes. It is a ticket, or the answer
+    /// if there is no other.
     pub(super) ticket: Option<(Instant, u64)>,
     /// The time of the request by cause, if it was large.
     pub(super) upload: Option<Box<TimeShares>>,
     /// The time at which the client closed its side.
     pub(super) left: Option<Instant>,
-    /// The server has probed a shut window: it has more to send.
+    /// True if the server has probed a shut window: it has more to send.
     pub(super) is_probed: bool,
-    /// An answer came before it on its connection.
+    /// True if there was an answer before it on its connection.
     pub(super) follows: bool,
     pub(super) answering: bool,
-    /// Part of the response was acknowledged: its first window is over.
+    /// True if part of the response was acknowledged: its first window is over.
     pub(super) acked: bool,
-    /// There is some time in `pacing`.
+    /// True if there is some time in `pacing`.
     pub(super) has_pacing: bool,
     /// The time until which the pacer keeps data back while the window has room, and its cause.
     pub(super) paced: Option<(Instant, TimeShare)>,
@@ -61,7 +61,7 @@ pub(super) struct OpenTransfer {
 }
 
 impl OpenTransfer {
-    /// Over a path that takes `rtt` there and back, as far as is known.
+    /// Creates a transfer on a path with the round trip `rtt`, as far as that is known.
     pub(super) fn new(began: Instant, rtt: Duration) -> Self {
         Self {
             report: Draft { began, ..Draft::default() },
@@ -87,12 +87,12 @@ impl OpenTransfer {
         }
     }
 
-    /// All that the client has sent may be control frames, and no request.
+    /// Returns true if all data of the client may be control frames, and no request.
     pub(super) const fn may_be_control(&self) -> bool {
         self.follows && !self.answering && self.report.request_bytes <= CONTROL_BYTES
     }
 
-    /// Notes what the sender knows.
+    /// Notes the sender's state.
     #[inline]
     pub(super) fn note(&mut self, sender: &SenderState) {
         self.clock.note(sender);
@@ -104,7 +104,7 @@ impl OpenTransfer {
         }
     }
 
-    /// Notes what a segment changes that a sender without a pacer has sent.
+    /// Notes the changes by a segment of a sender without a pacer.
     #[inline]
     pub(super) fn note_flight(&mut self, flight: &Flight) {
         self.clock.note_flight(flight);
@@ -127,8 +127,8 @@ impl OpenTransfer {
         }
     }
 
-    /// More data follows, `bytes` of it: gives the time in which the window had room, or all was
-    /// acknowledged, to what kept it back.
+    /// Ends a pause with `bytes` of new data. The time in which the window had room, or all was
+    /// acknowledged, is given to the cause that kept the data back.
     #[inline]
     pub(super) fn end_pause(&mut self, now: Instant, bytes: u64) {
         if !self.shut.is_zero() {
@@ -146,15 +146,16 @@ impl OpenTransfer {
         }
     }
 
-    /// Nothing but the room that the window has keeps the answer back at the moment.
+    /// Returns true if only the room of the window keeps the answer back at the moment.
     #[inline]
     pub(super) const fn may_go_on(&self) -> bool {
-        // One branch for both, since every data segment asks.
+        // A single branch checks both, since every data segment asks.
         let is_pausing = self.shut.as_nanos() | self.done.as_nanos() != 0;
         self.answering && !self.has_pacing && !is_pausing && self.paced.is_none()
     }
 
-    /// As [`OpenTransfer::had_room`] for `time` up to `now`, and [`OpenTransfer::end_pause`] then.
+    /// Does the same as [`OpenTransfer::had_room`] for `time` up to `now`, and
+    /// [`OpenTransfer::end_pause`] then.
     #[inline]
     pub(super) fn go_on(&mut self, now: Instant, time: Duration, bytes: u64) {
         if time <= AT_ONCE && self.room.is_zero() && self.trail.prolong(now) {
@@ -176,13 +177,13 @@ impl OpenTransfer {
         self.report.shares.add(cause, pause);
     }
 
-    /// Time that the pacer took since the last new data.
+    /// Returns the time that the pacer took since the last new data.
     pub(super) fn paced_for(&self) -> Duration {
         self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.total())
     }
 
-    /// Data that was last sent at `last_sent` is retransmitted. Since then the transfer has waited
-    /// for the loss to be found, whatever else its sender waited for.
+    /// Handles a retransmission of data that was last sent at `last_sent`. Since then the transfer
+    /// has waited for the detection of the loss, whatever else its sender waited for.
     pub(super) fn find_loss(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         let repair = match kind {
             RetransmissionKind::Timeout => TimeShare::Timeout,
@@ -198,7 +199,7 @@ impl OpenTransfer {
         }
     }
 
-    /// The window had room for `time`, up to `now`.
+    /// Notes that the window had room for `time`, up to `now`.
     #[inline]
     pub(super) fn had_room(&mut self, now: Instant, time: Duration) {
         if self.paced.is_some() {
@@ -208,7 +209,7 @@ impl OpenTransfer {
         self.trail.note(now, time, None);
     }
 
-    /// The window had room for `time`, up to `now`, and the pacer has kept data back.
+    /// Notes that the window had room for `time`, up to `now`, and the pacer has kept data back.
     #[inline(never)]
     fn had_paced_room(&mut self, now: Instant, time: Duration) {
         let began = now - time;

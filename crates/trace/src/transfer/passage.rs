@@ -13,9 +13,9 @@ pub(crate) enum Passage {
     Acked(PassingAck),
     /// New payload of the response.
     Response(PassingData),
-    /// A retransmission of what was last sent at `last_sent`.
+    /// A retransmission of data that was last sent at `last_sent`.
     Again { kind: RetransmissionKind, last_sent: Option<Instant> },
-    /// The request once more: the one before was lost.
+    /// A repetition of the request: the one before was lost.
     AskedAgain,
     /// The client's window, which was shut, has opened with nothing outstanding.
     WindowOpened,
@@ -30,7 +30,7 @@ pub(crate) enum Passage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PassingData {
     pub(crate) bytes: u64,
-    /// The record of TLS that it begins with, if it does.
+    /// The TLS record that it begins with, if it does.
     pub(crate) tls: TlsHead,
 }
 

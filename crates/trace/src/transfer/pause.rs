@@ -1,24 +1,23 @@
-//! Causes of new data that left late, though the window had room for it.
-//!
-//! Data that leaves right behind an ACK was let go by it: something but the application held it
-//! back until then. Data that leaves at another time was sent by the application, if that had no
-//! more before.
+//! Causes of new data that was sent late, though the window had room for it. An ACK released data
+//! that follows it directly: a cause other than the application held the data back until then. At
+//! other times the application caused the sending, if it had no more data before.
 
 use super::draft::Draft;
 use super::shares::TimeShare;
 use super::wait::{Flight, SenderState};
 use units::{Duration, Instant};
 
-/// Data that an ACK lets go leaves within this part of the round trip.
+/// Data that an ACK releases is sent within the round trip divided by this.
 const CLOCKED_PART: u64 = 32;
 /// Limits of that time on short paths and on long ones: kernels answer in microseconds,
-/// applications that wait for room a little later. Data within the least needs no explanation.
+/// applications that wait for room a little later. Data within the shorter limit needs no
+/// explanation.
 pub(super) const AT_ONCE: Duration = Duration::from_micros(50);
 const CLOCKED_MOST: Duration = Duration::from_micros(500);
-/// A sender whose window is full sends no later than this after an ACK. Hosts under load are that
+/// Maximum delay after an ACK at which a sender with a full window sends. Hosts under load are this
 /// slow.
 const LATE: Duration = Duration::from_millis(1);
-/// Offload defers this part of the window at most (`tcp_tso_win_divisor`).
+/// Offload defers at most the window divided by this (`tcp_tso_win_divisor`).
 const DEFERRED_PART: u64 = 3;
 
 /// The state of a sender before its latest ACK and after its latest packet.
@@ -26,9 +25,9 @@ const DEFERRED_PART: u64 = 3;
 pub(super) struct AckClock {
     /// Time of the latest ACK.
     acked_at: Instant,
-    /// Bytes that the window would have let go before it.
+    /// Bytes that the window would have released before it.
     spare_before: u64,
-    /// A segment that was not full was outstanding before it.
+    /// True if a segment that was not full was outstanding before it.
     small_before: bool,
     slow_start: bool,
     flight: Flight,
@@ -48,7 +47,7 @@ impl AckClock {
         self.flight = *flight;
     }
 
-    /// An ACK comes. Its effect is not noted yet.
+    /// Notes an ACK. Its effect is not noted yet.
     #[inline]
     pub(super) const fn on_ack(&mut self, now: Instant) {
         self.acked_at = now;
@@ -56,12 +55,12 @@ impl AckClock {
         self.small_before = self.flight.has_small;
     }
 
-    /// Congestion window after the latest packet, bytes.
+    /// Returns the congestion window after the latest packet, bytes.
     pub(super) const fn cwnd(&self) -> u64 {
         self.flight.cwnd
     }
 
-    /// Bytes sent and not acknowledged after the latest packet.
+    /// Returns the bytes sent and not acknowledged after the latest packet.
     pub(super) const fn outstanding(&self) -> u64 {
         self.flight.outstanding
     }
@@ -70,7 +69,8 @@ impl AckClock {
         self.flight.has_ended
     }
 
-    /// Data that leaves `now` begins a burst: an ACK has let it go (`true`), or something else has.
+    /// Returns whether data sent `now` begins a burst that an ACK has released (`true`), or another
+    /// event (`false`); `None` if it begins no burst.
     #[inline]
     pub(super) fn begins_burst(&self, now: Instant, of: &Draft) -> Option<bool> {
         let soon = soon(of.srtt);
@@ -79,8 +79,8 @@ impl AckClock {
         begins.then(|| now.saturating_since(self.acked_at) <= soon / 2)
     }
 
-    /// The reason why a segment of `bytes` leaves `now`, after a `pause` in which the window had
-    /// room; `of`: its transfer so far.
+    /// Returns the reason why a segment of `bytes` is sent `now`, after a `pause` in which the
+    /// window had room; `of`: its transfer so far.
     #[inline]
     pub(super) fn cause(&self, now: Instant, bytes: u64, pause: Duration, of: &Draft) -> TimeShare {
         // Most data follows at once, and then nothing needs an explanation.
@@ -107,15 +107,15 @@ impl AckClock {
         }
     }
 
-    /// A window that was full cannot have let go what leaves `now`: no ACK came for so long. The
-    /// data before left at `sent`.
+    /// Returns true if a window that was full cannot have released the data sent `now`: there was
+    /// no ACK for too long. The data before was sent at `sent`.
     #[inline]
     pub(super) fn contradicts(&self, now: Instant, sent: Instant) -> bool {
         now.saturating_since(self.acked_at.max(sent)) > LATE
     }
 }
 
-/// The time within which data follows the ACK that lets it go.
+/// Returns the time within which data follows the ACK that releases it.
 #[inline]
 fn soon(srtt: Duration) -> Duration {
     (srtt / CLOCKED_PART).clamp(AT_ONCE, CLOCKED_MOST)
@@ -144,8 +144,8 @@ mod tests {
         }
     }
 
-    /// The state before an ACK at 50 ms, and after it, in slow start. The data before left at
-    /// 10 ms.
+    /// Returns the state before an ACK at 50 ms, and after it, in slow start. The data before was
+    /// sent at 10 ms.
     fn clock(before: Flight, after: Flight) -> AckClock {
         let mut clock = AckClock { flight: before, slow_start: true, ..AckClock::default() };
         clock.on_ack(at(50_000));
@@ -153,7 +153,7 @@ mod tests {
         clock
     }
 
-    /// A transfer whose last data left at `sent`, with a round trip of 40 ms.
+    /// Returns a transfer whose last data was sent at `sent`, with a round trip of 40 ms.
     fn draft(sent: u64) -> Draft {
         let srtt = Duration::from_millis(40);
         Draft { sent: at(sent), mss: MSS, srtt, ..Draft::default() }
@@ -163,7 +163,7 @@ mod tests {
         clock.cause(at(us), bytes, Duration::from_millis(30), &draft(10_000))
     }
 
-    /// A part of 40 ms in 32 is more than 500 µs, the most that data follows an ACK by.
+    /// 40 ms divided by 32 is more than 500 µs, the maximum delay after an ACK.
     #[test]
     fn data_right_behind_an_ack_was_let_go_by_it() {
         let full = Flight { spare: 9 * MSS, ..flight() };
@@ -195,7 +195,7 @@ mod tests {
         let idle = Flight { outstanding: 0, ..flight() };
         assert_eq!(cause(&clock(flight(), idle), 70_000, MSS), TimeShare::Application);
         assert_eq!(cause(&clock(flight(), flight()), 70_000, MSS), TimeShare::Unexplained);
-        // It continues the burst under way.
+        // It continues the current burst.
         let goes_on =
             clock(flight(), ended).cause(at(70_000), MSS, Duration::from_millis(1), &draft(69_900));
         assert_eq!(goes_on, TimeShare::Path);

@@ -1,4 +1,5 @@
-//! The trail of waits without regard to what it costs: both tell the same, whatever happens.
+//! A naive implementation of the trail of waits, as an oracle: both give the same results for any
+//! input.
 
 use super::shares::TimeShare;
 use super::trail::WaitTrail;
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 use units::{Duration, Instant};
 
 const MOST: usize = 64;
-/// Slow start, avoidance, recovery, the receiver's window, the application, room.
+/// The shares used: slow start, avoidance, recovery, the receiver's window, the application, room.
 const SHARES: [Option<TimeShare>; 6] = [
     Some(TimeShare::SlowStart),
     Some(TimeShare::Avoidance),
@@ -16,7 +17,7 @@ const SHARES: [Option<TimeShare>; 6] = [
     None,
 ];
 
-/// From when to when, and what for.
+/// Start, end and cause of a wait.
 type PlainWait = (Instant, Instant, Option<TimeShare>);
 
 #[derive(Default)]
@@ -107,7 +108,8 @@ impl PlainTrail {
 }
 
 proptest! {
-    /// Waits with and without time between them, more than are remembered, on a path that gets shorter and longer.
+    /// The input has waits with and without time between them, more than are remembered, on a path
+    /// that gets shorter and longer.
     #[test]
     fn it_tells_what_a_plain_trail_tells(
         first_rtt in 0_u64..2_000,
@@ -129,7 +131,7 @@ proptest! {
                     plain.note_application(began, now);
                     plain.forgotten = plain.forgotten.max(now - rtt * 3);
                 }
-                // Waiting goes on later.
+                // The wait goes on later.
                 24 => {}
                 25 => {
                     let claimed: Vec<_> = {

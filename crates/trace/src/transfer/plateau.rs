@@ -1,65 +1,66 @@
-//! A limit of the sender on its bytes in flight, or on its rate, beside the windows: what is in
-//! flight stays the same for rounds.
+//! A limit of the sender on its bytes in flight, or on its rate, in addition to the windows: the
+//! bytes in flight stay the same for rounds.
 //!
-//! A congestion window grows while it is used, and a link that is full makes round trips grow. A
-//! send buffer does neither: each ACK frees room for as many bytes. A limit on the rate
-//! (`SO_MAX_PACING_RATE`) does neither, too, and its data leaves when no ACK has come.
+//! A congestion window grows while it is used, and a full link makes round trips grow. A send
+//! buffer does neither: each ACK frees room for as many bytes. A limit on the rate
+//! (`SO_MAX_PACING_RATE`) does neither as well, and its data is sent at other times than ACKs.
 
 use super::draft::Draft;
 use super::pause::AckClock;
 use super::shares::TimeShare;
 use units::{Duration, Instant};
 
-/// Rounds without a new maximum of what is in flight, from which on it is a limit: a window in slow
+/// Number of rounds without a new maximum of bytes in flight that show a limit: a window in slow
 /// start would have doubled.
 const SLOW_START_ROUNDS: u32 = 2;
-/// Rounds of that kind in congestion avoidance. CUBIC's window grows by half a segment a round at
-/// least (RFC 9438 §4.3).
+/// Number of these rounds in congestion avoidance. CUBIC's window grows by half a segment a round
+/// at least (RFC 9438 §4.3).
 const AVOIDANCE_ROUNDS: u32 = 4;
-/// Bytes in flight stay within this part of their maximum: applications fill a send buffer in
+/// Bytes in flight stay within their maximum divided by this: applications fill a send buffer in
 /// steps.
 const STEP_PART: u64 = 16;
-/// Sends at one kind of instants outnumber those at the other by so much, if the kind is known.
+/// Ratio by which sends at one kind of instants must outnumber the others to show the kind.
 const MOSTLY: u32 = 2;
-/// Causes for which the waiting for a limit is taken before the limit is known.
+/// Causes that get the waiting for a limit before the limit is known.
 const TAKEN_FOR: [TimeShare; 3] =
     [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::Unexplained];
 
-/// An ACK, as far as a plateau concerns it.
+/// The part of an ACK that concerns a plateau.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundAck {
     pub(super) now: Instant,
     pub(super) srtt: Duration,
     /// Bytes in flight before it.
     pub(super) outstanding: u64,
-    /// Something else than windows, or a limit like them, keeps the sender back.
+    /// True if a cause other than windows, or a limit like them, keeps the sender back.
     pub(super) is_other: bool,
 }
 
-/// A round that is over.
+/// A finished round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundEnd {
     pub(super) now: Instant,
     pub(super) slow_start: bool,
-    /// The capture was made at the receiver: it does not show what lets the sender's data go.
+    /// True if the capture was made at the receiver: it does not show what releases the sender's
+    /// data.
     pub(super) is_at_receiver: bool,
 }
 
-/// Looks for a limit of the sender on its bytes in flight or its rate.
+/// Detects a limit of the sender on its bytes in flight or its rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plateau {
     round_began: Instant,
-    /// Most in flight in the round under way, bytes.
+    /// Most bytes in flight in the current round.
     peak: u64,
-    /// Most in flight in all rounds since the plateau began, bytes.
+    /// Most bytes in flight in all rounds since the plateau began.
     highest: u64,
-    /// Rounds since then.
+    /// Number of rounds since then.
     rounds: u32,
-    /// Bursts have shown that the rate is limited.
+    /// True if bursts have shown that the rate is limited.
     is_paced: bool,
-    /// Something else has kept the sender back in the round under way.
+    /// True if another cause has kept the sender back in the current round.
     is_other: bool,
-    /// Bursts that an ACK let go, and others, since the plateau began.
+    /// Numbers of bursts that an ACK released, and of others, since the plateau began.
     clocked: u32,
     free: u32,
     /// The shares in [`TAKEN_FOR`] when the plateau began, or when its time was last moved.
@@ -67,7 +68,7 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// New data of a transfer leaves at `now`.
+    /// Notes new data of a transfer, sent at `now`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Instant, of: &Draft, clock: &AckClock) {
         if let Some(is_clocked) = clock.begins_burst(now, of) {
@@ -76,7 +77,7 @@ impl Plateau {
         }
     }
 
-    /// An ACK comes, before it takes effect. True once a round trip is over.
+    /// Notes an ACK, before it takes effect. Returns true once a round trip is over.
     #[inline]
     pub(super) fn ends_round(&mut self, ack: &RoundAck) -> bool {
         self.is_other |= ack.is_other;
@@ -84,7 +85,7 @@ impl Plateau {
         ack.now.saturating_since(self.round_began) > ack.srtt
     }
 
-    /// A round is over.
+    /// Ends a round.
     #[inline(never)]
     pub(super) fn end_round(&mut self, end: &RoundEnd, of: &mut Draft) {
         let &RoundEnd { now, slow_start, is_at_receiver } = end;
@@ -113,7 +114,7 @@ impl Plateau {
         let limit = if is_at_receiver {
             TimeShare::Unexplained
         } else if self.is_paced {
-            // A steady rate coincides with its own ACKs for a while. A send buffer lets nothing go
+            // A steady rate coincides with its own ACKs for a while. A send buffer releases nothing
             // without one.
             shares.shift(TimeShare::SendBuffer, TimeShare::Pacing, Duration::MAX);
             TimeShare::Pacing
@@ -145,8 +146,9 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Rounds of 41 ms with these maxima in flight. In each the sender waits 30 ms for its window,
-    /// and sends a burst `behind` the ACK. The capture is made at the server.
+    /// Returns the shares after rounds of 41 ms with these maxima in flight. In each the sender
+    /// waits 30 ms for its window, and sends a burst `behind` the ACK. The capture is made at the
+    /// server.
     fn limited(peaks: &[u64], slow_start: bool, behind: Duration) -> TimeShares {
         captured(peaks, slow_start, behind, false)
     }
@@ -175,7 +177,7 @@ mod tests {
         draft.shares
     }
 
-    /// Behind the round with the maximum, which does not count.
+    /// The round with the maximum itself does not count.
     #[test]
     fn what_stays_the_same_is_a_limit() {
         let soon = Duration::from_micros(100);
@@ -186,7 +188,7 @@ mod tests {
         assert_eq!(of(&[5, 10, 10, 10, 10], true), 90);
         assert_eq!(of(&[5, 10, 10, 10, 10], false), 0);
         assert_eq!(of(&[5, 10, 10, 10, 10, 10], false), 120);
-        // Within a segment, or a sixteenth.
+        // The tolerance is a segment, or a sixteenth.
         assert_eq!(of(&[5, 10, 9, 10, 9], true), 90);
         assert_eq!(of(&[5, 10, 8, 10, 8], true), 0);
         assert_eq!(of(&[5, 40, 38, 39, 38], true), 90);

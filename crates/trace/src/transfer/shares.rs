@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-/// What the time of a transfer was spent on.
+/// The cause on which a part of a transfer's time was spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeShare {
     /// The TCP handshake: from the SYN to the ACK of the SYN-ACK.
@@ -11,11 +11,11 @@ pub enum TimeShare {
     Tls,
     /// The client sent its request.
     Request,
-    /// The server had the request and sent nothing.
+    /// The server had the request and had sent nothing yet.
     Think,
     /// The window was below the threshold and full, and the path could have carried more.
     SlowStart,
-    /// The window was full in congestion avoidance, beyond what the path needs.
+    /// The window was full in congestion avoidance, and the path needed no more time.
     Avoidance,
     /// Repairing losses by ACKs, probes, or after a timeout.
     Recovery,
@@ -23,8 +23,8 @@ pub enum TimeShare {
     Timeout,
     /// The receiver's window was full, or shut.
     ReceiverWindow,
-    /// The sender had more, below its windows: its send buffer, or another limit on bytes in
-    /// flight.
+    /// The sender had more data than it sent, although its windows had room: its send buffer, or
+    /// another limit on bytes in flight.
     SendBuffer,
     /// Nagle's algorithm held a small segment back until an ACK came (RFC 9293 §3.7.4).
     Nagle,
@@ -32,14 +32,14 @@ pub enum TimeShare {
     Pacing,
     /// The window had room, and the server's application sent nothing.
     Application,
-    /// Propagation and transmission, which no sender can spare.
+    /// Propagation and transmission, which no sender can avoid.
     Path,
-    /// No evidence in the capture shows what the time was spent on.
+    /// No evidence in the capture shows the cause of the time.
     Unexplained,
 }
 
 impl TimeShare {
-    /// How many there are.
+    /// Number of shares.
     pub const COUNT: usize = 15;
     /// All, in the order of tables.
     pub const ALL: [Self; Self::COUNT] = [
@@ -82,37 +82,38 @@ impl TimeShare {
     }
 }
 
-/// The time of a transfer by what it was spent on.
+/// The time of a transfer by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeShares([Duration; TimeShare::COUNT]);
 
 impl TimeShares {
-    /// The time spent on this.
+    /// Returns the time spent on this cause.
     pub const fn of(&self, share: TimeShare) -> Duration {
         self.0[share as usize]
     }
 
-    /// All together: the duration of the transfer.
+    /// Returns the sum: the duration of the transfer.
     pub fn total(&self) -> Duration {
         self.0.iter().fold(Duration::ZERO, |sum, &share| sum + share)
     }
 
-    /// Adds time.
+    /// Adds time to a share.
     pub fn add(&mut self, share: TimeShare, time: Duration) {
         self.0[share as usize] += time;
     }
 
-    /// Sets the time spent on this.
+    /// Sets the time spent on this cause.
     pub(super) fn set(&mut self, share: TimeShare, time: Duration) {
         self.0[share as usize] = time;
     }
 
-    /// Takes up to `most` off a share.
+    /// Removes up to `most` from a share.
     pub(super) fn shift_out(&mut self, share: TimeShare, most: Duration) {
         self.set(share, self.of(share).saturating_sub(most));
     }
 
-    /// The same shares of another time, which they add up to. `None` if they are all zero.
+    /// Returns the same proportions scaled so that they add up to `time`. `None` if all shares are
+    /// zero.
     pub(super) fn scaled_to(&self, time: Duration) -> Option<Self> {
         let total = u128::from(self.total().as_nanos());
         let scale = |part: Duration| {
@@ -125,14 +126,14 @@ impl TimeShares {
         (total > 0).then_some(scaled)
     }
 
-    /// Adds those of others, which have none afterwards.
+    /// Adds the shares of others, and sets theirs to zero.
     pub(super) fn take_all(&mut self, others: &mut Self) {
         for (share, other) in self.0.iter_mut().zip(&mut others.0) {
             *share += std::mem::take(other);
         }
     }
 
-    /// Moves up to `most` from one share to another; answers how much.
+    /// Moves up to `most` from one share to another; returns the time moved.
     pub(super) fn shift(&mut self, from: TimeShare, to: TimeShare, most: Duration) -> Duration {
         let moved = self.of(from).min(most);
         self.0[from as usize] = self.of(from).saturating_sub(moved);

@@ -1,16 +1,16 @@
-//! The TLS handshake before a connection's first request: when it is over, its round trips, and
-//! what it carries.
+//! The TLS handshake before a connection's first request: its end, its round trips, and its
+//! contents.
 
 use capture::{TlsContent, TlsHead};
 use units::{Duration, Instant};
 
-/// A client's flight with no more bytes than this ends the handshake (RFC 8446 §4.4.4, with a
-/// placeholder record) and asks for nothing.
+/// Maximum size of a client's flight that ends the handshake (RFC 8446 §4.4.4, with a placeholder
+/// record) without a request, bytes.
 const FINISHED_BYTES: u64 = 130;
-/// A change of cipher specification alone.
+/// Size of a lone change of cipher specification, bytes.
 const PLACEHOLDER_BYTES: u64 = 6;
-/// Tickets that follow the handshake have no more bytes than this in one segment, and come this
-/// soon.
+/// Maximum size of tickets that follow the handshake in one segment, bytes, and their maximum
+/// delay.
 const TICKET_BYTES: u64 = 700;
 const TICKET_WITHIN: Duration = Duration::from_millis(5);
 
@@ -22,12 +22,11 @@ pub struct TlsReport {
     pub round_trips: u32,
     /// Payload of the server's handshake flights, bytes.
     pub server_bytes: u64,
-    /// It resumed a session; `None` where the capture does not show it.
+    /// Whether it resumed a session; `None` if the capture does not show it.
     pub resumed: Option<bool>,
-    /// Bytes of the server's certificates; `None` where they are encrypted (TLS 1.3) or not
-    /// captured.
+    /// Bytes of the server's certificates; `None` if they are encrypted (TLS 1.3) or not captured.
     pub certificate_bytes: Option<u32>,
-    /// The version's minor number, 4 for TLS 1.3; `None` where the capture does not show it.
+    /// The version's minor number, 4 for TLS 1.3; `None` if the capture does not show it.
     pub version: Option<u8>,
 }
 
@@ -42,12 +41,12 @@ enum Stage {
     Over,
 }
 
-/// A handshake under way, or over.
+/// A handshake, in progress or over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TlsHandshake {
     stage: Stage,
     pub(super) report: TlsReport,
-    /// When the server's flight began, or its latest window of it.
+    /// Start of the server's flight, or of its latest window.
     flight_began: Instant,
     over_at: Instant,
 }
@@ -57,14 +56,14 @@ pub(super) struct TlsHandshake {
 pub(super) enum ClientFlight {
     /// The handshake goes on.
     Handshake,
-    /// It is over, and the client asks for nothing yet.
+    /// It is over, and there is no request yet.
     Finished,
     /// It is over, and this is a request.
     Request,
 }
 
 impl TlsHandshake {
-    /// Begins with the client's first data, if that is a hello.
+    /// Starts a handshake with the client's first data, if that is a hello.
     pub(super) fn begin(now: Instant, head: TlsHead) -> Option<Self> {
         (head.content() == TlsContent::ClientHello).then(|| Self {
             stage: Stage::Hello,
@@ -74,7 +73,7 @@ impl TlsHandshake {
         })
     }
 
-    /// The client sends `bytes`.
+    /// Handles `bytes` of the client.
     pub(super) fn on_client(&mut self, now: Instant, head: TlsHead, bytes: u64) -> ClientFlight {
         use TlsContent::{ApplicationData, ChangeCipherSpec, Handshake};
         let is_over = match (self.stage, head.content()) {
@@ -98,7 +97,7 @@ impl TlsHandshake {
         if asks { ClientFlight::Request } else { ClientFlight::Finished }
     }
 
-    /// The server sends `bytes` of the handshake, over a path of `rtt`.
+    /// Handles `bytes` of the handshake from the server, on a path of `rtt`.
     pub(super) fn on_server(&mut self, now: Instant, head: TlsHead, bytes: u64, rtt: Duration) {
         match (self.stage, head.content()) {
             (Stage::Hello, TlsContent::HelloRetryRequest) => {
@@ -112,7 +111,7 @@ impl TlsHandshake {
             _ => {}
         }
         if !rtt.is_zero() && now.saturating_since(self.flight_began) > rtt * 3 / 4 {
-            // More of one flight, which its first window did not have room for. A flight that
+            // This is more of one flight, which did not fit into its first window. A flight that
             // answers the client counts there.
             self.report.round_trips += u32::from(self.stage == Stage::Answered);
             self.flight_began = now;
@@ -124,8 +123,8 @@ impl TlsHandshake {
         report.version = report.version.or(head.version());
     }
 
-    /// Data that the server sends right behind the handshake, `bytes` of it, may be a ticket for
-    /// the next one (RFC 8446 §4.6.1).
+    /// Returns true if data that the server sends right after the handshake, `bytes` of it, may be
+    /// a ticket for the next one (RFC 8446 §4.6.1).
     pub(super) fn may_be_ticket(&self, now: Instant, head: TlsHead, bytes: u64) -> bool {
         self.report.version.is_none_or(|version| version >= 4)
             && head.content() == TlsContent::ApplicationData
@@ -142,7 +141,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// A first record, which `bytes` of payload hold.
+    /// Returns a first record, in `bytes` of payload.
     fn head(content: u8, message: u8) -> TlsHead {
         let record = [content, 3, 3, 0, 100, message, 0, 0, 96];
         TlsHead::of(&record, 105)
@@ -163,7 +162,7 @@ mod tests {
         assert!(TlsHandshake::begin(at(0), head(DATA, 0)).is_none());
     }
 
-    /// TLS 1.3: the client's flight ends it, and may ask.
+    /// TLS 1.3: the client's flight ends it, and may have a request.
     #[test]
     fn one_round_trip_where_the_client_finishes_at_once() {
         for (bytes, flight) in [(130, ClientFlight::Finished), (131, ClientFlight::Request)] {
@@ -187,8 +186,8 @@ mod tests {
         assert_eq!(tls.report.round_trips, 2);
     }
 
-    /// The part of a flight that leaves more than three quarters of a round trip after its
-    /// beginning has waited for a window.
+    /// The part of a flight that is sent more than three quarters of a round trip after its start
+    /// has waited for a window.
     #[test]
     fn a_flight_of_two_windows_costs_a_round_trip() {
         let mut tls = begun();

@@ -1,5 +1,5 @@
 //! The causes that a transfer waited for in the last round trip. Data that an ACK reports as
-//! delivered kept the path busy a propagation time before, when the transfer may have waited for
+//! delivered kept the path busy a propagation time earlier, when the transfer may have waited for
 //! something else.
 
 use super::shares::TimeShare;
@@ -11,28 +11,28 @@ const WINDOWS: [TimeShare; 3] =
     [TimeShare::SlowStart, TimeShare::Avoidance, TimeShare::ReceiverWindow];
 
 /// Delivered bytes, by the cause that the transfer waited for when the path carried them. The
-/// fields that most packets look at are at the beginning.
+/// fields that most packets read are at the beginning.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct WaitTrail {
-    /// Bytes that were delivered while the window had room, for a cause that is not known yet.
+    /// Bytes delivered while the window had room, for a cause that is not known yet.
     in_room: u64,
     waits: Waits,
     arrived: [u64; TimeShare::COUNT],
 }
 
 impl WaitTrail {
-    /// Over a path that takes `rtt` there and back.
+    /// Creates a trail for a path with the round trip `rtt`.
     pub(super) fn new(rtt: Duration) -> Self {
         Self { waits: Waits::new(rtt), ..Self::default() }
     }
 
-    /// The path takes `rtt` there and back from now on.
+    /// Sets the path's round trip to `rtt` from now on.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.waits.set_rtt(rtt);
     }
 
-    /// For `time` up to `now` the transfer waited for this.
+    /// Notes that for `time` up to `now` the transfer waited for this.
     #[inline]
     pub(super) fn note(&mut self, now: Instant, time: Duration, share: Option<TimeShare>) {
         if !time.is_zero() && !self.waits.extend(now, share) {
@@ -40,8 +40,8 @@ impl WaitTrail {
         }
     }
 
-    /// The window had room for `time` up to `now`, and that was spent on `share`, as was room
-    /// before that is not named yet.
+    /// Notes that the window had room for `time` up to `now`, which was spent on `share`. Earlier
+    /// room without a name gets the same share.
     #[inline]
     pub(super) fn note_named(&mut self, now: Instant, time: Duration, share: TimeShare) {
         if self.has_unnamed() {
@@ -53,14 +53,14 @@ impl WaitTrail {
         self.waits.look(now);
     }
 
-    /// The transfer waits for the same cause up to `now`. False, and nothing has changed, if the
-    /// cause is not known.
+    /// Prolongs the last wait, with the same cause, up to `now`. Returns false, with nothing
+    /// changed, if the cause is not known.
     #[inline]
     pub(super) fn prolong(&mut self, now: Instant) -> bool {
         !self.has_unnamed() && self.waits.prolong(now)
     }
 
-    /// An ACK tells at `now` that `bytes` have arrived.
+    /// Notes an ACK at `now` that reports `bytes` as delivered.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64) {
         self.waits.look(now);
@@ -77,7 +77,7 @@ impl WaitTrail {
         }
     }
 
-    /// All waiting for windows since an instant was for this instead. Answers what is moved.
+    /// Reassigns all waits for windows since an instant to this cause. Returns the time moved.
     pub(super) fn claim(
         &mut self,
         since: Instant,
@@ -93,13 +93,13 @@ impl WaitTrail {
         TimeShare::ALL.into_iter().zip(moved).filter(|(_, time)| !time.is_zero())
     }
 
-    /// For some of the room that the window had it is not known yet what it was for.
+    /// Returns true if the cause of some of the window's room is not known yet.
     #[inline]
     const fn has_unnamed(&self) -> bool {
         self.waits.has_rooms() || self.in_room > 0
     }
 
-    /// The room that the window had is now known to have been for this.
+    /// Names the cause of the window's room that had no name.
     #[inline]
     pub(super) fn name_room(&mut self, share: TimeShare) {
         if self.has_unnamed() {
@@ -112,7 +112,7 @@ impl WaitTrail {
         self.waits.name_rooms(share);
     }
 
-    /// Bytes that the path carried while the transfer waited for this.
+    /// Returns the bytes that the path carried while the transfer waited for this.
     pub(super) const fn carried(&self, share: TimeShare) -> u64 {
         self.arrived[share as usize]
     }
@@ -122,8 +122,8 @@ impl WaitTrail {
 mod tests {
     use super::*;
 
-    /// Slow start for 100 ms, then a repair: what is known to have arrived within a round trip of 40 ms after the change
-    /// was carried before it.
+    /// Slow start for 100 ms, then a repair. Data delivered within a round trip of 40 ms after the
+    /// change was carried before it.
     #[test]
     fn what_arrived_was_carried_a_round_trip_before() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -145,8 +145,8 @@ mod tests {
         assert_eq!(trail.carried(TimeShare::Application), 32);
     }
 
-    /// While no round trip is known, all but the latest wait is forgotten: what arrives once one is known, and would have
-    /// been carried before, counts as carried in the first wait that is left.
+    /// While no round trip is known, the trail keeps only the latest wait. Data delivered later may
+    /// have been carried before that wait. It counts as carried in the first wait that is left.
     #[test]
     fn what_is_forgotten_carries_nothing() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -173,7 +173,7 @@ mod tests {
         let claimed: Vec<_> = trail.claim(at(70), TimeShare::Recovery).collect();
         assert_eq!(claimed, [(TimeShare::SlowStart, Duration::from_millis(30))]);
         assert_eq!(trail.claim(at(70), TimeShare::Recovery).count(), 0);
-        // Data that arrives at 150 ms was carried at 50, before the loss, and at 180 at 80.
+        // Data delivered at 150 ms was carried at 50, before the loss, and at 180 at 80.
         trail.on_arrival(at(150), 1);
         trail.on_arrival(at(180), 2);
         assert_eq!(

@@ -1,10 +1,10 @@
-//! What a sender, and the transfer that it carries, wait for.
+//! The events that a sender, and its transfer, wait for.
 
 use super::shares::TimeShare;
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
-/// What a sender waits for.
+/// The event that a sender waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SenderWait {
     /// All is acknowledged.
@@ -21,21 +21,21 @@ pub(crate) enum SenderWait {
     Avoidance,
     /// The receiver's window.
     Receiver,
-    /// The same, and the window is smaller than it has been: the receiver's buffer holds data that
-    /// the application has not read.
+    /// The receiver's window, which is smaller than it has been: the receiver's buffer holds data
+    /// that the application has not read.
     SlowReader,
-    /// The window has room: the application has no more, or has sent all.
+    /// The window has room: the application has no more data, or has sent all.
     Application,
 }
 
 impl SenderWait {
-    /// The receiver's window keeps the sender back.
+    /// Returns true if the receiver's window keeps the sender back.
     pub(super) const fn is_receiver(self) -> bool {
         matches!(self, Self::Receiver | Self::SlowReader)
     }
 }
 
-/// What a meter needs to know of a sender.
+/// The state of a sender that a meter needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderState {
     pub(crate) flight: Flight,
@@ -43,21 +43,22 @@ pub(crate) struct SenderState {
     /// [`Duration::MAX`] before the first sample.
     pub(crate) min_rtt: Duration,
     pub(crate) mss: u64,
-    /// The pacer keeps data back that the window has room for.
+    /// Time until which the pacer keeps back data that the window has room for.
     pub(crate) paced_until: Option<Instant>,
     pub(crate) slow_start: bool,
 }
 
-/// The part of the state of a sender that each of its segments may change.
+/// The part of a sender's state that each of its segments may change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) wait: SenderWait,
-    /// Its last segment looked like the end of what the application had: pushed, and not full.
+    /// True if its last segment looked like the end of the application's data: pushed, and not
+    /// full.
     pub(crate) has_ended: bool,
-    /// A segment that was not full is outstanding.
+    /// True if a segment that was not full is outstanding.
     pub(crate) has_small: bool,
     pub(crate) cwnd: u64,
-    /// Bytes that congestion window and recovery let go at once.
+    /// Bytes that congestion window and recovery release at once.
     pub(crate) spare: u64,
     /// Bytes sent and not acknowledged.
     pub(crate) outstanding: u64,
@@ -72,22 +73,24 @@ impl Default for Flight {
     }
 }
 
-/// What ends a piece of time, as far as that says what it was spent on.
+/// The event that ends a piece of time, as far as it determines the cause.
 pub(super) enum EndOfPiece {
     Other,
     Request,
     Response,
-    /// An ACK that tells that so many bytes have arrived.
+    /// An ACK that reports this many bytes as delivered.
     Arrived(u64),
     Again(RetransmissionKind),
 }
 
-/// What a transfer waits for. The first are those of a sender in its order, so that [`Wait::of`] costs nothing.
+/// The event that a transfer waits for. The first variants are those of a sender in the same order,
+/// so that [`Wait::of`] costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wait {
     /// All is acknowledged: the response is over, or pauses.
     Done,
-    /// The same, and the client's window is shut: the response is over, or waits for that.
+    /// All is acknowledged, and the client's window is shut: the response is over, or waits for the
+    /// window.
     Shut,
     #[default]
     Opening,
@@ -97,9 +100,9 @@ pub(super) enum Wait {
     Avoidance,
     ReceiverWindow,
     SlowReader,
-    /// The window has room: the application has no more, or has sent all.
+    /// The window has room: the application has no more data, or has sent all.
     Room,
-    /// The window was full, and what happened next contradicts it.
+    /// The window was full, and the next event contradicts that.
     Unknown,
     /// The TLS handshake.
     Tls,
@@ -108,7 +111,7 @@ pub(super) enum Wait {
 }
 
 impl Wait {
-    /// With an answer under way.
+    /// Returns the wait of a transfer whose answer is open, from its sender's.
     pub(super) const fn of(wait: SenderWait) -> Self {
         match wait {
             SenderWait::Nothing => Self::Done,
@@ -123,19 +126,19 @@ impl Wait {
         }
     }
 
-    /// What a piece of time was spent on that ended like this.
+    /// Returns the cause of a piece of time that ended with this event.
     #[inline]
     pub(super) const fn spent_on(self, end: &EndOfPiece) -> TimeShare {
         match end {
             EndOfPiece::Again(RetransmissionKind::Timeout) => TimeShare::Timeout,
-            // A server that speaks first, as those of mail do, thinks before it does.
+            // A server that speaks first, such as a mail server, thinks before it does.
             EndOfPiece::Response if matches!(self, Self::Request) => TimeShare::Think,
             EndOfPiece::Request if matches!(self, Self::Answer) => TimeShare::Request,
             _ => self.usual_share(),
         }
     }
 
-    /// The same, whatever ended it.
+    /// Returns the cause of the wait, whatever ended it.
     #[inline]
     pub(super) const fn usual_share(self) -> TimeShare {
         match self {
@@ -145,7 +148,7 @@ impl Wait {
             Self::Answer => TimeShare::Think,
             Self::SlowStart => TimeShare::SlowStart,
             Self::Avoidance => TimeShare::Avoidance,
-            // Where there was room, something went again.
+            // If there was room, a segment was retransmitted.
             Self::Repair | Self::Room => TimeShare::Recovery,
             Self::ReceiverWindow | Self::SlowReader => TimeShare::ReceiverWindow,
             Self::Unknown => TimeShare::Unexplained,
@@ -153,18 +156,18 @@ impl Wait {
         }
     }
 
-    /// The receiver's window is full.
+    /// Returns true if the receiver's window is full.
     pub(super) const fn is_receiver(self) -> bool {
         matches!(self, Self::ReceiverWindow | Self::SlowReader)
     }
 
-    /// All of the response is acknowledged, so far.
+    /// Returns true if all of the response so far is acknowledged.
     pub(super) const fn is_done(self) -> bool {
         matches!(self, Self::Done | Self::Shut)
     }
 }
 
-/// What a transfer waits for while the path carries its data.
+/// The causes that a transfer can wait for while the path carries its data.
 pub(super) const WAITING: [TimeShare; 9] = [
     TimeShare::Avoidance,
     TimeShare::SlowStart,

@@ -1,22 +1,25 @@
-//! The waits of a transfer in their order, in little memory: most packets of a response add one, and most ACKs look for one.
+//! The waits of a transfer in their order, in little memory: most packets of a response add one,
+//! and most ACKs search for one.
 
 use super::shares::TimeShare;
 use units::{Duration, Instant};
 
-/// Waits that are remembered.
+/// Maximum number of waits that are remembered.
 const MOST: u32 = 64;
-/// Round trips that are remembered: a loss is found one round trip after it, or a little more.
+/// Number of round trips that are remembered: a loss is found one round trip after it, or a little
+/// more.
 const REMEMBERED: u64 = 3;
-/// Places at first.
+/// Initial capacity.
 const FIRST: usize = 16;
-/// A search looks at so many together: where it ends among them takes no branch, which would often be predicted wrongly.
+/// Number of waits that a search compares at once. It finds the end among them without a branch,
+/// which would often be mispredicted.
 const TOGETHER: usize = 4;
 
-/// A wait, in nine bytes. Its beginning is not stored: it begins where the one before ends.
+/// A wait, in nine bytes. Its start is not stored: it starts at the end of the one before.
 #[derive(Clone, Copy, Debug, Default)]
 struct PastWait {
     ended: [u8; 8],
-    /// What for; `None`: the window had room.
+    /// The cause; `None`: the window had room.
     share: Option<TimeShare>,
 }
 
@@ -32,60 +35,64 @@ impl PastWait {
     }
 }
 
-/// Instants at which waiting began behind a time without, in their order.
+/// Instants at which waiting began after a time without waits, in their order.
 #[derive(Clone, Debug, Default)]
 struct Resumed {
     at: Vec<Instant>,
 }
 
-/// Waits in their order. The latest stays, whatever is forgotten. What most packets look at is at the beginning.
+/// Waits in their order. The latest is never forgotten. The fields that most packets read are at
+/// the beginning.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(super) struct Waits {
-    /// When the latest ended.
+    /// Time at which the latest ended.
     until: Instant,
     places: Box<[PastWait]>,
     first: u32,
     end: u32,
-    /// Waits in which the window had room, at most: what for is not known yet.
+    /// Upper bound of the number of waits in which the window had room for an unknown cause.
     rooms: u32,
-    /// Where the last search ended. The next one begins there, since later ACKs tell of later arrivals.
+    /// Index at which the last search ended. The next one begins there, since later ACKs report
+    /// later arrivals.
     found: u32,
-    /// When the last look was taken since the path was found to be so long: what is forgotten depends on it.
+    /// Time of the last search since the path's round trip was set: it determines which waits are
+    /// forgotten.
     seen: Instant,
-    /// What it looked for.
+    /// The instant that the last search was for.
     sought: Instant,
-    /// The path there and back.
+    /// The path's round trip.
     rtt: Duration,
-    /// What ended before was forgotten when the path was last found to be shorter or longer.
+    /// Waits that ended before this instant were forgotten when the path was last found to be
+    /// shorter or longer.
     forgotten: Instant,
-    /// When the one before the first place ended, or else when the first of all began.
+    /// End of the wait before the first one, or else the start of the first of all.
     started: Instant,
-    /// Nearly every wait begins when the one before ends. The others begin at these.
+    /// Starts of the waits that do not begin at the end of the one before; nearly all do.
     resumed: Option<Box<Resumed>>,
 }
 
 impl Waits {
-    /// On a path that takes `rtt` there and back.
+    /// Creates the waits for a path with the round trip `rtt`.
     pub(super) fn new(rtt: Duration) -> Self {
         Self { rtt, ..Self::default() }
     }
 
-    /// The path takes `rtt` there and back from now on.
+    /// Sets the path's round trip to `rtt` from now on.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.forgotten = self.forgotten();
         (self.rtt, self.seen) = (rtt, Instant::ZERO);
     }
 
-    /// Looks at the path, no earlier than before. What is too long ago then is forgotten, once that
-    /// matters.
+    /// Notes a look at the path, no earlier than the last one. Waits that are too old then are
+    /// forgotten, once that matters.
     #[inline]
     pub(super) fn look(&mut self, now: Instant) {
         debug_assert!(self.seen <= now);
         self.seen = now;
     }
 
-    /// What ended before is forgotten.
+    /// Returns the instant before which ended waits are forgotten.
     fn forgotten(&self) -> Instant {
         self.forgotten.max(before(self.seen, self.rtt.saturating_mul(REMEMBERED)))
     }
@@ -100,13 +107,14 @@ impl Waits {
         &mut self.places[self.first as usize..self.end as usize]
     }
 
-    /// In some of them the window had room, and what for is not known yet.
+    /// Returns true if some waits have an unknown cause because the window had room.
     #[inline]
     pub(super) const fn has_rooms(&self) -> bool {
         self.rooms > 0
     }
 
-    /// Makes the latest longer. False, and nothing has changed, if it was for something else, or there is none.
+    /// Prolongs the latest wait. Returns false, with nothing changed, if it has another cause, or
+    /// there is none.
     #[inline]
     pub(super) fn extend(&mut self, ended: Instant, share: Option<TimeShare>) -> bool {
         let latest = self.places.get_mut(self.end.wrapping_sub(1) as usize);
@@ -116,7 +124,7 @@ impl Waits {
         true
     }
 
-    /// Makes the latest longer, whatever it was for. False if there is none.
+    /// Prolongs the latest wait, whatever its cause. Returns false if there is none.
     #[inline]
     pub(super) fn prolong(&mut self, ended: Instant) -> bool {
         let Some(latest) = self.places.get_mut(self.end.wrapping_sub(1) as usize) else {
@@ -127,7 +135,7 @@ impl Waits {
         true
     }
 
-    /// Another wait begins, which takes some time.
+    /// Adds a wait, which takes some time.
     #[inline]
     pub(super) fn begin(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
         debug_assert!(began < ended);
@@ -138,14 +146,14 @@ impl Waits {
             return self.begin_apart(began, ended, share);
         };
         *place = PastWait::new(ended, share);
-        // If as many as possible are remembered, the first one goes.
+        // If the maximum is remembered, the first one is dropped.
         self.first += u32::from(count == MOST);
         self.end += 1;
         self.rooms += u32::from(share.is_none());
         self.until = ended;
     }
 
-    /// The same, where room has to be made, or waiting begins behind a time without.
+    /// Adds a wait if memory has to be made, or if it follows a time without waits.
     #[inline(never)]
     fn begin_apart(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
         if self.end == 0 {
@@ -174,7 +182,7 @@ impl Waits {
         resumed.at.push(began);
     }
 
-    /// Moves the waits to the beginning of the places. There are more places afterwards if few are left.
+    /// Moves the waits to the beginning of the array, and enlarges it if little room is left.
     fn make_room(&mut self) {
         self.forget();
         self.started = self.start();
@@ -189,7 +197,7 @@ impl Waits {
         }
     }
 
-    /// Forgets those that ended too long ago.
+    /// Forgets waits that ended too long ago.
     fn forget(&mut self) {
         let forgotten = self.forgotten();
         let is_over = |wait: &PastWait| wait.ended() < forgotten;
@@ -198,24 +206,26 @@ impl Waits {
         }
     }
 
-    /// When the one before the first ended, or else when that began.
+    /// Returns the end of the wait before the first, or else the first one's start.
     fn start(&self) -> Instant {
         let before = self.places.get(self.first.wrapping_sub(1) as usize);
         before.map_or(self.started, PastWait::ended)
     }
 
-    /// What was waited for a way there and back before now; `None`: the window had room, or nobody knows.
+    /// Returns the cause of the wait one round trip before now; `None`: the window had room, or the
+    /// cause is unknown.
     #[inline]
     pub(super) fn share_when_sent(&mut self, now: Instant) -> Option<TimeShare> {
         let then = before(now, self.rtt);
         if self.until < then {
             return None;
         }
-        // Some that are there still count as forgotten.
+        // Some remembered waits already count as forgotten.
         self.share_at(then.max(self.forgotten))
     }
 
-    /// What the first was for that did not end before an instant, or else the latest.
+    /// Returns the cause of the first wait that did not end before an instant, or else of the
+    /// latest.
     #[inline]
     fn share_at(&mut self, since: Instant) -> Option<TimeShare> {
         let is_later = since >= self.sought;
@@ -227,7 +237,8 @@ impl Waits {
         left[passed].share
     }
 
-    /// Calls for each wait, and for what it took, from an instant on. The one under way then is cut in two.
+    /// Calls `each` for each wait, and its duration, from an instant on. A wait across that instant
+    /// is cut in two.
     pub(super) fn each_since(
         &mut self,
         since: Instant,
@@ -250,7 +261,7 @@ impl Waits {
         }
     }
 
-    /// Puts one in before another.
+    /// Inserts a wait before another.
     fn insert(&mut self, index: usize, wait: PastWait) {
         if self.end as usize == self.places.len() {
             self.make_room();
@@ -262,7 +273,7 @@ impl Waits {
         behind[0] = wait;
     }
 
-    /// The room that the window had was for this.
+    /// Names the cause of the waits in which the window had room.
     pub(super) fn name_rooms(&mut self, share: TimeShare) {
         let rooms = std::mem::take(&mut self.rooms) as usize;
         let unnamed = self.live_mut().iter_mut().rev().filter(|wait| wait.share.is_none());
@@ -270,19 +281,19 @@ impl Waits {
     }
 }
 
-/// So long before an instant.
+/// Returns the instant `time` before `now`.
 fn before(now: Instant, time: Duration) -> Instant {
     Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()))
 }
 
-/// When the wait began that ended at `ended`, while the one before ended at `before`.
+/// Returns the start of the wait that ended at `ended`, while the one before ended at `before`.
 fn begin_of(resumed: Option<&Resumed>, before: Instant, ended: Instant) -> Instant {
     let resumed = resumed
         .and_then(|resumed| resumed.at.iter().copied().find(|&at| before < at && at < ended));
     resumed.unwrap_or(before)
 }
 
-/// How many of them ended before an instant: these are the first ones.
+/// Returns how many of the waits, which are sorted, ended before an instant.
 #[inline]
 fn ended_before(waits: &[PastWait], since: Instant) -> usize {
     let (fours, rest) = waits.as_chunks::<TOGETHER>();

@@ -1,6 +1,6 @@
-//! The engine against the Linux kernel: a server sends files through a lossy bottleneck, the kernel counts, and
-//! the engine sees nothing but the capture at the server's end of the link. Needs root and TUN devices; says so
-//! and passes without them.
+//! The engine compared with the Linux kernel. A server sends files through a lossy bottleneck, and
+//! the kernel counts. The engine sees only the capture at the server's end of the link. The test
+//! needs root and TUN devices; it reports a skip and passes without them.
 
 #[path = "../trace/common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ use trace::{EngineConfig, ProfileSurvey, SenderProfile, SenderSnapshot, TraceEng
 use transfers::{KernelCounts, Served};
 use units::Instant;
 
-/// What the engine makes of a capture; the servers' TCP is not told to it.
+/// Analyses a capture, and finds the servers' TCP itself.
 fn analysed(capture: &Path) -> (Collected, SenderProfile) {
     let mut source = CaptureFiles::new([capture]);
     let (mut batch, mut segments) = (Vec::new(), Vec::new());
@@ -29,16 +29,16 @@ fn analysed(capture: &Path) -> (Collected, SenderProfile) {
     (engine.finish_all().0, hosts[0].profile)
 }
 
-/// How far the engine is from the kernel, over all samples of all connections.
+/// Distance between the engine's and the kernel's values, over all samples of all connections.
 #[derive(Default)]
 struct Distance {
-    /// Segments by which the windows differ.
+    /// Differences of the windows, segments.
     windows: Vec<f64>,
-    /// Parts by which the smoothed round trips differ.
+    /// Relative differences of the smoothed round trips.
     round_trips: Vec<f64>,
-    /// Retransmissions that the engine found, and the kernel's.
+    /// Number of retransmissions that the engine found, and the kernel's.
     again: (u64, u64),
-    /// Connections with the same number of them.
+    /// Number of connections for which both numbers are equal.
     same: usize,
     unforeseen: u64,
 }
@@ -48,7 +48,7 @@ fn median(of: &mut [f64]) -> f64 {
     of[of.len() / 2]
 }
 
-/// The window after the last ACK before `at`.
+/// Returns the window after the last ACK before `at`.
 fn last_before(windows: &[SenderSnapshot], at: Instant) -> Option<&SenderSnapshot> {
     windows.partition_point(|point| point.at <= at).checked_sub(1).map(|index| &windows[index])
 }
@@ -56,7 +56,7 @@ fn last_before(windows: &[SenderSnapshot], at: Instant) -> Option<&SenderSnapsho
 impl Distance {
     fn add(&mut self, windows: &[SenderSnapshot], samples: &[KernelCounts]) {
         for sample in samples {
-            // The estimate of the handshake alone is a matter of the kernel's clock and of no data.
+            // The estimate of the handshake alone depends on the kernel's clock, not on data.
             let Some(point) = last_before(windows, sample.at).filter(|point| point.una > 1) else {
                 continue;
             };
@@ -77,7 +77,7 @@ impl Distance {
             distance.add(&by_port[port], samples);
             let of_port = found.connections.iter().find(|summary| summary.client.port == *port);
             let tally = of_port.expect("every connection is in the capture").server_sent;
-            // The kernel counts SYN-ACKs and FINs, too.
+            // The kernel also counts SYN-ACKs and FINs.
             let ours = tally.retransmitted() + tally.control_again;
             let last = samples.last().expect("at least one sample");
             let theirs = u64::from(last.total_retrans);
@@ -90,7 +90,8 @@ impl Distance {
     }
 }
 
-/// Retransmissions within 1 %, smoothed round trips within 2 % and windows within 2 segments, in median.
+/// Requires retransmissions within 1 %, and as medians smoothed round trips within 2 % and windows
+/// within 2 segments.
 fn check(control: &str, profile: SenderProfile) {
     let needs = [Need::Namespaces, Need::Tun, Need::CongestionControl(control)];
     if !test_support::has(&needs) {

@@ -1,4 +1,5 @@
-//! Files from one Linux to another through a lossy bottleneck, and the kernel's own counters meanwhile.
+//! Files sent from one Linux to another through a lossy bottleneck, with samples of the kernel's
+//! own counters.
 
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
@@ -16,37 +17,37 @@ use std::sync::mpsc::channel;
 use std::thread;
 use units::{Duration, Instant, Rate};
 
-/// 20 Mbit/s, 80 ms a round trip, a queue of 60 packets, and 1.5 % lost at random.
+/// Returns 20 Mbit/s, a round trip of 80 ms, a queue of 60 packets, and 1.5 % random loss.
 fn bottleneck() -> LinkConfig {
     let delay = Duration::from_millis(40);
     let link = LinkConfig::new(Rate::from_mbps(20), delay, QueueLimit::Packets(60));
     link.expect("a possible link").with_loss(0.015).expect("a probability")
 }
 
-/// Files that are sent, each over a connection of its own.
+/// Number of files, each sent over a connection of its own.
 const FILES: u64 = 24;
-/// Connections at once.
+/// Number of connections at once.
 const PARALLEL: u64 = 2;
-/// Time between two looks at the kernel's counters.
+/// Time between two samples of the kernel's counters.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(3);
 
-/// 20 kB to 1 MB.
+/// Returns the size of a file: 20 kB to 1 MB.
 const fn size(file: u64) -> u64 {
     20_000 + file * 43_000
 }
 
-/// What the kernel says of a sender.
+/// The kernel's counters of a sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelCounts {
     pub(crate) at: Instant,
-    /// Segments.
+    /// Congestion window, segments.
     pub(crate) cwnd: u32,
     pub(crate) mss: u32,
     pub(crate) srtt_us: u32,
     pub(crate) total_retrans: u32,
 }
 
-/// A connection of the server, by the client's port; the last sample is of its end.
+/// A connection of the server, by the client's port; the last sample is from its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Served {
     pub(crate) port: u16,
@@ -54,7 +55,7 @@ pub(crate) struct Served {
 }
 
 sockopt_impl!(
-    /// How a sender stands.
+    /// A sample of the sender's state.
     SenderState,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -141,8 +142,8 @@ fn listen(address: SocketAddr, control: &str) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Sends as many bytes as are asked for, looks at the kernel's counters all the time, and once more when the client has
-/// closed.
+/// Sends the requested number of bytes, and samples the kernel's counters until the client has
+/// closed, and once more then.
 fn serve_one(stream: TcpStream, port: u16, clock: Clock) -> io::Result<Served> {
     stream.set_nodelay(true)?;
     let mut request = [0; 8];
@@ -152,11 +153,11 @@ fn serve_one(stream: TcpStream, port: u16, clock: Clock) -> io::Result<Served> {
     thread::scope(|scope| {
         let sending = scope.spawn(|| -> io::Result<()> {
             (&stream).write_all(&vec![7; bytes])?;
-            // The client closes when it has it all.
+            // The client closes once it has all data.
             (&stream).read(&mut [0; 8]).map(|_| ())
         });
         while !sending.is_finished() {
-            // The clock first: what the kernel learns in between is newer than it says.
+            // The clock is read first, so the kernel's values are never older than their time.
             samples.push(look(&stream, clock.now())?);
             thread::sleep(LOOK_EVERY);
         }

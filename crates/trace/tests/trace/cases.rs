@@ -1,8 +1,6 @@
-//! Captures whose answers are known by construction or by the kernel's counters: what took the
-//! time, and what cannot be known.
-//!
-//! The link's share is what its bytes take at its rate, and a round trip; the README beside the
-//! captures says how each was made.
+//! Captures with known answers, by construction or by the kernel's counters: the causes of the
+//! time, and the limits of the evidence. The link's share is the time of its bytes at its rate, and
+//! a round trip. The README beside the captures describes how each was made.
 
 use crate::common::collect::{Collected, found_in};
 use crate::common::segments_of;
@@ -30,7 +28,7 @@ impl Found {
         &self.0.connections
     }
 
-    /// Percent of all time.
+    /// Returns the share in percent of all time.
     fn percent(&self, share: TimeShare) -> f64 {
         let of = |report: &&TransferReport| report.shares.of(share).as_secs_f64();
         let total: f64 =
@@ -89,7 +87,7 @@ fn a_link_that_others_fill_is_full() {
     assert!(found.transfers().iter().all(|report| !report.is_complete()));
 }
 
-/// 0.4 s out of the middle: no handshake, and the lowest round trip has a queue in it.
+/// 0.4 s from the middle: no handshake, and the lowest round trip has a queue in it.
 #[test]
 fn a_full_link_is_known_amid_a_connection() {
     let found = Found::of("middle");
@@ -101,14 +99,15 @@ fn a_full_link_is_known_amid_a_connection() {
 #[test]
 fn a_client_that_does_not_read_is_the_cause() {
     let found = Found::of("reader-stops");
-    // Some of that the link needs anyway.
+    // The link needs a part of that anyway.
     near(found.percent(TimeShare::ReceiverWindow), 66.4, 3.0);
     near(found.percent(TimeShare::Application), 0.0, 0.5);
-    // Segments that fill its window are small for that, and none waits for the ACK of another.
+    // Segments that fill its window are small for that reason, and none waits for the ACK of
+    // another.
     near(found.percent(TimeShare::Nagle), 0.0, 0.1);
     let found = Found::of("slow-reader-steps");
-    // 1,436 of 1,620 ms, of which the link of 20 Mbit/s needs 371 ms anyway. Each ACK comes when
-    // the client has read 10 kB, as behind a link of 4 Mbit/s, and makes room for seven segments.
+    // 1,436 of 1,620 ms, of which the link of 20 Mbit/s needs 371 ms anyway. Each ACK follows a
+    // read of 10 kB, as with a link of 4 Mbit/s, and makes room for seven segments.
     let receiver = found.millis(TimeShare::ReceiverWindow);
     assert!((1_065.0..1_440.0).contains(&receiver), "{receiver}");
     let found = Found::of("reader-dies");
@@ -135,7 +134,7 @@ fn probes_of_a_shut_window_are_no_losses() {
     }
 }
 
-/// Twenty answers of two writes: the second leaves 62 ms later, within 0.1 ms of the ACK of the
+/// Twenty answers of two writes: the second is sent 62 ms later, within 0.1 ms of the ACK of the
 /// first.
 #[test]
 fn nagle_is_no_pause_of_the_application() {

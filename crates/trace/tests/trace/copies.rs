@@ -1,5 +1,5 @@
-//! Packets that are captured twice, and networks that share addresses: captures with known answers,
-//! and changes of them.
+//! Duplicate captures of packets, and networks that share addresses: captures with known answers,
+//! and modified versions of them.
 
 use crate::common::collect::found_in;
 use crate::common::segments_of;
@@ -24,7 +24,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// One connection with the retransmissions of the kernel.
+    /// Returns one connection with the retransmissions of the kernel.
     const fn of_loss(copies: u64) -> Self {
         Self { connections: 1, retransmissions: RETRANSMISSIONS, copies }
     }
@@ -47,7 +47,7 @@ fn in_order(mut segments: Vec<Observed>) -> Vec<Observed> {
     segments
 }
 
-/// Each segment again `micros` later, with a change.
+/// Duplicates each segment `micros` later, with a change.
 fn mirrored(segments: &[Observed], micros: u64, change: impl Fn(&mut Observed)) -> Vec<Observed> {
     let copy = |segment: &Observed| {
         let mut copy = Observed { at: segment.at + Duration::from_micros(micros), ..*segment };
@@ -57,14 +57,14 @@ fn mirrored(segments: &[Observed], micros: u64, change: impl Fn(&mut Observed)) 
     in_order(segments.iter().flat_map(|segment| [*segment, copy(segment)]).collect())
 }
 
-/// All segments with a change.
+/// Returns all segments with a change.
 fn changed(segments: &[Observed], change: impl Fn(&mut Observed)) -> Vec<Observed> {
     let mut segments = segments.to_vec();
     segments.iter_mut().for_each(change);
     segments
 }
 
-/// Without the first packets, which are the handshake and the request.
+/// Returns the segments without the first packets, which are the handshake and the request.
 fn middle_of(segments: &[Observed]) -> &[Observed] {
     &segments[6..]
 }
@@ -81,7 +81,7 @@ fn copies_that_follow_late_are_told_from_retransmissions() {
     }
 }
 
-/// IP IDs or timestamps show copies, whatever their gap is.
+/// IP IDs or timestamps show copies with any gap.
 #[test]
 fn copies_may_follow_at_any_gap() {
     let numbered = segments_of("loss");
@@ -93,8 +93,8 @@ fn copies_may_follow_at_any_gap() {
     }
 }
 
-/// Retransmissions are those of the kernel. Duplicate ACKs without IP ID may hide a few copies of
-/// one another.
+/// Asserts that retransmissions are those of the kernel. Duplicate ACKs without IP ID may hide a
+/// few copies of one another.
 fn assert_nearly_all(segments: &[Observed], micros: u64) {
     let Counted { retransmissions, copies, .. } = counted(segments);
     assert_eq!(retransmissions, RETRANSMISSIONS, "{micros}");
@@ -108,13 +108,13 @@ fn without_id_and_timestamps_copies_follow_at_one_gap() {
     for micros in GAPS {
         assert_nearly_all(&mirrored(&segments, micros, |_| ()), micros);
     }
-    // One SYN that comes twice makes no copy of a retransmission.
+    // One duplicate SYN makes no copy of a retransmission.
     let mut with_syn = segments.clone();
     with_syn.push(Observed { at: segments[0].at + Duration::from_millis(5), ..segments[0] });
     assert_eq!(counted(&in_order(with_syn)), Counted::of_loss(1));
 }
 
-/// Where the handshake is not in the capture, IP IDs and timestamps show copies.
+/// If the handshake is not in the capture, IP IDs and timestamps show copies.
 #[test]
 fn copies_are_told_in_the_middle_of_a_connection() {
     let segments = segments_of("loss");
@@ -182,14 +182,14 @@ fn networks_may_share_addresses() {
         let mut sent: Vec<u64> = connections.iter().map(|one| one.server_sent.bytes).collect();
         sent.sort_unstable();
         assert_eq!(sent, [4_344, 8_688, 13_032]);
-        // Where no handshake was captured, the numbers are too far from each other.
+        // If no handshake was captured, the numbers are too far from each other.
         let without_syn: Vec<Observed> =
             segments.into_iter().filter(|segment| !segment.has(Flags::SYN)).collect();
         assert_eq!(found_in(&without_syn).connections.len(), 3);
     }
 }
 
-/// The ends of a connection in one network open another, of which the packets come from a second
+/// The ends of a connection in one network open another, whose packets are captured in a second
 /// network first.
 #[test]
 fn ends_that_are_used_again_are_another_connection_in_all_networks() {

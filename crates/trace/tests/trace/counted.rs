@@ -1,4 +1,5 @@
-//! Timeouts of a transfer, and what would have spared them: expected values are worked out by hand.
+//! Timeouts of a transfer, and the mechanism that would have avoided them: expected values are
+//! worked out by hand.
 //!
 //! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes.
 
@@ -35,8 +36,8 @@ fn after_a_fast_repair(duplicates: u64) -> Collected {
 }
 
 /// The ACKs that showed the hole at 3 would have shown the one at 5 by SACK, however many
-/// duplicates of the partial ACK follow. So SACK goes before right-edge recovery, which one or two
-/// duplicates would have started, and before a probe of the tail.
+/// duplicates of the partial ACK follow. So SACK precedes right-edge recovery, which one or two
+/// duplicates would have started, and a tail-loss probe.
 #[test]
 fn sack_goes_before_all_else_where_a_fast_repair_left_a_hole() {
     for duplicates in 0..=3 {
@@ -48,8 +49,8 @@ fn sack_goes_before_all_else_where_a_fast_repair_left_a_hole() {
     }
 }
 
-/// The first of five segments is lost. A new ACK resets the count of duplicates: the timeout that
-/// follows finds as many as came since.
+/// The first of five segments is lost. A new ACK resets the count of duplicates: the following
+/// timeout finds those since then.
 #[test]
 fn duplicates_count_from_the_last_new_ack() {
     let spared = |before: u64, since: u64| {
@@ -68,13 +69,13 @@ fn duplicates_count_from_the_last_new_ack() {
     };
     use SparedBy::{Nothing, RightEdge, TailProbe};
     assert_eq!([spared(2, 0), spared(1, 1), spared(2, 2)], [TailProbe, RightEdge, RightEdge]);
-    // Three should have brought a fast retransmission, which this sender did not make.
+    // Three should have caused a fast retransmission, which this sender did not make.
     assert_eq!([spared(0, 3), spared(1, 3)], [Nothing; 2]);
 }
 
-/// Nothing of three segments arrives. The timer of a second runs out (RFC 6298 §2.4), and again
-/// after two more (§5.5). Then 1 and 2 are retransmitted, without a timeout of their own. The next
-/// transfer begins with none.
+/// Nothing of three segments is delivered. The timer of a second runs out (RFC 6298 §2.4), and
+/// again after two more (§5.5). Then 1 and 2 are retransmitted, without a timeout of their own. The
+/// next transfer begins with none.
 #[test]
 fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
     let mut wire = begun(false, 3);
@@ -89,14 +90,14 @@ fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
     let (found, _) = run("newreno", &wire.segments);
     assert_eq!(kinds(&found), [Timeout, Timeout, SlowStart, SlowStart]);
     assert_eq!(counts(&found), [[4, 2], [0, 0]]);
-    // From 110 ms, when the last new segment left, to the second expiry.
+    // The time is from 110 ms, when the last new segment was sent, to the second expiry.
     let waited = found.transfers[0].1.shares.of(TimeShare::Timeout);
     assert_eq!(waited.as_millis(), 3_000);
     let tally = found.connections[0].server_sent;
     assert_eq!(tally.retransmissions[Timeout as usize], 2);
 }
 
-/// A loss that ACKs show, and a probe of the tail, are retransmissions without a timeout.
+/// A loss that ACKs show, and a tail-loss probe, are retransmissions without a timeout.
 #[test]
 fn repairs_by_acks_and_probes_are_no_timeouts() {
     let found = after_a_fast_repair(0);

@@ -1,5 +1,5 @@
-//! Beginnings and ends of transfers: answers that are cut off or never come, TLS in front of them,
-//! and what only looks like these.
+//! Starts and ends of transfers: answers that are cut off or missing, preceding TLS, and cases that
+//! only look like these.
 
 use crate::common::collect::{Collected, found_in};
 use capture::{Observed, TlsContent, TlsHead};
@@ -16,7 +16,7 @@ fn only_transfer(wire: &CapturedWire) -> TransferReport {
     found.transfers[0].1
 }
 
-/// A handshake of 100 ms, and a request.
+/// Returns a handshake of 100 ms, and a request.
 fn asked() -> CapturedWire {
     let mut wire = CapturedWire::new();
     wire.open(0, true);
@@ -24,8 +24,8 @@ fn asked() -> CapturedWire {
     wire
 }
 
-/// A segment of the server that is pushed and not full: the end of an answer of `n` full segments
-/// before it.
+/// Returns a segment of the server that is pushed and not full: the end of an answer of `n` full
+/// segments before it.
 fn last(n: u32) -> Observed {
     let (seq, ack) = (SeqNum(ISN) + 1 + n * MSS, SeqNum(ISN) + 301);
     Observed { seq, ack, payload: 500, flags: Flags::ACK.with(Flags::PSH), ..Observed::default() }
@@ -36,7 +36,8 @@ fn reset(from_server: bool) -> Observed {
     Observed { seq, flags: Flags::RST, ..Observed::default() }
 }
 
-/// The client closes its side behind its request, as simple clients do, and still takes the answer.
+/// The client closes its side after its request, as simple clients do, and still accepts the
+/// answer.
 #[test]
 fn a_client_that_closes_its_side_may_still_wait() {
     let mut wire = asked();
@@ -50,7 +51,7 @@ fn a_client_that_closes_its_side_may_still_wait() {
     assert_eq!(report.shares.of(TimeShare::Think).as_millis(), 200);
 }
 
-/// The same client resets the connection when the answer comes: it had gone.
+/// The same client resets the connection when the answer arrives: it was not waiting.
 #[test]
 fn a_client_that_has_gone_did_not_wait() {
     let mut wire = asked();
@@ -72,8 +73,7 @@ fn a_window_that_is_shut_at_the_end_keeps_nobody() {
     assert_eq!(only_transfer(&wire).outcome, TransferEnd::Complete);
 }
 
-/// A reset cuts an answer off if more was to come: not behind a segment that is pushed and not
-/// full.
+/// A reset cuts an answer off if more was due: not after a segment that is pushed and not full.
 #[test]
 fn a_reset_behind_an_answer_cuts_nothing_off() {
     for (is_last, by_server, outcome) in [
@@ -95,8 +95,7 @@ fn a_reset_behind_an_answer_cuts_nothing_off() {
     }
 }
 
-/// The capture has SYNs, and of the client no ACK without data: ten segments are never acknowledged
-/// alone.
+/// The capture has SYNs, but of the client no pure ACK: ten segments are never acknowledged alone.
 #[test]
 fn ten_segments_without_an_ack_are_a_filtered_capture() {
     for (n, has_acks) in [(3, true), (4, false)] {
@@ -111,7 +110,7 @@ fn ten_segments_without_an_ack_are_a_filtered_capture() {
     }
 }
 
-/// A late SYN-ACK with another number, after data: the connection stands.
+/// A late SYN-ACK with another number, after data: the connection stays open.
 #[test]
 fn a_stray_syn_ack_opens_nothing_anew() {
     let mut wire = asked();
@@ -129,13 +128,13 @@ fn a_stray_syn_ack_opens_nothing_anew() {
     assert_eq!(report.shares.of(TimeShare::Handshake).as_millis(), 100);
 }
 
-/// A first record of TLS, of this content type and handshake message.
+/// Returns a first TLS record, of this content type and handshake message.
 fn record(content: u8, message: u8) -> TlsHead {
     TlsHead::of(&[content, 3, 3, 0, 250, message, 0, 0, 246], 255)
 }
 
-/// TLS 1.3: the client's last flight asks, too. The server sends a ticket at once, and an answer
-/// 100 ms later, or none.
+/// TLS 1.3: the client's last flight has a request, too. The server sends a ticket at once, and an
+/// answer 100 ms later, or none.
 #[test]
 fn a_ticket_is_no_answer_unless_it_is_all() {
     assert_eq!(record(22, 1).content(), TlsContent::ClientHello);
@@ -174,9 +173,9 @@ fn a_ticket_is_no_answer_unless_it_is_all() {
     }
 }
 
-/// At the client, 100 ms from the server: data arrives for a second, 1,000 bytes every four
-/// milliseconds. The server's timestamps count milliseconds, or four of them each: only then would
-/// they seem to be delayed.
+/// Returns a transfer captured at the client, 100 ms from the server: data arrives for a second,
+/// 1,000 bytes every four milliseconds. The server's timestamps count milliseconds, or four of them
+/// each: only then would they seem to be delayed.
 fn arriving(tick: u32, delay: u64) -> TransferReport {
     let mut wire = CapturedWire::new();
     let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
@@ -211,7 +210,7 @@ fn at_the_client_timestamps_show_a_queue() {
     assert_eq!(arriving(4, 0).rate_evidence, RateEvidence::None, "a clock of 4 ms");
 }
 
-/// Behind the queue of the link, data shows nothing of the server's TCP: a survey leaves it out.
+/// After the queue of the link, data shows nothing of the server's TCP: a survey leaves it out.
 #[test]
 fn a_survey_leaves_captures_at_the_client_out() {
     let mut wire = CapturedWire::new();
@@ -227,7 +226,7 @@ fn a_survey_leaves_captures_at_the_client_out() {
 }
 
 /// A client fills windows of 10, 20 and 40 segments, the last 210 ms after its connection was open.
-/// It goes 300 ms later, without an answer. Most of its request's time still has a cause: slow
+/// It closes 300 ms later, without an answer. Most of its request's time still has a cause: slow
 /// start.
 #[test]
 fn a_large_request_without_an_answer_has_causes() {
@@ -252,8 +251,9 @@ fn a_large_request_without_an_answer_has_causes() {
     assert!(upload.of(TimeShare::SlowStart) > Duration::from_millis(105), "{upload:?}");
 }
 
-/// After an answer the client sends `bytes`, and nothing answers them. The next request comes 900
-/// ms later, and its answer another 50 ms later. The handshake takes 100 ms.
+/// Returns a capture in which the client sends `bytes` after an answer, without an answer to them.
+/// The next request is 900 ms later, and its answer another 50 ms later. The handshake takes 100
+/// ms.
 fn between_two_answers(bytes: u32) -> Collected {
     let mut wire = CapturedWire::new();
     wire.open(0, true);
@@ -267,7 +267,7 @@ fn between_two_answers(bytes: u32) -> Collected {
     found_in(&wire.segments)
 }
 
-/// The last packet of the client.
+/// Returns the last packet of the client.
 fn closing(bytes: u32) -> Observed {
     Observed { seq: SeqNum(ISN) + 601 + 2 * bytes, ..ack_of(1 + 2 * MSS) }
 }

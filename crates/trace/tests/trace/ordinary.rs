@@ -1,5 +1,4 @@
-//! Ordinary segments have a way of their own through the engine. What it tells of them is what it tells if they are digested as any
-//! segment is, word for word.
+//! The fast path through the engine gives the same results as the slow path, word for word.
 
 use crate::common::told::told;
 use crate::common::{Exchange, Pipe, Scenario, run};
@@ -10,7 +9,7 @@ use trace::testing::{ordinary_segments, segments_of, without_shortcuts};
 use trace::{EngineConfig, SenderModel, SenderModels, SenderProfile};
 use units::{Duration, Instant};
 
-/// Checks both ways; answers how many segments were ordinary.
+/// Compares both paths; returns the number of segments on the fast path.
 fn check(config: &EngineConfig, segments: &[Observed]) -> u64 {
     let longhand = without_shortcuts(|| told(config, segments));
     let before = ordinary_segments();
@@ -39,7 +38,7 @@ fn scenario(server: SenderProfile, pipe: Pipe, seed: u64, think_ms: u64) -> Scen
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever server runs, whatever profile rebuilds it, over whatever path, seen at either end.
+    /// The property holds for any server, profile and path, at either end.
     #[test]
     fn both_ways_tell_the_same(
         server in 0_usize..5,
@@ -56,7 +55,7 @@ proptest! {
         check(&config, &scenario.at_client);
     }
 
-    /// Whatever bytes make of segments.
+    /// The property holds for segments from arbitrary bytes.
     #[test]
     fn both_ways_tell_the_same_of_any_segments(bytes in proptest::collection::vec(any::<u8>(), 0..3_000)) {
         let segments: Vec<_> = segments_of(&bytes).collect();
@@ -64,7 +63,8 @@ proptest! {
     }
 }
 
-/// 189,000 bytes in segments of 1,448 are 131, of which a few begin a burst; without losses nearly all others are ordinary.
+/// 189,000 bytes in segments of 1,448 are 131 segments, of which a few begin a burst. Without
+/// losses nearly all others take the fast path.
 #[test]
 fn most_segments_of_a_response_are_ordinary() {
     let scenario = scenario(SenderProfile::Linux, Pipe::new(20, 20, 1_000, 0), 1, 0);
@@ -75,8 +75,8 @@ fn most_segments_of_a_response_are_ordinary() {
     assert!(ordinary * 4 > all * 3, "{ordinary} of {all}");
 }
 
-/// The same path with a queue of 20 packets, and every fiftieth packet lost at random. What is repaired is not ordinary, nor is the first segment of a
-/// burst; but ACKs with SACK blocks are.
+/// The same path has a queue of 20 packets, and every fiftieth packet is lost at random. Repairs
+/// and the first segment of a burst take the slow path, but ACKs with SACK blocks do not.
 #[test]
 fn most_segments_are_ordinary_while_losses_are_repaired() {
     let scenario = scenario(SenderProfile::Linux, Pipe::new(20, 20, 20, 20), 1, 0);

@@ -1,7 +1,7 @@
-//! The engine's counts beside those of tshark and tcptrace, on the captures of the repository and on simulated
-//! ones. Prints the tables of `docs/validation/trace-engine.md`:
-//! `cargo test -p headstart-trace --test trace peers:: -- --nocapture`; `CAPTURES=a.pcap:b.pcap` adds files.
-//! Runs where both programs are, and says so where not.
+//! The engine's counts beside those of tshark and tcptrace, on the captures of the repository and
+//! on simulated ones. The tests print the tables of `docs/validation/trace-engine.md`:
+//! `cargo test -p headstart-trace --test trace peers:: -- --nocapture`. `CAPTURES=a.pcap:b.pcap`
+//! adds files. The tests need both programs, and report a skip without them.
 
 use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
@@ -19,18 +19,19 @@ use trace::{
 use units::{Duration, Instant};
 use wire::{Marking, PcapFile, TcpPacket};
 
-/// What three programs say of the retransmitted packets in one file.
+/// Retransmitted packets in one file, as three programs count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counted {
-    /// With payload, as the engine counts.
+    /// Packets with payload, as the engine counts.
     data: u64,
-    /// SYNs and FINs without, as the engine counts.
+    /// SYNs and FINs without payload, as the engine counts.
     control: u64,
     /// `rexmt data pkts`.
     tcptrace: u64,
-    /// Packets with payload that tshark marks as sent again (fast and spurious ones included) or out of order.
+    /// Packets with payload that tshark marks as retransmissions (fast and spurious ones included)
+    /// or out of order.
     tshark: u64,
-    /// Of these, `tcp.analysis.out_of_order`.
+    /// The part of `tshark` that it marks `tcp.analysis.out_of_order`.
     tshark_disordered: u64,
 }
 
@@ -43,7 +44,7 @@ impl Counted {
         self.tshark_disordered += other.tshark_disordered;
     }
 
-    /// All three, or `None` where a program is missing.
+    /// Returns all three counts, or `None` if a program is missing.
     fn of(path: &Path, model: SenderModel) -> Option<Self> {
         let mut counted = ours(path, model);
         counted.tcptrace = tcptrace(path)?;
@@ -75,7 +76,7 @@ fn ours(path: &Path, model: SenderModel) -> Counted {
     engine.finish_all().0.0
 }
 
-/// What a program prints; `None`, having said so, where there is none.
+/// Returns the output of a program; reports a skip and returns `None` if the program is missing.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     if !test_support::has(&[Need::Program(program)]) {
         return None;
@@ -84,7 +85,7 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// `rexmt data pkts` of both directions of all connections.
+/// Returns `rexmt data pkts` of both directions of all connections.
 fn tcptrace(path: &Path) -> Option<u64> {
     let said = output("tcptrace", &["-l", "-n", path.to_str()?])?;
     let lines = said.lines().filter(|line| line.contains("rexmt data pkts"));
@@ -93,7 +94,8 @@ fn tcptrace(path: &Path) -> Option<u64> {
     Some(numbers.sum::<u64>())
 }
 
-/// Packets with payload that tshark marks as sent again or out of order; of these, those out of order.
+/// Returns the number of packets with payload that tshark marks as retransmissions or out of order,
+/// and of those the ones out of order.
 fn tshark(path: &Path) -> Option<(u64, u64)> {
     const MARKED: &str =
         "tcp.len > 0 && (tcp.analysis.retransmission || tcp.analysis.out_of_order)";
@@ -104,7 +106,7 @@ fn tshark(path: &Path) -> Option<(u64, u64)> {
     Some((said.lines().count() as u64, disordered as u64))
 }
 
-/// The labelled captures of crate `capture`.
+/// Returns the labelled captures of crate `capture`.
 fn labelled() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../capture/tests/tcprs");
     let files = fs::read_dir(folder).expect("the captures are part of the repository");
@@ -114,7 +116,7 @@ fn labelled() -> Vec<PathBuf> {
     files
 }
 
-/// A simulated connection as a file.
+/// Writes a simulated connection to a file.
 fn written(scenario: &Scenario, path: &Path) {
     let file = File::create(path).expect("a file");
     let mut file = PcapFile::begin(BufWriter::new(file)).expect("a capture");
@@ -152,7 +154,8 @@ fn packet(segment: &Observed) -> TcpPacket {
     TcpPacket::new(at(segment.source), at(segment.destination), inner, &Marking::default())
 }
 
-/// 30 simulated connections of a scheme, in one file, and how many segments their server sent again.
+/// Simulates 30 connections of a scheme in one file; returns the number of their server's
+/// retransmissions.
 fn simulated(scheme: &str, path: &Path) -> u64 {
     let scheme = Scheme::parse(scheme).expect("a scheme of the catalogue");
     let pipes = [Pipe::new(10, 20, 20, 0), Pipe::new(50, 5, 1000, 20), Pipe::new(2, 100, 10, 5)];
@@ -176,7 +179,7 @@ fn simulated(scheme: &str, path: &Path) -> u64 {
     all.again.len() as u64
 }
 
-/// A line of the table.
+/// Prints a line of the table.
 fn print(name: &str, counted: &Counted) {
     let Counted { data, control, tcptrace, tshark, tshark_disordered } = counted;
     println!("| {name} | {data} | {control} | {tcptrace} | {tshark} | {tshark_disordered} |");
@@ -189,7 +192,8 @@ fn print_head() {
     println!("|---|---|---|---|---|---|");
 }
 
-/// tcptrace does not tell SYN and FIN from data: a number of the sequence space is a byte to it.
+/// tcptrace does not distinguish SYN and FIN from data: for it, a number of the sequence space is a
+/// byte.
 fn check(name: &str, counted: &Counted, apart: &[(&str, i64, i64)]) {
     let known = apart.iter().find(|known| known.0 == name);
     let (_, tcptrace, tshark) = known.copied().unwrap_or((name, 0, 0));
@@ -199,9 +203,10 @@ fn check(name: &str, counted: &Counted, apart: &[(&str, i64, i64)]) {
     assert_eq!(by(counted.tshark, counted.data), tshark, "{name}: tshark: {counted:?}");
 }
 
-/// Captures whose counts are apart: by how much tcptrace's and tshark's are more than ours. These requests were lost before the
-/// capture at the server, which shows their second copies alone. tshark knows by sequence numbers of ACKs that came before;
-/// to the engine, and to tcptrace, they were sent once.
+/// Captures with different counts: the excess of tcptrace's and tshark's counts over ours. In this
+/// capture requests were lost before the capture at the server, which shows only their second
+/// copies. tshark knows that from earlier ACKs; for the engine, and for tcptrace, the requests were
+/// sent once.
 const LABELLED_APART: [(&str, i64, i64); 1] = [("fack013", 0, 1)];
 const SIMULATED_APART: [(&str, i64, i64); 2] = [("reno+tick=500ms", 0, 1), ("newreno", 0, 2)];
 

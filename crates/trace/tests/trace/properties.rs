@@ -1,4 +1,4 @@
-//! What holds whatever a capture shows.
+//! Properties that hold for any capture.
 
 use crate::common::collect::{Collected, collect};
 use crate::common::{Exchange, Pipe, Scenario, run};
@@ -28,7 +28,7 @@ fn scenario(scheme: &str, pipe: Pipe, seed: u64, port: u16) -> Scenario {
     })
 }
 
-/// What was found of each connection, by its client's port; numbers of connections apart.
+/// Returns the results of each connection, by its client's port, without connection numbers.
 fn by_client(found: &Collected) -> BTreeMap<u16, Vec<String>> {
     let mut all: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for (sender, again) in &found.again {
@@ -43,7 +43,7 @@ fn by_client(found: &Collected) -> BTreeMap<u16, Vec<String>> {
     all
 }
 
-/// Connections do not see each other: interleaved or one after another, in one order or another.
+/// Connections do not influence each other: interleaved or one after another, in any order.
 #[test]
 fn the_order_of_connections_changes_nothing() {
     let pipe = Pipe::new(10, 20, 20, 20);
@@ -63,7 +63,7 @@ fn the_order_of_connections_changes_nothing() {
     assert_eq!(by_client(&collect(config("linux"), &reversed).0), alone);
 }
 
-/// Where no timer acted, ACKs alone tell of the same retransmissions, and of the same windows after them.
+/// If no timer ran out, ACKs alone show the same retransmissions, and the same windows after them.
 #[test]
 fn acks_alone_tell_the_same_where_no_timer_acted() {
     let mut compared = 0;
@@ -89,7 +89,8 @@ fn acks_alone_tell_the_same_where_no_timer_acted() {
     assert!(compared > 30, "{compared}");
 }
 
-/// More connections than the limit: the least recently used one is finished, and counted.
+/// If there are more connections than the limit, the least recently used one ends and counts as
+/// evicted.
 #[test]
 fn the_table_has_a_limit_and_tells_of_what_it_drops() {
     let limited = EngineConfig { max_connections: 10, ..config("linux") };
@@ -102,7 +103,7 @@ fn the_table_has_a_limit_and_tells_of_what_it_drops() {
     assert_eq!(engine.tally().evicted, 40);
     let (found, tally) = engine.finish_all();
     assert_eq!((found.connections.len() as u64, tally.connections), (50, 50));
-    // In the order of their last packets.
+    // Ends follow the order of last packets.
     let ports: Vec<_> = found.connections.iter().map(|summary| summary.client.port).collect();
     assert!(ports.is_sorted());
 }
@@ -110,14 +111,15 @@ fn the_table_has_a_limit_and_tells_of_what_it_drops() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever passes, shares add up, nothing in flight is negative, every connection is told of once.
+    /// For any packets, shares add up, no bytes in flight are negative, and every connection is
+    /// reported once.
     #[test]
     fn no_capture_upsets_the_engine(bytes in prop::collection::vec(any::<u8>(), 0..4_000)) {
         trace::testing::play_capture(&bytes);
     }
 }
 
-/// Replays the corpus that the fuzz target starts from.
+/// Replays the corpus of the fuzz target.
 #[test]
 fn the_corpus_is_played() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz-corpus/trace");

@@ -1,4 +1,5 @@
-//! The engine on several threads finds the same, in the same order, as on one, and as the unsharded engine.
+//! The engine on several threads gives the same results, in the same order, as on one, and as the
+//! unsharded engine.
 
 use crate::common::collect::Collected;
 use crate::common::told::Told;
@@ -22,7 +23,7 @@ fn on_threads(
     (told.0.0, tally)
 }
 
-/// 60 simulated connections over a lossy path, begun every 20 ms.
+/// Returns 60 simulated connections over a lossy path, one started every 20 ms.
 fn mixed() -> Vec<Observed> {
     let scheme = Scheme::parse("linux").expect("a scheme of the catalogue");
     let mut segments = Vec::new();
@@ -58,7 +59,7 @@ fn any_number_of_threads_tells_the_same_in_the_same_order() {
     }
 }
 
-/// Connections have the numbers, and all the results, that one engine gives them.
+/// Connections have the same numbers and results as with one engine.
 #[test]
 fn shards_find_what_one_engine_finds() {
     let segments = mixed();
@@ -83,7 +84,7 @@ fn shards_find_what_one_engine_finds() {
     assert_eq!(sharded.windows, one.windows);
 }
 
-/// Where connections are evicted, and the capture ends with many under way.
+/// Connections are evicted, and many are still open when the capture ends.
 #[test]
 fn evictions_do_not_depend_on_threads() {
     let mut segments = Vec::new();
@@ -95,9 +96,9 @@ fn evictions_do_not_depend_on_threads() {
     segments.sort_by_key(|segment| segment.at);
     let config = EngineConfig { max_connections: 1_600, ..EngineConfig::default() };
     let alone = on_threads(&config, &segments, 1);
-    // Eight shards of 200 at most.
+    // Each of eight shards has 200 at most.
     assert_eq!((alone.1.connections, alone.1.evicted), (3_000, 3_000 - 1_600));
-    // Each is begun and summed up.
+    // Each connection has a start and a summary.
     assert_eq!(alone.0.len(), 2 * 3_000);
     for threads in [2, 5] {
         assert!(on_threads(&config, &segments, threads) == alone, "{threads} threads");
@@ -107,7 +108,7 @@ fn evictions_do_not_depend_on_threads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
-    /// Any mix of packets of many connections.
+    /// Returns any mix of packets of many connections.
     #[test]
     fn any_order_of_packets(order in prop::collection::vec((0..200_u16, 0..6_u8), 0..2_000)) {
         let mut segments = Vec::new();

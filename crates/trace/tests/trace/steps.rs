@@ -1,7 +1,7 @@
-//! Kinds of retransmissions, packet by packet, with what is expected worked out by hand.
+//! Kinds of retransmissions, packet by packet, with expected values worked out by hand.
 //!
-//! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes. The first number is 1500
-//! before the wrap of sequence numbers: the second segment passes it.
+//! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes. The first
+//! number is 1500 before the wrap of sequence numbers: the second segment passes it.
 
 use crate::common::collect::Collected;
 use capture::Observed;
@@ -23,7 +23,7 @@ pub(crate) fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTall
     engine.finish_all()
 }
 
-/// Segment numbers and kinds of what was sent again.
+/// Returns segment numbers and kinds of the retransmissions.
 fn again(scheme: &str, wire: &CapturedWire) -> Vec<(u64, RetransmissionKind)> {
     let (found, _) = run(scheme, &wire.segments);
     found.again.iter().map(|(_, again)| ((again.start - 1) / u64::from(MSS), again.kind)).collect()
@@ -33,7 +33,7 @@ fn summary(scheme: &str, wire: &CapturedWire) -> ConnectionTrace {
     run(scheme, &wire.segments).0.connections[0]
 }
 
-/// A connection on which the server has sent its first segments at 110 ms.
+/// Returns a connection on which the server has sent its first segments at 110 ms.
 pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
     let mut wire = CapturedWire::new();
     wire.open(0, sack);
@@ -42,8 +42,8 @@ pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
     wire
 }
 
-/// A connection on which the server has sent nine segments: three, and from 210 ms on two more for
-/// each of their ACKs (slow start).
+/// Returns a connection on which the server has sent nine segments: three, and from 210 ms on two
+/// more for each of their ACKs (slow start).
 pub(crate) fn nine_sent(sack: bool) -> CapturedWire {
     let mut wire = begun(sack, 3);
     for n in 1..=3 {
@@ -56,14 +56,15 @@ pub(crate) fn nine_sent(sack: bool) -> CapturedWire {
 #[test]
 fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_hole() {
     let mut wire = nine_sent(false);
-    // All three arrive: six more leave (slow start, three ACKs), of which the first and third are lost.
-    // Segments 4, 6, 7, 8 arrive: four duplicates. The third brings 3 again.
+    // All three are delivered, so six more are sent (slow start, three ACKs), of which the first
+    // and third are lost. Segments 4, 6, 7, 8 cause four duplicate ACKs. The third duplicate
+    // triggers the retransmission of 3.
     for ms in [311, 312, 313] {
         wire.ack(ms, 3);
     }
     wire.send(313, [3]);
     wire.ack(314, 3);
-    // 3 arrives: all below 5 is there, which is a partial ACK.
+    // 3 is delivered: all data below 5 is acknowledged, which is a partial ACK.
     wire.ack(413, 5);
     wire.send(413, [5]);
     wire.ack(513, 9);
@@ -78,10 +79,11 @@ fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_h
 #[test]
 fn a_timeout_and_what_follows_it() {
     let mut wire = begun(false, 3);
-    // Nothing arrives. The round trip of the handshake was 100 ms: its timeout is a second (RFC 6298 §2.4).
+    // Nothing is delivered. The round trip of the handshake was 100 ms, so the timeout is a second
+    // (RFC 6298 §2.4).
     wire.send(1_110, [0]);
     wire.ack(1_210, 1);
-    // A window of two now: 1 and 2 go again.
+    // The window is two now: 1 and 2 are retransmitted.
     wire.send(1_210, [1, 2]);
     wire.ack(1_310, 3);
     assert_eq!(again("newreno", &wire), [(0, Timeout), (1, SlowStart), (2, SlowStart)]);
@@ -90,17 +92,17 @@ fn a_timeout_and_what_follows_it() {
     assert_eq!(found[1].1.phase, SenderPhase::SlowStart);
 }
 
-/// What would have spared the last retransmission, which is a timeout's.
+/// Returns the mechanism that would have avoided the last retransmission, which is a timeout's.
 fn spared_last(wire: &CapturedWire) -> SparedBy {
     let (_, again) = run("newreno", &wire.segments).0.again.pop().unwrap();
     assert_eq!(again.kind, Timeout);
     again.spared_by.unwrap()
 }
 
-/// The first of four segments is lost, and so is one of the others or more. Right-edge recovery
+/// The first of four segments is lost, and so are one or more of the others. Right-edge recovery
 /// sends new data for one or two duplicates (Balakrishnan et al. 1998 §4.1). Three duplicates
-/// should have brought a fast retransmission, which this sender did not make, and a new ACK says
-/// that none is missing.
+/// should have caused a fast retransmission, which this sender did not make. A new ACK shows that
+/// none is missing.
 #[test]
 fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_recovery() {
     let after = |duplicates: u64| {
@@ -122,9 +124,9 @@ fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_rec
     assert_eq!(spared_last(&wire), SparedBy::TailProbe);
 }
 
-/// A tail-loss probe leaves two round trips of 100 ms after the last segment or the last ACK (RFC
-/// 8985 §7.2). What a sender repairs sooner no probe would have spared, nor what it repairs before
-/// it knows the round trip.
+/// A tail-loss probe is sent two round trips of 100 ms after the last segment or the last ACK (RFC
+/// 8985 §7.2). A probe would avoid no earlier repair, and no repair before the sender knows the
+/// round trip.
 #[test]
 fn a_tail_loss_probe_spares_timeouts_of_two_round_trips_and_more() {
     for (ms, by) in [(199, SparedBy::Nothing), (200, SparedBy::TailProbe)] {
@@ -152,8 +154,8 @@ fn a_tail_loss_probe_spares_timeouts_of_two_round_trips_and_more() {
     assert_eq!(spared_last(&wire), SparedBy::Nothing);
 }
 
-/// As in the first test of this file, 3 and 5 are repaired, and 9 is the next segment. What is lost
-/// from there on is none of the holes that SACK would have told of.
+/// As in the first test of this file, 3 and 5 are repaired, and 9 is the next segment. A loss from
+/// there on is none of the holes that SACK would have reported.
 #[test]
 fn a_timeout_after_all_is_repaired_is_not_spared_by_sack() {
     let mut wire = nine_sent(false);
@@ -191,12 +193,12 @@ fn a_second_loss_in_a_window_of_reno_times_out_though_sack_would_have_told() {
 fn a_tail_is_probed_after_two_round_trips() {
     let mut wire = begun(true, 4);
     wire.ack(210, 3);
-    // The last one is lost. PTO = 2 * 100 ms + 200 ms for a single segment, but not after the timeout, which is
-    // 100 + 200 ms after the last ACK (RFC 8985 §7.2): 510 ms.
+    // The last segment is lost. PTO = 2 * 100 ms + 200 ms for a single segment. It is no later than
+    // the timeout, which is 100 + 200 ms after the last ACK (RFC 8985 §7.2): 510 ms.
     wire.send(510, [3]);
     wire.ack(610, 4);
     assert_eq!(again("linux", &wire), [(3, TailProbe)]);
-    // A sender without probes: the timer.
+    // A sender without probes waits for the timer.
     assert_eq!(again("linux+recovery=sack", &wire), [(3, Timeout)]);
 }
 
@@ -214,8 +216,9 @@ fn three_sacked_segments_bring_all_holes_below_them() {
     assert_eq!(again("linux", &wire), [(0, Fast), (1, Recovery), (3, Recovery)]);
 }
 
-/// Linux reads SACK blocks by ascending number, so the round trip of its RACK is that of the highest one. In an ACK that SACKs several
-/// ranges anew, the highest one stands first on the wire (RFC 2018 section 4).
+/// Linux reads SACK blocks by ascending number, so the round trip of its RACK is that of the
+/// highest new one. In an ACK with several new ranges, the highest one is first on the wire (RFC
+/// 2018 section 4).
 #[test]
 fn the_highest_of_several_new_blocks_tells_the_round_trip() {
     let mut wire = begun(true, 4);
@@ -226,8 +229,8 @@ fn the_highest_of_several_new_blocks_tells_the_round_trip() {
     wire.sack(210, 0, &[(1, 3)]);
     wire.sack(210, 0, &[(1, 4)]);
     wire.send(210, [0]);
-    // The ACK of 4 is lost, and 5 is, too. 6 took 100 ms; 5 left 101 ms ago, and is lost. 4 took 102 ms, by which 5 would have a
-    // millisecond left.
+    // The ACK of 4 is lost, and so is 5. 6 took 100 ms; 5 was sent 101 ms ago, so it counts as
+    // lost. 4 took 102 ms, by which 5 would have a millisecond left.
     wire.sack(213, 0, &[(6, 7), (1, 5)]);
     wire.send(213, [5]);
     assert_eq!(again("linux", &wire), [(0, Fast), (5, Recovery)]);
@@ -238,7 +241,8 @@ fn the_highest_of_several_new_blocks_tells_the_round_trip() {
 #[test]
 fn what_arrived_twice_is_spurious() {
     let mut wire = begun(true, 4);
-    // The ACKs were late: the timer fires, then they come, and the last tells of the second copy.
+    // The ACKs were late: the timer fires, then they get to the sender, and the last reports the
+    // second copy.
     wire.send(510, [0]);
     wire.ack(520, 4);
     wire.sack(610, 4, &[(0, 1)]);
@@ -272,7 +276,7 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
     let alive = Observed { seq: SeqNum(ISN) + 2000, payload: 1, ..ack_of(301) };
     wire.other(60_210, true, alive);
     wire.other(61_210, true, Observed { payload: 0, ..alive });
-    // The window is shut: one byte beyond it asks whether it still is.
+    // The window is shut: one byte past it asks whether it still is.
     wire.ack(61_310, 2).window = 0;
     let probe = Observed { seq: SeqNum(ISN) + 2001, payload: 1, ..ack_of(301) };
     wire.other(62_310, true, probe);
@@ -301,8 +305,8 @@ fn a_packet_captured_twice_counts_once() {
 }
 
 /// Captures three segments of data twice, `micros` microseconds apart and the second time with
-/// `change`, and counts the retransmissions that the engine finds. The handshake takes 100 ms
-/// divided by `divisor`.
+/// `change`. Returns the number of retransmissions that the engine finds. The handshake takes 100
+/// ms divided by `divisor`.
 fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)) -> u64 {
     let mut wire = begun(true, 3);
     let mut segments = Vec::new();
@@ -314,7 +318,8 @@ fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)
             change(&mut second);
         }
         segments.push(segment);
-        // A handshake that comes twice shows a mirror, which makes all that follows copies.
+        // A duplicate handshake shows that the capture is from a mirror, so all later duplicates
+        // are copies.
         segments.extend((segment.payload > 0).then_some(second));
     }
     segments.sort_by_key(|segment| segment.at);
@@ -322,7 +327,8 @@ fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)
     summary("linux", &wire).server_sent.retransmitted()
 }
 
-/// Over 100 ms nothing is sent again within 100 us. Over 100 us a quarter of that is the limit, as later round trips may be shorter.
+/// Over 100 ms nothing is retransmitted within 100 us. Over 100 us a quarter of that is the limit,
+/// as later round trips may be shorter.
 #[test]
 fn copies_without_ip_id_are_told_by_the_round_trip() {
     let over = |divisor, micros| again_without_ip_id(divisor, micros, |_| {});
@@ -353,7 +359,7 @@ fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
 #[test]
 fn packets_that_others_overtook_were_sent_once() {
     let mut wire = begun(false, 1);
-    // 2 comes before 1; a retransmission would take a round trip of 100 ms.
+    // 2 is captured before 1; a retransmission would take a round trip of 100 ms.
     wire.send(111, [2, 1, 3]);
     wire.ack(211, 4);
     let found = summary("newreno", &wire).server_sent;
@@ -385,8 +391,9 @@ fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_me
     assert_eq!(found.again[0].1.kind, Timeout);
 }
 
-/// A capture that begins amid a connection does not tell whether there is SACK. Duplicates without it tell that there is
-/// none: the third brings the retransmission, as without SACK from the beginning.
+/// A capture that begins in the middle of a connection does not show whether SACK is on. Duplicates
+/// without SACK blocks show that it is off: the third triggers the retransmission, as without SACK
+/// from the beginning.
 #[test]
 fn without_a_handshake_duplicates_tell_that_there_is_no_sack() {
     let mut wire = CapturedWire::new();
@@ -400,7 +407,8 @@ fn without_a_handshake_duplicates_tell_that_there_is_no_sack() {
     }
     wire.send(203, [3]);
     wire.ack(303, 9);
-    // NewReno halves six outstanding segments. Linux begins with ten, which were never full, and keeps seven tenths (CUBIC).
+    // NewReno halves six outstanding segments. Linux begins with ten, which were never full, and
+    // keeps seven tenths (CUBIC).
     for (scheme, threshold) in
         [("newreno", 3_000), ("linux", 7_000), ("linux+recovery=sack", 7_000)]
     {
@@ -441,7 +449,7 @@ fn a_new_syn_is_a_new_connection() {
 
 #[test]
 fn both_ends_may_open_at_once() {
-    // RFC 9293 §3.5, figure 7: SYNs cross, each is answered by a SYN-ACK.
+    // RFC 9293 §3.5, figure 7: SYNs cross, and each is answered by a SYN-ACK.
     let mut wire = CapturedWire::new();
     let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, ..Observed::default() };
     wire.other(0, false, syn);
@@ -461,8 +469,8 @@ fn the_place_of_the_capture_is_told_by_the_handshake() {
     assert_eq!(summary("newreno", &begun(false, 1)).vantage, Vantage::Server);
 }
 
-/// A clock that goes back by seconds makes packets simultaneous; one that was set back by an hour begins anew, with all
-/// times as they are.
+/// If the clock goes back by seconds, packets count as simultaneous. If it was set back by an hour,
+/// a new capture begins, with all times as they are.
 #[test]
 fn a_clock_that_was_set_back_begins_anew() {
     let mut wire = begun(true, 3);
@@ -482,7 +490,8 @@ fn a_clock_that_was_set_back_begins_anew() {
     assert_eq!((tally.clock_set, tally.backwards), (0, first.len() as u64));
 }
 
-/// A bridge shows a SYN-ACK of Linux twice: its IP id is 0 both times. The same without any id, as in IPv6.
+/// A bridge shows a SYN-ACK of Linux twice: its IP ID is 0 both times. The second case has no ID,
+/// as in IPv6.
 #[test]
 fn a_handshake_captured_twice_was_sent_once() {
     let mut wire = begun(true, 1);
@@ -503,7 +512,8 @@ fn a_handshake_captured_twice_was_sent_once() {
     assert_eq!(found.client_rtt.map(|rtt| rtt.as_millis()), Some(100));
 }
 
-/// The capture begins amid a connection, and misses its end. Five seconds later the client uses its port again.
+/// The capture begins in the middle of a connection, and misses its end. Five seconds later the
+/// client uses its port again.
 #[test]
 fn a_syn_with_another_number_begins_another_connection() {
     let mut wire = CapturedWire::new();
@@ -525,8 +535,9 @@ fn a_syn_with_another_number_begins_another_connection() {
     assert_eq!((retransmitted, found.transfers.len()), (vec![0, 0], 2));
 }
 
-/// Both SYNs have agreed on marks (RFC 3168 §6.1.1), and a router marks a packet of the second window. CUBIC answers with 0.7 of
-/// the window (RFC 9438 §4.6), once, however long the client goes on to echo the mark.
+/// Both SYNs have agreed on ECN (RFC 3168 §6.1.1), and a router marks a packet of the second
+/// window. CUBIC reduces the window to 0.7 (RFC 9438 §4.6) once, however long the client goes on to
+/// echo the mark.
 #[test]
 fn a_mark_lowers_the_window_once() {
     let mut wire = CapturedWire::new();
@@ -535,7 +546,7 @@ fn a_mark_lowers_the_window_once() {
     wire.segments[1].flags = wire.segments[1].flags.with(Flags::ECE);
     wire.ask(110, 0, 300, 0);
     wire.send(110, 0..10);
-    // Each ACK lets two more go: a window of 20.
+    // Each ACK releases two more: a window of 20.
     for n in 1..=10 {
         wire.ack(209 + u64::from(n), n);
         wire.send(209 + u64::from(n), [2 * n + 8, 2 * n + 9]);

@@ -7,7 +7,7 @@ use tcp::Scheme;
 use trace::{EngineConfig, ProfileSurvey, SenderProfile};
 use units::{Duration, Instant};
 
-/// The profile that a survey of 20 connections takes.
+/// Returns the profile that a survey of 20 connections finds.
 fn surveyed(profile: SenderProfile) -> SenderProfile {
     let scheme = Scheme::parse(profile.scheme()).unwrap().without_nagle();
     let mut segments = Vec::new();
@@ -40,7 +40,7 @@ fn servers_are_found_to_run_what_they_run() {
     }
 }
 
-/// What a survey finds of the server of a capture of the Linux kernel.
+/// Returns the profile that a survey finds for the server in a capture of the Linux kernel.
 fn surveyed_in(name: &str) -> SenderProfile {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
     let (mut source, mut batch, mut segments) = (CaptureFiles::new([file]), Vec::new(), Vec::new());
@@ -50,8 +50,8 @@ fn surveyed_in(name: &str) -> SenderProfile {
     ProfileSurvey::of(&EngineConfig::default(), &segments, 1).hosts[0].profile
 }
 
-/// Four connections share a queue of 40 packets, and lose every eighth packet under BBR. What the kernel sends as one batch has other
-/// times in the capture, a microsecond apart.
+/// Four connections share a queue of 40 packets, and lose every eighth packet under BBR. Packets
+/// that the kernel sends as one batch have different times in the capture, a microsecond apart.
 #[test]
 fn the_kernel_is_told_from_itself_where_much_is_lost() {
     assert_eq!(surveyed_in("bbr-parallel.pcap.zst"), SenderProfile::Bbr);

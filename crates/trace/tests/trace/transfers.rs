@@ -1,4 +1,4 @@
-//! Transfers of simulated connections: their sizes, and where their time went.
+//! Transfers of simulated connections: their sizes, and the shares of their time.
 
 use crate::common::collect::{collect, found_in};
 use crate::common::{Exchange, Pipe, Scenario, run};
@@ -38,7 +38,8 @@ fn transfers_of(wire: &CapturedWire) -> Vec<TransferReport> {
     found_in(&wire.segments).transfers.into_iter().map(|(_, found)| found).collect()
 }
 
-/// Whatever is lost, shares add up to the duration, and transfers have their sizes and follow each other.
+/// For any loss rate, shares add up to the duration, and transfers have their sizes and follow each
+/// other.
 #[test]
 fn shares_add_up_to_the_duration() {
     for scheme in ["newreno", "linux"] {
@@ -50,8 +51,8 @@ fn shares_add_up_to_the_duration() {
                     let found = transfers(scheme, &scenario, acks_only);
                     let mut sizes: Vec<_> = found.iter().map(|t| t.bytes).collect();
                     if acks_only && sizes.last() == Some(&(SIZES[3] + 1)) {
-                        // The ACK of the last byte was lost: the next one acknowledges the FIN, too, and an
-                        // ACK does not say what is a FIN.
+                        // The ACK of the last byte was lost. The next one acknowledges the FIN as
+                        // well, and an ACK does not distinguish a FIN from data.
                         sizes[3] -= 1;
                     }
                     if scenario.finished {
@@ -60,7 +61,8 @@ fn shares_add_up_to_the_duration() {
                     for (index, transfer) in found.iter().enumerate() {
                         assert_eq!(transfer.shares.total(), transfer.duration(), "{transfer:?}");
                         assert_eq!(transfer.index as usize, index);
-                        // Also a request that goes again, because all that answered it was lost.
+                        // This also holds for a request that is retransmitted because its whole
+                        // answer was lost.
                         assert_eq!(transfer.request_bytes, 300, "{transfer:?}");
                     }
                     for pair in found.windows(2) {
@@ -72,8 +74,9 @@ fn shares_add_up_to_the_duration() {
     }
 }
 
-/// A transfer of 14 KB within the initial window of ten segments needs no more than the path does: a round
-/// trip of 40 ms, and its ten packets at 10 Mbit/s. 120 ms lie between transfers and belong to none.
+/// A transfer of 14 KB fits into the initial window of ten segments, so it takes only the time of
+/// the path. That is a round trip of 40 ms, and ten packets at 10 Mbit/s. The 120 ms between
+/// transfers are part of none.
 #[test]
 fn a_transfer_within_the_first_window_waits_for_the_path_alone() {
     let found = transfers("linux", &scenario("linux", Pipe::new(10, 20, 1000, 0), 1), false);
@@ -82,14 +85,15 @@ fn a_transfer_within_the_first_window_waits_for_the_path_alone() {
     let path = small.shares.of(TimeShare::Path);
     assert!(path.as_millis() >= 40 && path.as_millis() <= 55, "{path:?}");
     assert!(small.shares.of(TimeShare::Path) * 100 >= small.duration() * 95, "{small:?}");
-    // The first begins with the SYN: a round trip of 40 ms is the handshake.
+    // The first transfer begins with the SYN: a round trip of 40 ms is the handshake.
     let handshake = found[0].shares.of(TimeShare::Handshake);
     assert!((40..42).contains(&handshake.as_millis()), "{handshake:?}");
     assert!(found[1..].iter().all(|t| t.shares.of(TimeShare::Handshake).is_zero()));
 }
 
-/// 200 KB over 100 Mbit/s and 100 ms: 138 segments; windows of 10, 20, 40, 80: three round trips more than
-/// the path needs, which carries a bandwidth-delay product of 860 segments.
+/// 200 KB over 100 Mbit/s and 100 ms are 138 segments, sent in windows of 10, 20, 40 and 80. That
+/// takes three round trips more than the path needs, which carries a bandwidth-delay product of 860
+/// segments.
 #[test]
 fn slow_start_is_what_a_long_fat_path_waits_for() {
     let found = transfers("newreno", &scenario("newreno", Pipe::new(100, 50, 2000, 0), 1), false);
@@ -110,7 +114,7 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
         for transfer in transfers("newreno", &scenario, false) {
             let waited = transfer.shares.of(TimeShare::Timeout);
             assert_eq!(transfer.timeouts > 0, !waited.is_zero(), "{transfer:?}");
-            // The timer's least is a second.
+            // The timer's minimum is a second.
             assert!(waited >= Duration::from_millis(900) * u64::from(transfer.timeouts.min(1)));
             timeouts += transfer.timeouts;
         }
@@ -118,8 +122,9 @@ fn waiting_for_the_timer_is_counted_where_there_are_timeouts() {
     assert!(timeouts > 20, "{timeouts}");
 }
 
-/// A capture at the client, 100 ms away from its server, which says good-bye after five seconds of silence (TLS does). The
-/// ACK of the answer reaches the server 100 ms after the capture saw it and ends the transfer: the silence belongs to none.
+/// The capture is at the client, 100 ms away from its server, which says good-bye after five
+/// seconds of silence (TLS does). The ACK of the answer gets to the server 100 ms after the capture
+/// saw it and ends the transfer. The silence is part of no transfer.
 #[test]
 fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
     let mut wire = CapturedWire::new();
@@ -132,13 +137,14 @@ fn silence_after_an_answer_is_no_pause_of_it_at_the_client_either() {
     let found = transfers_of(&wire);
     assert_eq!(found.iter().map(|found| found.bytes).collect::<Vec<_>>(), [3_000, 24]);
     assert!(found[0].is_complete());
-    // By the times of the server, where the SYN and the last ACK are 100 ms later.
+    // By the server's times, the SYN and the last ACK are 100 ms later.
     assert_eq!((found[0].began, found[0].ended), (at(100), at(300)));
     assert!(found[0].shares.of(TimeShare::Application).is_zero(), "{found:?}");
 }
 
-/// The response of five segments is captured behind the place where the second was lost, and the third and fourth have
-/// changed places. Its bytes count once, also those that the capture shows as a retransmission alone.
+/// In the response of five segments, the second was lost before the capture, and the third and
+/// fourth are swapped. Its bytes count once, also those that the capture shows only as a
+/// retransmission.
 #[test]
 fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
     let mut wire = CapturedWire::new();
@@ -163,11 +169,11 @@ fn ask_with_room_for_two(wire: &mut CapturedWire) {
     wire.segments.last_mut().unwrap().window = 2_000;
 }
 
-/// The client has room for two segments. At 210 ms it acknowledges them and shuts its window. It opens it again later, and the
-/// server goes on at once.
+/// The client has room for two segments. At 210 ms it acknowledges them and shuts its window. It
+/// opens the window again later, and the server goes on at once.
 #[test]
 fn a_window_that_is_shut_keeps_the_server_waiting_and_not_the_application() {
-    // Also for so long that the connection is parked.
+    // The second case is so long that the connection is compressed.
     for opens in [1_710, 7_210] {
         let mut wire = CapturedWire::new();
         wire.open(0, true);
@@ -187,8 +193,8 @@ fn a_window_that_is_shut_keeps_the_server_waiting_and_not_the_application() {
     }
 }
 
-/// The same where the window opens and the application has nothing to send for another second; and where a shut window is the
-/// last of a response.
+/// In the first case the window opens, and the application has nothing to send for another second.
+/// In the second case a shut window is the last event of a response.
 #[test]
 fn a_window_that_has_opened_or_that_nobody_waits_for_keeps_nobody() {
     let mut wire = CapturedWire::new();
@@ -206,7 +212,7 @@ fn a_window_that_has_opened_or_that_nobody_waits_for_keeps_nobody() {
     let found = transfers_of(&wire);
     assert_eq!(found.iter().map(|found| found.bytes).collect::<Vec<_>>(), [4_000, 1_000]);
     let of = |share| found[0].shares.of(share).as_millis();
-    // Full from 110 ms on, shut from 210, open from 410.
+    // The window is full from 110 ms on, shut from 210, open from 410.
     assert_eq!((of(TimeShare::ReceiverWindow), of(TimeShare::Application)), (300, 1_000));
     assert_eq!((found[0].ended, found[1].began), (at(1_510), at(2_000)));
 }
@@ -241,7 +247,7 @@ fn small_segments_fill_a_window_that_counts_segments() {
     assert_eq!((of(TimeShare::SlowStart), of(TimeShare::Path)), (100, 100), "{found:?}");
 }
 
-/// A server of mail greets after five seconds in which it looks up who has come.
+/// A mail server greets after five seconds, in which it looks up the client.
 #[test]
 fn a_server_that_speaks_first_thinks_before_it_does() {
     let mut wire = CapturedWire::new();
@@ -254,8 +260,8 @@ fn a_server_that_speaks_first_thinks_before_it_does() {
     assert_eq!((of(TimeShare::Think), of(TimeShare::Request)), (5_000, 0));
 }
 
-/// A capture at the client, 100 ms away from its server. The request at 100 ms is lost; its client sends it again a second later,
-/// and the answer is here 100 ms after that.
+/// The capture is at the client, 100 ms away from its server. The request at 100 ms is lost. Its
+/// client repeats it a second later, and the answer is captured 100 ms after that.
 #[test]
 fn a_request_that_is_lost_is_no_time_of_the_server() {
     let mut wire = CapturedWire::new();
@@ -270,7 +276,8 @@ fn a_request_that_is_lost_is_no_time_of_the_server() {
     assert_eq!((of(TimeShare::Request), of(TimeShare::Think)), (1_000, 0));
 }
 
-/// The capture begins amid a connection. The client's window field is 501, which with Linux' usual scale is 64 kB.
+/// The capture begins in the middle of a connection. The client's window field is 501, which with
+/// Linux' usual scale is 64 kB.
 #[test]
 fn a_window_whose_scale_nobody_told_bounds_nothing() {
     let mut wire = CapturedWire::new();
@@ -285,8 +292,8 @@ fn a_window_whose_scale_nobody_told_bounds_nothing() {
     assert!(found.transfers[0].1.shares.of(TimeShare::ReceiverWindow).is_zero());
 }
 
-/// 200 segments of 1,000 bytes through a link that takes 5 ms for each: 1.6 Mbit/s, 100 ms there
-/// and back. The client offers 24 segments, and `later` ones behind the 60th ACK.
+/// Sends 200 segments of 1,000 bytes through a link that takes 5 ms for each: 1.6 Mbit/s, with a
+/// round trip of 100 ms. The client offers 24 segments, and `later` ones after the 60th ACK.
 fn limited_by_window(later: u16) -> TransferReport {
     let mut wire = CapturedWire::new();
     wire.open(0, true);
@@ -307,9 +314,8 @@ fn limited_by_window(later: u16) -> TransferReport {
     transfers_of(&wire)[0]
 }
 
-/// A window that stays the same lets a segment go when the link has delivered one: its ACKs show
-/// the rate of the link. A window that has shrunk is that of a slow reader. Its ACKs show when it
-/// read.
+/// A window that stays the same releases a segment when the link has delivered one: its ACKs show
+/// the rate of the link. A smaller window means a slow reader, whose ACKs show when it read.
 #[test]
 fn a_full_window_of_a_fast_reader_shows_the_link() {
     let rate = limited_by_window(24).delivery_rate.as_bps();

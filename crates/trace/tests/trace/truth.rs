@@ -1,4 +1,5 @@
-//! The engine against simulated senders, which know why they sent what again, and their windows.
+//! The engine compared with simulated senders, which know their windows and the reason for each
+//! retransmission.
 
 use crate::common::collect::{Agreement, collect};
 use crate::common::{Acks, Exchange, Pipe, run};
@@ -9,7 +10,7 @@ use units::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Paths whose way back disturbs ACKs.
+/// Paths that disturb ACKs.
 const DISTURBED: [Pipe; 5] = [
     Pipe::new(10, 20, 40, 5).acks(Acks::Jitter(MS)),
     Pipe::new(20, 20, 60, 5).acks(Acks::Jitter(Duration::from_millis(3))),
@@ -26,16 +27,16 @@ const PATHS: [Pipe; 5] = [
     Pipe::new(2, 100, 10, 5),
 ];
 
-/// What is captured: at the server both directions or ACKs alone, or at the client.
+/// The kind of capture: at the server both directions or ACKs alone, or at the client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Captured {
     Both,
     AcksOnly,
     AtClient,
-    /// Both directions, and segmentation offload: the server's data is captured as it is handed to
+    /// Both directions, with segmentation offload: the server's data is captured as it is passed to
     /// the network card.
     Offloaded,
-    /// At the client, whose kernel joins data that arrives together (GRO).
+    /// At the client, whose kernel joins data that is received together (GRO).
     JoinedAtClient,
 }
 
@@ -107,9 +108,9 @@ fn agreement(scheme: &str, client: &str, captured: Captured, paths: &[Pipe]) -> 
     agreement
 }
 
-/// Of ten thousand: how far the count of a kind may be off.
+/// Permitted error of the count of a kind, in parts per ten thousand.
 const COUNTS: u64 = 75;
-/// Of ten thousand: kinds that may be wrong, and as many that may be told and were none.
+/// Permitted number of wrong kinds, and of invented retransmissions, in parts per ten thousand.
 const KINDS: u64 = 100;
 
 fn check(scheme: &str, client: &str, acks_only: bool) {
@@ -160,8 +161,9 @@ fn linux() {
     check("linux", "linux", false);
 }
 
-/// A capture at the client, which is behind the losses: of what is lost it shows the retransmission alone, and of a lost
-/// tail not that it is one. Nothing is invented, and four of five retransmissions have their kind.
+/// The capture is at the client, behind the losses. It shows only the retransmission of a lost
+/// segment, and it does not show that a lost tail is one. Nothing is invented, and four of five
+/// retransmissions have their kind.
 #[test]
 fn at_the_client() {
     for scheme in ["linux", "newreno"] {
@@ -174,9 +176,9 @@ fn at_the_client() {
     }
 }
 
-/// ACKs that overtake each other, or arrive in bursts, change no kind where data is captured, too.
-/// After ACKs of one instant, only the window of the last one is certain. Where ACKs are joined
-/// most, 91 % of the windows of 60 seeds are close; 20 seeds spread by one percent.
+/// ACKs that overtake each other, or arrive in bursts, change no kind if data is captured, too.
+/// After ACKs of one instant, only the window of the last one is certain. If ACKs are joined most,
+/// 91 % of the windows of 60 seeds are close; 20 seeds spread by one percent.
 #[test]
 fn disturbed_acks() {
     for scheme in ["linux", "newreno"] {
@@ -196,8 +198,8 @@ fn disturbed_acks() {
     }
 }
 
-/// Offload joins segments before they are captured, so several retransmissions may be one event.
-/// No kind is wrong and nothing is invented. At the client, as without joining, four of five are
+/// Offload joins segments before they are captured, so several retransmissions may be one event. No
+/// kind is wrong and nothing is invented. At the client, as without joining, four of five are
 /// right.
 #[test]
 fn joined_segments() {

@@ -10,7 +10,7 @@ use crate::tally::NotASegment;
 /// the types show: they are small, and none is 0.
 pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const PAYLOAD: u16 = 9;
-    /// All but the bits for nested values and for their byte order.
+    /// All bits except those for nested values and for their byte order.
     const TYPE: u16 = 0x3fff;
     const SMALL: u8 = 0x3f;
     const MOST_ATTRIBUTES: usize = 64;

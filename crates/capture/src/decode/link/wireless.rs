@@ -6,7 +6,7 @@ use super::super::protocol::NetworkProtocol;
 use super::ethertype;
 use crate::tally::NotASegment;
 
-/// Flags of a radiotap header, which describe the frame behind it.
+/// Flags of a radiotap header, which describe the frame after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct RadioFlags(u8);
 
@@ -38,7 +38,7 @@ pub(super) fn radiotap(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     frame(rest, flags)
 }
 
-/// The flags of a radiotap header, if they are present.
+/// Returns the flags of a radiotap header, if they are present.
 fn flags_of(header: &[u8]) -> Option<RadioFlags> {
     const HAS_TIME: u32 = 1;
     const HAS_FLAGS: u32 = 2;
@@ -46,7 +46,7 @@ fn flags_of(header: &[u8]) -> Option<RadioFlags> {
     let words = header.get(4..)?.as_chunks::<4>().0;
     let more = words.iter().take_while(|word| u32::from_le_bytes(**word) & HAS_MORE != 0).count();
     let present = u32::from_le_bytes(*words.first()?);
-    // Behind the words, the offset of each field from the header's first byte is a multiple of its
+    // After the words, the offset of each field from the header's first byte is a multiple of its
     // size.
     let fields_at = 4 + 4 * (more + 1);
     let flags_at = match present & HAS_TIME {
@@ -56,7 +56,7 @@ fn flags_of(header: &[u8]) -> Option<RadioFlags> {
     (present & HAS_FLAGS != 0).then(|| header.get(flags_at).map(|&flags| RadioFlags(flags)))?
 }
 
-/// A frame without radiotap.
+/// Reads a frame without radiotap.
 pub(super) fn bare(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     frame(rest, RadioFlags::default())
 }
@@ -105,7 +105,7 @@ fn frame(rest: &mut Rest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotA
     logical_link(rest)
 }
 
-/// The quality of service says that several packets are in one frame (A-MSDU).
+/// Returns true if the quality of service announces several packets in one frame (A-MSDU).
 fn is_aggregate(quality: Option<&u8>) -> bool {
     quality.is_some_and(|quality| quality & 0x80 != 0)
 }

@@ -4,21 +4,21 @@ use units::Instant;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What a tick is, and since when they count (options `if_tsresol` and `if_tsoffset`).
+/// The unit of ticks, and their origin (options `if_tsresol` and `if_tsoffset`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaptureClock {
     tick: Tick,
-    /// Nanoseconds after 1970 at which the ticks began.
+    /// Origin of the ticks, nanoseconds after 1970.
     offset: i128,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Tick {
-    /// So many nanoseconds.
+    /// Nanoseconds in a tick.
     Nanoseconds(u64),
-    /// So many ticks are a nanosecond.
+    /// Ticks in a nanosecond.
     OfNanosecond(u64),
-    /// A second has so many, as a power of two.
+    /// Ticks in a second, as the exponent of a power of two.
     PowerOfTwo(u8),
 }
 
@@ -26,8 +26,9 @@ impl CaptureClock {
     /// Microseconds since 1970.
     pub(super) const DEFAULT: Self = Self { tick: Tick::Nanoseconds(1_000), offset: 0 };
 
-    /// `resolution` is the negative power of ten, or of two if its uppermost bit is set, that a tick is of a second.
-    /// Ticks shorter than 10⁻¹⁹ or 2⁻⁶³ seconds are none.
+    /// Creates a clock. `resolution` is the exponent of a tick as a fraction of a second: a
+    /// negative power of ten, or of two if its uppermost bit is set. `None` for ticks shorter than
+    /// 10⁻¹⁹ or 2⁻⁶³ seconds.
     pub(super) fn new(resolution: u8, offset_secs: i64) -> Option<Self> {
         let tick = match resolution {
             power @ 0..=9 => Tick::Nanoseconds(10_u64.pow(9 - u32::from(power))),
@@ -38,7 +39,8 @@ impl CaptureClock {
         Some(Self { tick, offset: i128::from(offset_secs) * i128::from(SECOND) })
     }
 
-    /// `None` if it is before 1970, or more nanoseconds after than there are numbers (the year 2554).
+    /// Returns the instant; `None` if it is before 1970, or after the last representable nanosecond
+    /// (the year 2554).
     #[inline]
     pub(super) fn instant(&self, ticks: u64) -> Option<Instant> {
         let nanos = match self.tick {
@@ -64,7 +66,7 @@ mod tests {
         assert_eq!(at(6, 0, 1_500_000), Some(1_500_000_000));
         assert_eq!(at(9, 0, 7), Some(7));
         assert_eq!(at(0, 0, 7), Some(7_000_000_000));
-        // 10⁻¹² s: a thousand to a nanosecond.
+        // 10⁻¹² s: a thousand in a nanosecond.
         assert_eq!(at(12, 0, 7_999), Some(7));
         // 2⁻¹⁰ s: 512 are half a second.
         assert_eq!(at(0x8a, 0, 512), Some(500_000_000));
@@ -83,7 +85,7 @@ mod tests {
         assert_eq!(clock(0, 0).unwrap().instant(u64::MAX), None);
         assert_eq!(clock(6, i64::MAX).unwrap().instant(0), None);
         assert_eq!(clock(0, i64::MAX).unwrap().instant(u64::MAX), None);
-        // 2⁶⁴ − 1 nanoseconds are the last that there are.
+        // 2⁶⁴ − 1 nanoseconds are the last instant.
         assert_eq!(clock(9, 0).unwrap().instant(u64::MAX), Some(Instant::FAR_FUTURE));
     }
 }

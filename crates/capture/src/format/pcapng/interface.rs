@@ -5,12 +5,13 @@ use crate::format::ByteOrder;
 use crate::link_type::LinkType;
 use crate::observed::PacketDirection;
 
-/// Codes of options of an interface (draft §4.2).
+/// Code of the option of an interface with the unit of its ticks (draft §4.2).
 const RESOLUTION: u16 = 9;
 const OFFSET: u16 = 14;
-/// Of an enhanced packet (draft §4.3): the lowest two bits say which way it went.
+/// Code of the option of an enhanced packet (draft §4.3) whose lowest two bits are its direction.
 const FLAGS: u16 = 2;
-/// Of statistics (draft §4.6): dropped by the interface, and by the operating system.
+/// Codes of options of statistics (draft §4.6): packets dropped by the interface, and by the
+/// operating system.
 const DROPPED_BY_INTERFACE: u16 = 5;
 const DROPPED_BY_SYSTEM: u16 = 7;
 
@@ -18,15 +19,15 @@ const DROPPED_BY_SYSTEM: u16 = 7;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interface {
     pub(super) link: LinkType,
-    /// Most bytes of a packet that are captured.
+    /// Maximum number of captured bytes of a packet.
     pub(super) snap: u32,
     pub(super) clock: CaptureClock,
-    /// Packets that were not captured, by its latest statistics.
+    /// Number of packets that were not captured, by its latest statistics.
     pub(super) lost: u64,
 }
 
 impl Interface {
-    /// One whose description cannot be read.
+    /// An interface whose description cannot be read.
     pub(super) const UNUSABLE: Self =
         Self { link: LinkType::Unknown(u16::MAX), snap: 0, clock: CaptureClock::DEFAULT, lost: 0 };
 
@@ -51,13 +52,13 @@ impl Interface {
         Ok(Self { link: LinkType::of(order.half([a, b])), snap, clock, lost: 0 })
     }
 
-    /// Notes what statistics say; they count from the beginning of the capture.
+    /// Notes statistics; they count from the beginning of the capture.
     pub(super) fn note_statistics(&mut self, options: BlockOptions<'_>) {
         let order = options.order;
         let dropped = options
             .filter(|(code, _)| [DROPPED_BY_INTERFACE, DROPPED_BY_SYSTEM].contains(code))
             .filter_map(|(_, value)| order.long(value));
-        // What the system has dropped is, by some programs, told as what the interface has.
+        // Some programs report packets dropped by the system as dropped by the interface.
         self.lost = self.lost.max(dropped.max().unwrap_or_default());
     }
 }
@@ -70,13 +71,13 @@ pub(super) struct BlockOptions<'a> {
 }
 
 impl<'a> BlockOptions<'a> {
-    /// The options of a block that begin at `from`.
+    /// Returns the options of a block that begin at `from`.
     #[inline]
     pub(super) fn new(order: ByteOrder, block: &'a [u8], from: usize) -> Self {
         Self { order, rest: block.get(from..block.len() - 4).unwrap_or_default() }
     }
 
-    /// Which way a packet went.
+    /// Returns the direction of a packet.
     pub(super) fn direction(mut self) -> PacketDirection {
         let order = self.order;
         let flags = self.find(|(code, _)| *code == FLAGS).and_then(|(_, value)| order.words(value));
@@ -91,7 +92,7 @@ impl<'a> BlockOptions<'a> {
 impl<'a> Iterator for BlockOptions<'a> {
     type Item = (u16, &'a [u8]);
 
-    /// The next option; none behind one that is not what options have to be.
+    /// Returns the next option; none after an invalid one.
     fn next(&mut self) -> Option<Self::Item> {
         let [a, b, c, d] = *self.rest.first_chunk()?;
         let (code, length) = (self.order.half([a, b]), usize::from(self.order.half([c, d])));

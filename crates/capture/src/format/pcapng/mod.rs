@@ -1,7 +1,7 @@
-//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each with its length before and behind.
+//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each with its length at both ends.
 //!
-//! Blocks of packets and interfaces are read; what else there is, also what nobody knows yet, is skipped by
-//! its length. A block whose frame is whole and whose contents are wrong costs that block alone.
+//! Blocks of packets and interfaces are read; all others, also unknown ones, are skipped by their
+//! length. A block with an intact frame and invalid contents costs only itself.
 
 mod clock;
 mod interface;
@@ -19,15 +19,15 @@ const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 
-/// What tells the byte order of a section.
+/// The magic number of a section's byte order.
 const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// Bytes around the body of a block: type, length, and the length again.
+/// Size of the frame around a block's body, bytes: type, length, and the length again.
 const AROUND: u32 = 12;
-/// Bytes of a block that is read: a packet of the longest kind with its options.
+/// Maximum size of a block that is read, bytes: the largest packet with its options.
 const LONGEST_READ: u32 = LONGEST_PACKET + (64 << 10);
-/// Bytes of one that is skipped: secrets, names, comments.
+/// Maximum size of a block that is skipped, bytes: secrets, names, comments.
 const LONGEST_SKIPPED: u32 = 16 << 20;
-/// Interfaces of a section.
+/// Maximum number of interfaces of a section.
 const MOST_INTERFACES: usize = 1 << 16;
 
 /// A file of this format.
@@ -37,11 +37,11 @@ pub(crate) struct PcapNg {
     interfaces: Vec<Interface>,
     /// Packets lost in the sections before.
     lost_before: u64,
-    /// Of the last packet, for those without a time.
+    /// Time of the last packet, for packets without a time.
     last: Instant,
 }
 
-/// A block of packets whose data begin behind two words and those of its kind.
+/// A block of packets; the data begin after two words and those of its kind.
 struct PacketBlock {
     interface: u32,
     ticks: u64,
@@ -50,7 +50,7 @@ struct PacketBlock {
 }
 
 impl PcapNg {
-    /// True if a file begins so.
+    /// Returns true if a file begins like this format.
     pub(super) fn begins(bytes: &[u8]) -> bool {
         bytes.first_chunk() == Some(&SECTION.to_be_bytes()) && order_of(bytes).is_some()
     }
@@ -86,7 +86,7 @@ impl PcapNg {
         }
     }
 
-    /// The length stands again at the end of a block.
+    /// Checks that the length is repeated at the end of a block.
     #[inline]
     fn check_trailer(&self, block: &[u8], length: u32) -> Result<(), FormatFault> {
         let trailer = block.last_chunk().map(|bytes| self.order.word(*bytes));
@@ -121,14 +121,14 @@ impl PcapNg {
             return Err(FormatFault::fatal(format!("more than {MOST_INTERFACES} interfaces")));
         }
         let read = Interface::read(self.order, block);
-        // Whatever it is, it has a number.
+        // A faulty interface still takes a number.
         let interface = read.as_ref().map_or(Interface::UNUSABLE, |interface| *interface);
         self.interfaces.push(interface);
         read.map(|_| Step::Skip(block.len() as u32))
             .map_err(|why| FormatFault::of_block(block.len() as u32, why))
     }
 
-    /// Interface statistics: interface, a time of two words, options.
+    /// Reads interface statistics: interface, a time of two words, options.
     #[cold]
     fn note_statistics(&mut self, block: &[u8]) -> Step {
         let number = self.order.words(&block[8..]).map(|[number]: [u32; 1]| number as usize);
@@ -157,7 +157,7 @@ impl PcapNg {
         if packet.captured > whole.saturating_sub(DATA + 4) {
             return Err(too_long(whole, packet.captured));
         }
-        // Outside of the years 1970 to 2554 there are none.
+        // Times outside of the years 1970 to 2554 do not exist.
         let (at, time) = match interface.clock.instant(packet.ticks) {
             Some(at) => (at, FrameTime::Known),
             None => (self.last, FrameTime::Impossible),
@@ -179,7 +179,8 @@ impl PcapNg {
         Ok(Step::Frame)
     }
 
-    /// The direction that the options of a packet show, which begin at `options` if there are any.
+    /// Returns the direction that the options of a packet show; they begin at `options`, if there
+    /// are any.
     #[inline]
     fn direction(&self, block: &[u8], options: u32) -> PacketDirection {
         if options + 4 < block.len() as u32 {
@@ -189,7 +190,7 @@ impl PcapNg {
         }
     }
 
-    /// A packet of the first interface, of which only the length on the wire is told.
+    /// Reads a simple packet: of the first interface, with only the length on the wire.
     fn simple_packet(&self, block: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         const DATA: u32 = 12;
         let whole = block.len() as u32;
@@ -215,19 +216,21 @@ impl PcapNg {
     }
 }
 
-/// Interface, upper and lower word of the time, bytes captured, bytes on the wire (draft §4.3).
+/// Reads the fields of an enhanced packet: interface, upper and lower word of the time, bytes
+/// captured, bytes on the wire (draft §4.3).
 #[inline]
 fn enhanced(_: ByteOrder, [interface, high, low, captured, length]: [u32; 5]) -> PacketBlock {
     PacketBlock { interface, ticks: u64::from(high) << 32 | u64::from(low), captured, length }
 }
 
-/// The same, but for half a word of interface and half a word of drops (draft appendix A).
+/// Reads the fields of an obsolete packet, which has half a word of interface and half a word of
+/// drops (draft appendix A).
 fn obsolete(order: ByteOrder, [first, high, low, captured, length]: [u32; 5]) -> PacketBlock {
     let interface = if order.is_big { first >> 16 } else { first & 0xffff };
     enhanced(order, [interface, high, low, captured, length])
 }
 
-/// The byte order that a section header tells.
+/// Returns the byte order of a section header.
 fn order_of(bytes: &[u8]) -> Option<ByteOrder> {
     let magic = *bytes.get(8..)?.first_chunk()?;
     [false, true]

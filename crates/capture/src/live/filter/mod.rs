@@ -1,8 +1,8 @@
 //! The filter that the kernel runs on each packet before it copies anything: classic BPF.
 //!
-//! The socket is cooked, so packets begin with their IP header whatever the link is. A packet passes if it is
-//! a TCP segment, over one of the interfaces, from or to one of the ports. On the loopback interface each
-//! packet is seen twice, sent and received; the one that is sent does not pass.
+//! The socket is cooked, so packets begin with their IP header on any link. A packet passes if it
+//! is a TCP segment, over one of the interfaces, from or to one of the ports. On the loopback
+//! interface each packet is seen twice, sent and received; the sent one does not pass.
 
 use socket2::SockFilter;
 use std::fmt;
@@ -11,21 +11,21 @@ use std::str::FromStr;
 /// Ports from one to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRange {
-    /// The first.
+    /// First port.
     pub first: u16,
-    /// The last, not below the first.
+    /// Last port, not below the first.
     pub last: u16,
 }
 
 impl PortRange {
-    /// Ranges of one filter: jumps reach 255 instructions far.
+    /// Maximum number of ranges of one filter, since a jump skips at most 255 instructions.
     pub const MOST: usize = 32;
 }
 
 impl FromStr for PortRange {
     type Err = String;
 
-    /// Reads `443` and `8000-8080`.
+    /// Parses `443` and `8000-8080`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.trim().parse(), last.trim().parse()) {
@@ -44,11 +44,11 @@ impl fmt::Display for PortRange {
     }
 }
 
-/// Instructions (`linux/bpf_common.h`).
+/// Opcodes (`linux/bpf_common.h`).
 const LOAD_WORD: u16 = 0x20;
 const LOAD_HALF: u16 = 0x28;
 const LOAD_BYTE: u16 = 0x30;
-/// At X and a constant.
+/// This one loads a half word at the offset X plus a constant.
 const LOAD_HALF_AT_X: u16 = 0x48;
 const LOAD_X: u16 = 0x01;
 /// X becomes four times the lower half of a byte: the length of an IPv4 header.
@@ -63,7 +63,7 @@ const IF_AT_LEAST: u16 = 0x35;
 const IF_BITS: u16 = 0x45;
 const RETURN: u16 = 0x06;
 
-/// What the kernel knows of a packet beside its bytes (`SKF_AD_OFF` and so on in `linux/filter.h`).
+/// Offsets of the kernel's metadata of a packet (`SKF_AD_OFF` and so on in `linux/filter.h`).
 const PROTOCOL: u32 = 0xffff_f000;
 const PACKET_TYPE: u32 = PROTOCOL + 4;
 const INTERFACE: u32 = PROTOCOL + 8;
@@ -71,13 +71,13 @@ const HARDWARE: u32 = PROTOCOL + 28;
 
 const ETHERTYPE_IPV4: u32 = 0x0800;
 const ETHERTYPE_IPV6: u32 = 0x86dd;
-/// `ARPHRD_LOOPBACK` and `PACKET_OUTGOING`.
+/// Values of `ARPHRD_LOOPBACK` and `PACKET_OUTGOING`.
 const LOOPBACK: u32 = 772;
 const OUTGOING: u32 = 4;
 const TCP: u32 = 6;
 const HOP_BY_HOP: u32 = 0;
 
-/// Where a jump leads.
+/// The target of a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Label {
     /// The next instruction.
@@ -94,7 +94,8 @@ enum Label {
     At(usize),
 }
 
-/// One instruction of a program: what it does, how far it jumps if a condition holds and if not, its constant.
+/// One instruction of a program: its opcode, the distances of its jumps if a condition holds or
+/// not, and its constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Instruction {
     code: u16,
@@ -110,7 +111,7 @@ impl From<&Instruction> for SockFilter {
     }
 }
 
-/// A program being written, with labels in the place of distances.
+/// A program under construction, with labels in place of distances.
 #[derive(Default)]
 struct Assembler {
     code: Vec<(u16, u32, Label, Label)>,
@@ -138,6 +139,8 @@ impl Assembler {
         target - from - 1
     }
 
+    /// Replaces labels by distances.
+    ///
     /// # Panics
     /// If a jump is too far, which [`PortRange::MOST`] rules out.
     fn finish(self) -> Vec<Instruction> {
@@ -154,18 +157,18 @@ impl Assembler {
     }
 }
 
-/// Lets nothing pass.
+/// Returns a filter that rejects everything.
 pub(super) fn nothing() -> Vec<Instruction> {
     vec![Instruction { code: RETURN, then: 0, otherwise: 0, k: 0 }]
 }
 
-/// Lets everything pass.
+/// Returns a filter that accepts everything.
 pub(super) fn everything() -> Vec<Instruction> {
     vec![Instruction { code: RETURN, then: 0, otherwise: 0, k: u32::MAX }]
 }
 
-/// Lets segments of these interfaces and ports pass; of all, if there are none. Both are at most
-/// [`PortRange::MOST`].
+/// Returns a filter that accepts segments of these interfaces and ports; of all, if a list is
+/// empty. Both lists have at most [`PortRange::MOST`] entries.
 pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instruction> {
     let mut program = Assembler::default();
     if !interfaces.is_empty() {
@@ -196,7 +199,7 @@ pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instructi
     program.finish()
 }
 
-/// Has X be where the TCP header begins; rejects what has none.
+/// Sets X to the offset of the TCP header; rejects packets without one.
 fn network(program: &mut Assembler) {
     program.label(Label::Network);
     program.run(LOAD_WORD, PROTOCOL);
@@ -211,8 +214,8 @@ fn network(program: &mut Assembler) {
     program.branch(IF_BITS, 0x1fff, Label::Reject, Label::Next);
     program.run(LOAD_X_HEADER, 0);
     program.branch(JUMP, 0, Label::Ports, Label::Ports);
-    // RFC 8200 §3: next header at 6. Super-segments (BIG TCP) have a hop-by-hop header before TCP's (§4.3), whose
-    // length at 1 counts eight bytes beyond the first eight.
+    // RFC 8200 §3: next header at 6. Super-segments (BIG TCP) have a hop-by-hop header before TCP's
+    // (§4.3). Its length at 1 counts units of eight bytes after the first eight.
     program.label(Label::V6);
     program.run(LOAD_BYTE, 6);
     program.branch(IF_EQUAL, TCP, Label::V6Tcp, Label::Next);
@@ -234,7 +237,7 @@ fn is_within(program: &mut Assembler, range: PortRange) {
         program.branch(IF_EQUAL, range.first.into(), Label::Accept, Label::Next);
         return;
     }
-    // Below the first, past the next instruction, which is taken for all above it.
+    // Ports below the first skip the next instruction, which accepts all others up to the last.
     let skip = program.code.len() + 2;
     program.branch(IF_AT_LEAST, range.first.into(), Label::Next, Label::At(skip));
     program.branch(IF_ABOVE, range.last.into(), Label::Next, Label::Accept);

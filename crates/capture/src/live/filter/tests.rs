@@ -1,9 +1,10 @@
-//! The filter's program, run by an interpreter as the kernel runs it, beside what it is to say.
+//! Runs the filter's program in an interpreter that follows the kernel, and compares the result
+//! with the specification.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A packet, and what the kernel knows of it.
+/// A packet, and the kernel's metadata of it.
 #[derive(Clone, Debug)]
 struct Seen {
     interface: u32,
@@ -13,7 +14,8 @@ struct Seen {
     bytes: Vec<u8>,
 }
 
-/// Runs a program (`man 4 bpf`, `net/core/filter.c`): a load beyond the packet ends it with 0.
+/// Runs a program (`man 4 bpf`, `net/core/filter.c`): a load past the end of the packet ends it
+/// with 0.
 fn passes(program: &[Instruction], seen: &Seen) -> bool {
     run(program, seen).unwrap_or(0) > 0
 }
@@ -56,8 +58,8 @@ fn run(program: &[Instruction], seen: &Seen) -> Option<u32> {
     }
 }
 
-/// A packet of TCP over IPv4 with options of so many words, or over IPv6, there with a hop-by-hop header of so many
-/// eights beyond the first if there is any.
+/// Returns a TCP packet over IPv4 with options of `extra` words, or over IPv6. There `extra` adds a
+/// hop-by-hop header with this many units of eight bytes after the first.
 fn packet(is_v6: bool, extra: Option<u8>, ports: [u16; 2]) -> Vec<u8> {
     let mut bytes = match (is_v6, extra) {
         (false, words) => {
@@ -95,7 +97,7 @@ fn range() -> impl Strategy<Value = PortRange> {
 }
 
 proptest! {
-    /// A segment passes if one of its ports is within a range, and its interface is one of those.
+    /// A segment passes if one of its ports is within a range, and its interface is in the list.
     #[test]
     fn ports_and_interfaces_decide(
         ranges in prop::collection::vec(range(), 0..=PortRange::MOST),
@@ -111,7 +113,7 @@ proptest! {
         prop_assert_eq!(passes(&program, &seen(is_v6, packet(is_v6, extra, ports))), expected);
     }
 
-    /// Whatever a packet is, the program ends.
+    /// The program ends for any packet.
     #[test]
     fn any_packet_is_judged(bytes in prop::collection::vec(any::<u8>(), 0..80), is_v6: bool) {
         let ports = [PortRange { first: 80, last: 443 }];
@@ -130,7 +132,7 @@ fn only_segments_pass() {
         udp.bytes[if is_v6 { 6 } else { 9 }] = 17;
         assert!(!passes(&program, &udp));
         assert!(!passes(&program, &Seen { protocol: 0x0806, ..good.clone() }));
-        // Sent over the loopback interface, it will be seen again when it is received.
+        // A packet sent over the loopback interface is seen again when it is received.
         let looped = Seen { hardware: LOOPBACK, packet_type: OUTGOING, ..good.clone() };
         assert!(!passes(&program, &looped));
         assert!(passes(&program, &Seen { packet_type: 0, ..looped }));
@@ -144,7 +146,7 @@ fn only_segments_pass() {
     assert!(passes(&program, &fragment), "the first fragment");
 }
 
-/// With as many ports and interfaces as there may be, every jump is short enough.
+/// With the maximum number of ports and interfaces, every jump is short enough.
 #[test]
 fn the_longest_filter_is_possible() {
     let ranges = [PortRange { first: 1, last: 2 }; PortRange::MOST];

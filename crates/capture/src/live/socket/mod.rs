@@ -1,4 +1,4 @@
-//! The packet socket: what is fetched of it, when it passed, and what it has lost.
+//! The packet socket: fetches packets, their times, and the number of losses.
 
 use super::SLL2;
 use super::filter::{Instruction, everything, nothing};
@@ -18,18 +18,19 @@ use units::Instant;
 
 /// Every protocol (`ETH_P_ALL`), in the byte order of the network.
 const ALL: i32 = (0x0003_u16).to_be() as i32;
-/// Packets of one call.
+/// Maximum number of packets in one call.
 const AT_ONCE: usize = 64;
-/// What the kernel holds for us, packets with all that belongs to them: some tenths of a second of a busy gigabit link.
+/// Size of the kernel's receive buffer, bytes: packets with their metadata of some tenths of a
+/// second of a busy gigabit link.
 const HELD: usize = 64 << 20;
-/// How long the kernel is given to tell of its last losses.
+/// Longest wait for the kernel's report of its last losses.
 const SETTLED: Duration = Duration::from_millis(50);
 
-/// What the kernel says of a packet.
+/// The kernel's metadata of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Note {
     pub(super) at: Instant,
-    /// Bytes from the IP header on.
+    /// Size from the IP header on, bytes.
     pub(super) length: usize,
     pub(super) protocol: u16,
     pub(super) interface: u32,
@@ -40,26 +41,27 @@ pub(super) struct Note {
 /// A cooked packet socket.
 pub(super) struct PacketSocket {
     socket: Socket,
-    /// Room for packets that are fetched at once, each behind its header.
+    /// Room for packets that are fetched at once, each after room for its header.
     buffer: Vec<u8>,
     stride: usize,
     notes: Vec<Note>,
-    /// Packets lost, modulo 2³²; as of the last packet.
+    /// Number of lost packets, modulo 2³², at the last packet.
     lost: u32,
     dropped: u64,
 }
 
 impl PacketSocket {
-    /// Opens a socket for packets that the program lets pass, with `room` bytes for each.
+    /// Opens a socket for packets that the program accepts, with `room` bytes for each.
     pub(super) fn open(program: &[Instruction], room: usize) -> io::Result<Self> {
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
-        // Between the socket and its filter everything comes in: that is thrown away.
+        // Before the filter is attached, the socket receives everything; these packets are
+        // discarded.
         attach(&socket, &nothing())?;
         let stride = SLL2 + room;
         let (buffer, notes) = (vec![0; stride * AT_ONCE], Vec::with_capacity(AT_ONCE));
         let mut new = Self { socket, buffer, stride, notes, lost: 0, dropped: 0 };
         while new.fetch()? > 0 {}
-        // As much as there may be; only root may have more than the system's limit.
+        // The buffer is as large as permitted; only root may exceed the system's limit.
         if setsockopt(&new.socket, RcvBufForce, &HELD).is_err() {
             new.socket.set_recv_buffer_size(HELD)?;
         }
@@ -69,7 +71,7 @@ impl PacketSocket {
         Ok(new)
     }
 
-    /// Waits for packets, and hands over those that are there; `false` if there are none.
+    /// Waits for packets, and passes on those that are ready; returns `false` if there are none.
     pub(super) fn receive(
         &mut self,
         wait: Duration,
@@ -84,26 +86,26 @@ impl PacketSocket {
         Ok(true)
     }
 
-    /// Packets that the kernel has dropped since the beginning.
+    /// Returns the number of packets that the kernel has dropped since the beginning.
     pub(super) const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Lets other packets pass from now on.
+    /// Replaces the filter from now on.
     pub(super) fn filter(&self, program: &[Instruction]) -> io::Result<()> {
         attach(&self.socket, program)
     }
 
-    /// Lets nothing pass any more; what has passed can still be received.
+    /// Rejects all further packets; those that have passed can still be received.
     pub(super) fn close(&self) -> io::Result<()> {
         attach(&self.socket, &nothing())
     }
 
-    /// Finds out the latest losses, when all has been received. They are told with the next packet alone, so one of
-    /// our own passes over the loopback interface.
+    /// Reads the latest losses, once all packets have been received. The kernel reports them only
+    /// with the next packet, so the call sends a packet of its own over the loopback interface.
     ///
     /// # Errors
-    /// If there is no loopback interface: then it stays with what is known.
+    /// If there is no loopback interface: then the number stays as it is.
     pub(super) fn settle(&mut self) -> io::Result<()> {
         attach(&self.socket, &everything())?;
         let socket = UdpSocket::bind(("127.0.0.1", 0))?;
@@ -114,7 +116,7 @@ impl PacketSocket {
         Ok(())
     }
 
-    /// True if there are packets.
+    /// Waits; returns true if there are packets.
     fn wait(&self, wait: Duration) -> io::Result<bool> {
         let timeout = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
         match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], timeout) {
@@ -124,7 +126,7 @@ impl PacketSocket {
         }
     }
 
-    /// Fetches packets that are there, and answers how many.
+    /// Fetches the packets that are ready, and returns their number.
     fn fetch(&mut self) -> io::Result<usize> {
         let space = nix::cmsg_space!(TimeSpec, u32);
         let mut headers = MultiHeaders::<LinkAddr>::preallocate(AT_ONCE, Some(space));
@@ -144,14 +146,14 @@ impl PacketSocket {
                 }
                 Ok(self.notes.len())
             }
-            // The interface is down: it may come back.
+            // The interface is down, but may come up again.
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ENETDOWN) => Ok(0),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// What the kernel says of a packet, and of losses so far.
+/// Returns the kernel's metadata of a packet, and the number of losses so far.
 fn note(message: &RecvMsg<'_, '_, LinkAddr>) -> (Note, Option<u32>) {
     let mut note = Note { length: message.bytes, ..Note::default() };
     if let Some(address) = &message.address {

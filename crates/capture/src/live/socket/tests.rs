@@ -1,4 +1,4 @@
-//! What the kernel drops is counted, in a network namespace of the test's own.
+//! The kernel's drops are reported, in a network namespace of the test's own.
 
 use super::*;
 use nix::sched::{CloneFlags, unshare};
@@ -7,8 +7,9 @@ use std::process::Command;
 use std::thread;
 use test_support::Need;
 
-/// Of 2,000 packets seen (1,000 datagrams, sent and received), those that found no room are counted to the last one,
-/// although nothing follows them: received and dropped are all of them, and what tells of it.
+/// The kernel sees 2,000 packets (1,000 datagrams, sent and received). The number of drops is exact
+/// up to the last one, although no packet follows it. Received and dropped ones add up to all
+/// packets and the socket's own probe.
 #[test]
 fn no_packet_is_missed_without_being_counted() {
     if !test_support::has(&[Need::Namespaces, Need::Program("ip")]) {

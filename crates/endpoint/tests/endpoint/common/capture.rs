@@ -1,10 +1,11 @@
-//! What a [`super::line::Line`] leaves, read back.
+//! Reads the output of a [`super::line::Line`].
 
 use wire::{Packet, TcpPacket};
 
-/// The segments of a capture in order; whatever else there is, is not looked at.
+/// Returns the segments of a capture in order; other packets are skipped.
 pub(crate) fn segments(pcap: &[u8]) -> Vec<TcpPacket> {
-    // man pcap-savefile: 24 bytes, then for each packet 16 bytes, the third word its length here.
+    // The format by man pcap-savefile: 24 bytes, then for each packet 16 bytes, whose third word is
+    // its length.
     let (mut rest, mut segments) = (&pcap[24..], Vec::new());
     while let Some((header, behind)) = rest.split_at_checked(16) {
         let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
@@ -24,14 +25,14 @@ pub(crate) struct Row {
     pub(crate) delivered: bool,
     pub(crate) marked: bool,
     pub(crate) bytes: u64,
-    /// Nanoseconds.
+    /// Arrival at the link, nanoseconds.
     pub(crate) arrived: u64,
-    /// When its last bit left, or it was dropped.
+    /// Time at which its last bit left, or it was dropped, nanoseconds.
     pub(crate) left: u64,
     pub(crate) low_priority: bool,
 }
 
-/// The rows of a log.
+/// Returns the rows of a log.
 pub(crate) fn rows(log: &str) -> Vec<Row> {
     let mut lines = log.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap();

@@ -1,5 +1,5 @@
-//! A client on the kernel's sockets and a server, ours or the kernel's, at the two ends of an emulated
-//! link, with all that the server's end sends and is handed.
+//! A client on the kernel's sockets and a server, ours or the kernel's, at the two ends of an
+//! emulated link. It captures everything that the server's end sends and receives.
 
 use emulator::{
     Addresses, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Files, Interface,
@@ -17,20 +17,20 @@ use tcp::Scheme;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net;
 
-/// Who serves.
+/// The server's implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Ours,
     Kernel,
 }
 
-/// What the client is served by, over which link.
+/// The server and the link.
 pub(crate) struct Setup {
     pub(crate) who: Who,
-    /// Of our server; the kernel's has CUBIC, whatever this machine's default is.
+    /// Scheme of our server; the kernel's has CUBIC, whatever this machine's default is.
     pub(crate) scheme: Scheme,
     pub(crate) links: Duplex<LinkConfig>,
-    /// Of both ends where they are the kernel's.
+    /// Settings of both ends if they are the kernel's.
     pub(crate) sysctls: &'static [(&'static str, &'static str)],
 }
 
@@ -51,17 +51,17 @@ pub(crate) enum Server {
     Kernel(Namespace, TcpListener),
 }
 
-/// What is left of it afterwards.
+/// The output of a run.
 pub(crate) struct Traces {
     pub(crate) report: EmulationReport,
-    /// What the server's end sent and was handed, a pcap file.
+    /// Packets that the server's end sent and received, a pcap file.
     pub(crate) capture: Vec<u8>,
     /// A row for each packet, CSV.
     pub(crate) log: String,
 }
 
 impl Line {
-    /// `None`, having said so, where it cannot be.
+    /// Sets up the line; reports a skip and returns `None` if that is not possible.
     pub(crate) fn new(setup: Setup) -> Option<Self> {
         let open = || Self::open(setup).unwrap_or_else(|error| panic!("{error}"));
         test_support::has(&test_support::EMULATION).then(open)
@@ -113,7 +113,7 @@ impl Line {
         })
     }
 
-    /// Serves whoever comes, from now on.
+    /// Serves all connections from now on.
     pub(crate) async fn serve(&self) {
         match &self.server {
             Server::Ours(endpoint, scheme) => {
@@ -140,7 +140,7 @@ impl Line {
         self.connect_by(false, port)
     }
 
-    /// By IPv6, or by IPv4; the kernel's server listens at the latter only.
+    /// Connects by IPv6, or by IPv4; the kernel's server listens only on the latter.
     pub(crate) fn connect_by(&self, v6: bool, port: u16) -> io::Result<TcpStream> {
         let Addresses { v4, v6: other } = self.addresses;
         let to = SocketAddr::new(if v6 { other.into() } else { v4.into() }, port);
@@ -149,7 +149,7 @@ impl Line {
         Ok(stream)
     }
 
-    /// How our server's connections stand, by number; of the kernel's nothing is known.
+    /// Returns the state of our server's connections, by number; empty for the kernel's.
     pub(crate) fn infos(&self) -> Vec<ConnectionInfo> {
         let Server::Ours(endpoint, _) = &self.server else { return Vec::new() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -173,8 +173,8 @@ fn namespace(sysctls: &[(&str, &str)]) -> io::Result<Namespace> {
     Ok(namespace)
 }
 
-/// One connection: a question of 8 bytes says how many bytes follow it and how many are to come back;
-/// any number of questions, until the client says that there are no more.
+/// Serves one connection. A question of 8 bytes has the number of bytes that follow it, and of
+/// those to return. There are any number of questions, until the client closes.
 async fn answer<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) -> io::Result<()> {
     let mut question = [0; 8];
     while stream.read_exact(&mut question).await.is_ok() {
@@ -205,14 +205,14 @@ pub(crate) fn question(stream: &mut TcpStream, up: usize, down: usize) {
     stream.write_all(&question).unwrap();
 }
 
-/// Reads an answer of `down` bytes and checks them.
+/// Reads an answer of `down` bytes and checks it.
 pub(crate) fn read_answer(stream: &mut TcpStream, down: usize) {
     let mut body = vec![0; down];
     std::io::Read::read_exact(stream, &mut body).unwrap();
     assert!(body == super::bytes(down, 2));
 }
 
-/// A file in memory that is looked at when it has been written.
+/// A file in memory that is read when it has been written.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

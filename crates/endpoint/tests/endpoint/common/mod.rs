@@ -36,7 +36,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Back to back.
+    /// Creates both endpoints, back to back.
     pub(crate) fn new() -> Self {
         let (a, b) = Device::pair(1500).unwrap();
         Self::on(a, b)
@@ -64,7 +64,7 @@ impl Pair {
         self.client.connect(at(v4(2).into()), &linux()).await.unwrap()
     }
 
-    /// Both ends of a connection.
+    /// Returns both ends of a connection.
     pub(crate) async fn connected(&self) -> (Stream, Stream) {
         let mut listener = self.listen().await;
         let client = self.connect().await;
@@ -76,11 +76,11 @@ pub(crate) fn at(address: IpAddr) -> SocketAddr {
     SocketAddr::new(address, PORT)
 }
 
-/// Bytes that differ by place and by `seed`.
+/// Returns bytes that differ by position and by `seed`.
 pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
-        // Marsaglia's xorshift: what it is does not matter, that no two places look alike does.
+        // This is Marsaglia's xorshift: any generator would do whose output does not repeat.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;

@@ -1,30 +1,30 @@
-//! How many packets of an emulated link were overtaken, from its log while that is written.
+//! Counts overtaken packets of an emulated link, from its log while that is written.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// So many packets that were delivered before are looked at.
+/// Number of packets delivered before that are compared.
 const LOOK_BACK: usize = 64;
 
-/// A log that only counts. Rows come in the order in which packets are delivered.
+/// A log that only counts. Rows are in the order of delivery.
 #[derive(Clone, Default)]
 pub(crate) struct Overtaken(Arc<Mutex<Counting>>);
 
 #[derive(Default)]
 struct Counting {
-    /// A row that is not complete yet.
+    /// An incomplete row.
     rest: Vec<u8>,
-    /// Where a row has its direction, fate and arrival.
+    /// Columns of a row's direction, fate and arrival.
     columns: Option<[usize; 3]>,
-    /// When those arrived that were delivered last, by direction.
+    /// Arrival times of the packets delivered last, by direction.
     before: [VecDeque<u64>; 2],
-    /// Packets by how many that arrived later were delivered before them.
+    /// Number of packets, by the number of later packets that were delivered before them.
     by: BTreeMap<usize, u64>,
 }
 
 impl Overtaken {
-    /// Packets that so many or more have overtaken.
+    /// Returns the number of packets that at least `least` others have overtaken.
     pub(crate) fn by(&self, least: usize) -> u64 {
         self.0.lock().unwrap().by.range(least..).map(|(_, n)| n).sum()
     }

@@ -1,4 +1,4 @@
-//! An endpoint in real time as what a scenario script is played against: segments are packets on a socket, calls
+//! An endpoint in real time for playing a scenario script: segments are packets on a socket, calls
 //! are those of a stream.
 
 use emulator::{Clock, Port, port_pair};
@@ -23,9 +23,9 @@ use wire::{Marking, Packet, TcpPacket};
 const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const PORT: u16 = 8080;
 const PEER: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 49_152);
-/// How often somebody looks whether a call can return.
+/// Interval of the checks whether a call can return.
 const GLANCE: Duration = Duration::from_millis(2);
-/// How long a call that returns at once may take.
+/// Time limit of a call that returns at once.
 const AT_ONCE: time::Duration = time::Duration::from_secs(2);
 
 /// An endpoint and the application of its one connection.
@@ -36,15 +36,15 @@ pub(crate) struct Scripted {
     clock: Clock,
     own: SocketAddr,
     sent: VecDeque<ObservedSegment>,
-    /// What the script calls its one connection.
+    /// The script's number of its one connection.
     connection: usize,
     listener: Option<Listener>,
     opening: Option<JoinHandle<std::io::Result<Stream>>>,
     stream: Option<Stream>,
-    /// To be written when the connection is open.
+    /// Bytes to write when the connection is open.
     early: u64,
     progress: SocketProgress,
-    /// Bytes read.
+    /// Number of bytes read.
     read: u64,
     info: Option<ConnectionInfo>,
 }
@@ -53,9 +53,9 @@ impl Scripted {
     pub(crate) fn new() -> Self {
         let (port, descriptor) = port_pair().unwrap();
         let mut config = EndpointConfig::new(Some(OURS), None);
-        // Nagle's algorithm is the scheme's affair here.
+        // Nagle's algorithm depends on the scheme in these tests.
         config.nodelay = false;
-        // Scripts of openings without cookies are what is tested.
+        // The scripts test openings without cookies.
         config.limits.early_data_without_cookie = true;
         let endpoint = Endpoint::open(Device::new(descriptor, 1500).unwrap(), config).unwrap();
         Self {
@@ -76,8 +76,8 @@ impl Scripted {
         }
     }
 
-    /// Waits until the endpoint has dealt with all there is: an answer comes at the beginning of a turn of
-    /// its thread, so behind the second one whole turn lies.
+    /// Waits until the endpoint has handled everything. An answer is sent at the start of a turn of
+    /// its thread, so there is one whole turn before the second answer.
     fn settle(&mut self) {
         for _ in 0..2 {
             let status = self.runtime.block_on(self.endpoint.status()).unwrap();
@@ -121,7 +121,8 @@ impl Scripted {
         }
     }
 
-    /// The connection is gone: reading to its end tells how it went, and changes no window any more.
+    /// Reads a connection that is gone to its end: that shows how it ended, and changes no window
+    /// any more.
     fn note_end(&mut self) {
         let Some(stream) = &mut self.stream else { return };
         if self.progress.peer_closed || self.progress.reset {
@@ -154,7 +155,7 @@ impl Scripted {
     fn write_now(&mut self, bytes: u64) {
         let Some(stream) = &mut self.stream else { return };
         let write = async {
-            // What has been reset cannot be written, which the script's next event finds out.
+            // Writing fails on a reset connection, which the script's next event detects.
             let _ = tokio::time::timeout(AT_ONCE, stream.write_all(&vec![7; bytes as usize])).await;
         };
         self.runtime.block_on(write);
@@ -180,7 +181,7 @@ impl Subject for Scripted {
         !self.sent.is_empty()
     }
 
-    /// It keeps that to itself.
+    /// Returns nothing: the endpoint does not expose its timers.
     fn next_timeout(&mut self) -> Option<Instant> {
         None
     }
@@ -197,7 +198,7 @@ impl Subject for Scripted {
 
     fn handle_segment(&mut self, connection: usize, segment: &Segment) {
         self.connection = connection;
-        // What left before belongs before.
+        // Packets sent before must be read before.
         self.drain();
         let packet = TcpPacket::new(PEER.into(), self.own, *segment, &Marking::default());
         let mut bytes = Vec::new();
@@ -245,7 +246,7 @@ impl Subject for Scripted {
         if let Some(stream) = &mut self.stream {
             let _ = self.runtime.block_on(stream.shutdown());
         }
-        // Nobody waits any more for what has not opened.
+        // A connection that has not opened has no caller any more.
         if let Some(opening) = self.opening.take() {
             opening.abort();
             let _ = self.runtime.block_on(opening);
@@ -260,7 +261,8 @@ impl Subject for Scripted {
         self.settle();
     }
 
-    /// What [`ConnectionInfo`] tells. It says nothing of single segments, and its timeout is without doublings.
+    /// Returns a value of [`ConnectionInfo`]. It has nothing about single segments, and its timeout
+    /// is without doublings.
     fn info(&mut self, _: usize, asked: Asked) -> Option<u64> {
         self.settle();
         let info = self.info.as_ref()?;
@@ -275,7 +277,8 @@ impl Subject for Scripted {
         }
     }
 
-    /// Half open, and in TIME-WAIT, it is there and nobody can ask: no assertion is judged then.
+    /// Returns true: a connection that is half open, or in TIME-WAIT, exists but cannot be queried,
+    /// so no assertion is judged then.
     fn has_connection(&mut self, _: usize) -> bool {
         true
     }

@@ -1,4 +1,5 @@
-//! An endpoint and, in a namespace of their own behind a TUN device, its peers on the kernel's sockets.
+//! An endpoint and, in a namespace of their own behind a TUN device, its peers on the kernel's
+//! sockets.
 
 use emulator::Namespace;
 use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
@@ -18,7 +19,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// `None`, having said so, where it cannot be.
+    /// Sets up the world; reports a skip and returns `None` if that is not possible.
     pub(crate) fn new(offload: bool, config: EndpointConfig) -> Option<Self> {
         let open = || Self::open(offload, config).unwrap_or_else(|error| panic!("{error}"));
         test_support::has(&test_support::EMULATION).then(open)
@@ -43,7 +44,7 @@ impl World {
         stream
     }
 
-    /// What a command says that runs beside the clients.
+    /// Returns the output of a command that runs in the clients' namespace.
     pub(crate) fn output(&self, command: &mut Command) -> String {
         command.stdout(Stdio::piped());
         let child = self.namespace.command(command).unwrap();

@@ -1,4 +1,5 @@
-//! Visitors whose SYNs or requests an observer has seen. The server at the address that they go to is notified.
+//! Visitors whose SYNs or requests an observer has seen. The gateway notifies the server at the
+//! destination address.
 
 use super::judge::reported_network;
 use super::{Speaker, Tenant, messages};
@@ -8,19 +9,19 @@ use std::net::IpAddr;
 use tokio::sync::broadcast;
 use units::Instant;
 
-/// Arrivals that wait for a subscriber; older ones are of no use.
+/// Maximum number of arrivals that wait for a subscriber; older ones are of no use.
 const WAITING: usize = 1024;
 
-/// A visitor opens a connection to a server.
+/// A visitor that opens a connection to a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VisitorArrival {
-    /// Where the SYN goes to.
+    /// Destination of the SYN.
     pub server: IpAddr,
-    /// What is known of the visitor's network.
+    /// The estimate for the visitor's network.
     pub estimate: Estimate,
 }
 
-/// Tells arrivals at a tenant's servers to all subscribers of that tenant.
+/// Notifies all subscribers of a tenant about arrivals at the tenant's servers.
 #[derive(Debug)]
 pub struct Arrivals(broadcast::Sender<VisitorArrival>);
 
@@ -36,14 +37,14 @@ impl Arrivals {
         self.0.subscribe()
     }
 
-    /// True if a subscriber would hear of an arrival.
+    /// Returns true if a subscriber would be notified of an arrival.
     pub fn has_subscribers(&self) -> bool {
         self.0.receiver_count() > 0
     }
 
-    /// Tells all subscribers. Nobody waits for a slow subscriber.
+    /// Notifies all subscribers. A slow subscriber delays no other.
     pub fn tell(&self, arrival: VisitorArrival) {
-        // Sending fails if there is no subscriber, and then nobody misses the arrival.
+        // Sending fails if there is no subscriber, and then no subscriber misses the arrival.
         let _ = self.0.send(arrival);
     }
 }
@@ -74,18 +75,19 @@ impl Tenant {
     }
 }
 
-/// True if the visitor's network is known: it answers itself, or a prefix that covers it and has
-/// its samples does. An estimate of neighbours or of the whole site is not worth a message for
-/// each SYN: an agent that wants it asks.
+/// Returns true if the visitor's network is known: it answers itself, or a prefix that covers it
+/// and has its samples does. An estimate of neighbours or of the whole site is not worth a message
+/// for each SYN: an agent that wants it asks.
 fn is_of_visitor(estimate: &Estimate) -> bool {
     matches!(estimate.source(), Source::Network | Source::Covering)
 }
 
-/// Addresses that a subscription may name.
+/// Maximum number of addresses that a subscription may name.
 const MOST_ADDRESSES: usize = 256;
 
-/// Addresses at which a subscriber serves: the addresses that it names, and the address from which it is connected. The gateway
-/// believes a subscriber which addresses are its own, within the subscriber's tenant.
+/// Returns the addresses at which a subscriber serves: the addresses that it names, and the address
+/// from which it is connected. The gateway trusts a subscriber's list of its own addresses, within
+/// the subscriber's tenant.
 ///
 /// # Errors
 /// If the subscriber names too many addresses, or bytes that are no address.
@@ -102,7 +104,7 @@ pub fn addresses_of(
     Ok(all)
 }
 
-/// The address of a server in a message.
+/// Returns the address of a server in a message.
 ///
 /// # Errors
 /// If the bytes are no address.

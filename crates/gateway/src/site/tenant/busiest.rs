@@ -1,5 +1,6 @@
-//! The networks that are busiest, for people: how many reports of them counted, and how their estimates have gone. Bounded; a network
-//! that nobody has reported of for long makes room for others. Estimates do not depend on it.
+//! The busiest networks, for people: their number of accepted reports, and the history of their
+//! estimates. The table is bounded; a network without reports for long makes room for others.
+//! Estimates do not depend on it.
 
 use ipnet::IpNet;
 use lru::LruCache;
@@ -10,60 +11,60 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
-/// Networks of a tenant that are watched.
+/// Maximum number of networks of a tenant that are watched.
 const MOST: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
-/// Points of a network's history.
+/// Maximum number of points of a network's history.
 const POINTS: usize = 240;
-/// A point more at most so often.
+/// Minimum time between two points.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// The busiest networks of a tenant.
 #[derive(Debug)]
 pub struct BusyNetworks(LruCache<IpNet, BusyNetwork, FxBuildHasher>);
 
-/// One of them.
+/// One busy network.
 #[derive(Clone, Debug, Default)]
 pub struct BusyNetwork {
-    /// Reports that counted, since it is watched.
+    /// Accepted reports since it is watched.
     pub reports: u64,
-    /// How its estimate has gone, the oldest first.
+    /// Past estimates, the oldest first.
     pub history: VecDeque<HistoryPoint>,
 }
 
-/// An estimate as it was.
+/// A past estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HistoryPoint {
-    /// When, seconds since 1970.
+    /// Time, seconds since 1970.
     pub at_s: f64,
-    /// Bytes.
+    /// Window, bytes.
     pub window: u64,
-    /// Bits a second.
+    /// Rate, bits per second.
     pub rate: Option<u64>,
-    /// Milliseconds.
+    /// Lowest round trip, milliseconds.
     pub min_rtt_ms: Option<f64>,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
 }
 
 impl Default for BusyNetworks {
     fn default() -> Self {
-        // Only who holds a certificate chooses networks, and there are few: a quick hash will do.
+        // Only the few holders of a certificate choose networks, so a quick hash is safe.
         Self(LruCache::with_hasher(MOST, FxBuildHasher))
     }
 }
 
 impl BusyNetworks {
-    /// A report of `network` counted.
+    /// Counts an accepted report of `network`.
     pub fn note_report(&mut self, network: IpNet) {
         self.0.get_or_insert_mut(network, BusyNetwork::default).reports += 1;
     }
 
-    /// Whether a point of its history is due.
+    /// Returns true if a point of its history is due.
     pub fn wants_estimate(&self, now: Instant, network: &IpNet) -> bool {
         self.0.peek(network).is_some_and(|busy| busy.is_due(now))
     }
 
-    /// The estimate of `network` is now this.
+    /// Adds the current estimate of `network` to its history.
     pub fn note_estimate(&mut self, now: Instant, network: IpNet, estimate: &SiteEstimate) {
         let Some(busy) = self.0.peek_mut(&network) else { return };
         if !busy.is_due(now) {
@@ -81,12 +82,12 @@ impl BusyNetworks {
         });
     }
 
-    /// What is known of `network`.
+    /// Returns the entry of `network`.
     pub fn get(&self, network: &IpNet) -> Option<&BusyNetwork> {
         self.0.peek(network)
     }
 
-    /// The networks with the most reports, at most `most` of them.
+    /// Returns the networks with the most reports, at most `most` of them.
     pub fn busiest(&self, most: usize) -> Vec<(IpNet, u64)> {
         let mut all: Vec<_> =
             self.0.iter().map(|(network, busy)| (*network, busy.reports)).collect();
@@ -95,7 +96,7 @@ impl BusyNetworks {
         all
     }
 
-    /// Forgets `network` and all within.
+    /// Forgets `network` and all networks within.
     pub fn forget(&mut self, network: &IpNet) {
         let within: Vec<_> =
             self.0.iter().map(|(key, _)| *key).filter(|key| network.contains(key)).collect();
@@ -106,7 +107,7 @@ impl BusyNetworks {
 }
 
 impl BusyNetwork {
-    /// Whether the last point of its history is old enough for another.
+    /// Returns true if the last point of its history is old enough for another.
     fn is_due(&self, now: Instant) -> bool {
         let last = self.history.back().map_or(f64::NEG_INFINITY, |point| point.at_s);
         now.as_secs_f64() - last >= EVERY.as_secs_f64()

@@ -1,13 +1,14 @@
-//! Networks of which reports have counted since subscribers were last told.
+//! The networks with new reports since subscribers were last notified.
 
 use ipnet::IpNet;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// Networks that have changed and of which subscribers, or the shared store, have not been told yet.
+/// Maximum number of changed networks that wait until subscribers, or the shared store, are
+/// notified.
 pub(crate) const MOST_CHANGED: usize = 65_536;
 
-/// Networks in the order in which they have changed first, each once.
+/// Networks in the order of their first change, each once.
 #[derive(Debug, Default)]
 pub(crate) struct ChangedNetworks {
     members: FxHashSet<IpNet>,
@@ -15,14 +16,14 @@ pub(crate) struct ChangedNetworks {
 }
 
 impl ChangedNetworks {
-    /// Who has no room to be told of hears of the network at its next report.
+    /// Adds a network. If there is no room, subscribers are notified at its next report.
     pub(crate) fn add(&mut self, network: IpNet) {
         if self.waiting.len() < MOST_CHANGED && self.members.insert(network) {
             self.waiting.push_back(network);
         }
     }
 
-    /// At most `most` of those that have waited longest.
+    /// Removes at most `most` networks that have waited longest.
     pub(crate) fn take(&mut self, most: usize) -> Vec<IpNet> {
         let most = most.min(self.waiting.len());
         let taken: Vec<IpNet> = self.waiting.drain(..most).collect();
@@ -32,7 +33,7 @@ impl ChangedNetworks {
         taken
     }
 
-    /// Nothing within `whole` has changed.
+    /// Removes all networks within `whole`.
     pub(crate) fn forget(&mut self, whole: &IpNet) {
         self.waiting.retain(|network| !whole.contains(network));
         self.members.retain(|network| !whole.contains(network));

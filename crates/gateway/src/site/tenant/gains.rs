@@ -1,10 +1,9 @@
-//! What a site gains: times of transfers that chance chose for a warm start beside those of the
-//! control group, by size class.
+//! The gain of a site: times of transfers that were randomly assigned to a warm start, beside those
+//! of the control group, by size class.
 //!
-//! Hosts have their own shares, visitors and speeds, and change them from stage to stage, so groups
-//! are compared within a host and a stage and put together as the agent does it
-//! ([`canary::trial`]). Transfers count by the group that chance chose (*intention to treat*),
-//! and not by how they started.
+//! Hosts have their own shares, visitors and speeds, and change them from stage to stage. So groups
+//! are compared within a host and a stage, and pooled as the agent does it ([`canary::trial`]).
+//! Transfers count by their assigned group (*intention to treat*), not by how they started.
 
 use canary::interval::ConfidenceInterval;
 use canary::log_times::LogTimes;
@@ -16,23 +15,24 @@ use lru::LruCache;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
-/// Classes of sizes: [`SIZES`] and more.
+/// Number of size classes: [`SIZES`] and more.
 const CLASSES: usize = SIZES.len() + 1;
-/// Hosts whose stages are open. Of one that has been silent longest no more than what it has shown
-/// is kept.
+/// Maximum number of hosts with open stages. For the host that has been silent longest, only the
+/// pooled results are kept.
 const HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
-/// Longest time of a transfer that is believed, microseconds: an hour.
+/// Longest plausible time of a transfer, microseconds: an hour.
 const MAX_TRANSFER_US: u64 = 3_600_000_000;
-/// One sequence for each class and one for all together miss the truth at most once in 20 sites.
+/// Error probability: one sequence for each class and one for all together miss the truth at most
+/// once in 20 sites.
 const ALL_TOGETHER: f64 = 0.05;
-/// Effects of about this size, logarithm, are found soonest.
+/// Logarithm of the effect size that is found soonest.
 const SCALE: f64 = 0.1;
 
 /// Times of transfers by size class, host and stage.
 #[derive(Debug)]
 pub struct SiteGains {
-    /// By the epoch of a reporter: it is drawn anew when an agent starts, and its stages begin
-    /// anew.
+    /// Results by the epoch of a reporter: an agent draws an epoch at its start, and its stages
+    /// start again.
     hosts: LruCache<u64, HostGains>,
     classes: [ClassGains; CLASSES],
 }
@@ -40,31 +40,31 @@ pub struct SiteGains {
 /// Comparisons of one host by size class.
 type HostGains = [Trial; CLASSES];
 
-/// Of one size class, what does not depend on the hosts whose stages are open.
+/// The results of one size class that do not depend on open stages.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassGains {
-    /// Stages of hosts that have been silent for long.
+    /// Results of hosts that have been silent for long.
     past: PooledRatio,
     chosen: u64,
     control: LogTimes,
     cold: u64,
 }
 
-/// What one size class gains.
+/// The gain of one size class.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct GainOfClass {
-    /// Bytes of its transfers at most; none: more than the class before.
+    /// Maximum size of its transfers, bytes; none: larger than the class before.
     pub up_to_bytes: Option<u64>,
-    /// Transfers chosen for a warm start.
+    /// Transfers assigned to a warm start.
     pub chosen: u64,
     /// Transfers of the control group.
     pub control: u64,
-    /// Transfers that began cold because nothing was known.
+    /// Transfers with a cold start because nothing was known.
     pub cold: u64,
     /// Geometric mean of the times of the control group, seconds.
     pub control_s: Option<f64>,
-    /// Time of the chosen transfers by that of the control group, within hosts and stages, with its
-    /// interval; none with too few of either in each of these.
+    /// Ratio of the time of the assigned transfers to that of the control group, within hosts and
+    /// stages, with its interval. None if there are too few of either in each stage.
     pub time_ratio: Option<ConfidenceInterval>,
 }
 
@@ -113,7 +113,7 @@ impl SiteGains {
         self.hosts.get_or_insert_mut(epoch, HostGains::default)
     }
 
-    /// By size class, the smallest first.
+    /// Returns the gains by size class, the smallest first.
     pub fn classes(&self) -> Vec<GainOfClass> {
         let sequence = ConfidenceSequence { alpha: ALL_TOGETHER / CLASSES as f64, scale: SCALE };
         let classes = self.classes.iter().enumerate();
@@ -128,7 +128,7 @@ impl SiteGains {
         classes.map(gain).collect()
     }
 
-    /// Puts the hosts of a class together.
+    /// Pools the hosts of a class.
     fn pooled(&self, size: usize, class: &ClassGains) -> PooledRatio {
         let mut pooled = class.past;
         let trials = self.hosts.iter().filter_map(|(_, host)| host.get(size));
@@ -146,7 +146,7 @@ mod tests {
         Report { group: group.into(), stage, transfer_bytes, transfer_us, ..Report::default() }
     }
 
-    /// The class of 30,000 bytes: above 16,384 and up to 65,536.
+    /// Returns the class of 30,000 bytes: above 16,384 and up to 65,536.
     fn class(gains: &SiteGains) -> GainOfClass {
         gains.classes()[1]
     }
@@ -155,9 +155,9 @@ mod tests {
     fn chosen_transfers_that_take_half_as_long_show_half() {
         let mut gains = SiteGains::default();
         for n in 0..4000 {
-            // Times differ by ±10 %, so a ratio has a standard error above 0.
+            // Times differ by ±10 %, so the standard error of a ratio is above 0.
             let swing = if n % 2 == 0 { 9 } else { 11 };
-            // However they started: chance chose them.
+            // The actual start does not matter, only the random assignment.
             let start = if n % 3 == 0 { Start::Cold } else { Start::Warm };
             let chosen = transfer(Group::Chosen, 0, 10_000 * swing);
             gains.add(1, &Report { start: start.into(), ..chosen });
@@ -174,9 +174,9 @@ mod tests {
         assert!(gains.classes()[0].time_ratio.is_none());
     }
 
-    /// Warm starts do nothing. A host that takes 0.1 s has 9 of 10 transfers chosen; one that takes
-    /// 1 s has 1 of 10. All together, the chosen ones would take 10^-0.8 = 0.16 of the time. The
-    /// same of two stages of one host.
+    /// Warm starts have no effect. In a host that takes 0.1 s, 9 of 10 transfers are assigned; in
+    /// one that takes 1 s, 1 of 10. Pooled naively, the assigned ones would take 10^-0.8 = 0.16 of
+    /// the time. The same holds for two stages of one host.
     #[test]
     fn hosts_and_stages_with_other_shares_do_not_mix() {
         let places: [[(u64, u32); 2]; 2] = [[(1, 0), (2, 0)], [(1, 0), (1, 1)]];

@@ -1,4 +1,5 @@
-//! Whether a report counts, and why not. What it says of a path is believed only as far as a connection could have seen it.
+//! Decides whether a report counts. A report about a path is accepted only within the limits of a
+//! possible connection.
 
 use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
@@ -12,24 +13,24 @@ use units::{Duration, Rate};
 
 /// Largest window that TCP can offer, bytes (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 30;
-/// Faster than any interface, bits a second.
+/// Upper limit of a rate, bits per second: faster than any interface.
 const MAX_RATE: u64 = 10_000_000_000_000;
-/// Longer than any handshake waits (RFC 6298 §2.5), microseconds.
+/// Upper limit of a round trip, microseconds: longer than any handshake waits (RFC 6298 §2.5).
 const MAX_RTT_US: u64 = 60_000_000;
 
 /// A report that counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgedReport {
-    /// What the estimator is told.
+    /// The report for the estimator.
     pub report: SiteReport,
-    /// How long ago it was measured.
+    /// Its age.
     pub age: Duration,
 }
 
-/// The way in which the reports of `batch` were collected.
+/// Returns the way in which the reports of `batch` were collected.
 ///
 /// # Errors
-/// If the batch makes no sense as a whole: why.
+/// If the batch makes no sense as a whole: the reason.
 pub(crate) fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorName, &'static str> {
     if batch.epoch == 0 || batch.sequence == 0 {
         return Err("epoch and sequence begin at 1");
@@ -40,8 +41,8 @@ pub(crate) fn sense_of(batch: &ReportBatch, rules: &Rules) -> Result<CollectorNa
     collector(batch.collector).ok_or("no collector, or an unknown one")
 }
 
-/// True if the holder of a certificate may say that it has collected in this way: an observer
-/// has only what packets show.
+/// Returns true if a holder of this role may collect in this way: an observer has only what packets
+/// show.
 pub(super) const fn may_collect(role: HolderRole, collector: CollectorName) -> bool {
     match role {
         HolderRole::Agent | HolderRole::Operator => true,
@@ -54,7 +55,7 @@ pub(super) const fn may_collect(role: HolderRole, collector: CollectorName) -> b
 /// Judges `report` of `reporter`.
 ///
 /// # Errors
-/// Why it does not count.
+/// If it does not count: the reason.
 pub(crate) fn judge(
     report: &v1::Report,
     reporter: Reporter,
@@ -90,7 +91,7 @@ pub(crate) fn judge(
     Ok(JudgedReport { report, age })
 }
 
-/// The network of visitors that a message names.
+/// Returns the network of visitors that a message names.
 ///
 /// # Errors
 /// If the message names none, or one that its sender may not report.
@@ -105,12 +106,13 @@ pub(crate) fn reported_network(
     allowed.may_report(&network).then_some(network).ok_or(Refusal::NotAllowed)
 }
 
-/// True if `network` has no more bits than may be told of visitors.
+/// Returns true if `network` is no longer than the prefixes that may be reported about visitors.
 pub(crate) fn is_short(network: &IpNet, longest: LongestPrefix) -> bool {
     network.prefix_len() <= if network.addr().is_ipv4() { longest.v4 } else { longest.v6 }
 }
 
-/// Bits of the shortest prefix that is a network of visitors and not a part of the Internet.
+/// Returns the length of the shortest prefix that is a network of visitors and not a part of the
+/// Internet.
 const fn shortest(network: &IpNet) -> u8 {
     match network {
         IpNet::V4(_) => SHORTEST_V4,
@@ -118,7 +120,7 @@ const fn shortest(network: &IpNet) -> u8 {
     }
 }
 
-/// The way of collecting that a message names; `None` if it is unknown.
+/// Returns the way of collecting that a message names; `None` if it is unknown.
 pub(crate) fn collector(number: i32) -> Option<CollectorName> {
     match v1::Collector::try_from(number).ok()? {
         v1::Collector::Unspecified => None,

@@ -1,38 +1,40 @@
-//! A tenant's estimator behind its locks. Questions never wait for long: neither for a reader of the whole memory, nor for reports that wait
-//! for that reader.
+//! A tenant's estimator behind its locks. Questions never wait for long: neither for a reader of
+//! the whole memory, nor for reports that wait for that reader.
 
 use memory::site::{SiteConfig, SiteMemory};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
-/// While the whole memory is read, changes wait so long at a time.
+/// Time between two attempts of a change while the whole memory is read.
 const READING: Duration = Duration::from_millis(1);
 
-/// An estimator that is asked, changed, and now and then read whole.
+/// An estimator that answers, takes changes, and is now and then read as a whole.
 pub(super) struct TenantMemory {
     memory: RwLock<SiteMemory>,
-    /// Shared by each change, and held alone while the whole memory is read. A change that cannot have its share does not queue for
-    /// `memory`: questions that come later would wait behind it.
+    /// Held shared by each change, and exclusively while the whole memory is read. A change that
+    /// cannot get its share does not queue for `memory`: later questions would wait behind it.
     changes: RwLock<()>,
 }
 
 impl TenantMemory {
-    /// An estimator that knows nothing yet.
+    /// Creates an estimator with an empty memory.
     pub(super) fn new(config: SiteConfig) -> Self {
         Self { memory: RwLock::new(SiteMemory::new(config)), changes: RwLock::default() }
     }
 
-    /// The estimator, to be asked.
+    /// Returns the estimator, to answer questions.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, SiteMemory> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The estimator, to be changed at once; a reader of the whole holds that up, and all questions with it.
+    /// Returns the estimator, to change it at once; a reader of the whole delays that, and all
+    /// questions with it.
     pub(super) fn write(&self) -> RwLockWriteGuard<'_, SiteMemory> {
         self.memory.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the estimator as soon as nobody reads the whole of it. Nobody is answered while `change` runs.
+    /// Changes the estimator as soon as no reader has the whole of it. No question is answered
+    /// while `change` runs.
     pub(super) async fn change<T>(&self, mut change: impl FnOnce(&mut SiteMemory) -> T) -> T {
         loop {
             change = match self.try_change(change) {
@@ -43,7 +45,7 @@ impl TenantMemory {
         }
     }
 
-    /// Gives `change` back if somebody reads the whole.
+    /// Runs `change`, or returns it if a reader has the whole.
     fn try_change<T, F: FnOnce(&mut SiteMemory) -> T>(&self, change: F) -> Result<T, F> {
         let _share = match self.changes.try_read() {
             Ok(share) => share,
@@ -53,8 +55,8 @@ impl TenantMemory {
         Ok(change(&mut self.write()))
     }
 
-    /// Reads the whole of what is known. Waits for changes under way, each of which is short, and keeps later ones waiting. Questions
-    /// are answered.
+    /// Reads the whole memory. It waits for running changes, each of which is short, and delays
+    /// later ones. Questions are answered meanwhile.
     pub(super) fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
         let _alone = self.changes.write().unwrap_or_else(PoisonError::into_inner);
         read(&self.read())
@@ -84,7 +86,7 @@ mod tests {
         }
     }
 
-    /// A thread reads the whole until the sender goes.
+    /// A thread reads the whole memory until the sender is dropped.
     fn hold_whole(memory: &Arc<TenantMemory>) -> (mpsc::Sender<()>, thread::JoinHandle<()>) {
         let (hold, release) = mpsc::channel::<()>();
         let (begun, has_begun) = mpsc::channel();
@@ -92,7 +94,7 @@ mod tests {
         let reader = thread::spawn(move || {
             memory.read_whole(|_| {
                 begun.send(()).unwrap();
-                // Not for ever, also where a thread of the test waits for it.
+                // The wait has a limit, in case a thread of the test waits for it.
                 let _ = release.recv_timeout(Duration::from_secs(20));
             });
         });
@@ -114,7 +116,7 @@ mod tests {
                     .await
             })
         };
-        // Time for it to begin to wait.
+        // This gives the task time to start waiting.
         tokio::time::sleep(Duration::from_millis(50)).await;
         let (answer, answered) = mpsc::channel();
         let asked = Arc::clone(&memory);

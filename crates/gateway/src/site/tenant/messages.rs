@@ -1,13 +1,14 @@
-//! Estimates as messages, and what hosts say of themselves cut to what is kept.
+//! Estimates as messages, and hosts' status reports, cut to a maximum length.
 
 use gateway_proto::v1::{self, HostStatus};
 use ipnet::IpNet;
 use memory::site::{EstimateSource, SiteEstimate};
 
-/// Longest version that a host may have, bytes.
+/// Longest version of a host that is kept, in characters.
 const LONGEST_VERSION: usize = 64;
 
-/// `estimate` as a message, with the network whose samples answer: the site's own distribution is of none.
+/// Returns `estimate` as a message, with the network whose samples answer: the site's own
+/// distribution has none.
 pub(crate) fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
     v1::Estimate {
         network: answering(estimate).map(v1::Network::of),
@@ -22,17 +23,18 @@ pub(crate) fn estimate(estimate: &SiteEstimate) -> v1::Estimate {
     }
 }
 
-/// The network whose samples answer; `None`: it is the site's own distribution.
+/// Returns the network whose samples answer; `None` for the site's own distribution.
 pub(crate) fn answering(estimate: &SiteEstimate) -> Option<IpNet> {
     (estimate.source != EstimateSource::Prior).then_some(estimate.network)
 }
 
-/// The same under the name of the network that it is of, whoever's samples it is made of.
+/// Returns the estimate as a message under the name of the network in question, even if other
+/// networks' samples answer.
 pub(crate) fn estimate_of(network: IpNet, of: &SiteEstimate) -> v1::Estimate {
     v1::Estimate { network: Some(v1::Network::of(network)), ..estimate(of) }
 }
 
-/// The same of its source.
+/// Returns the estimate's source as a message.
 pub(crate) fn source(source: EstimateSource) -> v1::Source {
     match source {
         EstimateSource::Network => v1::Source::Network,
@@ -42,7 +44,7 @@ pub(crate) fn source(source: EstimateSource) -> v1::Source {
     }
 }
 
-/// What is kept of what a host says of itself.
+/// Returns the part of a host's status that is kept.
 pub(crate) fn bounded(status: &HostStatus) -> HostStatus {
     let printable = |c: &char| !c.is_control();
     let version = status.version.chars().filter(printable).take(LONGEST_VERSION).collect();

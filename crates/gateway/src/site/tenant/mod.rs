@@ -1,5 +1,5 @@
-//! What one tenant knows, and who has told it: the estimator, its reporters, the busiest networks, and the changes that
-//! subscribers are told of. No other tenant sees any of it.
+//! The memory of one tenant: the estimator, its reporters, the busiest networks, and the changes
+//! for subscribers. No other tenant sees any of it.
 
 pub mod arrivals;
 pub(crate) mod busiest;
@@ -34,14 +34,16 @@ use subscriptions::{UpdateReceiver, Updates};
 use units::Instant;
 use unshared::UnsharedChanges;
 
-/// Reports that are taken at a time: questions are answered in between.
+/// Number of reports taken at a time: questions are answered in between.
 const AT_A_TIME: usize = 128;
-/// Of the networks that have changed, so many are told at a time, ten times a second, those that have waited longest; the others the next time. An estimate
-/// takes some tens of microseconds, and with sixteen hosts a tenth of a millisecond: telling takes no more than half of a processor.
+/// Maximum number of changed networks in one notification, ten times a second; those that have
+/// waited longest are first. An estimate takes some tens of microseconds, and with sixteen hosts a
+/// tenth of a millisecond. So notifications take no more than half of a processor.
 const MOST_TOLD: usize = 512;
-/// Where nobody listens, of so many at a time the histories are continued.
+/// Number of networks at a time whose histories continue, if there is no subscriber.
 const MOST_NOTED: usize = 128;
-/// Whoever subscribes is told what was forgotten within so long: it may have lost another gateway meanwhile.
+/// Time for which a new subscriber is also notified of forgotten networks: it may have lost another
+/// gateway meanwhile.
 const LATELY: units::Duration = units::Duration::from_secs(600);
 
 /// A tenant.
@@ -49,7 +51,7 @@ pub struct Tenant {
     /// Its name.
     pub name: String,
     memory: TenantMemory,
-    /// What it has answered, for as long as that holds.
+    /// Its recent answers, while they are valid.
     answers: Mutex<KeptAnswers>,
     known: Mutex<Known>,
     updates: Updates,
@@ -57,18 +59,18 @@ pub struct Tenant {
     pub arrivals: Arrivals,
 }
 
-/// What is known beside the estimator.
+/// The memory beside the estimator.
 #[derive(Debug)]
 pub struct Known {
-    /// Who reports.
+    /// Its reporters.
     pub reporters: Reporters,
     /// Networks for people to see.
     pub busy: BusyNetworks,
-    /// What warm starts gain.
+    /// The gain of warm starts.
     pub gains: SiteGains,
-    /// Networks of which reports have counted since subscribers were last told.
+    /// Networks with new reports since subscribers were last notified.
     changed: ChangedNetworks,
-    /// The same since the shared store was, if there is one.
+    /// Changes since the shared store was last updated, if there is one.
     unshared: Option<UnsharedChanges>,
 }
 
@@ -78,18 +80,18 @@ impl std::fmt::Debug for Tenant {
     }
 }
 
-/// Who speaks, and by which rules it is judged.
+/// A sender, and the rules by which it is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Speaker<'a> {
-    /// By its certificate.
+    /// The identity in its certificate.
     pub identity: &'a Identity,
-    /// What it may.
+    /// Its permissions.
     pub allowed: &'a Allowed,
     /// The rules in force.
     pub rules: &'a Rules,
 }
 
-/// Where reports come from.
+/// The origin of reports.
 #[derive(Clone, Copy, Debug)]
 struct ReportSource<'a> {
     speaker: Speaker<'a>,
@@ -99,7 +101,7 @@ struct ReportSource<'a> {
 }
 
 impl Tenant {
-    /// A tenant that knows nothing yet.
+    /// Creates a tenant with an empty memory.
     pub fn new(name: &str, config: SiteConfig) -> Self {
         let known = Known {
             reporters: Reporters::default(),
@@ -118,34 +120,35 @@ impl Tenant {
         }
     }
 
-    /// The estimator, to be asked.
+    /// Returns the estimator, to answer questions.
     pub fn memory(&self) -> RwLockReadGuard<'_, SiteMemory> {
         self.memory.read()
     }
 
-    /// The estimator, to be told before anybody asks. Later, [`change`](Self::change) is for that: this waits for a snapshot, and
-    /// questions wait behind it.
+    /// Returns the estimator, to fill it before the first question. Later, [`change`](Self::change)
+    /// is for that: this one waits for a snapshot, and questions wait behind it.
     pub fn memory_mut(&self) -> RwLockWriteGuard<'_, SiteMemory> {
         self.memory.write()
     }
 
-    /// Changes the estimator as soon as no snapshot reads it; nobody is answered while `change` runs.
+    /// Changes the estimator as soon as no snapshot reads it; no question is answered while
+    /// `change` runs.
     pub async fn change<T>(&self, change: impl FnOnce(&mut SiteMemory) -> T) -> T {
         self.memory.change(change).await
     }
 
-    /// Reads the whole of what is known. Changes wait meanwhile, and questions are answered.
+    /// Reads the whole memory. Changes wait meanwhile, and questions are answered.
     pub fn read_whole<T>(&self, read: impl FnOnce(&SiteMemory) -> T) -> T {
         self.memory.read_whole(read)
     }
 
-    /// What is known beside the estimator.
+    /// Returns the memory beside the estimator.
     pub fn known(&self) -> MutexGuard<'_, Known> {
-        // Whoever panicked left counts that are a little off, and nothing worse.
+        // After a panic the counters may be a little off, and nothing worse.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Updates from now on, after what was forgotten lately.
+    /// Returns the updates from now on, after recently forgotten networks.
     pub(crate) fn updates(&self, now: Instant) -> UpdateReceiver {
         let lately = ticks(now).saturating_sub(ticks(Instant::ZERO + LATELY));
         let memory = self.memory();
@@ -156,7 +159,7 @@ impl Tenant {
     /// Takes a batch in, once. `Err` if it makes no sense as a whole.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it makes no sense: the reason.
     pub async fn take(
         &self,
         now: Instant,
@@ -203,7 +206,7 @@ impl Tenant {
         Ok(ack)
     }
 
-    /// How many of `reports` count.
+    /// Takes `reports` in; returns how many of them count.
     async fn take_reports(
         &self,
         now: Instant,
@@ -261,7 +264,7 @@ impl Tenant {
     /// Answers a question.
     ///
     /// # Errors
-    /// Why there is no estimate.
+    /// If there is no estimate: the reason.
     pub fn answer(
         &self,
         now: Instant,
@@ -277,14 +280,15 @@ impl Tenant {
         let size = (query.size > 0).then_some(query.size);
         let mut estimate = self.estimate(now, network.addr()).ok_or(NoEstimate::Unknown)?;
         estimate.window = size.map_or(estimate.window, |size| estimate.window.min(size));
-        // What is answered of is no nearer to a host than what may be asked for.
+        // The network of the answer is no longer than the prefixes in questions may be.
         match is_short(&estimate.network, speaker.rules.longest) {
             true => Ok(messages::estimate(&estimate)),
             false => Ok(messages::estimate_of(network, &estimate)),
         }
     }
 
-    /// The same answer for all that ask within seconds, unless its network was reported meanwhile.
+    /// Returns the same answer for all askers within seconds, unless its network was reported
+    /// meanwhile.
     fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let memory = self.memory();
         if let Some(kept) = self.answers().get(&memory, now, address) {
@@ -299,7 +303,7 @@ impl Tenant {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Estimates of the busiest networks, at most `most`.
+    /// Returns the estimates of the busiest networks, at most `most`.
     pub fn busiest(&self, now: Instant, most: usize) -> Vec<v1::Estimate> {
         let busiest = self.known().busy.busiest(most);
         let mut estimates = Vec::with_capacity(busiest.len());
@@ -314,18 +318,19 @@ impl Tenant {
         estimates
     }
 
-    /// Forgets at `now` what is known of `network` and all within, and has subscribers and other gateways do so; how many networks were known.
+    /// Forgets at `now` the memory of `network` and all networks within, and makes subscribers and
+    /// other gateways do so. Returns the number of known networks.
     pub async fn forget(&self, now: Instant, network: IpNet) -> u64 {
         let forget = SiteForget::new(now, network);
         let forgotten = self.forget_here(forget).await;
-        // After it is gone: what is written from here on has nothing of it.
+        // It is gone now, so all later writes are without it.
         if let Some(unshared) = &mut self.known().unshared {
             unshared.forget(forget);
         }
         forgotten
     }
 
-    /// The same without telling other gateways.
+    /// Forgets a network without notifying other gateways.
     pub async fn forget_here(&self, forget: SiteForget) -> u64 {
         let forgotten = self.change(|memory| memory.forget(forget)).await;
         {
@@ -337,13 +342,14 @@ impl Tenant {
         forgotten as u64
     }
 
-    /// Notes the estimates of networks that have changed for their histories, and tells subscribers, if there are any.
+    /// Adds the estimates of changed networks to their histories, and notifies subscribers, if
+    /// there are any.
     pub fn tell_changes(&self, now: Instant) {
         let has_subscribers = self.updates.has_subscribers();
         let changed: Vec<IpNet> = {
             let mut known = self.known();
             let some = known.changed.take(if has_subscribers { MOST_TOLD } else { MOST_CHANGED });
-            // Without subscribers only histories want an estimate, and seldom.
+            // Without subscribers only histories need an estimate, and rarely.
             let is_wanted =
                 |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
             let most = if has_subscribers { MOST_TOLD } else { MOST_NOTED };
@@ -355,7 +361,8 @@ impl Tenant {
                 let memory = self.memory();
                 let of = |network: &IpNet| {
                     let estimate = memory.estimate(now, network.addr(), None)?;
-                    // Whoever is told asks about it, too, when the next visitor comes.
+                    // A notified subscriber also asks about the network when the next visitor
+                    // comes.
                     self.answers().put(&memory, now, network.addr(), estimate);
                     Some((*network, estimate))
                 };
@@ -377,7 +384,7 @@ impl Tenant {
 }
 
 impl Known {
-    /// A report counts.
+    /// Notes a report that counts.
     fn note(&mut self, judged: &JudgedReport) {
         let network = judged.report.network;
         self.busy.note_report(network);

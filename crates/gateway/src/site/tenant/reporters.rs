@@ -1,5 +1,5 @@
-//! Who reports to a tenant: which batches of each have been dealt with, how much it may still send, what it says of itself. Bounded: whoever
-//! has been silent longest is forgotten first.
+//! The reporters of a tenant: their finished batches, their quota of reports, and their status. The
+//! table is bounded: the reporter that has been silent longest is forgotten first.
 
 use crate::pki::HolderRole;
 use gateway_proto::v1::HostStatus;
@@ -8,40 +8,42 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
-/// Reporters of a tenant that are remembered.
+/// Maximum number of reporters of a tenant that are remembered.
 const MOST: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
-/// Epochs of a reporter that are remembered: it has one at a time, and a new one after each start.
+/// Maximum number of epochs of a reporter that are remembered: it has one at a time, and a new one
+/// after each start.
 const EPOCHS: usize = 8;
-/// For how long a reporter may save up what it may send, seconds.
+/// Time over which unused quota accumulates, seconds.
 const BURST_S: u64 = 10;
-/// Parts of a report: a reporter that may send one a second gains one part each nanosecond.
+/// Fractions of a report: a reporter that may send one per second gains one fraction each
+/// nanosecond.
 const REPORT: u128 = 1_000_000_000;
-/// Who has reported or asked within this time is alive.
+/// Time without a message after which a reporter is no longer alive.
 const ALIVE: Duration = Duration::from_secs(60);
 
 /// All reporters of a tenant.
 #[derive(Debug)]
 pub struct Reporters(LruCache<String, ReporterRecord>);
 
-/// What is known of one.
+/// The record of one reporter.
 #[derive(Clone, Debug)]
 pub struct ReporterRecord {
-    /// Highest sequence of each epoch that has been dealt with, the latest epoch last.
+    /// Highest finished sequence of each epoch, the latest epoch last.
     epochs: VecDeque<EpochSeen>,
-    /// Reports that it may send at `filled`.
+    /// Number of reports that it may send at `filled`.
     tokens: u64,
-    /// Parts ([`REPORT`]) of the next one: they count the next time.
+    /// Fractions ([`REPORT`]) of the next report, which carry over.
     part: u64,
     filled: Instant,
     /// Role in its certificate.
     pub role: HolderRole,
-    /// When it was last heard.
+    /// Time of its last message.
     pub heard: Instant,
-    /// Reports of it that count.
+    /// Its accepted reports.
     pub taken: u64,
-    /// Reports of it that do not.
+    /// Its refused reports.
     pub refused: u64,
-    /// What it last said of itself.
+    /// Its last status report.
     pub status: Option<HostStatus>,
 }
 
@@ -58,9 +60,9 @@ impl Default for Reporters {
 }
 
 impl Reporters {
-    /// The reporter `name`, heard at `now`.
+    /// Returns the reporter `name`, with a message at `now`.
     pub fn hear(&mut self, name: &str, now: Instant) -> &mut ReporterRecord {
-        // Looked up by reference first: a name is copied once.
+        // The lookup is by reference first, so that a name is copied once.
         if !self.0.contains(name) {
             self.0.put(name.to_owned(), ReporterRecord::new(now));
         }
@@ -69,7 +71,7 @@ impl Reporters {
         record
     }
 
-    /// All of them by name, the one last heard first.
+    /// Returns all reporters by name, the most recently active one first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ReporterRecord)> {
         self.0.iter().map(|(name, record)| (name.as_str(), record))
     }
@@ -90,7 +92,8 @@ impl ReporterRecord {
         }
     }
 
-    /// True the first time that this batch is claimed. Batches of an epoch come in order, so all up to the highest are dealt with.
+    /// Returns true the first time that this batch is claimed. Batches of an epoch arrive in order,
+    /// so all up to the highest are finished.
     pub fn claim(&mut self, epoch: u64, sequence: u64) -> bool {
         if let Some(seen) = self.epochs.iter_mut().find(|seen| seen.epoch == epoch) {
             let is_new = sequence > seen.sequence;
@@ -104,7 +107,7 @@ impl ReporterRecord {
         true
     }
 
-    /// How many of `wanted` reports it may send at `now`, at `per_second`.
+    /// Returns how many of `wanted` reports it may send at `now`, at `per_second`.
     pub fn admit(&mut self, now: Instant, per_second: u32, wanted: u64) -> u64 {
         let passed = now.saturating_since(self.filled);
         self.filled = self.filled.max(now);
@@ -117,7 +120,7 @@ impl ReporterRecord {
         admitted
     }
 
-    /// True if it was heard lately.
+    /// Returns true if it has sent a message lately.
     pub fn is_alive(&self, now: Instant) -> bool {
         now.saturating_since(self.heard) <= ALIVE
     }
@@ -133,16 +136,16 @@ mod tests {
         let mut record = ReporterRecord::new(Instant::ZERO);
         assert!(record.claim(7, 1) && record.claim(7, 2));
         assert!(!record.claim(7, 1) && !record.claim(7, 2));
-        // A gap: what was between has gone to another gateway.
+        // A gap: another gateway has the batches between.
         assert!(record.claim(7, 9) && !record.claim(7, 8));
-        // A new start of the reporter.
+        // The reporter has restarted.
         assert!(record.claim(8, 1) && !record.claim(7, 9));
     }
 
     #[test]
     fn a_reporter_saves_up_ten_seconds() {
         let mut record = ReporterRecord::new(Instant::ZERO);
-        // 10 s of 100 a second, all at once; then nothing more.
+        // 10 s at 100 per second, all at once; then nothing more.
         assert_eq!(record.admit(Instant::ZERO, 100, 5000), 1000);
         assert_eq!(record.admit(Instant::ZERO, 100, 5000), 0);
         // 50 ms later 5 more.
@@ -150,7 +153,8 @@ mod tests {
         assert_eq!(record.admit(later, 100, 5000), 5);
     }
 
-    /// 150 reports each 1.5 ms are 100,000 a second: no more than are allowed, though no report falls due at a whole millisecond.
+    /// 150 reports each 1.5 ms are 100,000 per second. They are within the limit, though no report
+    /// becomes due at a whole millisecond.
     #[test]
     fn parts_of_a_millisecond_count_the_next_time() {
         let mut record = ReporterRecord::new(Instant::ZERO);
@@ -159,7 +163,7 @@ mod tests {
             let now = Instant::ZERO + Duration::from_micros(1500 * n);
             assert_eq!(record.admit(now, 100_000, 150), 150, "batch {n}");
         }
-        // At 3 a second, asked each 100 ms: 30 in ten seconds, and none more.
+        // At 3 per second, asked each 100 ms: 30 in ten seconds, and none more.
         let mut slow = ReporterRecord::new(Instant::ZERO);
         assert_eq!(slow.admit(Instant::ZERO, 3, u64::MAX), 30);
         let at = |n: u64| Instant::ZERO + Duration::from_millis(100 * n);
@@ -167,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever order batches come in, none counts twice.
+        /// In any order of batches, none counts twice.
         #[test]
         fn no_batch_counts_twice(batches in prop::collection::vec((0_u64..4, 1_u64..20), 0..200)) {
             let mut record = ReporterRecord::new(Instant::ZERO);

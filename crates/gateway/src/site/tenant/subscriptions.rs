@@ -1,5 +1,5 @@
-//! What subscribers of a tenant are told: changes of estimates, of which one that is slow loses some, and what is to be forgotten, of which
-//! nobody loses any.
+//! Updates for a tenant's subscribers: changes of estimates, of which a slow subscriber loses some,
+//! and networks to forget, of which it loses none.
 
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{Estimate, Network, Update};
@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-/// Updates that wait for a subscriber at most.
+/// Maximum number of updates that wait for a subscriber.
 const UPDATES: usize = 4096;
-/// Networks to forget that are kept for subscribers who have lost updates.
+/// Number of networks to forget that are kept for subscribers who have lost updates.
 const FORGETS: usize = 1024;
 
-/// Tells subscribers.
+/// The sender of updates.
 #[derive(Clone, Debug)]
 pub(crate) struct Updates {
     sender: Sender<Update>,
     forgets: Arc<Mutex<ForgetLog>>,
 }
 
-/// The last networks that subscribers were told to forget.
+/// The last networks that subscribers were ordered to forget.
 #[derive(Debug, Default)]
 struct ForgetLog {
     last: VecDeque<IpNet>,
-    /// How many there were in all.
+    /// Number of them since the start.
     count: u64,
 }
 
@@ -38,7 +38,8 @@ impl ForgetLog {
         self.count += 1;
     }
 
-    /// All but the first `told`. Whoever has missed more than are kept forgets everything.
+    /// Returns all but the first `told`. A subscriber that has missed more than are kept forgets
+    /// everything.
     fn since(&self, told: u64) -> Vec<IpNet> {
         let missed = usize::try_from(self.count.saturating_sub(told)).unwrap_or(usize::MAX);
         match self.last.len().checked_sub(missed) {
@@ -48,14 +49,14 @@ impl ForgetLog {
     }
 }
 
-/// What a subscriber is told.
+/// The receiver of a subscriber's updates.
 #[derive(Debug)]
 pub(crate) struct UpdateReceiver {
     updates: Updates,
     receiver: Receiver<Update>,
-    /// Networks to forget that it has been told of, by their number.
+    /// Number of networks to forget of which it has been notified.
     told: u64,
-    /// To be told before anything else.
+    /// Networks to forget that precede any other update.
     missed: VecDeque<IpNet>,
 }
 
@@ -66,7 +67,7 @@ impl Default for Updates {
 }
 
 impl Updates {
-    /// Updates from now on, after networks that have been `forgotten` lately.
+    /// Returns the updates from now on, after networks that have been `forgotten` lately.
     pub(crate) fn subscribe(&self, forgotten: Vec<IpNet>) -> UpdateReceiver {
         let log = self.log();
         UpdateReceiver {
@@ -77,25 +78,26 @@ impl Updates {
         }
     }
 
-    /// Whether anybody is told.
+    /// Returns true if there is a subscriber.
     pub(crate) fn has_subscribers(&self) -> bool {
         self.sender.receiver_count() > 0
     }
 
-    /// Has all subscribers forget a network. Nobody waits for one that is slow.
+    /// Makes all subscribers forget a network. A slow subscriber delays no other.
     pub(crate) fn forget(&self, network: IpNet) {
         let mut log = self.log();
         log.push(network);
         self.send(What::Forget(Network::of(network)));
     }
 
-    /// How many networks were to be forgotten until now.
+    /// Returns the number of networks to forget so far.
     pub(crate) fn forgets(&self) -> u64 {
         self.log().count
     }
 
-    /// Tells all subscribers of an estimate that was made after the first `forgets` networks were forgotten, unless its network has been
-    /// since: it may have been made before.
+    /// Sends all subscribers an estimate that was made after the first `forgets` networks were
+    /// forgotten. If its network was forgotten since, the estimate may be older than that, and is
+    /// not sent.
     pub(crate) fn tell(&self, network: IpNet, estimate: Estimate, forgets: u64) {
         let log = self.log();
         if log.since(forgets).iter().all(|forgotten| !forgotten.contains(&network)) {
@@ -104,7 +106,7 @@ impl Updates {
     }
 
     fn send(&self, what: What) {
-        // It fails where nobody listens.
+        // Sending fails if there is no subscriber.
         let _ = self.sender.send(Update { what: Some(what) });
     }
 
@@ -114,10 +116,11 @@ impl Updates {
 }
 
 impl UpdateReceiver {
-    /// The next update. Whoever has lost some goes on with those that come from now on, and is told first what is to be forgotten.
+    /// Returns the next update. A subscriber that has lost some goes on with the newest ones, and
+    /// first gets the networks to forget.
     ///
     /// # Errors
-    /// How many were lost, or that there will be no more.
+    /// With the number of lost updates, or if no more will follow.
     pub(crate) async fn recv(&mut self) -> Result<Update, RecvError> {
         if let Some(missed) = self.next_missed() {
             return Ok(missed);
@@ -132,13 +135,13 @@ impl UpdateReceiver {
         }
     }
 
-    /// A network to forget that it has not been told of in its turn.
+    /// Returns a network to forget whose own update was lost.
     pub(crate) fn next_missed(&mut self) -> Option<Update> {
         let network = self.missed.pop_front()?;
         Some(Update { what: Some(What::Forget(Network::of(network))) })
     }
 
-    /// Leaves out all that waits but what is to be forgotten; how many updates that were.
+    /// Skips all waiting updates but networks to forget; returns the number of skipped updates.
     fn catch_up(&mut self) -> u64 {
         let log = self.updates.log();
         let left_out = self.receiver.len() as u64;
@@ -171,7 +174,8 @@ mod tests {
         Update { what: Some(What::Forget(Network::of(network(n)))) }
     }
 
-    /// Of 5002 updates 4096 are kept: the forgotten network is among the first, which are lost.
+    /// The queue keeps 4096 of 5002 updates: the forgotten network is among the first, which are
+    /// lost.
     #[tokio::test]
     async fn a_subscriber_that_was_too_slow_is_told_all_that_is_to_be_forgotten() {
         let updates = Updates::default();
@@ -182,7 +186,7 @@ mod tests {
         tell(&updates, 5000);
         updates.forget(network(3));
         assert_eq!(receiver.recv().await, Err(RecvError::Lagged(5002)));
-        // Each once, and what comes later in its turn.
+        // Each is sent once, and later ones in their turn.
         updates.forget(network(4));
         for n in 2..5 {
             assert_eq!(receiver.recv().await, Ok(forget(n)));

@@ -1,4 +1,4 @@
-//! What other gateways do not know yet.
+//! Changes that other gateways do not know yet.
 
 use super::Tenant;
 use super::changed_networks::MOST_CHANGED;
@@ -7,25 +7,25 @@ use memory::site::{ForgottenNetworks, SiteForget, SiteRecord};
 use rustc_hash::FxHashSet;
 use units::Instant;
 
-/// What others do not know yet.
+/// Changes for other gateways.
 #[derive(Debug, Default)]
 pub struct Unshared {
-    /// Networks of which reports have counted.
+    /// Networks with new reports.
     pub networks: Vec<IpNet>,
-    /// Their records, with those of what covers them.
+    /// Their records, and those of prefixes that cover them.
     pub records: Vec<SiteRecord>,
-    /// Networks that somebody had forgotten.
+    /// Networks that an operator made the site forget.
     pub forgotten: ForgottenNetworks,
 }
 
 impl Unshared {
-    /// True if there is nothing to tell.
+    /// Returns true if there is no change.
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty() && self.forgotten.is_empty()
     }
 }
 
-/// What the shared store has not been told yet.
+/// Changes that the shared store does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct UnsharedChanges {
     networks: FxHashSet<IpNet>,
@@ -33,19 +33,19 @@ pub(crate) struct UnsharedChanges {
 }
 
 impl UnsharedChanges {
-    /// A report of `network` has counted. If there are too many, the next report of it tells others.
+    /// Notes a report of `network`. If there are too many, its next report notifies others.
     pub(crate) fn add(&mut self, network: IpNet) {
         if self.networks.len() < MOST_CHANGED {
             self.networks.insert(network);
         }
     }
 
-    /// Somebody has had a network forgotten.
+    /// Notes that a network was forgotten.
     pub(crate) fn forget(&mut self, forget: SiteForget) {
         self.forgotten.add(forget);
     }
 
-    /// All that is forgotten, and at most `most` networks, without their records.
+    /// Removes all forgotten networks, and at most `most` changed ones, without their records.
     pub(crate) fn take(&mut self, most: usize) -> Unshared {
         let networks: Vec<IpNet> = self.networks.iter().take(most).copied().collect();
         for network in &networks {
@@ -55,7 +55,7 @@ impl UnsharedChanges {
         Unshared { networks, records: Vec::new(), forgotten }
     }
 
-    /// It could not be told: the next time, then.
+    /// Keeps `shared` for the next time, after a failed write.
     pub(crate) fn give_back(&mut self, shared: Unshared) {
         shared.networks.into_iter().for_each(|network| self.add(network));
         shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
@@ -63,8 +63,8 @@ impl UnsharedChanges {
 }
 
 impl Tenant {
-    /// Notes changes for a shared store from now on. Networks that were forgotten before come
-    /// first: the store may lack them.
+    /// Collects changes for a shared store from now on. Forgotten networks go first: the store may
+    /// lack them.
     pub fn begin_sharing(&self) {
         let forgotten: Vec<_> = self.memory().forgotten().iter().collect();
         let mut known = self.known();
@@ -72,7 +72,7 @@ impl Tenant {
         forgotten.into_iter().for_each(|forget| unshared.forget(forget));
     }
 
-    /// Returns what the shared store lacks, of at most `most` networks.
+    /// Returns the changes that the shared store lacks, of at most `most` networks.
     pub fn take_unshared(&self, most: usize) -> Unshared {
         let taken = self.known().unshared.as_mut().map(|unshared| unshared.take(most));
         let mut shared = taken.unwrap_or_default();
@@ -90,7 +90,7 @@ impl Tenant {
         }
     }
 
-    /// Another gateway has dealt with batches up to `sequence`.
+    /// Notes that another gateway has processed batches up to `sequence`.
     pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
         self.known().reporters.hear(reporter, now).claim(epoch, sequence);
     }

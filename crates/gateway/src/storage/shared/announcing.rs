@@ -1,5 +1,5 @@
-//! Tells other gateways that this one is alive, and hears which ones are: the sorted set `headstart:2:gateways` has each gateway under the time of
-//! its last word, seconds since 1970.
+//! Announces this gateway to others, and lists the live ones. The sorted set `headstart:2:gateways`
+//! has each gateway with the time of its last announcement, seconds since 1970.
 
 use super::SharedStore;
 use crate::os::clock::SiteClock;
@@ -9,15 +9,15 @@ use redis::RedisResult;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A gateway says so often that it is alive.
+/// Time between two announcements.
 pub(super) const ANNOUNCE_EVERY: Duration = Duration::from_secs(5);
-/// A gateway that ends waits no longer for the store.
+/// Longest time that a gateway waits for the store when it ends.
 const WITHDRAW: Duration = Duration::from_secs(1);
-/// Of the site and not of a tenant.
+/// This key is the site's, not a tenant's.
 const GATEWAYS: &str = "headstart:2:gateways";
 
 impl SharedStore {
-    /// Says that this gateway is alive, and reads who else is.
+    /// Announces that this gateway is alive, and reads which others are.
     pub(super) async fn announce(&self, site: &GatewaySite) -> RedisResult<()> {
         let now = SiteClock::wall_seconds();
         let mut pipeline = redis::pipe();
@@ -37,12 +37,14 @@ impl SharedStore {
         self.strike_out(&earlier).await
     }
 
-    /// Says that this gateway ends. If it has its number also after a restart, it stays in the list: it is to come back.
+    /// Announces that this gateway ends. If it keeps its number over a restart, it stays in the
+    /// list, since it will be back.
     pub(crate) async fn withdraw(&self, site: &GatewaySite) {
         if site.gateways.keeps_number() || self.is_failing.load(Ordering::Relaxed) {
             return;
         }
-        // If that fails, the next run on this host does it, or the list drops this gateway after an hour.
+        // If that fails, the next run on this host does it, or the list drops this gateway after an
+        // hour.
         let own = std::slice::from_ref(site.gateways.own());
         let _ = tokio::time::timeout(WITHDRAW, self.strike_out(own)).await;
     }

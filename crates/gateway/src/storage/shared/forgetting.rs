@@ -1,7 +1,8 @@
-//! What is forgotten, told by and to other gateways.
+//! The exchange of forgotten networks with other gateways.
 //!
-//! `forgotten` is a sorted set of networks, scored by the time until which their samples are forgotten. A gateway that starts, or that has
-//! missed changes, reads it before any record. Whatever a gateway writes before it has heard of it, the others leave out what is older.
+//! `forgotten` is a sorted set of networks, scored by the time until which their samples are
+//! forgotten. A gateway that starts, or that has missed changes, reads it before any record. A
+//! gateway that has not read it yet may still write older samples; the others leave these out.
 
 use super::{SharedStore, key};
 use crate::os::clock::{CLOCKS_DIFFER, ticks};
@@ -12,11 +13,11 @@ use memory::site::{ForgottenNetworks, SiteForget};
 use redis::streams::StreamId;
 use redis::{AsyncCommands, Pipeline, RedisResult};
 
-/// What nobody adds to goes after so long: a little later than what it keeps away.
+/// Lifetime of the set after its last change, seconds: a little longer than samples can last.
 const LASTS_S: i64 = 18 * 3600;
 
 impl SharedStore {
-    /// Tells others what is forgotten.
+    /// Writes the forgotten networks for others.
     pub(super) fn tell_forgets(
         &self,
         pipeline: &mut Pipeline,
@@ -27,7 +28,7 @@ impl SharedStore {
         let forgotten_key = key(tenant, "forgotten");
         for forget in forgotten.iter() {
             let (network, at) = (forget.network.to_string(), forget.at.to_string());
-            // Whoever says the later time is right (Redis 6.2).
+            // The later time is right, whichever gateway writes it (Redis 6.2).
             let mut command = redis::cmd("ZADD");
             command.arg(&forgotten_key).arg("GT").arg(forget.at).arg(&network);
             pipeline.add_command(command).ignore();
@@ -38,7 +39,7 @@ impl SharedStore {
         pipeline.expire(&forgotten_key, LASTS_S).ignore();
     }
 
-    /// Forgets what any gateway has had forgotten; whether any of it was news.
+    /// Forgets the networks that any gateway has listed; returns true if any of that was new.
     pub(super) async fn read_forgets(
         &self,
         site: &GatewaySite,
@@ -59,8 +60,8 @@ impl SharedStore {
     }
 }
 
-/// Forgets what another gateway has just told to forget, if `entry` of the stream is such; whether that was news. The other's clock may be behind: then
-/// what was taken here by now is forgotten, too.
+/// If `entry` of the stream orders to forget a network, forgets it; returns true if that was new.
+/// The other gateway's clock may be behind, so everything taken in here by now is forgotten, too.
 pub(super) async fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
     let network = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
     let Some(network) = network else { return false };

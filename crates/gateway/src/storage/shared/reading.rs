@@ -1,4 +1,4 @@
-//! Takes in records and changes that other gateways have written to the store.
+//! Reads records and changes that other gateways have written to the store.
 
 use super::forgetting::take_forget;
 use super::{NOTHING, Place, SharedStore, key, take_records};
@@ -7,13 +7,13 @@ use crate::site::tenant::Tenant;
 use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, RedisResult};
 
-/// Entries that are read at a time.
+/// Number of entries per read.
 const AT_ONCE: usize = 256;
-/// Records that are read at a time, about.
+/// Approximate number of records per read.
 const SCANNED: usize = 1000;
 
 impl SharedStore {
-    /// Takes in all that other gateways, and this one before a restart, have written.
+    /// Reads everything that other gateways, and this one before a restart, have written.
     pub(super) async fn read_all(&self, site: &GatewaySite, tenant: &Tenant) -> RedisResult<()> {
         let mut connection = self.connection.clone();
         let origins: Vec<u32> = connection.smembers(key(tenant, "origins")).await?;
@@ -26,7 +26,7 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Takes in all that the gateway `origin` has written; how many records those were.
+    /// Reads everything that the gateway `origin` has written. Returns the number of records.
     pub(super) async fn read_records(
         &self,
         site: &GatewaySite,
@@ -47,8 +47,8 @@ impl SharedStore {
         }
     }
 
-    /// Reads about `count` records of the gateway `origin`, by the name of their network, and the
-    /// cursor of the next ones.
+    /// Reads about `count` records of the gateway `origin`, by the name of their network. Also
+    /// returns the cursor of the next ones.
     pub(super) async fn scan(
         &self,
         tenant: &Tenant,
@@ -61,7 +61,7 @@ impl SharedStore {
         command.query_async(&mut self.connection.clone()).await
     }
 
-    /// Takes in what has been written since the last time.
+    /// Reads the entries written since the last time.
     pub(super) async fn read_changes(
         &self,
         site: &GatewaySite,
@@ -97,7 +97,7 @@ impl SharedStore {
         }
     }
 
-    /// Takes in what another gateway has written; whether something is forgotten by it.
+    /// Reads an entry of another gateway. Returns true if a network is forgotten by it.
     async fn take_change(&self, site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
         if entry.get::<u32>("origin") == Some(self.origin) {
             return false;
@@ -109,7 +109,7 @@ impl SharedStore {
     }
 }
 
-/// Whether the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.
+/// Returns true if the entry `id` of a stream, `MILLISECONDS-NUMBER`, is later than `other`.
 fn is_later(id: &str, other: &str) -> bool {
     let place = |id: &str| -> Option<(u64, u64)> {
         let (milliseconds, number) = id.split_once('-')?;

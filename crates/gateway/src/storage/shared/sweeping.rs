@@ -1,4 +1,5 @@
-//! Deletes from the store what this gateway has written and does not keep any more: the store has no more of a gateway than the gateway itself.
+//! Deletes records that this gateway has written and does not keep any more: the store has no more
+//! of a gateway than the gateway itself.
 
 use super::{SharedStore, counts_now, key};
 use crate::site::GatewaySite;
@@ -9,20 +10,21 @@ use redis::{AsyncCommands, RedisResult};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A part of the records is looked at so often.
+/// Time between two parts of a sweep.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// Records of a part, about. A million records take half an hour.
+/// Approximate number of records in a part. A million records take half an hour.
 const SWEPT: usize = 500;
-/// Parts at a time where something was forgotten: a million records take a quarter of a minute then, and others are told meanwhile.
+/// Parts at a time after a network was forgotten: a million records take a quarter of a minute
+/// then, and other gateways are notified meanwhile.
 const URGENT: usize = 40;
 
-/// How far the records of a tenant have been looked at.
+/// Progress of the sweep over a tenant's records.
 #[derive(Debug)]
 pub(super) struct Sweep {
     cursor: u64,
-    /// The next part is looked at then.
+    /// Time of the next part.
     next: Instant,
-    /// So often all parts are looked at, at once.
+    /// Number of urgent sweeps over all parts that are left.
     urgent: u8,
 }
 
@@ -33,14 +35,16 @@ impl Default for Sweep {
 }
 
 impl Sweep {
-    /// Something was forgotten: it has to go from the store at once. What has been looked at already is looked at once more.
+    /// Makes the sweep urgent, because a forgotten network must leave the store at once. Parts that
+    /// were swept already are swept once more.
     pub(super) const fn hurry(&mut self) {
         self.urgent = if self.cursor == 0 { 1 } else { 2 };
     }
 }
 
 impl SharedStore {
-    /// Looks at the next part of what this gateway has written, if it is time to. All that it knows has to have been read before.
+    /// Sweeps the next part of this gateway's records, if it is due. The gateway must have read all
+    /// of its own records before.
     pub(super) async fn sweep(
         &self,
         site: &GatewaySite,
@@ -64,7 +68,7 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Where the next part begins; 0: this was the last one.
+    /// Sweeps a part; returns the start of the next one, or 0 after the last.
     async fn sweep_part(
         &self,
         site: &GatewaySite,
@@ -85,7 +89,7 @@ impl SharedStore {
             let _: () = connection.hdel(self.records_key(tenant, self.origin), gone).await?;
         }
         if !rows.is_empty() {
-            // Another gateway that found nothing of this one may have taken it out of the list.
+            // Another gateway that found no record of this one may have removed it from the list.
             let mut pipeline = redis::pipe();
             self.list_origin(&mut pipeline, tenant);
             let _: () = pipeline.query_async(&mut connection).await?;
@@ -93,7 +97,7 @@ impl SharedStore {
         Ok(next)
     }
 
-    /// Takes a gateway of which nothing is left out of the list.
+    /// Removes a gateway without records from the list.
     pub(super) async fn unlist_origin(&self, tenant: &Tenant, origin: u32) -> RedisResult<()> {
         self.connection.clone().srem(key(tenant, "origins"), origin).await
     }

@@ -25,13 +25,13 @@ impl Beside {
         Self { wire: CapturedWire::new(), passive, gateway }
     }
 
-    /// The n-th segments, from 0, go out.
+    /// Sends the n-th segments, from 0.
     fn send(&mut self, ms: u64, segments: impl IntoIterator<Item = u32>) {
         self.wire.send(ms, segments);
         self.wire.segments.drain(..).for_each(|segment| self.passive.on_outgoing(&segment));
     }
 
-    /// An ACK of all before the n-th segment comes in, with a request of `len` bytes.
+    /// Receives an ACK of all before the n-th segment, with a request of `len` bytes.
     fn ack_with(&mut self, ms: u64, n: u32, len: u32) {
         self.wire.ask(ms, 0, len, n);
         let coming = self.wire.segments.drain(..);
@@ -42,7 +42,8 @@ impl Beside {
         self.ack_with(ms, n, 0);
     }
 
-    /// Three segments and, in slow start, six more. The fourth is found lost at 202 ms, and goes again.
+    /// Sends three segments and, in slow start, six more. The fourth is found lost at 202 ms, and
+    /// retransmitted.
     fn lose_the_fourth(&mut self) {
         self.send(0, 0..3);
         for n in 1..=3 {
@@ -55,7 +56,7 @@ impl Beside {
         self.send(202, [3]);
     }
 
-    /// Mean share that the gateway knows at a time, and of how many.
+    /// Returns the mean share that the gateway knows at a time, and the number of samples.
     fn shares(&mut self, ms: u64) -> Option<(u64, usize)> {
         self.passive.recall(at(ms), CLIENT.into());
         let (share, _) = self.gateway.borrow_mut().averages(at(ms), CLIENT.into());
@@ -63,10 +64,11 @@ impl Beside {
     }
 }
 
-/// NewReno begins with three segments of 1000 bytes. Slow start makes it six with three ACKs. A loss there says nothing of
-/// the share. After it the threshold is half of the six that were outstanding, and the window 2000, because nothing is
-/// outstanding (RFC 6582 §3.2). An ACK makes it 3000, and the next adds 1000 * 1000 / 3000 = 333. At the timeout the share is
-/// a segment less than these 3333.
+/// NewReno begins with three segments of 1000 bytes. Slow start makes it six with three ACKs. A
+/// loss there shows nothing about the share. After it the threshold is half of the six that were
+/// outstanding, and the window 2000, because nothing is outstanding (RFC 6582 §3.2). An ACK makes
+/// it 3000, and the next adds 1000 * 1000 / 3000 = 333. At the timeout the share is a segment less
+/// than these 3333.
 #[test]
 fn a_loss_in_avoidance_tells_the_share() {
     let mut beside = Beside::new();
@@ -83,8 +85,8 @@ fn a_loss_in_avoidance_tells_the_share() {
     assert_eq!(beside.shares(2_000), Some((2_333, 1)));
 }
 
-/// From three segments three ACKs make six. That is told once it has been quiet for a round trip of 100 ms, and at once if
-/// the next request comes.
+/// Three ACKs make six segments from three. The gateway gets that once the connection has been
+/// quiet for a round trip of 100 ms, and at once if the next request arrives.
 #[test]
 fn a_transfer_without_loss_tells_its_window_when_it_has_ended() {
     let mut beside = Beside::new();
@@ -102,8 +104,8 @@ fn a_transfer_without_loss_tells_its_window_when_it_has_ended() {
     assert_eq!(beside.shares(401).unwrap().1, 2);
 }
 
-/// Three segments at once under a window of 3: that window, and so much in flight, is what rules tell that do not count the
-/// growth with the last ACKs. A rule of losses alone tells nothing.
+/// Three segments are sent at once under a window of 3. Rules that ignore the growth by the last
+/// ACKs report that window, or as much in flight. A rule of losses alone reports nothing.
 #[test]
 fn a_rebuilt_sender_tells_what_the_rule_asks_for() {
     let expected = [
@@ -130,7 +132,7 @@ fn a_rebuilt_loss_in_slow_start_tells_the_share_if_the_rule_says_so() {
 }
 
 proptest! {
-    /// Whatever passes, the box goes on, and its gateway's answers pass.
+    /// With any packets, the box goes on, and its gateway's answers pass.
     #[test]
     fn no_packets_upset_it(bytes in prop::collection::vec(any::<u8>(), 16..3_000)) {
         let gateway = Rc::new(RefCell::new(Gateway::new(GatewayConfig::default())));

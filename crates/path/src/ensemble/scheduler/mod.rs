@@ -1,7 +1,8 @@
-//! Whose turn it is among members that have data to send.
+//! Schedules turns among members that have data to send.
 //!
-//! A scheduler knows who is ready, answers whose turn it is, and is told who used it: a turn is one
-//! segment of new data. What goes again, control and ACKs are no business of it.
+//! A scheduler knows the ready members, picks the next one, and is notified when it has used its
+//! turn. A turn is one segment of new data. Retransmissions, control segments and ACKs are not
+//! scheduled.
 
 mod stride;
 mod weighted;
@@ -11,7 +12,7 @@ use segment::ConnId;
 use stride::Stride;
 use weighted::WeightedRoundRobin;
 
-/// Picks who sends next.
+/// Picks the next sender.
 #[derive(Debug)]
 pub(crate) enum Scheduler {
     Weighted(WeightedRoundRobin),
@@ -28,7 +29,7 @@ impl Scheduler {
         }
     }
 
-    /// `id` becomes a member, with nothing to send yet.
+    /// Adds `id`, with nothing to send yet.
     pub(crate) fn join(&mut self, id: ConnId, claim: TurnClaim) {
         match self {
             Self::Weighted(s) => s.join(id, weight(claim)),
@@ -36,7 +37,7 @@ impl Scheduler {
         }
     }
 
-    /// `id` is a member no more.
+    /// Removes `id`.
     pub(crate) fn leave(&mut self, id: ConnId) {
         match self {
             Self::Weighted(s) => s.leave(id),
@@ -44,7 +45,7 @@ impl Scheduler {
         }
     }
 
-    /// From now on `id` has this claim.
+    /// Sets the claim of `id` from now on.
     pub(crate) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         match self {
             Self::Weighted(s) => s.set_weight(id, weight(claim)),
@@ -52,7 +53,7 @@ impl Scheduler {
         }
     }
 
-    /// `id` has data to send; nothing new if that was known.
+    /// Notes that `id` has data to send; a repetition has no effect.
     pub(crate) fn wake(&mut self, id: ConnId) {
         match self {
             Self::Weighted(s) => s.wake(id),
@@ -60,7 +61,8 @@ impl Scheduler {
         }
     }
 
-    /// Whose turn it is. The same one until it used its turn or had nothing to send.
+    /// Returns the member with the current turn. It stays the same until it has used its turn or
+    /// has nothing to send.
     pub(crate) fn pick(&mut self) -> Option<ConnId> {
         match self {
             Self::Weighted(s) => s.pick(),
@@ -68,7 +70,7 @@ impl Scheduler {
         }
     }
 
-    /// The one picked has sent a segment.
+    /// Notes that the picked member has sent a segment.
     pub(crate) fn on_sent(&mut self) {
         match self {
             Self::Weighted(s) => s.on_sent(),
@@ -76,7 +78,7 @@ impl Scheduler {
         }
     }
 
-    /// The one picked has nothing to send for now.
+    /// Notes that the picked member has nothing to send for now.
     pub(crate) fn on_idle(&mut self) {
         match self {
             Self::Weighted(s) => s.on_idle(),
@@ -85,7 +87,7 @@ impl Scheduler {
     }
 }
 
-/// A round robin knows no precedence.
+/// Returns the weight of a claim; a round robin has no precedence.
 const fn weight(claim: TurnClaim) -> u32 {
     match claim {
         TurnClaim::Preempting(weight) | TurnClaim::Proportional(weight) => weight,
@@ -102,7 +104,7 @@ mod tests {
         [Scheduling::WeightedRoundRobin, Scheduling::Stride(Tickets::Fair)].map(Scheduler::new)
     }
 
-    /// Turns of each in `n` turns, all having data all the time.
+    /// Returns the turns of each member in `n` turns, if all have data all the time.
     fn turns(scheduler: &mut Scheduler, n: u32) -> BTreeMap<u32, u32> {
         let mut count = BTreeMap::new();
         for _ in 0..n {
@@ -120,7 +122,7 @@ mod tests {
                 scheduler.join(ConnId(id), TurnClaim::Proportional(weight));
                 scheduler.wake(ConnId(id));
             }
-            // Of 800 turns 1, 2 and 5 eighths, give or take the round under way.
+            // The members get 1, 2 and 5 eighths of 800 turns, within the current round.
             let count = turns(&mut scheduler, 800);
             for (id, share) in [(0, 100), (1, 200), (2, 500)] {
                 assert!(count[&id].abs_diff(share) <= 1, "{count:?}");
@@ -162,7 +164,7 @@ mod tests {
             scheduler.wake(ConnId(0));
             turns(&mut scheduler, 1000);
             scheduler.wake(ConnId(1));
-            // Nothing is made up for: ten each, give or take one.
+            // Missed turns are not made up for: ten each, within one.
             let count = turns(&mut scheduler, 20);
             assert!(count[&1].abs_diff(10) <= 1, "{count:?}");
         }
@@ -179,7 +181,7 @@ mod tests {
             scheduler.on_idle();
             scheduler.leave(ConnId(1));
             assert_eq!(turns(&mut scheduler, 4), BTreeMap::from([(2, 4)]));
-            // The number is used again by somebody with nothing to send.
+            // The number is used again by a member with nothing to send.
             scheduler.join(ConnId(1), TurnClaim::Proportional(1));
             assert_eq!(turns(&mut scheduler, 4), BTreeMap::from([(2, 4)]));
             scheduler.pick();

@@ -1,8 +1,8 @@
-//! Stride scheduling (Waldspurger & Weihl 1995): everybody has a place in virtual time, the
-//! earliest sends, and moves on by a stride that is the shorter the more tickets it holds.
+//! Stride scheduling (Waldspurger & Weihl 1995). Each member has a position in virtual time. The
+//! earliest one sends, and advances by a stride that is the shorter the more tickets it holds.
 //!
-//! Who comes, or comes back, enters at the time of who sent last: it has its share at once, and
-//! nothing is made up for.
+//! A member that joins, or returns, enters at the position of the last sender. It has its share at
+//! once, and missed turns are not made up for.
 
 use policy::sharing::TurnClaim;
 use segment::ConnId;
@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The stride of one ticket.
 const ONE_TICKET: u64 = 1 << 32;
 
-/// 0: before everybody of 1.
+/// Precedence class: members of class 0 precede all of class 1.
 type Class = u8;
 
-/// Place in the queue: by class, then by virtual time, then first come, first served.
+/// Position in the queue: by class, then by virtual time, then first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     class: Class,
     pass: u64,
-    /// How many places were given before.
+    /// Number of positions assigned before.
     number: u64,
     id: ConnId,
 }
@@ -28,9 +28,9 @@ struct Place {
 struct Member {
     class: Class,
     stride: u64,
-    /// Its place in virtual time.
+    /// Its position in virtual time.
     pass: u64,
-    /// Its place in the queue, while it has data to send.
+    /// Its position in the queue, while it has data to send.
     place: Option<Place>,
 }
 
@@ -38,9 +38,9 @@ struct Member {
 pub(crate) struct Stride {
     members: BTreeMap<ConnId, Member>,
     queue: BTreeSet<Place>,
-    /// Virtual time of each class: the place of who sent last.
+    /// Virtual time of each class: the position of the last sender.
     time: [u64; 2],
-    /// Places given so far.
+    /// Number of positions assigned so far.
     places: u64,
 }
 
@@ -68,7 +68,7 @@ impl Stride {
         }
     }
 
-    /// Takes effect at once: the way to its next turn is scaled.
+    /// Sets the claim, which takes effect at once: the distance to its next turn is scaled.
     pub(super) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let (class, stride) = parts(claim);

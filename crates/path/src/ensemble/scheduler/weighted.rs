@@ -1,6 +1,6 @@
-//! Weighted round robin, interleaved: in a round everybody with data has as many turns as its
-//! weight, and turns alternate segment by segment as long as there are several with turns left
-//! (Padmanabhan & Katz 1998 §6.2: as finely as possible).
+//! Interleaved weighted round robin (Padmanabhan & Katz 1998 §6.2: as finely as possible). In a
+//! round every member with data has as many turns as its weight. Turns alternate segment by segment
+//! as long as several members have turns left.
 
 use segment::ConnId;
 use std::collections::{BTreeMap, VecDeque};
@@ -17,9 +17,9 @@ struct Member {
 #[derive(Debug, Default)]
 pub(crate) struct WeightedRoundRobin {
     members: BTreeMap<ConnId, Member>,
-    /// Those with turns left in this round, next first.
+    /// Members with turns left in this round, next first.
     now: VecDeque<ConnId>,
-    /// Those that wait for the next round.
+    /// Members that wait for the next round.
     later: VecDeque<ConnId>,
     round: u64,
 }
@@ -37,7 +37,7 @@ impl WeightedRoundRobin {
         }
     }
 
-    /// Takes effect at once: what is left of the round is scaled.
+    /// Sets the weight, which takes effect at once: the rest of the round is scaled.
     pub(super) fn set_weight(&mut self, id: ConnId, weight: u32) {
         if let Some(member) = self.members.get_mut(&id) {
             let scaled = u64::from(member.left) * u64::from(weight);

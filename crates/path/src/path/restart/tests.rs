@@ -23,8 +23,8 @@ fn config(idle: IdleRestart) -> ConnectionConfig {
     ConnectionConfig { mss: MSS as u32, rto, idle, ..ConnectionConfig::default() }
 }
 
-/// A path with a window of `cwnd` segments and a threshold, whose last data left at 0 and was
-/// acknowledged at 100 ms.
+/// Returns a path with a window of `cwnd` segments and a threshold, whose last data was sent at 0
+/// and acknowledged at 100 ms.
 fn idle_since_0(idle: IdleRestart, cwnd: u64, ssthresh: Option<u64>) -> Path {
     let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
     let mut path = Path::new(&config(idle), Box::new(SlowStart), Box::new(reno));
@@ -42,8 +42,8 @@ fn idle_since_0(idle: IdleRestart, cwnd: u64, ssthresh: Option<u64>) -> Path {
     path
 }
 
-/// Window and threshold in segments, and whether slow start owns them, once data waits again at
-/// `ms`.
+/// Returns window and threshold in segments, and whether slow start owns them, once data waits
+/// again at `ms`.
 fn resumed(path: &mut Path, ms: u64) -> (u64, Option<u64>, bool) {
     assert_eq!(path.on_sending_resumed(at(ms), RTO, DATA), None);
     state(path)
@@ -86,19 +86,19 @@ fn slow_start_begins_with_the_restart_window_or_less() {
     assert_eq!(kept, (40, Some(20), false));
 }
 
-/// The application writes again before anything has left: that is the same idle time.
+/// The application writes again before a segment was sent: that is the same idle time.
 #[test]
 fn an_idle_time_counts_once() {
     let mut path = idle_since_0(IdleRestart::Decay, 40, Some(20));
     assert_eq!(resumed(&mut path, 301), (20, Some(30), true));
     assert_eq!(resumed(&mut path, 601), (20, Some(30), true));
-    // A segment leaves, and the next idle time begins.
+    // A segment is sent, and the next idle time begins.
     path.on_payload_sent(at(601), MSS as u32, MSS, || MSS as u32);
     assert_eq!(resumed(&mut path, 902), (10, Some(30), true));
 }
 
-/// ns-2's timer runs on from the last ACK at 100 ms, and has run out at 400 ms. Then one segment is
-/// left, and slow start.
+/// ns-2's timer keeps running from the last ACK at 100 ms, and has run out at 400 ms. Then one
+/// segment is left, and slow start.
 #[test]
 fn a_timer_that_runs_on_has_run_out_a_timeout_after_the_last_ack() {
     let mut path = idle_since_0(IdleRestart::TimerSlowStart, 40, Some(20));
@@ -113,8 +113,8 @@ fn a_timer_that_runs_on_has_run_out_a_timeout_after_the_last_ack() {
     assert_eq!(state(&path), (40, Some(20), false));
 }
 
-/// A path goes on where it was parked: its threshold tells whether it is in slow start, and the
-/// idle time goes on.
+/// A restored path goes on: its threshold shows whether it is in slow start, and the idle time
+/// continues.
 #[test]
 fn a_parked_path_goes_on() {
     for (ssthresh, in_startup) in [(Some(20), false), (Some(50), true), (None, true)] {
@@ -128,7 +128,7 @@ fn a_parked_path_goes_on() {
     }
 }
 
-/// Notes how long it was told that nothing was sent.
+/// Notes the idle time in the notification.
 struct Listening(Rc<Cell<Option<Duration>>>);
 
 impl CongestionControl for Listening {
@@ -143,8 +143,8 @@ impl CongestionControl for Listening {
     }
 }
 
-/// Also an idle time of less than a timeout, during which a curve stands still (RFC 9438 §5.8); but
-/// not the first data.
+/// This includes an idle time shorter than a timeout, during which a curve stands still (RFC 9438
+/// §5.8), but not the first data.
 #[test]
 fn the_congestion_control_is_told_of_every_idle_time() {
     let told = Rc::new(Cell::new(None));

@@ -1,5 +1,5 @@
-//! The log against the papers' own bookkeeping: a list of all outstanding segments, each with a counter
-//! that every ACK walks.
+//! Compares the log with the papers' own bookkeeping: a list of all outstanding segments, each with
+//! a counter that every ACK updates.
 
 use super::*;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ struct Listed {
     seq: u64,
     sent_at: Instant,
     later_acks: u32,
-    /// Rule 5 was once met.
+    /// True if rule 5 once applied.
     long_ago: bool,
 }
 
@@ -24,22 +24,22 @@ struct Peer {
     nxt: u64,
     una: u64,
     arrived: Vec<u64>,
-    /// Its lowest segment was sent again.
+    /// True if its lowest segment was retransmitted.
     pending: bool,
-    /// Duplicate ACKs that others' ACKs stand for.
+    /// Number of duplicate ACKs that others' ACKs stand for.
     duplicates: u32,
 }
 
-/// What the log must agree with.
+/// The naive model that the log must agree with.
 struct World {
     rule: Overtaken,
     log: SendLog,
-    /// In send order.
+    /// Outstanding segments in the order of sending.
     listed: Vec<Listed>,
     peers: Vec<Peer>,
     next: u64,
     now: Instant,
-    /// What went again, by member, for the naive list and for the log.
+    /// Retransmissions by member, of the naive list and of the log.
     expected: Vec<(Member, u32)>,
     found: Vec<(Member, u32)>,
 }
@@ -47,7 +47,7 @@ struct World {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(u32),
-    /// The n-th oldest segment on the list arrives; its ACK comes back.
+    /// The n-th oldest segment on the list is delivered, and acknowledged.
     Arrive(usize),
     Wait(u64),
     Timeout(u32),
@@ -130,7 +130,7 @@ impl World {
         self.log.settle(member, front);
     }
 
-    /// A segment arrives: its ACK is cumulative, and tells which segment caused it.
+    /// Delivers a segment: its ACK is cumulative, and identifies the segment that caused it.
     fn arrive(&mut self, segment: Listed) {
         let member = segment.member;
         let peer = &mut self.peers[member as usize];
@@ -160,7 +160,7 @@ impl World {
         assert_eq!(self.found, self.expected);
     }
 
-    /// Rules 1 to 5 of Balakrishnan et al. 1998 §5.3, word by word.
+    /// Applies rules 1 to 5 of Balakrishnan et al. 1998 §5.3, word by word.
     fn retransmit(&mut self, acked: &Listed) {
         let Overtaken::Lost { threshold, delayed_acks, one_per_ack, again, .. } = self.rule else {
             return;
@@ -195,8 +195,8 @@ impl World {
         }
     }
 
-    /// A member without three duplicates is told of each segment passed. It looks at three at most:
-    /// more make no difference.
+    /// Notifies a member without three duplicates of each segment passed. It looks at three at
+    /// most: more make no difference.
     fn count_duplicates(&mut self, acked: &Listed) {
         for member in (0..MEMBERS).filter(|m| *m != acked.member) {
             let own = self.listed.iter().filter(|s| s.member == member);
@@ -218,13 +218,15 @@ impl World {
         self.found.extend(told);
     }
 
-    /// One member's timer runs out: the list is emptied, and all it has outstanding goes again.
+    /// Runs one member's timer out: the list is emptied, and all its outstanding segments are
+    /// retransmitted.
     fn time_out(&mut self, member: Member) {
         self.log.on_timeout(self.next);
         self.listed.retain(|s| s.member == member);
         let mut again = std::mem::take(&mut self.listed);
         again.sort_by_key(|s| s.seq);
-        // What others have outstanding is not on the list, so they hear nothing of it.
+        // Outstanding segments of others are not on the list, so they get no notifications for
+        // them.
         for peer in &mut self.peers {
             peer.una = peer.nxt;
             peer.arrived = (0..peer.nxt).collect();
@@ -248,7 +250,7 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// The order statistic finds the segments that counters would find, and when.
+    /// The order statistic finds the same segments as counters, at the same time.
     #[test]
     fn the_log_agrees_with_counters_on_every_segment(
         rule in rule(),
@@ -261,14 +263,14 @@ proptest! {
     }
 }
 
-/// Members send one segment each in turn, and a hundred rounds of ACKs come back in order; every
-/// `lose`-th segment is lost. Answers how much was looked at per ACK.
+/// Lets members send one segment each in turn, with a hundred rounds of ACKs in order; every
+/// `lose`-th segment is lost. Returns the work per ACK.
 fn work_per_ack(members: u32, lose: u64, rule: Overtaken) -> f64 {
     let mut log = SendLog::new(rule);
     let mut acks = 0;
     let mut order = 0;
     let mut outstanding: VecDeque<(u64, Member)> = VecDeque::new();
-    // Lowest place outstanding, by member; a lost one stays until it is sent again.
+    // Lowest outstanding position, by member; a lost one stays until it is retransmitted.
     let mut lowest = vec![NOWHERE; members as usize];
     let front =
         |order: u64, busy| Front { orders: [order, NOWHERE, NOWHERE], busy, ..Front::EMPTY };
@@ -304,8 +306,9 @@ fn work_per_ack(members: u32, lose: u64, rule: Overtaken) -> f64 {
 
 #[test]
 fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
-    // Each segment is looked at when sent, when acknowledged, and at each of two limits; one that goes
-    // again twice more. Never by how many members there are, or how many segments are out.
+    // Each segment is examined when sent, when acknowledged, and at each of two limits; a
+    // retransmitted one twice more. The work does not depend on the number of members or
+    // outstanding segments.
     for one_per_ack in [true, false] {
         let rule = Overtaken::Lost {
             threshold: 3,
@@ -325,7 +328,7 @@ fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
 
 #[test]
 fn reordering_below_the_threshold_loses_nothing() {
-    // Place 0 arrives after 1, 2 and 3: three later ACKs are not more than three.
+    // Position 0 is delivered after 1, 2 and 3: three later ACKs are not more than three.
     let rule = Overtaken::Lost {
         threshold: 3,
         delayed_acks: false,
@@ -344,7 +347,7 @@ fn reordering_below_the_threshold_loses_nothing() {
         log.on_acked(member, u64::from(member), Instant::ZERO);
         assert_eq!(log.next_news(), None);
     }
-    // A fourth is one too many.
+    // A fourth later ACK exceeds the limit.
     log.settle(4, Front::EMPTY);
     log.on_acked(4, 4, Instant::ZERO);
     assert_eq!(log.next_news(), Some((0, News::Lost)));
@@ -378,7 +381,8 @@ fn a_member_that_vanished_is_told_nothing() {
 
 #[test]
 fn an_ack_that_overtakes_another_member_withholds_growth_where_the_rule_says_so() {
-    // Member 0 sends place 0, member 1 places 1 and 2; both of its arrive under one delayed ACK.
+    // Member 0 sends position 0, member 1 positions 1 and 2; both of its segments are delivered
+    // under one delayed ACK.
     let withheld = |grow: bool, missing: bool| {
         let rule = Overtaken::Lost {
             threshold: 3,

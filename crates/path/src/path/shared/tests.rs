@@ -1,4 +1,5 @@
-//! The example of Balakrishnan et al. 1998 §5.5, two clients and a window of 8 KB, worked out by hand.
+//! The example of Balakrishnan et al. 1998 §5.5, two clients and a window of 8 KB, worked out by
+//! hand.
 
 use super::*;
 use policy::config::{ConnectionConfig, RtoConfig};
@@ -10,7 +11,7 @@ use policy::window::PlanOrder;
 const A: ProxyClient = ProxyClient::Own(1, 9);
 const B: ProxyClient = ProxyClient::Named(7);
 
-/// In congestion avoidance with 8 segments of 1 KB, as if 100 had been sent.
+/// Returns a path in congestion avoidance with 8 segments of 1 KB, as if 100 had been sent.
 fn proxied() -> Path {
     let config = ConnectionConfig {
         mss: 1024,
@@ -26,7 +27,7 @@ fn proxied() -> Path {
     path
 }
 
-/// `client` loses the segment of place `order`; answers what is left of the window.
+/// Lets `client` lose the segment at position `order`; returns the rest of the window.
 fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) -> u64 {
     let cwnd = path.window.cwnd();
     let timeout = reduction == Reduction::ToOneSegment;
@@ -46,15 +47,16 @@ fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) 
 fn each_client_loses_half_of_its_part_once_for_a_window_of_data() {
     let mut path = proxied();
     let half = Reduction::ToSsthresh;
-    // 6 KB are left, 3 each; then 4.5 KB. What else was sent before, 0 to 99, costs nothing more.
+    // 6 KB are left, 3 each; then 4.5 KB. Other losses of earlier segments, 0 to 99, cost nothing
+    // more.
     assert_eq!(lose(&mut path, A, 92, half), 6144);
     assert_eq!(lose(&mut path, A, 94, half), 6144);
     assert_eq!(lose(&mut path, B, 93, half), 4608);
     assert_eq!(lose(&mut path, A, 96, half), 4608);
     assert_eq!(lose(&mut path, B, 99, half), 4608);
-    // What was sent since, does: three quarters of 4608.
+    // A loss of a later segment does: three quarters of 4608.
     assert_eq!(lose(&mut path, B, 100, half), 3456);
-    // Growth for what arrives ends for each when its part falls.
+    // For each client, growth for delivered data stops when its part is reduced.
     path.segments_sent = 110;
     lose(&mut path, A, 105, half);
     assert!(path.is_before_reduction(A, 109) && !path.is_before_reduction(A, 110));
@@ -72,7 +74,8 @@ fn a_timeout_takes_the_whole_window_from_all() {
 
 #[test]
 fn a_glide_under_way_goes_on_to_what_both_leave() {
-    // The window glides from 8 KB to 6 when B loses too: it is to be 4.5 KB in the end.
+    // The window is being reduced from 8 KB to 6 when B has a loss too: it is to be 4.5 KB in the
+    // end.
     let mut path = proxied();
     assert_eq!(lose(&mut path, A, 92, Reduction::Gradual), 8192);
     assert_eq!(path.window.ssthresh(), 6144);
@@ -88,8 +91,9 @@ fn a_client_that_is_gone_is_forgotten() {
     assert!(!path.is_before_reduction(A, 92));
 }
 
-/// Eight segments on a path of 100 ms whose clock ticks each 500 ms. What is measured is a tick at least, so the
-/// smoothed round trip is 500 ms: a segment each 62.5 ms. The lowest is exact: one each 12.5 ms.
+/// The path of 100 ms has eight segments and a clock that ticks each 500 ms. A sample is a tick at
+/// least, so the smoothed round trip is 500 ms: a segment each 62.5 ms. The lowest is exact: one
+/// each 12.5 ms.
 #[test]
 fn a_coarse_clock_need_not_make_pacing_coarse() {
     let order = |joins| {

@@ -5,19 +5,19 @@ use super::is_numbered;
 use capture::Observed;
 use units::{Duration, Instant};
 
-/// Packets that are remembered: those of 5 ms at a gigabit a second.
+/// Maximum number of packets that are remembered: those of 5 ms at a gigabit per second.
 const MOST: usize = 512;
-/// A copy never follows later.
+/// Maximum delay of a copy.
 const LATEST: Duration = Duration::from_secs(1);
-/// If nothing but the time shows copies, their gaps differ from the one before by no more than this
-/// part of it, and this.
+/// If only the time shows copies, their gaps differ from the last one by at most the gap divided by
+/// this, and this many microseconds.
 const GAP_PART: u32 = 4;
 const GAP_SPARE: u32 = 20;
 
-/// A packet that has come.
+/// The fingerprint of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Print {
-    /// 0 of one whose copy has been found, and which has no other.
+    /// Hash of the packet; 0 if its copy was found, because it has no other.
     hash: u32,
     /// Low bits of its time in microseconds.
     micros: u32,
@@ -29,15 +29,15 @@ pub(super) struct PrintRing {
     prints: Vec<Print>,
     /// Index of the oldest one once there are `MOST`.
     next: usize,
-    /// Packets since the last copy.
+    /// Number of packets since the last copy.
     since_copy: usize,
     ip_id: u32,
-    /// Not all packets have the same IP ID.
+    /// True if not all packets have the same IP ID.
     ids_vary: bool,
 }
 
 impl PrintRing {
-    /// A ring whose first packet will be `segment`, or a copy of the one before.
+    /// Creates a ring whose first packet will be `segment`, or a copy of the one before.
     pub(super) fn new(segment: &Observed) -> Self {
         Self { prints: Vec::new(), next: 0, since_copy: 0, ip_id: segment.ip_id, ids_vary: false }
     }
@@ -70,20 +70,21 @@ impl PrintRing {
             self.prints.iter_mut().filter(|print| print.hash == hash && is_gap(gap_of(print)));
         let original = alike.min_by_key(|print| gap_of(print).abs_diff(known_gap))?;
         if segment.sequence_len() == 0 && !is_sure {
-            // Duplicate ACKs are alike: each has one copy, and another one's gap says nothing.
+            // Duplicate ACKs are alike: each has one copy, and the gap to another one shows
+            // nothing.
             original.hash = 0;
             return Some(known_gap);
         }
         Some(gap_of(original))
     }
 
-    /// A copy was found, here or elsewhere.
+    /// Notes that a copy was found, by this ring or elsewhere.
     pub(super) const fn note_copy(&mut self) {
         self.since_copy = 0;
     }
 
-    /// Keeps a packet that is no copy. False if no copy is expected any more, after `MOST` packets
-    /// without one.
+    /// Keeps a packet that is no copy. Returns false if no copy is expected any more, after `MOST`
+    /// packets without one.
     pub(super) fn keep(&mut self, segment: &Observed, hash: u32) -> bool {
         self.ids_vary |= segment.ip_id != self.ip_id;
         self.since_copy += 1;

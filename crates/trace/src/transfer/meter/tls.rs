@@ -7,7 +7,8 @@ use crate::transfer::wait::Wait;
 use units::Instant;
 
 impl TransferMeter {
-    /// The client's data is part of the TLS handshake that precedes the first request.
+    /// Returns true if the client's data is part of the TLS handshake that precedes the first
+    /// request.
     pub(super) fn is_tls_request(&mut self, now: Instant, data: &PassingData) -> bool {
         if self.wait == Wait::Request && self.next_index == 0 {
             return self.begins_tls(now, data);
@@ -34,7 +35,7 @@ impl TransferMeter {
         open.tls.is_some()
     }
 
-    /// The server's data is part of the TLS handshake, or may be a ticket behind it.
+    /// Returns true if the server's data is part of the TLS handshake, or may be a ticket after it.
     pub(super) fn is_tls_response(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = self.open.as_mut().filter(|open| !open.answering) else { return false };
         let Some(tls) = open.tls.as_deref_mut() else { return false };

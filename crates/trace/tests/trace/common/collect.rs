@@ -59,18 +59,18 @@ fn apart(a: Instant, b: Instant) -> Duration {
     a.saturating_since(b).max(b.saturating_since(a))
 }
 
-/// What was found, beside the truth.
+/// The engine's results beside the truth.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// By true kind, then by the kind found; last: not found.
+    /// Counts by true kind, then by the kind found; the last column is for those not found.
     pub kinds: [[u64; RetransmissionKind::COUNT + 1]; RetransmissionKind::COUNT],
-    /// Found and not true.
+    /// Number of retransmissions found that are not true.
     pub invented: u64,
-    /// All found, by kind.
+    /// Number of all found, by kind.
     pub found: [u64; RetransmissionKind::COUNT],
     pub windows: u64,
     pub close_windows: u64,
-    /// Found as expected.
+    /// Number of those found that the engine expected.
     pub expected: u64,
 }
 
@@ -83,7 +83,7 @@ impl Agreement {
         (0..RetransmissionKind::COUNT).map(|kind| self.kinds[kind][kind]).sum()
     }
 
-    /// Retransmissions of a kind in truth, and as found.
+    /// Returns the true number of retransmissions of a kind, and the number found.
     pub fn counts(&self, kind: RetransmissionKind) -> (u64, u64) {
         let truth = self.kinds[kind as usize].iter().sum();
         (truth, self.found[kind as usize])
@@ -100,7 +100,7 @@ impl Agreement {
         }
         for truth in &scenario.again {
             let candidates = by_seq.entry(truth.seq).or_default();
-            // A predicted sender's round trips may differ by its clock's microseconds.
+            // An inferred sender's round trips may differ by its clock's microseconds.
             let same = |again: &&Retransmission| apart(again.at, truth.at) <= TOLERANCE;
             let place = match candidates.iter().position(same) {
                 Some(index) => candidates.swap_remove(index).kind as usize,
@@ -149,7 +149,7 @@ impl Agreement {
     }
 }
 
-/// The results of a capture with the engine as it is by default.
+/// Returns the results of a capture with the engine's default settings.
 pub fn found_in(segments: &[Observed]) -> Collected {
     let mut engine = TraceEngine::new(EngineConfig::default(), Collected::default());
     segments.iter().for_each(|segment| engine.on_segment(segment));

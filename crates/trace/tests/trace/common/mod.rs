@@ -1,5 +1,5 @@
-//! Two simulated hosts on a lossy pipe, what a capture at the server shows of them, and the truth: the
-//! server's window after each ACK, and why it sent each segment again.
+//! Two simulated hosts on a lossy pipe, their capture at the server, and the truth. The truth is
+//! the server's window after each ACK, and its reason for each retransmission.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "three programs take what they need")]
 
 pub mod collect;
@@ -16,34 +16,34 @@ use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Stats
 use trace::RetransmissionKind;
 use units::{Duration, Instant, Rate};
 
-/// What the way between the hosts is like.
+/// The properties of the path between the hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipe {
     pub rate: Rate,
-    /// One way.
+    /// One-way delay.
     pub delay: Duration,
-    /// Packets.
+    /// Length of the queue, packets.
     pub queue: usize,
-    /// Of a thousand, in each direction.
+    /// Random loss in each direction, per mille.
     pub loss: u64,
-    /// The effect of the way to the server on ACKs.
+    /// The effect of the path to the server on ACKs.
     pub acks: Acks,
 }
 
-/// The effect of a way on ACKs.
+/// The effect of a path on ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acks {
-    /// They arrive as they were sent.
+    /// ACKs arrive as they were sent.
     #[default]
     Plain,
-    /// Each takes longer by a random time up to this, and may overtake others.
+    /// Each ACK takes longer by a random time up to this, and may overtake others.
     Jitter(Duration),
-    /// They arrive in bursts, one in each interval.
+    /// ACKs arrive in bursts, one in each interval.
     Aggregate(Duration),
 }
 
 impl Acks {
-    /// The wire behind the queue, which does this.
+    /// Returns the wire behind the queue, with this effect.
     fn wire(self, seed: u64) -> Option<Link> {
         let fastest = Rate::from_bps(u64::MAX);
         let wire = LinkConfig::new(fastest, Duration::ZERO, QueueLimit::Unlimited).unwrap();
@@ -63,7 +63,7 @@ impl Pipe {
         Self { rate, delay: Duration::from_millis(delay_ms), queue, loss, acks }
     }
 
-    /// Sets the effect of the way to the server on ACKs.
+    /// Sets the effect of the path to the server on ACKs.
     pub const fn acks(self, acks: Acks) -> Self {
         Self { acks, ..self }
     }
@@ -93,19 +93,20 @@ pub struct TrueWindow {
 pub struct Scenario {
     pub segments: Vec<Observed>,
     pub again: Vec<TrueRetransmission>,
-    /// The same as a capture at the client shows it: of retransmissions those that arrive, at the time when they do.
+    /// The segments as a capture at the client shows them: of retransmissions only the delivered
+    /// ones, at their arrival.
     pub at_client: Vec<Observed>,
     pub again_at_client: Vec<TrueRetransmission>,
     pub windows: Vec<TrueWindow>,
     pub finished: bool,
 }
 
-/// The way of one direction.
+/// The path of one direction.
 struct Direction {
     pipe: Pipe,
     busy_until: Vec<Instant>,
     rng: Pcg64Mcg,
-    /// Disturbs arrivals, if it is there.
+    /// Disturbs arrivals, if there is one.
     wire: Option<Link>,
 }
 
@@ -130,7 +131,7 @@ impl Direction {
     }
 }
 
-/// What the server's counters say of the episode it is in.
+/// The server's counters of its current episode.
 #[derive(Default)]
 struct Truth {
     before: Stats,
@@ -171,11 +172,11 @@ pub struct Exchange<'a> {
     pub client: &'a Scheme,
     pub pipe: Pipe,
     pub sizes: &'a [u64],
-    /// Between the end of a response and the next request.
+    /// Time between the end of a response and the next request.
     pub think: Duration,
     pub seed: u64,
     pub port: u16,
-    /// Added to all times.
+    /// Offset of all times.
     pub begin: Instant,
 }
 
@@ -195,7 +196,7 @@ struct World<'a> {
     scenario: Scenario,
     asked: usize,
     answered: usize,
-    /// When the next request leaves.
+    /// Time of the next request.
     next_request: Option<Instant>,
     received: [u64; 2],
 }
@@ -345,7 +346,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Notes what the server sends again, and answers why.
+    /// Notes the server's retransmissions, and returns the reason of each.
     fn note_sent(&mut self, t: &Transmit) -> Option<RetransmissionKind> {
         let stats = self.server.and_then(|id| self.hosts[1].stats(id))?;
         if !t.retransmission {
@@ -362,7 +363,8 @@ impl<'a> World<'a> {
         None
     }
 
-    /// The server answers each whole request; the client asks again some time after each whole answer.
+    /// Lets the server answer each whole request, and the client ask again some time after each
+    /// whole answer.
     fn on_received(&mut self, host: usize, total: u64) {
         self.received[host] = total;
         if host == 1 {
@@ -389,12 +391,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The capture at the server sees a segment of `host`.
+    /// Adds a segment of `host` to the capture at the server.
     fn capture(&mut self, host: usize, segment: &Segment) {
         self.scenario.segments.push(self.observed(host, segment));
     }
 
-    /// A segment of `host` as a capture shows it now.
+    /// Returns a segment of `host` as a capture shows it now.
     fn observed(&self, host: usize, segment: &Segment) -> Observed {
         let client = TcpEnd { ip: address(0), port: self.exchange.port };
         let server = TcpEnd { ip: address(1), port: PORT };
@@ -403,7 +405,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// The segments of a capture among those with known answers.
+/// Returns the segments of a capture of the test set.
 pub fn segments_of(name: &str) -> Vec<Observed> {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/captures/{name}.pcap.zst"));

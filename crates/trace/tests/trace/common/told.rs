@@ -1,4 +1,4 @@
-//! Everything that a sink is told, in order, as text.
+//! A sink that records all calls, in order, as text.
 
 use capture::Observed;
 use trace::{
@@ -7,7 +7,7 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// Everything that a sink is told, in order, as text.
+/// All calls of a sink, in order, as text.
 #[derive(Default)]
 pub struct Told(pub Vec<String>);
 
@@ -53,7 +53,7 @@ impl TraceSink for Told {
     }
 }
 
-/// What one engine tells of these segments.
+/// Returns all results of one engine for these segments.
 pub fn told(config: &EngineConfig, segments: &[Observed]) -> (Vec<String>, EngineTally) {
     let mut engine = TraceEngine::new(config.clone(), Told::default());
     segments.iter().for_each(|segment| engine.on_segment(segment));
