@@ -134,7 +134,7 @@ impl Warm {
 
     /// All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at least (`has_stalled`).
     fn has_stalled(&self, at: &Situation<'_>, mss: u64) -> bool {
-        let pause = self.seen.at.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
+        let pause = self.arrived.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
         let waits = Duration::from_micros(at.srtt_us().into()) + LEAST_RTO;
         self.in_first_flight() && !self.is_about_to_begin(at, mss) && pause > waits
     }

@@ -31,7 +31,7 @@ impl Warm {
     pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         PathSample {
-            at: self.seen.at.unwrap_or(at.now),
+            at: self.arrived.unwrap_or(at.now),
             window: 0,
             ssthresh: match window.ssthresh() {
                 u64::MAX => 0,
@@ -89,7 +89,7 @@ impl Warm {
     fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let sample = self.sample(window, at);
         let arrived = self.delivered.wrapping_sub(self.flight.delivered);
-        let took = self.seen.at.unwrap_or(at.now).saturating_since(self.flight.began);
+        let took = self.arrived.unwrap_or(at.now).saturating_since(self.flight.began);
         let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         PathSample { window: carried_in_lowest(arrived, took_us, sample.min_rtt_us), ..sample }
     }

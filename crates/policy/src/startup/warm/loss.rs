@@ -58,7 +58,7 @@ impl Warm {
             self.doubt_flight();
         } else if !self.models {
             let cwnd = segments(window.cwnd(), window.mss());
-            let loss = LossWindow { cwnd, in_slow_start: self.seen.in_slow_start };
+            let loss = LossWindow { cwnd, in_slow_start: window.below_ssthresh() };
             self.fall = Some(self.sample_loss(window, at, loss));
         }
         if !self.models {

@@ -70,7 +70,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
 
 /// Where a connection is with its warm start (`enum phase` of the agent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum WarmPhase {
+pub enum WarmPhase {
     /// Cold, or its warm start is over: the start-up underneath decides.
     Stock,
     /// The remembered window is sent, paced, and not yet acknowledged.
@@ -114,8 +114,8 @@ pub struct Warm {
     has_measured: bool,
     /// It has begun warm after idle.
     has_restarted: bool,
-    /// What arrived as it last did.
-    seen: Seen,
+    /// When something was last delivered or, since then, sent with nothing outstanding.
+    arrived: Option<Instant>,
     /// Segments delivered; wraps, as the kernel's.
     delivered: u32,
     flights: Flights,
@@ -139,13 +139,6 @@ pub struct Warm {
     is_sending: bool,
 }
 
-/// What the last ACK told.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    at: Option<Instant>,
-    in_slow_start: bool,
-}
-
 impl Warm {
     /// A connection that has not opened, on top of a stock one.
     pub fn new(options: WarmOptions, underneath: Underneath) -> Self {
@@ -164,7 +157,7 @@ impl Warm {
             has_lost: false,
             has_measured: false,
             has_restarted: false,
-            seen: Seen::default(),
+            arrived: None,
             delivered: 0,
             flights: Flights::default(),
             measure: TrainMeasure::default(),
@@ -184,9 +177,16 @@ impl Warm {
         }
     }
 
+    /// Where the connection is with its warm start.
+    pub const fn phase(&self) -> WarmPhase {
+        self.phase
+    }
+
     /// Something has arrived, in recovery or not.
     fn observe_arrival(&mut self, window: &Window, sample: &AckSample) {
-        self.seen = Seen { at: Some(sample.now), in_slow_start: window.below_ssthresh() };
+        if sample.delivered > 0 {
+            self.arrived = Some(sample.now);
+        }
         let arrived = segments(sample.delivered + window.mss() - 1, window.mss());
         self.delivered = self.delivered.wrapping_add(arrived);
         if self.options.paces_together
@@ -262,13 +262,30 @@ impl Warm {
         self.search.begin(window, at, tools, may_pace);
     }
 
-    /// To the kernel a FIN is a segment as any other: its acknowledgement ends the last train.
-    fn count_fin(&mut self, window: &mut Window, at: &Situation<'_>) {
+    /// Its FIN is acknowledged. To the kernel a FIN is a segment as any other, and that an ACK as any other. Returns the situation with
+    /// the FIN in it.
+    fn on_fin_acked<'a>(&mut self, window: &mut Window, at: &Situation<'a>) -> Situation<'a> {
+        let (sent_total, acked_total) = (at.sent_total + 1, at.acked_total + 1);
+        let at = Situation { sent_total, acked_total, ..*at };
         self.delivered = self.delivered.wrapping_add(1);
-        if self.search.is_on {
-            let ack = TrainAck { una: at.acked_total + 1, ..self.train_ack(at) };
-            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
-            self.search.on_ack(window, at, &ack, tools);
+        self.arrived = Some(at.now);
+        if !self.models {
+            self.take_ack(window, &at, 1);
+        }
+        at
+    }
+
+    /// Outside of recovery `acked` segments have arrived.
+    fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
+        let mss = window.mss();
+        self.flights.count(&FlightAck {
+            una: at.acked_total,
+            next: at.sent_total,
+            outstanding: segments(at.outstanding() + mss - 1, mss),
+            acked,
+        });
+        if self.is_special() || self.is_starting {
+            self.on_special_ack(window, at, acked);
         }
     }
 
@@ -308,6 +325,9 @@ impl Warm {
             let ack = self.train_ack(at);
             let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
             self.search.on_ack(window, at, &ack, tools);
+            if !self.search.is_on {
+                self.wide.keep_rate(&mut self.pacing);
+            }
         }
         if self.is_starting && !self.is_special() {
             self.is_starting = false;
@@ -370,6 +390,8 @@ impl KernelEvents for Warm {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
+        // The kernel sets `delivered_mstamp` when it sends with nothing outstanding (tcp_rate_skb_sent).
+        self.arrived = Some(at.now);
         self.pacing.apply(window);
     }
 
@@ -394,19 +416,10 @@ impl KernelEvents for Warm {
         if self.models && !at.in_startup && !self.in_first_flight() {
             return;
         }
-        self.seen.in_slow_start = window.below_ssthresh();
         self.judge_early(window, at);
         let mss = window.mss();
         let acked = segments(sample.delivered + mss - 1, mss);
-        self.flights.count(&FlightAck {
-            una: at.acked_total,
-            next: at.sent_total,
-            outstanding: segments(at.outstanding() + mss - 1, mss),
-            acked,
-        });
-        if self.is_special() || self.is_starting {
-            self.on_special_ack(window, at, acked);
-        }
+        self.take_ack(window, at, acked);
         if self.models && !at.in_startup && self.in_first_flight() {
             // What models the path has measured it, and goes on as it likes.
             self.end_first_flight(WarmPhase::Stock);
@@ -425,8 +438,8 @@ impl KernelEvents for Warm {
             return;
         }
         self.set_sending(false);
-        self.count_fin(window, at);
-        self.judge_doubted(at, window.mss());
+        let with_fin = self.on_fin_acked(window, at);
+        self.judge_doubted(&with_fin, window.mss());
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),
             None => self.learn_at_end(window, at),

@@ -1,0 +1,34 @@
+//! The twin in C: the programs of `hs_cubic`, compiled for this machine, over pipes.
+
+use super::event::{Event, Outcome};
+use crate::compiled;
+use std::path::{Path, PathBuf};
+
+/// The program that plays events to the C.
+pub(super) struct Agent {
+    program: PathBuf,
+}
+
+impl Agent {
+    /// Compiles it; `None`, having said so, without a C compiler.
+    pub(super) fn compiled() -> Option<Self> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folders = ["tests/twins/kernel", "bpf", "include"].map(|folder| here.join(folder));
+        let program = compiled::compiled_file(&folders[0].join("driver.c"), "decisions", &folders)?;
+        Some(Self { program })
+    }
+
+    /// What the C makes of each event.
+    pub(super) fn play(&self, events: &[Event]) -> Vec<Outcome> {
+        let mut input = Vec::with_capacity(events.len() * Event::WORDS * 8);
+        for event in events {
+            event.write(&mut input);
+        }
+        let output = compiled::run(&self.program, input);
+        let mut words = output
+            .chunks_exact(8)
+            .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
+        assert_eq!(output.len(), events.len() * Outcome::WORDS * 8);
+        events.iter().map(|_| Outcome::read(&mut words)).collect()
+    }
+}

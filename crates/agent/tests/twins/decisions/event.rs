@@ -1,0 +1,104 @@
+//! Events that are played to both twins, and what each made of them, as words of `../kernel/driver.c`.
+
+/// A record of 64-bit words, in the order in which the C has its fields.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub(super) struct $name {
+            $($(#[$field_doc])* pub(super) $field: u64,)+
+        }
+
+        impl $name {
+            pub(super) const WORDS: usize = [$(stringify!($field)),+].len();
+
+            pub(super) fn write(&self, to: &mut Vec<u8>) {
+                $(to.extend_from_slice(&self.$field.to_ne_bytes());)+
+            }
+
+            /// From as many words.
+            pub(super) fn read(words: &mut impl Iterator<Item = u64>) -> Self {
+                Self { $($field: words.next().expect("a word for each field")),+ }
+            }
+
+            /// Names of the fields that differ.
+            pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
+                let mut names = Vec::new();
+                $(if self.$field != other.$field {
+                    names.push(stringify!($field));
+                })+
+                names
+            }
+        }
+    };
+}
+
+/// What happens (`enum kind`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A host with these settings, which remembers nothing.
+    Reset,
+    /// A SYN comes.
+    Handshake,
+    /// The handshake is done.
+    Open,
+    /// Data is about to leave with nothing outstanding.
+    Start,
+    /// Something may be sent.
+    Sending,
+    /// Segments arrive outside of recovery.
+    Arrival,
+    /// Segments arrive in recovery.
+    Repair,
+    /// Congestion is met.
+    Loss,
+    /// Idling is about to take the window back.
+    Idle,
+    /// The connection is over, and all it has sent has arrived.
+    Close,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 10] = [
+        Self::Reset,
+        Self::Handshake,
+        Self::Open,
+        Self::Start,
+        Self::Sending,
+        Self::Arrival,
+        Self::Repair,
+        Self::Loss,
+        Self::Idle,
+        Self::Close,
+    ];
+}
+
+/// No threshold (`TCP_INFINITE_SSTHRESH`).
+pub(super) const NO_THRESHOLD: u64 = 0x7fff_ffff;
+/// In place of the time at which a path was learnt: nothing is remembered.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+words! {
+    /// The state of a connection when something happens, as `struct event` describes it field by field.
+    Event {
+        kind, connection, now_us, address, mss, cwnd, ssthresh, acked, sent, written, outstanding, most_outstanding, delivered,
+        srtt_us, min_rtt_us, data_segments, retransmitted, departure_us, stock, announced, flags, cap, max_age_us, half_life_rtts,
+        has_tx_start,
+    }
+}
+
+words! {
+    /// What both have made of an event: the window in segments, pacing in bytes a second, the phase, and what is remembered of the
+    /// connection's line and of its network.
+    Outcome {
+        cwnd, ssthresh, is_paced, most, fixed, phase, line_learnt_us, line_window, line_ssthresh, line_srtt_us, line_min_rtt_us, line_rate,
+        line_reached, line_has_shown_no_width, network_learnt_us, network_window, network_ssthresh, network_srtt_us, network_min_rtt_us,
+        network_rate, network_reached, network_has_shown_no_width,
+    }
+}
+
+impl Event {
+    pub(super) fn what(&self) -> Kind {
+        Kind::ALL[self.kind as usize]
+    }
+}

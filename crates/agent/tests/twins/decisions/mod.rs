@@ -1,0 +1,108 @@
+//! `hs_cubic` and `hs_cubic_start` in C and `warm` in Rust make the same of the same events: windows, thresholds, pacing, phases, and
+//! what they leave in memory.
+
+mod agent;
+mod core;
+mod event;
+mod world;
+
+use agent::Agent;
+use event::{Event, Kind, Outcome};
+use link::stream;
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use self::core::Core;
+use std::collections::HashMap;
+use world::{Chance, Played};
+
+impl Chance for Pcg32 {
+    fn below(&mut self, bound: u64) -> u64 {
+        (u128::from(self.next_u64()) * u128::from(bound) >> 64) as u64
+    }
+}
+
+/// The first event of which the twins make something else.
+fn first_difference(ours: &[Outcome], theirs: &[Outcome]) -> Option<usize> {
+    ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs)
+}
+
+fn in_core(events: &[Event]) -> Vec<Outcome> {
+    let mut core = Core::default();
+    events.iter().map(|event| core.play(event)).collect()
+}
+
+/// The shortest that was found of the sequences that differ, each without some events of the one before.
+fn shrunk(agent: &Agent, events: &[Event]) -> Vec<Event> {
+    let differs = |events: &[Event]| first_difference(&in_core(events), &agent.play(events));
+    let mut shortest = events.to_vec();
+    let mut piece = shortest.len() / 2;
+    while piece > 0 {
+        let mut from = 1;
+        while from < shortest.len() {
+            let until = (from + piece).min(shortest.len());
+            let fewer = complete([&shortest[..from], &shortest[until..]].concat());
+            match differs(&fewer) {
+                Some(at) if fewer.len() < shortest.len() => {
+                    shortest = fewer;
+                    shortest.truncate(at + 1);
+                }
+                _ => from = until,
+            }
+        }
+        piece /= 2;
+    }
+    shortest
+}
+
+/// Without the events of connections that have not come so far: a SYN, the end of its handshake, and a first sending come before
+/// all others.
+fn complete(events: Vec<Event>) -> Vec<Event> {
+    let mut stages = HashMap::new();
+    let mut keeps = |event: &Event| {
+        let stage = stages.entry(event.connection).or_insert(Kind::Reset);
+        let (needs, makes) = match event.what() {
+            Kind::Reset => return true,
+            Kind::Handshake => (Kind::Reset, Kind::Handshake),
+            Kind::Open => (Kind::Handshake, Kind::Open),
+            Kind::Start if *stage == Kind::Open => (Kind::Open, Kind::Start),
+            Kind::Close if *stage == Kind::Open => (Kind::Open, Kind::Close),
+            Kind::Close => (Kind::Start, Kind::Close),
+            _ => (Kind::Start, Kind::Start),
+        };
+        let is_kept = *stage == needs;
+        if is_kept {
+            *stage = makes;
+        }
+        is_kept
+    };
+    events.into_iter().filter(|event| keeps(event)).collect()
+}
+
+/// Fails with a short sequence that shows what differs, if the C makes something else of it.
+fn assert_twins(agent: &Agent, played: &Played, name: &str) {
+    let theirs = agent.play(&played.events);
+    let Some(at) = first_difference(&played.outcomes, &theirs) else { return };
+    let shortest = shrunk(agent, &played.events[..=at]);
+    let (ours, theirs) = (in_core(&shortest), agent.play(&shortest));
+    let Some(last) = first_difference(&ours, &theirs) else {
+        panic!("{name}: event {at} differs, and only the first time that it is played");
+    };
+    let steps: Vec<String> = shortest.iter().map(|e| format!("{:?} {e:?}", e.what())).collect();
+    panic!(
+        "{name}: {:?} differ after {:?}\nRust: {:?}\nC:    {:?}\n{}",
+        ours[last].differing(&theirs[last]),
+        shortest[last].what(),
+        ours[last],
+        theirs[last],
+        steps.join("\n"),
+    );
+}
+
+#[test]
+fn sequences_of_chance_have_the_same_outcomes() {
+    let Some(agent) = Agent::compiled() else { return };
+    for seed in 0..200 {
+        let played = world::play(&mut stream(seed, "decisions"), 200);
+        assert_twins(&agent, &played, &format!("seed {seed}"));
+    }
+}
