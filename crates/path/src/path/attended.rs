@@ -168,7 +168,7 @@ impl Path {
             return timeout;
         };
         let mss = self.window.mss();
-        let gap = attendance.lender(|lender, to| lender.spacing(to, mss));
+        let gap = attendance.lender(|lender, to| lender.spacing(to.address, mss));
         let spacing = gap.saturating_mul(gaps.into());
         let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }

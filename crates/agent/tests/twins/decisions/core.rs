@@ -1,7 +1,7 @@
 //! The twin in Rust: `warm` with its lender, called as the path calls it.
 
 use super::event::{Event, Kind, NO_THRESHOLD, Outcome, UNKNOWN};
-use memory::{LendingTerms, ProvenPath};
+use memory::{AnsweredPeer, LendingTerms, ProvenPath, Scope};
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::ConnectionConfig;
 use policy::startup::warm::{ColdOpening, Underneath, WarmOptions};
@@ -116,18 +116,14 @@ impl Core {
     }
 
     fn memory(&self, e: &Event, address: IpAddr) -> Outcome {
-        let mut outcome = Outcome {
-            line_learnt_us: UNKNOWN,
-            network_learnt_us: UNKNOWN,
-            ..Outcome::default()
-        };
-        let [a, b, c, _] = Ipv4Addr::from(e.address as u32).octets();
+        let mut outcome =
+            Outcome { line_learnt_us: UNKNOWN, network_learnt_us: UNKNOWN, ..Outcome::default() };
         let lender = &mut self.host.borrow_mut().lender;
-        if let Some(line) = lender.path(address) {
+        let peer = lender.answer(at(e.now_us), address);
+        if let Some(line) = lender.path(peer) {
             outcome.note_line(&line, e.mss as u32);
         }
-        // No connection comes from there, so its network answers.
-        if let Some(network) = lender.path([a, b, c, 255].into()) {
+        if let Some(network) = lender.path(AnsweredPeer { by: Some(Scope::Network), ..peer }) {
             outcome.note_network(&network, e.mss as u32);
         }
         outcome
@@ -210,11 +206,7 @@ impl Connection {
             Kind::Start => {
                 let bytes = e.written - e.acked;
                 let admitted = u64::MAX;
-                warm.start(
-                    window,
-                    at,
-                    PendingData { bytes, admitted, announced: e.announced },
-                );
+                warm.start(window, at, PendingData { bytes, admitted, announced: e.announced });
             }
             Kind::Sending => {
                 if warm.needs().watches_sending {

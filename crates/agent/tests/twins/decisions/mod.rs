@@ -6,12 +6,12 @@ mod core;
 mod event;
 mod world;
 
+use self::core::Core;
 use agent::Agent;
 use event::{Event, Kind, Outcome};
 use link::stream;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use self::core::Core;
 use std::collections::HashMap;
 use world::{Chance, Played};
 

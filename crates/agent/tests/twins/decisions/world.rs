@@ -294,7 +294,8 @@ impl<C: Chance> World<'_, C> {
 
     fn pass_gaps(&mut self, flow: usize, segments: u64, is_even: bool) {
         let gap = self.networks[self.flows[flow].to].gap_ns * segments / 1000;
-        let noise = if is_even { self.chance.below(gap / 32 + 1) } else { self.chance.below(gap + 1) };
+        let noise =
+            if is_even { self.chance.below(gap / 32 + 1) } else { self.chance.below(gap + 1) };
         self.now_us += gap + noise;
     }
 
@@ -341,7 +342,7 @@ impl<C: Chance> World<'_, C> {
         if sacks > *sacked && self.chance.once_in(2) {
             next.delivered = sacks - *sacked;
             *sacked = sacks;
-                self.tell(flow, Kind::Repair);
+            self.tell(flow, Kind::Repair);
         }
         let next = &mut self.flows[flow].next;
         next.stock = (next.cwnd * 717 / 1024).max(2);

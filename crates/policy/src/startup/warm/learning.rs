@@ -60,7 +60,7 @@ impl Warm {
 
         let terms = &self.options.terms;
         let taken =
-            attendance.lender(|lender, to| lender.learn(now, to, sample, is_measured, terms));
+            attendance.lender(|lender, to| lender.learn(now, to.address, sample, is_measured, terms));
         if taken {
             self.has_measured = is_measured;
         }
@@ -80,8 +80,8 @@ impl Warm {
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
         attendance.lender(|lender, to| {
-            lender.take(at.now, to, &carried, true, terms);
-            lender.tell_failure(at.now, to, &failed, sent, sent - data);
+            lender.take(at.now, to.address, &carried, true, terms);
+            lender.tell_failure(at.now, to.address, &failed, sent, sent - data);
         });
     }
 

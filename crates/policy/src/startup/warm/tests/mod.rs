@@ -301,7 +301,7 @@ fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
         line.start(&mut warm, used);
         line.arrive(&mut warm, 1080, used);
         for _ in 0..2 {
-            host.borrow_mut().lender.fail(PEER.into(), true);
+            host.borrow_mut().lender.fail(at(0), PEER.into(), true);
         }
         line.now = at(1080) + Duration::from_micros(pause_us);
         line.start(&mut warm, 1);
@@ -422,7 +422,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
     let host = host(100, 0);
     let (mut line, mut warm) = opened(&host);
     // Meanwhile the path has failed another connection.
-    host.borrow_mut().lender.fail(PEER.into(), true);
+    host.borrow_mut().lender.fail(at(0), PEER.into(), true);
     line.now = at(1081);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 50);

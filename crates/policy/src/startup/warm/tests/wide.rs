@@ -187,7 +187,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
         let lends = |lender: &mut memory::Lender| {
             lender.learn(at(0), PEER.into(), &known, false, &options().terms);
             if fails {
-                lender.fail(PEER.into(), true);
+                lender.fail(at(0), PEER.into(), true);
             }
         };
         lends(&mut host.borrow_mut().lender);
