@@ -402,15 +402,13 @@ SEC("struct_ops")
 void BPF_PROG(hs_cubic_release, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
-	struct path_sample sample = {};
 
 	if (!c || c->phase == PHASE_MOVING)
 		return;
 	/* Nothing follows the last train that would end it. */
 	if (c->search.is_on && !((struct tcp_sock *)sk)->packets_out)
 		evaluate_train(&c->measure);
-	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
-	end(sk, c, &sample, false);
+	end_proven(sk, c, &beside_cubic(sk)->flights);
 }
 
 #define CUBIC_OPS \

@@ -130,4 +130,16 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	send_summary(sk, c, sample);
 }
 
+/* The same: leaves what it has proven. Its first flight is judged before that, since one that has
+ * failed proves nothing. */
+static inline void end_proven(struct sock *sk, struct connection *c, const struct flights *f)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct path_sample sample = {};
+
+	judge_doubted(tp, c);
+	take_proven_sample(tp, c, f, &sample);
+	end(sk, c, &sample, false);
+}
+
 #endif

@@ -98,11 +98,28 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
     );
 }
 
+/// Events of a sequence of chance.
+const ACTIONS: usize = 200;
+/// Events that the test plays; more if this variable says so. Each takes about a microsecond.
+const EVENTS: u64 = 1_000_000;
+const EVENTS_VARIABLE: &str = "HEADSTART_TWIN_EVENTS";
+
+fn wanted_events() -> u64 {
+    let Ok(text) = std::env::var(EVENTS_VARIABLE) else { return EVENTS };
+    text.parse().unwrap_or_else(|_| panic!("{EVENTS_VARIABLE}={text}: not a number of events"))
+}
+
 #[test]
 fn sequences_of_chance_have_the_same_outcomes() {
     let Some(agent) = Agent::compiled() else { return };
-    for seed in 0..200 {
-        let played = world::play(&mut stream(seed, "decisions"), 200);
+    let (wanted, mut events) = (wanted_events(), 0);
+    for seed in 0.. {
+        let played = world::play(&mut stream(seed, "decisions"), ACTIONS);
         assert_twins(&agent, &played, &format!("seed {seed}"));
+        events += played.events.len() as u64;
+        if events >= wanted {
+            println!("{events} events in {} sequences", seed + 1);
+            return;
+        }
     }
 }
