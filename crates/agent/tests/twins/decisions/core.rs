@@ -85,6 +85,12 @@ fn round_trips(e: &Event) -> RttEstimator {
 }
 
 impl Core {
+    /// What is made of each of a sequence of events.
+    pub(super) fn play_all(events: &[Event]) -> Vec<Outcome> {
+        let mut core = Self::default();
+        events.iter().map(|event| core.play(event)).collect()
+    }
+
     pub(super) fn play(&mut self, e: &Event) -> Outcome {
         let (address, key) = (IpAddr::from(Ipv4Addr::from(e.address as u32)), e.connection);
         match e.what() {

@@ -4,6 +4,7 @@
 mod agent;
 mod core;
 mod event;
+mod recorded;
 mod world;
 
 use self::core::Core;
@@ -26,14 +27,9 @@ fn first_difference(ours: &[Outcome], theirs: &[Outcome]) -> Option<usize> {
     ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs)
 }
 
-fn in_core(events: &[Event]) -> Vec<Outcome> {
-    let mut core = Core::default();
-    events.iter().map(|event| core.play(event)).collect()
-}
-
 /// The shortest that was found of the sequences that differ, each without some events of the one before.
 fn shrunk(agent: &Agent, events: &[Event]) -> Vec<Event> {
-    let differs = |events: &[Event]| first_difference(&in_core(events), &agent.play(events));
+    let differs = |events: &[Event]| first_difference(&Core::play_all(events), &agent.play(events));
     let mut shortest = events.to_vec();
     let mut piece = shortest.len() / 2;
     while piece > 0 {
@@ -83,7 +79,7 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
     let theirs = agent.play(&played.events);
     let Some(at) = first_difference(&played.outcomes, &theirs) else { return };
     let shortest = shrunk(agent, &played.events[..=at]);
-    let (ours, theirs) = (in_core(&shortest), agent.play(&shortest));
+    let (ours, theirs) = (Core::play_all(&shortest), agent.play(&shortest));
     let Some(last) = first_difference(&ours, &theirs) else {
         panic!("{name}: event {at} differs, and only the first time that it is played");
     };
@@ -99,7 +95,7 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
 }
 
 /// Events of a sequence of chance.
-const ACTIONS: usize = 200;
+const ACTIONS: usize = 60;
 /// Events that the test plays; more if this variable says so. Each takes about a microsecond.
 const EVENTS: u64 = 1_000_000;
 const EVENTS_VARIABLE: &str = "HEADSTART_TWIN_EVENTS";
@@ -121,5 +117,15 @@ fn sequences_of_chance_have_the_same_outcomes() {
             println!("{events} events in {} sequences", seed + 1);
             return;
         }
+    }
+}
+
+#[test]
+fn simulated_transfers_have_the_same_outcomes() {
+    let Some(agent) = Agent::compiled() else { return };
+    for seed in 0..40 {
+        let events = recorded::transfers(seed);
+        let outcomes = Core::play_all(&events);
+        assert_twins(&agent, &Played { events, outcomes }, &format!("seed {seed}"));
     }
 }
