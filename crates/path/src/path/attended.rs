@@ -144,6 +144,7 @@ impl Path {
             rtt: &self.rtt,
             sent_total: self.sent_total,
             segments_sent: self.segments_sent,
+            segments_resent: self.segments_resent,
             acked_total: self.acked_total,
             max_in_flight: self.usage.max_in_flight,
             last_departure: self.last_sent.max(released).unwrap_or(now),

@@ -94,6 +94,8 @@ pub struct Situation<'a> {
     pub sent_total: u64,
     /// Segments ever sent that carry data, SYN or FIN, retransmissions included.
     pub segments_sent: u64,
+    /// Retransmissions of data among these.
+    pub segments_resent: u64,
     /// Bytes ever acknowledged cumulatively.
     pub acked_total: u64,
     /// Most bytes in flight in the round trip under way.

@@ -3,15 +3,22 @@
 use super::event::{Event, Outcome};
 use crate::compiled;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The program that plays events to the C.
 pub(super) struct Agent {
     program: PathBuf,
 }
 
+static COMPILED: OnceLock<Option<Agent>> = OnceLock::new();
+
 impl Agent {
-    /// Compiles it; `None`, having said so, without a C compiler.
-    pub(super) fn compiled() -> Option<Self> {
+    /// The program, compiled once for all tests; `None`, having said so, without a C compiler.
+    pub(super) fn compiled() -> Option<&'static Self> {
+        COMPILED.get_or_init(Self::compile).as_ref()
+    }
+
+    fn compile() -> Option<Self> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folders = ["tests/twins/kernel", "bpf", "include"].map(|folder| here.join(folder));
         let program = compiled::compiled_file(&folders[0].join("driver.c"), "decisions", &folders)?;

@@ -186,13 +186,13 @@ impl Connection {
             self.syns_repeated = e.retransmitted;
         }
         let rtt = round_trips(e);
-        let has_fin = u64::from(e.what() == Kind::Close);
         let at = Situation {
             now: at(e.now_us),
             rtt: &rtt,
             sent_total: e.sent,
-            // Its SYN is counted too, as each repetition of that, and its FIN.
-            segments_sent: 1 + self.syns_repeated + e.data_segments + has_fin,
+            // Of what the site is told alone, which nobody asks here.
+            segments_sent: e.data_segments,
+            segments_resent: e.retransmitted - self.syns_repeated,
             acked_total: e.acked,
             max_in_flight: e.most_outstanding * e.mss,
             last_departure: at(e.departure_us),
@@ -204,7 +204,7 @@ impl Connection {
     fn tell(&mut self, e: &Event, at: &Situation<'_>) {
         let Self { warm, window, .. } = self;
         match e.what() {
-            Kind::Reset | Kind::Handshake => {}
+            Kind::Reset | Kind::Handshake | Kind::Retransmission => {}
             Kind::Open => {
                 let by = OpenedBy::Handshake { lossless: e.retransmitted == 0 };
                 warm.open(window, at, by);

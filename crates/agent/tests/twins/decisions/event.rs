@@ -52,6 +52,9 @@ pub(super) enum Kind {
     Repair,
     /// Congestion is met.
     Loss,
+    /// Something is sent again after a timeout, when nothing is under way. The kernel tells of that as of a start; the simulator tells of
+    /// new data alone.
+    Retransmission,
     /// Idling is about to take the window back.
     Idle,
     /// The connection is over, and all it has sent has arrived.
@@ -59,7 +62,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Reset,
         Self::Handshake,
         Self::Open,
@@ -68,6 +71,7 @@ impl Kind {
         Self::Arrival,
         Self::Repair,
         Self::Loss,
+        Self::Retransmission,
         Self::Idle,
         Self::Close,
     ];

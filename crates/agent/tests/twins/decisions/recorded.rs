@@ -68,11 +68,12 @@ struct Recorder {
     /// The state of the connection as it was last told.
     last: Event,
     is_open: bool,
+    syns_repeated: u64,
 }
 
 impl Recorder {
     fn new(warm: Box<dyn StartUp>) -> Self {
-        Self { warm, last: Event::default(), is_open: false }
+        Self { warm, last: Event::default(), is_open: false, syns_repeated: 0 }
     }
 
     /// Notes what happens between the opening and the end.
@@ -103,8 +104,8 @@ impl Recorder {
             most_outstanding: at.max_in_flight.div_ceil(mss),
             srtt_us: at.srtt_us().into(),
             min_rtt_us: at.min_rtt_us().into(),
-            data_segments: at.segments_sent - 1,
-            retransmitted: at.segments_sent - 1 - data.min(at.segments_sent - 1),
+            data_segments: data + at.segments_resent,
+            retransmitted: self.syns_repeated + at.segments_resent,
             departure_us: micros(at.last_departure),
             ..self.last
         };
@@ -190,9 +191,9 @@ impl KernelEvents for Recorder {
 
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
         self.is_open = true;
+        self.syns_repeated = u64::from(by == OpenedBy::Handshake { lossless: false });
         let event = self.see(window, at);
-        let has_lost = by == OpenedBy::Handshake { lossless: false };
-        self.note(Kind::Open, Event { retransmitted: has_lost.into(), data_segments: 0, ..event });
+        self.note(Kind::Open, event);
         self.attended().open(window, at, by);
     }
 
@@ -227,11 +228,7 @@ impl KernelEvents for Recorder {
 
     fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
         let event = self.see(window, at);
-        // Its FIN is no data.
-        let data_segments = event.data_segments.saturating_sub(1);
-        let retransmitted = event.retransmitted.saturating_sub(1);
-        let event = Event { stock: event.cwnd, data_segments, retransmitted, ..event };
-        self.note(Kind::Close, event);
+        self.note(Kind::Close, Event { stock: event.cwnd, ..event });
         self.is_open = false;
         self.attended().close(window, at, modelled);
     }

@@ -25,16 +25,22 @@ pub(super) trait Chance {
     }
 }
 
-/// A sequence of events, and what the core has made of each.
+/// Sequences of events, each of which begins with a reset, and what the core has made of each event.
+#[derive(Default)]
 pub(super) struct Played {
     pub(super) events: Vec<Event>,
     pub(super) outcomes: Vec<Outcome>,
 }
 
+impl Played {
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.events.append(&mut other.events);
+        self.outcomes.append(&mut other.outcomes);
+    }
+}
+
 /// Two lines of one network, and another.
 const ADDRESSES: [u64; 3] = [0xc000_0201, 0xc000_0202, 0xc633_6407];
-/// Connections at a time at most.
-const MOST_FLOWS: usize = 6;
 /// The kernel's least retransmission timeout.
 const LEAST_RTO_US: u64 = 200_000;
 
@@ -45,6 +51,8 @@ struct Network {
     /// Time of a segment at the bottleneck.
     gap_ns: u64,
     queue: Queue,
+    /// Round trips are of whole milliseconds, and all the same, so that what is compared is often equal.
+    is_even: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -66,7 +74,9 @@ struct Flow {
     /// Segments delivered out of order.
     sacked: u64,
     paced_rate: u64,
+    /// When its SYN came, or it last sent.
     sent_us: u64,
+    arrived_us: u64,
     round_end: u64,
 }
 
@@ -76,6 +86,7 @@ struct World<'a, C> {
     now_us: u64,
     networks: [Network; ADDRESSES.len()],
     flows: Vec<Flow>,
+    most_flows: usize,
     opened: u64,
     restarts_after_idle: bool,
     played: Played,
@@ -85,17 +96,17 @@ struct World<'a, C> {
 pub(super) fn play(chance: &mut impl Chance, actions: usize) -> Played {
     let networks = ADDRESSES.map(|_| network(chance));
     let now_us = 1_000_000_000 + chance.below(1 << 33);
-    let restarts_after_idle = !chance.once_in(4);
-    let played = Played { events: Vec::new(), outcomes: Vec::new() };
+    let (restarts_after_idle, most_flows) = (!chance.once_in(4), chance.pick(&[1, 2, 6]));
     let mut world = World {
         chance,
         core: Core::default(),
         now_us,
         networks,
         flows: Vec::new(),
+        most_flows,
         opened: 0,
         restarts_after_idle,
-        played,
+        played: Played::default(),
     };
     world.set_up();
     for _ in 0..actions {
@@ -105,8 +116,14 @@ pub(super) fn play(chance: &mut impl Chance, actions: usize) -> Played {
 }
 
 fn network(chance: &mut impl Chance) -> Network {
+    let is_even = chance.once_in(3);
+    let base_us = match is_even {
+        true => chance.pick(&[10_000, 20_000, 40_000, 80_000]),
+        false => chance.magnitude(200, 300_000),
+    };
     Network {
-        base_us: chance.magnitude(200, 300_000),
+        base_us,
+        is_even,
         gap_ns: chance.magnitude(1000, 10_000_000),
         queue: chance.pick(&[Queue::None, Queue::Window, Queue::Window, Queue::Noise]),
     }
@@ -136,7 +153,7 @@ impl<C: Chance> World<'_, C> {
     }
 
     fn act(&mut self) {
-        if self.flows.is_empty() || (self.flows.len() < MOST_FLOWS && self.chance.once_in(6)) {
+        if self.flows.is_empty() || (self.flows.len() < self.most_flows && self.chance.once_in(6)) {
             return self.shake_hands();
         }
         let flow = self.chance.below(self.flows.len() as u64) as usize;
@@ -150,6 +167,7 @@ impl<C: Chance> World<'_, C> {
         match self.chance.below(16) {
             0 => self.now_us += self.chance.magnitude(100, 2_000_000_000),
             1 => self.now_us += self.chance.magnitude(100, 300_000),
+            15 if has_all => self.pause_for_a_timeout(flow),
             2 if has_all => self.close(flow),
             3 if self.chance.once_in(4) => {
                 let to = self.flows[flow].to;
@@ -159,6 +177,13 @@ impl<C: Chance> World<'_, C> {
             _ if outstanding > 0 => self.arrive(flow),
             _ => self.write(flow),
         }
+    }
+
+    /// Nothing is sent for as long as the kernel's timer waits at least, or a little less.
+    fn pause_for_a_timeout(&mut self, flow: usize) {
+        let flow = &self.flows[flow];
+        let until = flow.arrived_us + flow.next.srtt_us + LEAST_RTO_US;
+        self.now_us = self.now_us.max(until + self.chance.below(3) * 300 - 300);
     }
 
     fn tell(&mut self, flow: usize, kind: Kind) {
@@ -199,7 +224,8 @@ impl<C: Chance> World<'_, C> {
             recovers_until: None,
             sacked: 0,
             paced_rate: 0,
-            sent_us: 0,
+            sent_us: self.now_us,
+            arrived_us: self.now_us,
             round_end: 0,
         });
         self.tell(self.flows.len() - 1, Kind::Handshake);
@@ -207,7 +233,7 @@ impl<C: Chance> World<'_, C> {
 
     fn open(&mut self, flow: usize) {
         let took = self.round_trip(flow);
-        self.now_us += took;
+        self.now_us = self.now_us.max(self.flows[flow].sent_us + took);
         let has_lost = self.chance.once_in(12);
         let Flow { next, is_open, .. } = &mut self.flows[flow];
         *is_open = true;
@@ -220,29 +246,35 @@ impl<C: Chance> World<'_, C> {
     /// Of a segment that arrives now, microseconds.
     fn round_trip(&mut self, flow: usize) -> u64 {
         let Flow { to, next, .. } = &self.flows[flow];
-        let Network { base_us, gap_ns, queue } = self.networks[*to];
+        let Network { base_us, gap_ns, queue, is_even } = self.networks[*to];
         let waits = match queue {
             Queue::None => 0,
             Queue::Window => (next.outstanding * gap_ns / 1000).saturating_sub(base_us),
             Queue::Noise => self.chance.below(base_us / 2 + 1),
         };
-        let jitter = self.chance.below(base_us / 64 + 1);
+        let jitter = if is_even { 0 } else { self.chance.below(base_us / 64 + 1) };
         (base_us + waits + jitter).min(4_000_000)
     }
 
     fn write(&mut self, flow: usize) {
         let segments = self.chance.magnitude(1, 1000);
         let says_size = self.chance.once_in(3);
+        let tail = if self.chance.once_in(2) { self.chance.below(536) } else { 0 };
         let waited = self.now_us - self.flows[flow].sent_us;
         let next = &mut self.flows[flow].next;
         if next.written == next.sent {
-            next.written += segments * next.mss;
-            next.announced = if says_size { segments * next.mss } else { 0 };
+            let bytes = segments * next.mss - tail;
+            next.written += bytes;
+            next.announced = if says_size { bytes } else { 0 };
         }
         let rto = next.srtt_us + LEAST_RTO_US;
         if next.sent > 0 && waited > rto && self.restarts_after_idle {
             let announced = std::mem::take(&mut self.flows[flow].next.announced);
             self.tell(flow, Kind::Idle);
+            // The kernel tells of each buffer that is written, until something is sent.
+            if self.chance.once_in(4) {
+                self.tell(flow, Kind::Idle);
+            }
             let next = &mut self.flows[flow].next;
             next.announced = announced;
             restart_after_idle(next, waited / rto);
@@ -253,14 +285,14 @@ impl<C: Chance> World<'_, C> {
 
     fn send(&mut self, flow: usize) {
         while self.has_room(flow) {
-            if self.chance.once_in(4) {
+            if self.chance.once_in(8) {
                 self.tell(flow, Kind::Sending);
                 if !self.has_room(flow) {
                     return;
                 }
             }
             let Flow { next, paced_rate, sent_us, .. } = &mut self.flows[flow];
-            next.sent += next.mss;
+            next.sent += next.mss.min(next.written - next.sent);
             next.outstanding += 1;
             next.data_segments += 1;
             next.most_outstanding = next.most_outstanding.max(next.outstanding);
@@ -278,7 +310,7 @@ impl<C: Chance> World<'_, C> {
     /// Some ACKs come.
     fn arrive(&mut self, flow: usize) {
         self.now_us += self.round_trip(flow);
-        let acks = self.chance.magnitude(1, 200);
+        let acks = self.chance.magnitude(1, 100);
         let (most, is_even) = (self.chance.pick(&[1, 2, 2, 8]), !self.chance.once_in(4));
         for _ in 0..acks {
             let outstanding = self.flows[flow].next.outstanding;
@@ -304,8 +336,9 @@ impl<C: Chance> World<'_, C> {
         let round_trip = self.round_trip(flow);
         let is_stock_end = self.chance.once_in(64);
         let avoids = self.chance.once_in(8);
-        let Flow { next, recovers_until, sacked, round_end, .. } = &mut self.flows[flow];
-        next.acked += segments * next.mss;
+        let Flow { next, recovers_until, sacked, round_end, arrived_us, .. } = &mut self.flows[flow];
+        *arrived_us = self.now_us;
+        next.acked = (next.acked + segments * next.mss).min(next.sent);
         next.outstanding -= segments;
         let before = (*sacked).min(segments);
         *sacked -= before;
@@ -332,21 +365,18 @@ impl<C: Chance> World<'_, C> {
     }
 
     fn lose(&mut self, flow: usize) {
-        self.now_us += self.round_trip(flow);
-        let (is_timeout, again) = (self.chance.once_in(4), self.chance.magnitude(1, 40));
-        let sacks = self.chance.below(self.flows[flow].next.outstanding);
-        let Flow { next, sacked, recovers_until, .. } = &mut self.flows[flow];
-        if recovers_until.is_some() {
+        let (took, is_timeout) = (self.round_trip(flow), self.chance.once_in(4));
+        self.now_us += took;
+        if self.flows[flow].recovers_until.is_some() {
             return;
         }
-        if sacks > *sacked && self.chance.once_in(2) {
-            next.delivered = sacks - *sacked;
-            *sacked = sacks;
-            self.tell(flow, Kind::Repair);
+        if !is_timeout {
+            self.acknowledge_selectively(flow, took);
         }
         let next = &mut self.flows[flow].next;
         next.stock = (next.cwnd * 717 / 1024).max(2);
         self.tell(flow, Kind::Loss);
+        let again = self.chance.magnitude(1, 40);
         let Flow { next, recovers_until, sent_us, .. } = &mut self.flows[flow];
         let again = again.min(next.outstanding);
         next.retransmitted += again;
@@ -354,6 +384,22 @@ impl<C: Chance> World<'_, C> {
         next.cwnd = if is_timeout { 1 } else { next.ssthresh.min(next.cwnd) };
         *recovers_until = Some(next.sent);
         *sent_us = self.now_us;
+        if is_timeout {
+            self.tell(flow, Kind::Retransmission);
+        }
+    }
+
+    /// Segments are delivered behind one that is lost.
+    fn acknowledge_selectively(&mut self, flow: usize, round_trip: u64) {
+        let Flow { next, sacked, arrived_us, .. } = &mut self.flows[flow];
+        let sacks = self.chance.below(next.outstanding);
+        if sacks > *sacked {
+            next.delivered = sacks - *sacked;
+            *sacked = sacks;
+            *arrived_us = self.now_us;
+            smooth(next, round_trip);
+            self.tell(flow, Kind::Repair);
+        }
     }
 
     /// A FIN goes and is acknowledged.

@@ -5,7 +5,19 @@
 #include <stdio.h>
 #include "machine.h"
 
-enum kind { RESET, HANDSHAKE, OPEN, START, SENDING, ARRIVAL, REPAIR, LOSS, IDLE, CLOSE };
+enum kind {
+	RESET,
+	HANDSHAKE,
+	OPEN,
+	START,
+	SENDING,
+	ARRIVAL,
+	REPAIR,
+	LOSS,
+	RETRANSMISSION, /* when nothing is under way: TX_START in recovery */
+	IDLE,
+	CLOSE
+};
 
 /* The state of a connection when something happens, after the kernel has noted that and before it
  * calls its congestion control. */
@@ -155,7 +167,8 @@ static void call_start(struct machine_socket *s, const struct event *e)
 	else
 		ops->cwnd_event((struct sock *)s, CA_EVENT_TX_START);
 	/* tcp_rate_skb_sent, which comes later. */
-	s->tp.delivered_mstamp = e->now_us;
+	if (!s->tp.packets_out)
+		s->tp.delivered_mstamp = e->now_us;
 }
 
 static void call_arrival(struct machine_socket *s, const struct event *e)
@@ -201,7 +214,7 @@ static void play(struct machine_socket *s, struct event *e)
 {
 	struct inet_connection_sock *icsk = &s->tp.inet_conn;
 
-	if (e->kind != REPAIR && e->kind != LOSS)
+	if (e->kind != REPAIR && e->kind != LOSS && e->kind != RETRANSMISSION)
 		icsk->icsk_ca_state = TCP_CA_Open;
 	switch (e->kind) {
 	case HANDSHAKE:
@@ -209,6 +222,7 @@ static void play(struct machine_socket *s, struct event *e)
 	case OPEN:
 		return call_sockops(s, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
 	case START:
+	case RETRANSMISSION:
 		return call_start(s, e);
 	case SENDING:
 		if (icsk->icsk_ca_ops->min_tso_segs)

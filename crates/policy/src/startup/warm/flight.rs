@@ -100,7 +100,7 @@ impl Warm {
             delivered: self.delivered,
             used: 0,
             began: at.now,
-            retransmitted: Self::retransmitted(at, mss),
+            retransmitted: at.segments_resent,
         };
         self.phase = WarmPhase::FirstFlight;
         // After idle all is paced.

@@ -78,10 +78,11 @@ impl Warm {
         // A SYN and a FIN are no data.
         let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
+        let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
         attendance.lender(|lender, to| {
             lender.take(at.now, to.address, &carried, true, terms);
-            lender.tell_failure(at.now, to.address, &failed, sent, sent - data);
+            lender.tell_failure(at.now, to.address, &failed, sent, lost);
         });
     }
 

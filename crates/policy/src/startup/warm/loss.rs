@@ -141,18 +141,13 @@ impl Warm {
         self.is_doubted = true;
     }
 
-    /// Segments retransmitted so far, and those whose data was fewer than a full segment.
-    pub(super) fn retransmitted(at: &Situation<'_>, mss: u64) -> u64 {
-        at.segments_sent.saturating_sub(at.sent_total.div_ceil(mss))
-    }
-
     /// A first flight that seemed to have lost something by chance is over: if it has lost more than chance takes, the path is not the
     /// one remembered (`judge_doubted` of the agent).
-    pub(super) fn judge_doubted(&mut self, at: &Situation<'_>, mss: u64) {
+    pub(super) fn judge_doubted(&mut self, at: &Situation<'_>) {
         if !std::mem::take(&mut self.is_doubted) {
             return;
         }
-        let lost = Self::retransmitted(at, mss).saturating_sub(self.flight.retransmitted);
+        let lost = at.segments_resent - self.flight.retransmitted;
         let delivered = self.delivered.wrapping_sub(self.flight.delivered);
         let flight = u64::from(self.flight.window.min(delivered));
         if lost > RANDOM_LOSSES + flight / RANDOM_SHARE {

@@ -217,7 +217,7 @@ impl Warm {
     fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
         self.note_used(at, window.mss());
         if at.acked_total >= self.flight.end {
-            self.judge_doubted(at, window.mss());
+            self.judge_doubted(at);
         }
         if self.in_first_flight() && at.acked_total >= self.flight.end {
             let next = match self.phase {
@@ -262,9 +262,8 @@ impl Warm {
         self.search.begin(window, at, tools, may_pace);
     }
 
-    /// Its FIN is acknowledged. To the kernel a FIN is a segment as any other, and that an ACK as any other. Returns the situation with
-    /// the FIN in it.
-    fn on_fin_acked<'a>(&mut self, window: &mut Window, at: &Situation<'a>) -> Situation<'a> {
+    /// Its FIN is acknowledged. To the kernel a FIN is a segment as any other, and that an ACK as any other.
+    fn on_fin_acked(&mut self, window: &mut Window, at: &Situation<'_>) {
         let (sent_total, acked_total) = (at.sent_total + 1, at.acked_total + 1);
         let at = Situation { sent_total, acked_total, ..*at };
         self.delivered = self.delivered.wrapping_add(1);
@@ -272,7 +271,6 @@ impl Warm {
         if !self.models {
             self.take_ack(window, &at, 1);
         }
-        at
     }
 
     /// Outside of recovery `acked` segments have arrived.
@@ -438,8 +436,8 @@ impl KernelEvents for Warm {
             return;
         }
         self.set_sending(false);
-        let with_fin = self.on_fin_acked(window, at);
-        self.judge_doubted(&with_fin, window.mss());
+        self.on_fin_acked(window, at);
+        self.judge_doubted(at);
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),
             None => self.learn_at_end(window, at),

@@ -89,6 +89,7 @@ struct Line {
     sent: u64,
     /// Segments, retransmissions and a SYN included.
     segments_sent: u64,
+    segments_resent: u64,
     acked: u64,
 }
 
@@ -97,7 +98,7 @@ impl Line {
         let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
         rtt.on_sample(at(ms), at(ms + 80), 0, 0);
         let window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, acked: 0 }
+        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, segments_resent: 0, acked: 0 }
     }
 
     /// The start-up is told of something.
@@ -112,6 +113,7 @@ impl Line {
             rtt: &self.rtt,
             sent_total: self.sent,
             segments_sent: self.segments_sent,
+            segments_resent: self.segments_resent,
             acked_total: self.acked,
             max_in_flight: self.sent - self.acked,
             last_departure: self.now,
@@ -168,6 +170,12 @@ impl Line {
         self.now = at(ms);
         self.acked += segments * MSS;
         warm.observe(&mut self.window, &AckSample::of(self.now, segments * MSS));
+    }
+
+    /// `segments` are sent again.
+    fn send_again(&mut self, segments: u64) {
+        self.segments_sent += segments;
+        self.segments_resent += segments;
     }
 
     /// It is over.
