@@ -112,6 +112,7 @@ impl Core {
             Kind::Close => {
                 self.connections.remove(&key);
             }
+            Kind::Handshake => {}
             _ => self.connection(key).tell_sending(&mut outcome, e.mss),
         }
         outcome
@@ -162,7 +163,8 @@ impl Outcome {
 
 impl Connection {
     fn new(attendance: Attendance, options: WarmOptions, e: &Event) -> Self {
-        let mut warm = Warm::new(options, Underneath::default());
+        let underneath = Underneath { models: false, is_paced: e.is_paced != 0 };
+        let mut warm = Warm::new(options, underneath);
         warm.attend(attendance);
         let window = Window::new(e.mss, e.cwnd * e.mss, u64::MAX, false);
         Self { warm, window, syns_repeated: 0 }

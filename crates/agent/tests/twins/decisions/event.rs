@@ -85,7 +85,7 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 words! {
     /// The state of a connection when something happens, as `struct event` describes it field by field.
     Event {
-        kind, connection, now_us, address, mss, cwnd, ssthresh, acked, sent, written, outstanding, most_outstanding, delivered,
+        kind, connection, now_us, address, mss, is_paced, cwnd, ssthresh, acked, sent, written, outstanding, most_outstanding, delivered,
         srtt_us, min_rtt_us, data_segments, retransmitted, departure_us, stock, announced, flags, cap, max_age_us, half_life_rtts,
         has_tx_start,
     }

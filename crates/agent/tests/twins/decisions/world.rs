@@ -192,6 +192,9 @@ impl<C: Chance> World<'_, C> {
         next.now_us = self.now_us;
         let event = *next;
         let outcome = self.play(event);
+        if kind == Kind::Handshake {
+            return;
+        }
         let flow = &mut self.flows[flow];
         flow.next.cwnd = outcome.cwnd;
         flow.next.ssthresh = outcome.ssthresh;
@@ -212,6 +215,7 @@ impl<C: Chance> World<'_, C> {
             connection: self.opened,
             address: ADDRESSES[to],
             mss: self.chance.pick(&[1000, 1448, 1448, 536]),
+            is_paced: self.chance.once_in(8).into(),
             cwnd: cold,
             ssthresh: NO_THRESHOLD,
             ..Event::default()

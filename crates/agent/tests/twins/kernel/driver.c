@@ -27,6 +27,7 @@ struct event {
 	u64 now_us;
 	u64 address; /* IPv4, host order */
 	u64 mss;
+	u64 is_paced; /* at a SYN: by whoever made the socket */
 	u64 cwnd;	 /* segments */
 	u64 ssthresh;	 /* segments; TCP_INFINITE_SSTHRESH: none */
 	u64 acked;	 /* bytes */
@@ -62,7 +63,7 @@ struct memory {
 	u64 has_shown_no_width;
 };
 
-/* After RESET zeroes, after CLOSE what is remembered alone. */
+/* After RESET zeroes, after HANDSHAKE and CLOSE what is remembered alone. */
 struct outcome {
 	u64 cwnd;
 	u64 ssthresh;
@@ -107,6 +108,7 @@ static void begin_socket(struct machine_socket *s, const struct event *e)
 	sk->__sk_common.skc_net.net = &s->net;
 	s->net.ipv4.sysctl_tcp_min_tso_segs = 2;
 	sk->sk_max_pacing_rate = ~0UL;
+	sk->sk_pacing_status = e->is_paced ? SK_PACING_NEEDED : SK_PACING_NONE;
 	s->tp.inet_conn.icsk_ca_ops = &machine_cubic;
 	s->tp.snd_cwnd_clamp = ~0U;
 	s->tp.delivered = 1; /* its SYN */
@@ -298,7 +300,7 @@ int main(void)
 		}
 		if (e.kind == CLOSE)
 			destroy(s);
-		else if (e.kind != RESET)
+		else if (e.kind != RESET && e.kind != HANDSHAKE)
 			tell_sending(s, &o);
 		if (fwrite(&o, sizeof(o), 1, stdout) != 1)
 			return 1;
