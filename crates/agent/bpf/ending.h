@@ -109,7 +109,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	judge_doubted(tp, c);
 	if (has_failed_as_it_opened(c)) {
 		take_carried_sample(tp, c, &carried);
-		update_memory(c, &carried, true);
+		/* Not HAS_MEASURED: the site is told at which window it failed. */
+		if (update_path(&c->line, &c->network, &carried, true))
+			c->learnt = carried.window;
 	} else {
 		update_memory(c, sample, is_measured);
 	}

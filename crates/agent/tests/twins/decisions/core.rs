@@ -109,10 +109,11 @@ impl Core {
         }
         let mut outcome = self.memory(e, address);
         match e.what() {
-            Kind::Close => {
-                self.connections.remove(&key);
-            }
             Kind::Handshake => {}
+            Kind::Close => {
+                let closed = self.connections.remove(&key);
+                closed.iter().for_each(|connection| connection.tell_history(&mut outcome));
+            }
             _ => self.connection(key).tell_sending(&mut outcome, e.mss),
         }
         outcome
@@ -178,6 +179,15 @@ impl Connection {
         outcome.is_paced = is_on.into();
         (outcome.most, outcome.fixed) = (rate(most), rate(fixed));
         outcome.phase = self.warm.phase() as u64;
+        self.tell_history(outcome);
+    }
+
+    fn tell_history(&self, outcome: &mut Outcome) {
+        let history = self.warm.history();
+        outcome.first = history.first_flight.into();
+        outcome.has_fallen_back = history.has_fallen_back.into();
+        outcome.has_measured = history.has_measured.into();
+        outcome.has_restarted = history.has_restarted.into();
     }
 
     fn play(&mut self, e: &Event) {

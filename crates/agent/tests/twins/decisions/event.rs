@@ -92,10 +92,10 @@ words! {
 }
 
 words! {
-    /// What both have made of an event: the window in segments, pacing in bytes a second, the phase, and what is remembered of the
+    /// What both have made of an event: the window in segments, pacing in bytes a second, the phase, what has become of the connection, and what is remembered of the
     /// connection's line and of its network.
     Outcome {
-        cwnd, ssthresh, is_paced, most, fixed, phase, line_learnt_us, line_window, line_ssthresh, line_srtt_us, line_min_rtt_us, line_rate,
+        cwnd, ssthresh, is_paced, most, fixed, phase, first, has_fallen_back, has_measured, has_restarted, line_learnt_us, line_window, line_ssthresh, line_srtt_us, line_min_rtt_us, line_rate,
         line_reached, line_has_shown_no_width, network_learnt_us, network_window, network_ssthresh, network_srtt_us, network_min_rtt_us,
         network_rate, network_reached, network_has_shown_no_width,
     }

@@ -287,13 +287,9 @@ fn simulation(seed: u64) -> Simulation {
     let one_way = Duration::from_millis([2, 10, 40, 150][seed as usize / 5 % 4]);
     let packets = [10, 40, 200][seed as usize % 3];
     let wire = LinkConfig::new(Rate::from_mbps(10_000), Duration::ZERO, QueueLimit::Unlimited);
-    let bottleneck =
-        LinkConfig::new(Rate::from_mbps(mbps), one_way, QueueLimit::Packets(packets));
-    let dumbbell = Dumbbell::new(
-        1,
-        wire.expect("a link"),
-        Duplex::symmetric(bottleneck.expect("a link")),
-    );
+    let bottleneck = LinkConfig::new(Rate::from_mbps(mbps), one_way, QueueLimit::Packets(packets));
+    let dumbbell =
+        Dumbbell::new(1, wire.expect("a link"), Duplex::symmetric(bottleneck.expect("a link")));
     let (from, to) = (dumbbell.sources[0], dumbbell.sinks[0]);
     let scheme = Scheme::parse("hs-cubic").expect("a scheme").with_start_up(&RECORDED);
     let receiver = Scheme::parse("linux").expect("a scheme");

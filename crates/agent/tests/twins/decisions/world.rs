@@ -340,7 +340,8 @@ impl<C: Chance> World<'_, C> {
         let round_trip = self.round_trip(flow);
         let is_stock_end = self.chance.once_in(64);
         let avoids = self.chance.once_in(8);
-        let Flow { next, recovers_until, sacked, round_end, arrived_us, .. } = &mut self.flows[flow];
+        let Flow { next, recovers_until, sacked, round_end, arrived_us, .. } =
+            &mut self.flows[flow];
         *arrived_us = self.now_us;
         next.acked = (next.acked + segments * next.mss).min(next.sent);
         next.outstanding -= segments;

@@ -63,7 +63,8 @@ struct memory {
 	u64 has_shown_no_width;
 };
 
-/* After RESET zeroes, after HANDSHAKE and CLOSE what is remembered alone. */
+/* After RESET zeroes, after HANDSHAKE what is remembered alone, and after CLOSE what became of the
+ * connection, too. */
 struct outcome {
 	u64 cwnd;
 	u64 ssthresh;
@@ -71,6 +72,10 @@ struct outcome {
 	u64 most;  /* bytes a second; 0: no limit */
 	u64 fixed; /* bytes a second, whatever window and round trip say; 0: as the kernel paces */
 	u64 phase;
+	u64 first;	     /* window of its last warm start, segments; 0: it had none */
+	u64 has_fallen_back;
+	u64 has_measured;
+	u64 has_restarted;
 	struct memory line;    /* of the connection */
 	struct memory network; /* of an address of its network that has no line */
 };
@@ -270,6 +275,18 @@ static void tell_sending(const struct machine_socket *s, struct outcome *o)
 	o->phase = c ? c->phase : PHASE_STOCK;
 }
 
+static void tell_history(const struct machine_socket *s, struct outcome *o)
+{
+	const struct connection *c = connection_of((struct sock *)s);
+
+	if (!c)
+		return;
+	o->first = c->first;
+	o->has_fallen_back = !!(c->history & HAS_FALLEN_BACK);
+	o->has_measured = !!(c->history & HAS_MEASURED);
+	o->has_restarted = c->restarts > 0;
+}
+
 static void tell_memory(const struct machine_socket *s, const struct event *e, struct outcome *o)
 {
 	struct destination to = {};
@@ -297,6 +314,7 @@ int main(void)
 			load(s, &e);
 			play(s, &e);
 			tell_memory(s, &e, &o);
+			tell_history(s, &o);
 		}
 		if (e.kind == CLOSE)
 			destroy(s);

@@ -42,7 +42,10 @@ impl Warm {
             min_rtt_us: at.min_rtt_us(),
             rate: self.remembered_rate(mss as u32),
             bdp: if self.measure.measured_rate(mss as u32) > 0 { self.bdp(at) } else { 0 },
-            shown_rate: self.measure.shown_rate(mss as u32),
+            shown_rate: match self.measure.shown_rate(mss as u32) {
+                0 => self.probe.rate(),
+                rate => rate,
+            },
         }
     }
 

@@ -83,6 +83,19 @@ pub enum WarmPhase {
     Idle,
 }
 
+/// What has become of a connection, as its summary will say (`struct summary` of the agent).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmHistory {
+    /// Window of its last warm start, segments; 0: it had none.
+    pub first_flight: u32,
+    /// A first flight of it has found the path full.
+    pub has_fallen_back: bool,
+    /// A loss has measured what it left in the memory last.
+    pub has_measured: bool,
+    /// It has begun warm after idle.
+    pub has_restarted: bool,
+}
+
 /// The stock connection under a warm start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Underneath {
@@ -180,6 +193,17 @@ impl Warm {
     /// Where the connection is with its warm start.
     pub const fn phase(&self) -> WarmPhase {
         self.phase
+    }
+
+    /// What has become of the connection so far.
+    pub const fn history(&self) -> WarmHistory {
+        let Self { has_fallen_back, has_measured, has_restarted, .. } = *self;
+        WarmHistory {
+            first_flight: self.flight.window,
+            has_fallen_back,
+            has_measured,
+            has_restarted,
+        }
     }
 
     /// Something has arrived, in recovery or not.
