@@ -109,7 +109,7 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	judge_doubted(tp, c);
 	if (has_failed_as_it_opened(c)) {
 		take_carried_sample(tp, c, &carried);
-		/* Not HAS_MEASURED: the site is told at which window it failed. */
+		/* Not HAS_MEASURED: the site learns at which window it failed. */
 		if (update_path(&c->line, &c->network, &carried, true))
 			c->learnt = carried.window;
 	} else {

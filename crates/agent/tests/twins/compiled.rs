@@ -81,7 +81,8 @@ fn compiled(directory: &Path, name: &str, text: &str) -> Option<PathBuf> {
     compiled_file(&source, name, &[Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf")])
 }
 
-/// Compiles `source`, whose headers lie in `folders`, as the program `name`; `None`, having said so, without a C compiler.
+/// Compiles `source`, whose headers lie in `folders`, as the program `name`. Without a C
+/// compiler it prints that, and `None`.
 pub(crate) fn compiled_file(source: &Path, name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut cc = Command::new("cc");

@@ -95,7 +95,8 @@ impl Lender {
         self.paths.is_empty()
     }
 
-    /// Which memory answers a connection to `remote` that starts now: that of its line, while that is active (`key_in_use`).
+    /// The memory that answers a connection to `remote` that starts now: its line's, while that is
+    /// active, or its network's (`key_in_use`).
     pub fn answer(&mut self, now: Instant, remote: IpAddr) -> AnsweredPeer {
         self.paths.expire(now, remote);
         let by = if self.paths.knows_line(remote) { Scope::Line } else { Scope::Network };

@@ -3,8 +3,9 @@
 use crate::Scope;
 use std::net::IpAddr;
 
-/// A peer as a connection's last start found it (`path` of the agent's `struct connection`). Siblings may teach its line after that: what
-/// the connection was given is still the network's, and so is its failure.
+/// A peer as a connection's last start found it (`path` of the agent's `struct connection`). If
+/// siblings teach its line after that, the connection's window is still the network's, and so is
+/// its failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnsweredPeer {
     /// Its address.

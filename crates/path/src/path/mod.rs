@@ -71,7 +71,7 @@ pub struct Path {
     sent_total: u64,
     acked_total: u64,
     segments_sent: u64,
-    /// Of these, retransmissions of data.
+    /// Retransmissions of data among these.
     segments_resent: u64,
     last_sent: Option<Instant>,
     last_acked: Option<Instant>,

@@ -247,8 +247,8 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
-    /// The same scheme with another start-up, which may be in no list. What the scheme's own leaves to another, it does, too, if it
-    /// leaves something.
+    /// The same scheme with another start-up, which may be in no list. One that wraps another wraps
+    /// the one that the scheme's own wraps.
     #[must_use]
     pub fn with_start_up(&self, startup: &'static StartUpDescriptor) -> Self {
         let mut recipe = Recipe::clone(&self.recipe);

@@ -13,7 +13,7 @@ pub(super) struct Agent {
 static COMPILED: OnceLock<Option<Agent>> = OnceLock::new();
 
 impl Agent {
-    /// The program, compiled once for all tests; `None`, having said so, without a C compiler.
+    /// The program, compiled once for all tests. Without a C compiler it prints that, and `None`.
     pub(super) fn compiled() -> Option<&'static Self> {
         COMPILED.get_or_init(Self::compile).as_ref()
     }
@@ -25,7 +25,7 @@ impl Agent {
         Some(Self { program })
     }
 
-    /// What the C makes of each event.
+    /// Outcomes of the events in C.
     pub(super) fn play(&self, events: &[Event]) -> Vec<Outcome> {
         let mut input = Vec::with_capacity(events.len() * Event::WORDS * 8);
         for event in events {

@@ -1,4 +1,4 @@
-//! The twin in Rust: `warm` with its lender, called as the path calls it.
+//! The twin in Rust: `warm` with its memory of paths, called as a path calls it.
 
 use super::event::{Event, Kind, NO_THRESHOLD, Outcome, UNKNOWN};
 use memory::{AnsweredPeer, LendingTerms, ProvenPath, Scope};
@@ -85,7 +85,7 @@ fn round_trips(e: &Event) -> RttEstimator {
 }
 
 impl Core {
-    /// What is made of each of a sequence of events.
+    /// Outcomes of a sequence of events.
     pub(super) fn play_all(events: &[Event]) -> Vec<Outcome> {
         let mut core = Self::default();
         events.iter().map(|event| core.play(event)).collect()
@@ -202,7 +202,7 @@ impl Connection {
             now: at(e.now_us),
             rtt: &rtt,
             sent_total: e.sent,
-            // Of what the site is told alone, which nobody asks here.
+            // Only the report to a site needs it, and this host has no site.
             segments_sent: e.data_segments,
             segments_resent: e.retransmitted - self.syns_repeated,
             acked_total: e.acked,

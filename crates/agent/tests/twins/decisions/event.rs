@@ -1,4 +1,4 @@
-//! Events that are played to both twins, and what each made of them, as words of `../kernel/driver.c`.
+//! Events that are played to both twins, and their outcomes: words of `../kernel/driver.c`.
 
 /// A record of 64-bit words, in the order in which the C has its fields.
 macro_rules! words {
@@ -16,7 +16,7 @@ macro_rules! words {
                 $(to.extend_from_slice(&self.$field.to_ne_bytes());)+
             }
 
-            /// From as many words.
+            /// Takes a word for each field.
             pub(super) fn read(words: &mut impl Iterator<Item = u64>) -> Self {
                 Self { $($field: words.next().expect("a word for each field")),+ }
             }
@@ -33,7 +33,7 @@ macro_rules! words {
     };
 }
 
-/// What happens (`enum kind`).
+/// A kind of event (`enum kind`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A host with these settings, which remembers nothing.
@@ -52,12 +52,12 @@ pub(super) enum Kind {
     Repair,
     /// Congestion is met.
     Loss,
-    /// Something is sent again after a timeout, when nothing is under way. The kernel tells of that as of a start; the simulator tells of
-    /// new data alone.
+    /// A retransmission after a timeout, when nothing is in flight. The kernel notifies of it as of
+    /// a start. The simulator notifies of new data alone, so this event is the C's.
     Retransmission,
     /// Idling is about to take the window back.
     Idle,
-    /// The connection is over, and all it has sent has arrived.
+    /// The connection is over, and all that it has sent is acknowledged.
     Close,
 }
 
@@ -83,7 +83,7 @@ pub(super) const NO_THRESHOLD: u64 = 0x7fff_ffff;
 pub(super) const UNKNOWN: u64 = u64::MAX;
 
 words! {
-    /// The state of a connection when something happens, as `struct event` describes it field by field.
+    /// The state of a connection when something happens. `struct event` describes the fields.
     Event {
         kind, connection, now_us, address, mss, is_paced, cwnd, ssthresh, acked, sent, written, outstanding, most_outstanding, delivered,
         srtt_us, min_rtt_us, data_segments, retransmitted, departure_us, stock, announced, flags, cap, max_age_us, half_life_rtts,
@@ -92,8 +92,8 @@ words! {
 }
 
 words! {
-    /// What both have made of an event: the window in segments, pacing in bytes a second, the phase, what has become of the connection, and what is remembered of the
-    /// connection's line and of its network.
+    /// State after an event: the window in segments, pacing in bytes a second, the phase, the
+    /// connection's history, and the memory of its line and of its network.
     Outcome {
         cwnd, ssthresh, is_paced, most, fixed, phase, first, has_fallen_back, has_measured, has_restarted, line_learnt_us, line_window, line_ssthresh, line_srtt_us, line_min_rtt_us, line_rate,
         line_reached, line_has_shown_no_width, network_learnt_us, network_window, network_ssthresh, network_srtt_us, network_min_rtt_us,

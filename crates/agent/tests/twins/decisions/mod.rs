@@ -1,5 +1,8 @@
-//! `hs_cubic` and `hs_cubic_start` in C and `warm` in Rust make the same of the same events: windows, thresholds, pacing, phases, and
-//! what they leave in memory.
+//! `hs_cubic` and `hs_cubic_start` in C and `warm` in Rust decide the same after the same events:
+//! windows, thresholds, pacing, phases, and the memory of paths.
+//!
+//! `HEADSTART_TWIN_EVENTS=20000000 cargo test -p headstart-agent --test twins decisions` plays that
+//! number of events, in about two minutes.
 
 mod agent;
 mod core;
@@ -27,7 +30,7 @@ fn first_difference(ours: &[Outcome], theirs: &[Outcome]) -> Option<usize> {
     ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs)
 }
 
-/// The shortest that was found of the sequences that differ, each without some events of the one before.
+/// The shortest sequence found that differs still. Events are left out piece by piece.
 fn shrunk(agent: &Agent, events: &[Event]) -> Vec<Event> {
     let differs = |events: &[Event]| first_difference(&Core::play_all(events), &agent.play(events));
     let mut shortest = events.to_vec();
@@ -50,8 +53,8 @@ fn shrunk(agent: &Agent, events: &[Event]) -> Vec<Event> {
     shortest
 }
 
-/// Without the events of connections that have not come so far: a SYN, the end of its handshake, and a first sending come before
-/// all others.
+/// Leaves out events that nothing has prepared: a SYN, the end of its handshake and a first sending
+/// come before all others of a connection.
 fn complete(events: Vec<Event>) -> Vec<Event> {
     let mut stages = HashMap::new();
     let mut keeps = |event: &Event| {
@@ -98,7 +101,7 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
 
 /// Events of a sequence of chance.
 const ACTIONS: usize = 60;
-/// Events that a program plays before the next is begun.
+/// Events that a run of the program plays.
 const BATCH: usize = 50_000;
 /// Events that the test plays; more if this variable says so. Each takes about a microsecond.
 const EVENTS: u64 = 3_000_000;

@@ -1,4 +1,5 @@
-//! The events that `hs-cubic` sees in simulated transfers: a start-up that notes them passes them on to `warm`.
+//! The events that `hs-cubic` sees in simulated transfers. A start-up notes them and passes them on
+//! to `warm`.
 
 use super::core::{PACE_COLD, WIDE_COLD};
 use super::event::{Event, Kind, NO_THRESHOLD};
@@ -50,7 +51,7 @@ impl Tape {
     }
 }
 
-/// `warm`, which notes what it is told.
+/// `warm`, whose events are noted.
 static RECORDED: StartUpDescriptor = StartUpDescriptor::new(
     "recorded",
     "notes the events that warm sees",
@@ -65,7 +66,7 @@ static RECORDED: StartUpDescriptor = StartUpDescriptor::new(
 
 struct Recorder {
     warm: Box<dyn StartUp>,
-    /// The state of the connection as it was last told.
+    /// The state of the connection at the last event.
     last: Event,
     is_open: bool,
     syns_repeated: u64,
@@ -183,7 +184,7 @@ impl KernelEvents for Recorder {
             tape.connections += 1;
             tape.connections
         });
-        // Not told when: as the last event.
+        // The event has no time of its own: that of the last one.
         let event = Event { cwnd: 10, mss: 1448, ssthresh: NO_THRESHOLD, ..self.last };
         TAPE.with_borrow_mut(|tape| tape.note(Kind::Handshake, event));
         self.attended().attend(attendance);
@@ -267,7 +268,8 @@ impl SharedSending for Recorder {
     }
 }
 
-/// Events of a host that sends several files over one bottleneck and then, again and again, over connections that stay open.
+/// Events of a host that sends several files over one bottleneck. Then it sends more over
+/// connections that stay open, with pauses.
 pub(super) fn transfers(seed: u64) -> Vec<Event> {
     let reset = Event {
         kind: Kind::Reset as u64,

@@ -1,5 +1,5 @@
-//! Connections to a few addresses, whose networks and applications do what chance has them do. Windows and pacing are those that the
-//! core decides: what it does decides what happens next.
+//! Connections to a few addresses. Chance decides what networks and applications do. The core
+//! decides windows and pacing, and so what happens next.
 
 use super::core::{Core, END_EPOCHS, PACE_COLD, WIDE_COLD};
 use super::event::{Event, Kind, NO_THRESHOLD, Outcome};
@@ -25,7 +25,7 @@ pub(super) trait Chance {
     }
 }
 
-/// Sequences of events, each of which begins with a reset, and what the core has made of each event.
+/// Sequences of events, each of which begins with a reset, and the core's outcomes.
 #[derive(Default)]
 pub(super) struct Played {
     pub(super) events: Vec<Event>,
@@ -51,14 +51,14 @@ struct Network {
     /// Time of a segment at the bottleneck.
     gap_ns: u64,
     queue: Queue,
-    /// Round trips are of whole milliseconds, and all the same, so that what is compared is often equal.
+    /// Round trips are of whole milliseconds and without jitter, so that limits are met exactly.
     is_even: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Queue {
     None,
-    /// What is outstanding beyond a round trip waits.
+    /// Segments in excess of a round trip wait.
     Window,
     /// Anything.
     Noise,
@@ -247,7 +247,7 @@ impl<C: Chance> World<'_, C> {
         self.tell(flow, Kind::Open);
     }
 
-    /// Of a segment that arrives now, microseconds.
+    /// Round trip of a segment that is acknowledged now, microseconds.
     fn round_trip(&mut self, flow: usize) -> u64 {
         let Flow { to, next, .. } = &self.flows[flow];
         let Network { base_us, gap_ns, queue, is_even } = self.networks[*to];
@@ -275,7 +275,7 @@ impl<C: Chance> World<'_, C> {
         if next.sent > 0 && waited > rto && self.restarts_after_idle {
             let announced = std::mem::take(&mut self.flows[flow].next.announced);
             self.tell(flow, Kind::Idle);
-            // The kernel tells of each buffer that is written, until something is sent.
+            // The kernel repeats the event for each buffer that is written, until it sends.
             if self.chance.once_in(4) {
                 self.tell(flow, Kind::Idle);
             }

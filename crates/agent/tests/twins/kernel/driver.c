@@ -27,7 +27,7 @@ struct event {
 	u64 now_us;
 	u64 address; /* IPv4, host order */
 	u64 mss;
-	u64 is_paced; /* at a SYN: by whoever made the socket */
+	u64 is_paced; /* at a SYN: by the application */
 	u64 cwnd;	 /* segments */
 	u64 ssthresh;	 /* segments; TCP_INFINITE_SSTHRESH: none */
 	u64 acked;	 /* bytes */
@@ -51,7 +51,7 @@ struct event {
 	u64 has_tx_start;
 };
 
-/* What is remembered for an address. */
+/* Memory of an address. */
 struct memory {
 	u64 learnt_us; /* ~0: nothing is */
 	u64 window;

@@ -7,7 +7,7 @@
 #include "attend.h"
 #include "cubic.h"
 
-/* What the kernel has of a connection, and what its stock CUBIC answers to the present event. */
+/* The kernel's state of a connection, and the answers of its stock CUBIC to the present event. */
 struct machine_socket {
 	struct tcp_sock tp; /* first: the programs cast it */
 	struct net net;
@@ -113,25 +113,20 @@ u32 bpf_get_prandom_u32(void)
 	return 0;
 }
 
-/* The last summary that was sent. Decisions and inquiries are read by nobody here. */
-static struct summary machine_summary;
+/* Room for one record. No test reads summaries, decisions or inquiries here. */
 static union {
 	struct summary summary;
 	struct decision decision;
 	struct inquiry inquiry;
 } machine_record;
-static void *machine_ring;
 
 void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags)
 {
-	machine_ring = ring;
 	return size <= sizeof(machine_record) && !flags ? &machine_record : NULL;
 }
 
 void bpf_ringbuf_submit(void *record, u64 flags)
 {
-	if (machine_ring == &summaries && !flags)
-		memcpy(&machine_summary, record, sizeof(machine_summary));
 }
 
 void *bpf_skc_to_tcp_sock(void *sk)
@@ -174,7 +169,7 @@ static long machine_limit_pacing(struct sock *sk, u32 rate)
 	return 0;
 }
 
-/* Of what sets an option: the context of a program of sockops, or the socket. */
+/* The context of the program of sockops that runs. It sets options of its socket. */
 static const void *machine_context;
 
 long bpf_setsockopt(void *on, int level, int option, void *value, int size)

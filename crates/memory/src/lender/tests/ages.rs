@@ -132,7 +132,7 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
     // Without a lowest round trip the smoothed one stands for it, and without a rate there is no
     // queue.
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 90_000, 90_000));
-    younger.fail(peer(3), false);
+    younger.fail(at(0), peer(3), false);
     assert_eq!(window_of(&mut younger, 3), 1);
 }
 

@@ -83,7 +83,7 @@ pub enum WarmPhase {
     Idle,
 }
 
-/// What has become of a connection, as its summary will say (`struct summary` of the agent).
+/// History of a connection, as its summary will have it (`struct summary` of the agent).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmHistory {
     /// Window of its last warm start, segments; 0: it had none.
@@ -190,12 +190,12 @@ impl Warm {
         }
     }
 
-    /// Where the connection is with its warm start.
+    /// Phase of the warm start.
     pub const fn phase(&self) -> WarmPhase {
         self.phase
     }
 
-    /// What has become of the connection so far.
+    /// History of the connection so far.
     pub const fn history(&self) -> WarmHistory {
         let Self { has_fallen_back, has_measured, has_restarted, .. } = *self;
         WarmHistory {
@@ -286,7 +286,7 @@ impl Warm {
         self.search.begin(window, at, tools, may_pace);
     }
 
-    /// Its FIN is acknowledged. To the kernel a FIN is a segment as any other, and that an ACK as any other.
+    /// The FIN is acknowledged. To the kernel a FIN is a segment as any other, and its ACK is, too.
     fn on_fin_acked(&mut self, window: &mut Window, at: &Situation<'_>) {
         let (sent_total, acked_total) = (at.sent_total + 1, at.acked_total + 1);
         let at = Situation { sent_total, acked_total, ..*at };
@@ -297,7 +297,7 @@ impl Warm {
         }
     }
 
-    /// Outside of recovery `acked` segments have arrived.
+    /// ACKs of `acked` segments outside of recovery.
     fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
         self.flights.count(&FlightAck {
@@ -412,7 +412,7 @@ impl KernelEvents for Warm {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
-        // The kernel sets `delivered_mstamp` when it sends with nothing outstanding (tcp_rate_skb_sent).
+        // As the kernel sets `delivered_mstamp` here (tcp_rate_skb_sent).
         self.arrived = Some(at.now);
         self.pacing.apply(window);
     }

@@ -139,7 +139,7 @@ impl Warm {
         }
     }
 
-    /// What answers for the peer now does so until the next start.
+    /// Asks which memory answers for the peer, until the next start.
     pub(super) fn answer(&mut self, now: Instant) {
         if let Some(attendance) = &mut self.attendance {
             attendance.answer(now);

@@ -82,7 +82,8 @@ impl WideStart {
         }
     }
 
-    /// A search has ended, and with it its rate. A wide flight keeps its own, whatever ends slow start meanwhile.
+    /// A search has ended, and its rate with it. A wide flight keeps its own rate, even if slow
+    /// start ends meanwhile.
     pub(super) const fn keep_rate(&self, pacing: &mut SocketPacing) {
         if let Self::Sent(rate) | Self::ComesIn(rate, _) = *self {
             pacing.search_rate = rate;

@@ -89,14 +89,14 @@ fn a_loss_in_the_first_flight_without_a_queue_is_judged_by_how_much_is_lost() {
         line.lose(&mut warm, 70);
         // The threshold is CUBIC's, and the memory learns of no failure before the flight is over.
         assert_eq!((line.window.ssthresh(), remembered(&host)), (70 * MSS, Some(100)));
-        line.send_again(retransmitted);
+        line.retransmit(retransmitted);
         line.arrive(&mut warm, 1170, 90);
         assert_eq!(remembered(&host), Some(window));
     }
 }
 
-/// As above five of 100 may be retransmitted. Ten short segments beside them, each of a write of its own, and a FIN are no
-/// retransmissions.
+/// Five of 100 segments may be retransmitted by chance. Ten short segments beside them, each of a
+/// write of its own, and a FIN are no retransmissions.
 #[test]
 fn short_segments_are_not_counted_as_lost() {
     let host = host(100, 0);
@@ -104,7 +104,7 @@ fn short_segments_are_not_counted_as_lost() {
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1090, 10);
     line.lose(&mut warm, 70);
-    line.send_again(5);
+    line.retransmit(5);
     line.segments_sent += 10;
     line.arrive(&mut warm, 1170, 90);
     line.segments_sent += 1;
@@ -262,7 +262,7 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     line.arrive(&mut warm, 1090, 10);
     line.queue();
     line.lose(&mut warm, 70);
-    line.send_again(20);
+    line.retransmit(20);
     line.arrive(&mut warm, 1180, 90);
     line.segments_sent += 1;
     line.close(&mut warm);

@@ -172,8 +172,8 @@ impl Line {
         warm.observe(&mut self.window, &AckSample::of(self.now, segments * MSS));
     }
 
-    /// `segments` are sent again.
-    fn send_again(&mut self, segments: u64) {
+    /// Retransmits `segments`.
+    fn retransmit(&mut self, segments: u64) {
         self.segments_sent += segments;
         self.segments_resent += segments;
     }
