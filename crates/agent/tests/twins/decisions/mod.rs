@@ -99,8 +99,6 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
     );
 }
 
-/// Events of a sequence of chance.
-const ACTIONS: usize = 60;
 /// Events that a run of the program plays.
 const BATCH: usize = 50_000;
 /// Events that the test plays; more if this variable says so. Each takes about a microsecond.
@@ -119,7 +117,7 @@ fn sequences_of_chance_have_the_same_outcomes() {
     while played < wanted {
         let mut batch = Played::default();
         while batch.events.len() < BATCH {
-            batch.append(world::play(&mut stream(seed, "decisions"), ACTIONS));
+            batch.append(world::play(&mut stream(seed, "decisions")));
             seed += 1;
         }
         played += batch.events.len() as u64;

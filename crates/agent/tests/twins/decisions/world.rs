@@ -89,13 +89,16 @@ struct World<'a, C> {
     most_flows: usize,
     opened: u64,
     restarts_after_idle: bool,
+    /// Mean number of ACKs until HyStart ends slow start.
+    acks_to_hystart: u64,
     played: Played,
 }
 
-/// Plays `actions` of chance.
-pub(super) fn play(chance: &mut impl Chance, actions: usize) -> Played {
+/// Plays a sequence of chance.
+pub(super) fn play(chance: &mut impl Chance) -> Played {
     let networks = ADDRESSES.map(|_| network(chance));
     let now_us = 1_000_000_000 + chance.below(1 << 33);
+    let acks_to_hystart = chance.pick(&[64, 10_000]);
     let (restarts_after_idle, most_flows) = (!chance.once_in(4), chance.pick(&[1, 2, 6]));
     let mut world = World {
         chance,
@@ -106,10 +109,11 @@ pub(super) fn play(chance: &mut impl Chance, actions: usize) -> Played {
         most_flows,
         opened: 0,
         restarts_after_idle,
+        acks_to_hystart,
         played: Played::default(),
     };
     world.set_up();
-    for _ in 0..actions {
+    for _ in 0..world.chance.magnitude(20, 200) {
         world.act();
     }
     world.played
@@ -257,7 +261,8 @@ impl<C: Chance> World<'_, C> {
             Queue::Noise => self.chance.below(base_us / 2 + 1),
         };
         let jitter = if is_even { 0 } else { self.chance.below(base_us / 64 + 1) };
-        (base_us + waits + jitter).min(4_000_000)
+        let spike = if self.chance.once_in(24) { 8 * base_us } else { 0 };
+        (base_us + waits + jitter + spike).min(4_000_000)
     }
 
     fn write(&mut self, flow: usize) {
@@ -338,7 +343,7 @@ impl<C: Chance> World<'_, C> {
     /// `segments` are acknowledged cumulatively, and perhaps those behind them are delivered.
     fn acknowledge(&mut self, flow: usize, segments: u64) {
         let round_trip = self.round_trip(flow);
-        let is_stock_end = self.chance.once_in(64);
+        let is_stock_end = self.chance.once_in(self.acks_to_hystart);
         let avoids = self.chance.once_in(8);
         let Flow { next, recovers_until, sacked, round_end, arrived_us, .. } =
             &mut self.flows[flow];
