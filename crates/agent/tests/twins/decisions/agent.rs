@@ -1,6 +1,6 @@
 //! The twin in C: the programs of `hs_cubic`, compiled for this machine, over pipes.
 
-use super::event::{Event, Outcome};
+use super::event::{Event, Outcome, Words};
 use crate::compiled;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -27,15 +27,13 @@ impl Agent {
 
     /// Outcomes of the events in C.
     pub(super) fn play(&self, events: &[Event]) -> Vec<Outcome> {
-        let mut input = Vec::with_capacity(events.len() * Event::WORDS * 8);
-        for event in events {
-            event.write(&mut input);
-        }
+        let words = events.iter().flat_map(Words::words);
+        let input: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
         let output = compiled::run(&self.program, input);
         let mut words = output
-            .chunks_exact(8)
+            .chunks_exact(size_of::<u64>())
             .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
-        assert_eq!(output.len(), events.len() * Outcome::WORDS * 8);
-        events.iter().map(|_| Outcome::read(&mut words)).collect()
+        assert_eq!(output.len(), events.len() * Outcome::size());
+        events.iter().map(|_| Outcome::of(&mut words)).collect()
     }
 }

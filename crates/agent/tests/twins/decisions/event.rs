@@ -1,33 +1,44 @@
 //! Events that are played to both twins, and their outcomes: words of `../kernel/driver.c`.
 
 /// A record of 64-bit words, in the order in which the C has its fields.
+pub(super) trait Words: Sized {
+    const NAMES: &'static [&'static str];
+
+    fn words(&self) -> Vec<u64>;
+
+    /// Takes a word for each field.
+    fn of(words: &mut impl Iterator<Item = u64>) -> Self;
+
+    /// Bytes of a record.
+    fn size() -> usize {
+        Self::NAMES.len() * size_of::<u64>()
+    }
+
+    /// Names of the fields that differ.
+    fn differing(&self, other: &Self) -> Vec<&'static str> {
+        let (words, others) = (self.words(), other.words());
+        let differs = |n: &usize| words[*n] != others[*n];
+        (0..words.len()).filter(differs).map(|n| Self::NAMES[n]).collect()
+    }
+}
+
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($field:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(super) struct $name {
-            $($(#[$field_doc])* pub(super) $field: u64,)+
+            $(pub(super) $field: u64,)+
         }
 
-        impl $name {
-            pub(super) const WORDS: usize = [$(stringify!($field)),+].len();
+        impl Words for $name {
+            const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
 
-            pub(super) fn write(&self, to: &mut Vec<u8>) {
-                $(to.extend_from_slice(&self.$field.to_ne_bytes());)+
+            fn words(&self) -> Vec<u64> {
+                vec![$(self.$field),+]
             }
 
-            /// Takes a word for each field.
-            pub(super) fn read(words: &mut impl Iterator<Item = u64>) -> Self {
+            fn of(words: &mut impl Iterator<Item = u64>) -> Self {
                 Self { $($field: words.next().expect("a word for each field")),+ }
-            }
-
-            /// Names of the fields that differ.
-            pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
-                let mut names = Vec::new();
-                $(if self.$field != other.$field {
-                    names.push(stringify!($field));
-                })+
-                names
             }
         }
     };

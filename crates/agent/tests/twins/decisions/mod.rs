@@ -12,7 +12,7 @@ mod world;
 
 use self::core::Core;
 use agent::Agent;
-use event::{Event, Kind, Outcome};
+use event::{Event, Kind, Outcome, Words};
 use link::stream;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -21,7 +21,7 @@ use world::{Chance, Played};
 
 impl Chance for Pcg32 {
     fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 }
 
