@@ -172,7 +172,7 @@ impl<C: Chance> World<'_, C> {
             0 => self.now_us += self.chance.magnitude(100, 2_000_000_000),
             1 => self.now_us += self.chance.magnitude(100, 300_000),
             15 if has_all => self.pause_for_a_timeout(flow),
-            2 if has_all => self.close(flow),
+            2 | 5 | 6 if has_all => self.close(flow),
             3 if self.chance.once_in(4) => {
                 let to = self.flows[flow].to;
                 self.networks[to] = network(self.chance);
@@ -266,7 +266,7 @@ impl<C: Chance> World<'_, C> {
     }
 
     fn write(&mut self, flow: usize) {
-        let segments = self.chance.magnitude(1, 1000);
+        let segments = self.chance.magnitude(1, 500);
         let says_size = self.chance.once_in(3);
         let tail = if self.chance.once_in(2) { self.chance.below(536) } else { 0 };
         let waited = self.now_us - self.flows[flow].sent_us;
