@@ -102,7 +102,7 @@ fn assert_twins(agent: &Agent, played: &Played, name: &str) {
 /// Events that a run of the program plays.
 const BATCH: usize = 50_000;
 /// Events that the test plays; more if this variable says so. Each takes about a microsecond.
-const EVENTS: u64 = 3_000_000;
+const EVENTS: u64 = 2_000_000;
 const EVENTS_VARIABLE: &str = "HEADSTART_TWIN_EVENTS";
 
 fn wanted_events() -> u64 {

@@ -261,7 +261,8 @@ impl<C: Chance> World<'_, C> {
             Queue::Noise => self.chance.below(base_us / 2 + 1),
         };
         let jitter = if is_even { 0 } else { self.chance.below(base_us / 64 + 1) };
-        let spike = if self.chance.once_in(24) { 8 * base_us } else { 0 };
+        let has_spike = self.chance.once_in(24);
+        let spike = if has_spike { self.chance.magnitude(base_us, 64 * base_us) } else { 0 };
         (base_us + waits + jitter + spike).min(4_000_000)
     }
 
