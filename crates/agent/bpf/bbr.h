@@ -176,14 +176,13 @@ void BPF_PROG(hs_bbr_release, struct sock *sk)
 	struct connection *c = connection_of(sk);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct path_sample sample = {};
-	bool is_measured;
 
 	if (!c)
 		return;
-	is_measured = measured_by_bbr(tp, c, &sample);
-	if (!is_measured)
-		take_proven_sample(tp, c, &c->flights, &sample);
-	end(sk, c, &sample, is_measured);
+	if (measured_by_bbr(tp, c, &sample))
+		end(sk, c, &sample, true);
+	else
+		end_proven(sk, c, &c->flights);
 }
 
 SEC(".struct_ops.link")

@@ -107,6 +107,7 @@ struct connection {
 	struct search search;	/* of hs_cubic */
 	struct arrived first_ack; /* the same: of a wide cold start, or of a burst */
 	struct probe probe;	/* of a wide cold start */
+	u64 wide_rate;		/* the same: of its flight, bytes a second */
 	enum burst burst;
 	enum phase phase;
 	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */

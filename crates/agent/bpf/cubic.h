@@ -200,7 +200,7 @@ static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct c
 		return;
 	if (b->wide == WIDE_SENT)
 		probe_on_ack(tp, &c->probe);
-	b->wide = wide_ack(tp, c, b->wide, b->rate);
+	b->wide = wide_ack(tp, c, b->wide);
 	if (b->wide == WIDE_ENDS)
 		end_wide_start(sk, b);
 }
@@ -254,8 +254,9 @@ static __noinline void on_special_ack(struct sock *sk, u32 acked)
 		rate = search_on_ack(sk, &c->search, &c->measure);
 		if (rate)
 			b->rate = rate;
+		/* A wide flight keeps its rate, whatever ends slow start meanwhile. */
 		if (!c->search.is_on)
-			b->rate = 0;
+			b->rate = b->wide == WIDE_NOT ? 0 : c->wide_rate;
 	}
 	b->is_special = is_special(c) | (b->wide != WIDE_NOT);
 	if (b->is_starting && !b->is_special)
@@ -401,15 +402,13 @@ SEC("struct_ops")
 void BPF_PROG(hs_cubic_release, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
-	struct path_sample sample = {};
 
 	if (!c || c->phase == PHASE_MOVING)
 		return;
 	/* Nothing follows the last train that would end it. */
 	if (c->search.is_on && !((struct tcp_sock *)sk)->packets_out)
 		evaluate_train(&c->measure);
-	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
-	end(sk, c, &sample, false);
+	end_proven(sk, c, &beside_cubic(sk)->flights);
 }
 
 #define CUBIC_OPS \

@@ -109,7 +109,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	judge_doubted(tp, c);
 	if (has_failed_as_it_opened(c)) {
 		take_carried_sample(tp, c, &carried);
-		update_memory(c, &carried, true);
+		/* Not HAS_MEASURED: the site learns at which window it failed. */
+		if (update_path(&c->line, &c->network, &carried, true))
+			c->learnt = carried.window;
 	} else {
 		update_memory(c, sample, is_measured);
 	}
@@ -128,6 +130,18 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	if (path && c->first && !(c->history & HAS_FALLEN_BACK))
 		path->fallbacks_in_row = 0;
 	send_summary(sk, c, sample);
+}
+
+/* The same: leaves what it has proven. Its first flight is judged before that, since one that has
+ * failed proves nothing. */
+static inline void end_proven(struct sock *sk, struct connection *c, const struct flights *f)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct path_sample sample = {};
+
+	judge_doubted(tp, c);
+	take_proven_sample(tp, c, f, &sample);
+	end(sk, c, &sample, false);
 }
 
 #endif

@@ -111,7 +111,14 @@ struct sock {
 	u8 sk_userlocks : 4;
 };
 
+/* Sockets are cast between these types: each begins with the one before it, also where tests
+ * compile the programs for this machine. */
+struct inet_sock {
+	struct sock sk;
+};
+
 struct inet_connection_sock {
+	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	u32 icsk_rto;	      /* in ticks */
 	u8 icsk_syn_retries;  /* 0: as the system has it */

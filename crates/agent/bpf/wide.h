@@ -91,7 +91,7 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
 		return 0;
 	keep_paced(sk);
 	((struct tcp_sock *)sk)->snd_cwnd = c->began_with = window;
-	return WIDE_COLD_RATE;
+	return c->wide_rate = WIDE_COLD_RATE;
 }
 
 /* Segments of the stock window, which left as a burst, whose gaps are looked at: of ten one or two
@@ -114,14 +114,14 @@ static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 		return 0;
 	window = probed_window(rate, tp->rtt_min.s[0].v, tp->mss_cache, c->cold);
 	tp->snd_cwnd = window < tp->snd_cwnd_clamp ? window : tp->snd_cwnd_clamp;
-	return rate;
+	return c->wide_rate = rate;
 }
 
-/* Segments of a window that leaves at `rate` are acknowledged. The burst shows whether the path is
+/* Segments of a wide window are acknowledged. The burst shows whether the path is
  * as fast as that, and replaces what short flights have shown. If it is not, slow start ends at the
  * window that fills the path: the rest of the first window is in its queue, and would be
  * doubled. */
-static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at, u64 rate)
+static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at)
 {
 	struct arrived *first = &c->first_ack;
 	u32 cold = c->cold;
@@ -143,7 +143,7 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	if (!gap)
 		return WIDE_ENDS;
 	carried = c->probe.rate = train_carried(tp->mss_cache, gap);
-	if (carried >= rate / 4 * LEAST_QUARTERS)
+	if (carried >= c->wide_rate / 4 * LEAST_QUARTERS)
 		return WIDE_ENDS;
 	window = train_window(tp->rtt_min.s[0].v, gap);
 	window = window > cold ? window : cold;

@@ -95,13 +95,13 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	if (is_recovering(tp) || !mss)
 		return;
 	c->loss_end = tp->snd_una;
+	if (!before(tp->snd_una, c->first_end))
+		judge_doubted(tp, c);
 	/* Told now: after idle the kernel has taken the window back. */
 	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
 		take_proven_sample(tp, c, &c->flights, &sample);
 		update_memory(c, &sample, false);
 	}
-	if (!before(tp->snd_una, c->first_end))
-		judge_doubted(tp, c);
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_paced_flight(ops, sk, c);
 }
@@ -135,14 +135,6 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
 	learn_loss(tp, c, &loss);
 }
 
-static inline void on_close(struct sock *sk, struct connection *c)
-{
-	struct path_sample sample = {};
-
-	take_proven_sample((struct tcp_sock *)sk, c, &c->flights, &sample);
-	end(sk, c, &sample, false);
-}
-
 SEC("sockops")
 int hs_window(struct bpf_sock_ops *ops)
 {
@@ -168,7 +160,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	if (ops->op == BPF_SOCK_OPS_RETRANS_CB)
 		on_retransmission(ops, sk, c);
 	if (ops->op == BPF_SOCK_OPS_STATE_CB && ops->args[1] == BPF_TCP_CLOSE)
-		on_close(sk, c);
+		end_proven(sk, c, &c->flights);
 	return 1;
 }
 

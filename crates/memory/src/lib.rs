@@ -59,8 +59,8 @@ pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope, canonical_address, canonical_network, holds_translated};
 pub use lender::{
-    ColdReason, END_UNKNOWN, Lender, LendingTerms, Loan, LoanRequest, MAX_WINDOW, PathSample,
-    ProvenPath, SharedStart,
+    AnsweredPeer, ColdReason, END_UNKNOWN, Lender, LendingTerms, Loan, LoanRequest, MAX_WINDOW,
+    PathSample, ProvenPath, SharedStart,
 };
 pub use member::SiteMember;
 pub use remembered::Remembered;

@@ -47,7 +47,7 @@ pub(crate) fn answers<const N: usize>(
     rows: &[[u64; N]],
 ) -> Option<Vec<String>> {
     let input = rows.iter().map(|row| line(row)).collect();
-    let output = run(name, &format!("{PREAMBLE}{program}"), input)?;
+    let output = answer(name, &format!("{PREAMBLE}{program}"), input)?;
     assert_eq!(output.lines().count(), rows.len());
     Some(output.lines().map(str::to_owned).collect())
 }
@@ -58,29 +58,43 @@ fn line(row: &[u64]) -> String {
 }
 
 /// What the C program prints that reads `input`; `None`, having said so, without a C compiler.
-fn run(name: &str, program: &str, input: String) -> Option<String> {
+fn answer(name: &str, program: &str, input: String) -> Option<String> {
     let program = compiled(Path::new(env!("CARGO_TARGET_TMPDIR")), name, program)?;
+    Some(String::from_utf8(run(&program, input.into_bytes())).unwrap())
+}
+
+/// Output of `program`, which reads `input`.
+pub(crate) fn run(program: &Path, input: Vec<u8>) -> Vec<u8> {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let feed = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let feed = std::thread::spawn(move || stdin.write_all(&input));
     let output = child.wait_with_output().unwrap();
     feed.join().unwrap().unwrap();
     assert!(output.status.success());
-    Some(String::from_utf8(output.stdout).unwrap())
+    output.stdout
 }
 
 fn compiled(directory: &Path, name: &str, text: &str) -> Option<PathBuf> {
-    let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
+    let source = directory.join(format!("{name}.c"));
     std::fs::write(&source, text).unwrap();
-    let header = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/bpf");
+    compiled_file(&source, name, &[Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf")])
+}
+
+/// Compiles `source`, whose headers lie in `folders`, as the program `name`. Without a C
+/// compiler it prints that, and `None`.
+pub(crate) fn compiled_file(source: &Path, name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut cc = Command::new("cc");
     // Overflow of what is signed, a shift too far or a division by zero would end it.
-    cc.args(["-O2", "-Wall", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover", header]);
+    cc.args(["-O2", "-Wall", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]);
+    // The programs are written for clang.
+    cc.args(["-Wno-unknown-pragmas", "-Wno-parentheses"]);
     if !test_support::has(&[Need::Program("cc")]) {
         return None;
     }
-    let status = cc.arg(&source).arg("-o").arg(&program).status().unwrap();
+    cc.args(folders.iter().map(|folder| format!("-I{}", folder.display())));
+    let status = cc.arg(source).arg("-o").arg(&program).status().unwrap();
     assert!(status.success(), "{name} does not compile");
     Some(program)
 }

@@ -2,6 +2,7 @@
 
 mod compiled;
 mod curve;
+mod decisions;
 mod epoch;
 mod flights;
 mod handshakes;

@@ -11,11 +11,13 @@ mod loan;
 mod openings;
 mod path;
 mod paths;
+mod peer;
 mod request;
 mod together;
 
 pub use loan::{Loan, SharedStart};
 pub use path::{ColdReason, END_UNKNOWN, PathSample, ProvenPath};
+pub use peer::AnsweredPeer;
 pub use request::LoanRequest;
 
 use crate::{DestinationTable, PathKey, Scope, Shared};
@@ -93,9 +95,17 @@ impl Lender {
         self.paths.is_empty()
     }
 
-    /// What is known of the path to `remote`.
-    pub fn path(&mut self, remote: IpAddr) -> Option<ProvenPath> {
-        self.paths.in_use(remote).map(|(_, path)| path)
+    /// The memory that answers a connection to `remote` that starts now: its line's, while that is
+    /// active, or its network's (`key_in_use`).
+    pub fn answer(&mut self, now: Instant, remote: IpAddr) -> AnsweredPeer {
+        self.paths.expire(now, remote);
+        let by = if self.paths.knows_line(remote) { Scope::Line } else { Scope::Network };
+        AnsweredPeer { address: remote, by: Some(by) }
+    }
+
+    /// What is known of the path to a peer.
+    pub fn path(&mut self, to: impl Into<AnsweredPeer>) -> Option<ProvenPath> {
+        self.paths.in_use(to.into()).map(|(_, path)| path)
     }
 
     /// What the memory has for a connection: a window larger than it would begin with otherwise, or why it has none. Windows given to
@@ -106,12 +116,13 @@ impl Lender {
     pub fn recall(
         &mut self,
         now: Instant,
-        remote: IpAddr,
+        to: impl Into<AnsweredPeer>,
         request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Result<u32, ColdReason> {
-        self.paths.expire(now, remote);
-        let path = self.path(remote).ok_or(ColdReason::Unknown)?;
+        let to = to.into();
+        self.paths.expire(now, to.address);
+        let path = self.path(to).ok_or(ColdReason::Unknown)?;
         path.recall(now, request, terms)
     }
 
@@ -127,15 +138,15 @@ impl Lender {
     }
 
     /// A connection whose handshake was counted opens; among how many, itself included.
-    pub fn finish_handshake(&mut self, now: Instant, remote: IpAddr) -> u32 {
-        let known = self.known(remote, false);
+    pub fn finish_handshake(&mut self, now: Instant, to: impl Into<AnsweredPeer>) -> u32 {
+        let known = self.known(to, false);
         known.map_or(1, |(path, account)| account.finish_handshake(now, &path))
     }
 
     /// A connection that has been open starts anew, beside those whose handshakes are under way; among how many, itself
     /// included.
-    pub fn count_restart(&mut self, now: Instant, remote: IpAddr) -> u32 {
-        let known = self.known(remote, false);
+    pub fn count_restart(&mut self, now: Instant, to: impl Into<AnsweredPeer>) -> u32 {
+        let known = self.known(to, false);
         known.map_or(1, |(path, account)| account.count_restart(now, &path))
     }
 
@@ -144,12 +155,13 @@ impl Lender {
     pub fn reserve(
         &mut self,
         now: Instant,
-        remote: IpAddr,
+        to: impl Into<AnsweredPeer>,
         request: &LoanRequest,
         terms: &LendingTerms,
     ) -> Option<Loan> {
-        self.paths.expire(now, remote);
-        let (path, account) = self.known(remote, true)?;
+        let to = to.into();
+        self.paths.expire(now, to.address);
+        let (path, account) = self.known(to, true)?;
         account.reserve(now, &path, request, terms)
     }
 
@@ -185,12 +197,12 @@ impl Lender {
     pub fn share(
         &mut self,
         now: Instant,
-        remote: IpAddr,
+        to: impl Into<AnsweredPeer>,
         request: &LoanRequest,
         rate: u64,
         terms: &LendingTerms,
     ) -> Option<(SharedStart, ProvenPath)> {
-        let (path, account) = self.known(remote, true)?;
+        let (path, account) = self.known(to, true)?;
         if !path.is_believed(now, request.rtt_us, terms) {
             return None;
         }
@@ -199,8 +211,8 @@ impl Lender {
     }
 
     /// A connection that begins as one of `among` has company: others begin with it, or have begun within a round trip.
-    pub fn has_company(&mut self, now: Instant, remote: IpAddr, among: u32) -> bool {
-        let known = self.known(remote, false);
+    pub fn has_company(&mut self, now: Instant, to: impl Into<AnsweredPeer>, among: u32) -> bool {
+        let known = self.known(to, false);
         among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
     }
 
@@ -247,8 +259,8 @@ impl Lender {
     }
 
     /// So many segments of what was lent `since` are not used.
-    pub fn release(&mut self, remote: IpAddr, segments: u32, since: Duration) {
-        if let Some((path, account)) = self.known(remote, false) {
+    pub fn release(&mut self, to: impl Into<AnsweredPeer>, segments: u32, since: Duration) {
+        if let Some((path, account)) = self.known(to, false) {
             account.release(&path, segments, since);
         }
     }
@@ -282,23 +294,27 @@ impl Lender {
 
     /// The first flight of a warm start has found the path full: half of what was remembered, and after the second in a row nothing. The
     /// rate is forgotten if the flight arrived far more slowly (`is_slower`).
-    pub fn fail(&mut self, remote: IpAddr, is_slower: bool) {
-        self.paths.fail(remote, is_slower);
+    pub fn fail(&mut self, now: Instant, to: impl Into<AnsweredPeer>, is_slower: bool) {
+        self.paths.fail(now, to.into(), is_slower);
     }
 
     /// The path is far faster than remembered.
-    pub fn forget_rate(&mut self, remote: IpAddr) {
-        self.paths.forget_rate(remote);
+    pub fn forget_rate(&mut self, now: Instant, remote: IpAddr) {
+        self.paths.forget_rate(now, remote);
     }
 
     /// A warm start has ended without a loss of its first flight.
-    pub fn confirm(&mut self, remote: IpAddr) {
-        self.paths.confirm(remote);
+    pub fn confirm(&mut self, to: impl Into<AnsweredPeer>) {
+        self.paths.confirm(to.into());
     }
 
     /// A known path and its account, which is made if `makes` and there is none.
-    fn known(&mut self, remote: IpAddr, makes: bool) -> Option<(ProvenPath, &mut Account)> {
-        let (key, path) = self.paths.in_use(remote)?;
+    fn known(
+        &mut self,
+        to: impl Into<AnsweredPeer>,
+        makes: bool,
+    ) -> Option<(ProvenPath, &mut Account)> {
+        let (key, path) = self.paths.in_use(to.into())?;
         let account = match makes {
             true => self.accounts.entry_or(key, Account::default),
             false => self.accounts.entry(key)?,

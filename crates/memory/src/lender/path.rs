@@ -44,7 +44,8 @@ pub struct PathSample {
     pub rate: u64,
     /// Segments that fill the path at the rate of two flights in a row; 0: no two agreed.
     pub bdp: u32,
-    /// For the site alone: the same or, if no two flights have agreed, that of the longest that was held up; 0: none was.
+    /// For the site alone: that of two flights that agree or, if there are none, of the longest that was held up or of a probe; 0:
+    /// none was.
     pub shown_rate: u64,
 }
 

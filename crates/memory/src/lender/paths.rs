@@ -6,6 +6,7 @@
 //! count as active. `paths.h` of the agent has the same rules.
 
 use super::path::{PathSample, ProvenPath};
+use super::peer::AnsweredPeer;
 use super::{LendingTerms, MAX_PATHS};
 use crate::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
@@ -54,18 +55,26 @@ impl Paths {
         }
     }
 
-    /// What `remote` is answered by, and under which key: its line, or else its network.
-    pub(super) fn in_use(&mut self, remote: IpAddr) -> Option<(PathKey, ProvenPath)> {
-        let [line, network] = [Scope::Line, Scope::Network].map(|of| PathKey::new(remote, of));
-        if let Some(path) = self.lines.entry(line) {
+    /// Whether something is remembered of the line of `remote`.
+    pub(super) fn knows_line(&mut self, remote: IpAddr) -> bool {
+        self.lines.entry(PathKey::new(remote, Scope::Line)).is_some()
+    }
+
+    /// What a peer is answered by, and under which key.
+    pub(super) fn in_use(&mut self, to: AnsweredPeer) -> Option<(PathKey, ProvenPath)> {
+        let [line, network] = [Scope::Line, Scope::Network].map(|of| PathKey::new(to.address, of));
+        if to.by != Some(Scope::Network)
+            && let Some(path) = self.lines.entry(line)
+        {
             return Some((line, *path));
         }
+        let network = Some(network).filter(|_| to.by != Some(Scope::Line))?;
         self.networks.entry(network).map(|path| (network, *path))
     }
 
     /// The line of `remote`, which begins as its network is remembered; `None`: neither is.
     fn line(&mut self, remote: IpAddr) -> Option<&mut ProvenPath> {
-        let (_, path) = self.in_use(remote)?;
+        let (_, path) = self.in_use(remote.into())?;
         Some(self.lines.entry_or(PathKey::new(remote, Scope::Line), || path))
     }
 
@@ -81,6 +90,7 @@ impl Paths {
         if !sample.is_whole() {
             return false;
         }
+        self.expire(now, remote);
         let is_taken = match self.line(remote) {
             Some(line) => line.learn(now, sample, is_measured, terms),
             None => {
@@ -121,10 +131,14 @@ impl Paths {
     }
 
     /// The first flight of a warm start has found the path full (`fail_path`).
-    pub(super) fn fail(&mut self, remote: IpAddr, is_slower: bool) {
-        let network = PathKey::new(remote, Scope::Network);
-        let began_by_network = self.in_use(remote).is_some_and(|(key, _)| key == network);
-        if let Some(line) = self.line(remote) {
+    pub(super) fn fail(&mut self, now: Instant, to: AnsweredPeer, is_slower: bool) {
+        self.expire(now, to.address);
+        let network = PathKey::new(to.address, Scope::Network);
+        let began_by_network = match to.by {
+            Some(by) => by == Scope::Network,
+            None => !self.knows_line(to.address),
+        };
+        if let Some(line) = self.line(to.address) {
             line.fail(is_slower);
         }
         if began_by_network && let Some(path) = self.networks.entry(network) {
@@ -133,17 +147,19 @@ impl Paths {
     }
 
     /// The rate of the line is not what was remembered (`forget_rate`).
-    pub(super) fn forget_rate(&mut self, remote: IpAddr) {
+    pub(super) fn forget_rate(&mut self, now: Instant, remote: IpAddr) {
+        self.expire(now, remote);
         if let Some(line) = self.line(remote) {
             line.forget_rate();
         }
     }
 
     /// A warm start has ended without a loss of its first flight.
-    pub(super) fn confirm(&mut self, remote: IpAddr) {
-        let Some((key, _)) = self.in_use(remote) else { return };
-        let path = self.lines.entry(key).or_else(|| self.networks.entry(key));
-        if let Some(path) = path {
+    pub(super) fn confirm(&mut self, to: AnsweredPeer) {
+        let Some((key, _)) = self.in_use(to) else { return };
+        let is_line = key == PathKey::new(to.address, Scope::Line);
+        let entries = if is_line { &mut self.lines } else { &mut self.networks };
+        if let Some(path) = entries.entry(key) {
             path.confirm();
         }
     }

@@ -144,7 +144,7 @@ fn a_failed_start_reaches_no_further_than_what_was_proven() {
         let known = PathSample { rate: 2_500_000, ..sample(0, 100) };
         lender.learn(at(0), peer(1), &known, false, &TERMS);
         assert_eq!(lent(&mut lender, 0, request(1)), Some(141));
-        lender.fail(peer(1), is_slower);
+        lender.fail(at(0), peer(1), is_slower);
         assert_eq!(lender.path(peer(1)).map(|path| path.rate), Some(rate));
         assert_eq!(lent(&mut lender, 80, request(1)), Some(50));
         lender.confirm(peer(1));
@@ -210,12 +210,12 @@ fn a_small_window_says_nothing_against_a_larger_one_and_a_measured_one_does() {
 #[test]
 fn the_second_failure_in_a_row_ends_the_memory() {
     let mut lender = knowing(138);
-    lender.fail(peer(1), true);
+    lender.fail(at(0), peer(1), true);
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(69));
     lender.confirm(peer(1));
-    lender.fail(peer(1), true);
+    lender.fail(at(0), peer(1), true);
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(34));
-    lender.fail(peer(1), true);
+    lender.fail(at(0), peer(1), true);
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(1));
     // Its network has had one failure, in which the line was not known.
     assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(138));

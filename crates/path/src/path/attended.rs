@@ -149,6 +149,7 @@ impl Path {
             rtt: &self.rtt,
             sent_total: self.sent_total,
             segments_sent: self.segments_sent,
+            segments_resent: self.segments_resent,
             acked_total: self.acked_total,
             max_in_flight: self.usage.max_in_flight,
             last_departure: self.last_sent.max(released).unwrap_or(now),
@@ -174,7 +175,7 @@ impl Path {
             return timeout;
         };
         let mss = self.window.mss();
-        let gap = attendance.lender(|lender, to| lender.spacing(to, mss));
+        let gap = attendance.lender(|lender, to| lender.spacing(to.address, mss));
         let spacing = gap.saturating_mul(gaps.into());
         let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }

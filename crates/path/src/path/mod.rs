@@ -71,6 +71,8 @@ pub struct Path {
     sent_total: u64,
     acked_total: u64,
     segments_sent: u64,
+    /// Retransmissions of data among these.
+    segments_resent: u64,
     last_sent: Option<Instant>,
     last_acked: Option<Instant>,
     /// True if the restart rule was applied, and nothing was sent since.
@@ -139,6 +141,7 @@ impl Path {
             sent_total: 0,
             acked_total: 0,
             segments_sent: 0,
+            segments_resent: 0,
             last_sent: None,
             last_acked: None,
             resumed: false,
@@ -295,13 +298,15 @@ impl Path {
     #[inline(always)]
     pub fn on_unpaced_sent(&mut self, now: Instant, len: u32, fresh: u64) {
         self.sent_total += fresh;
+        let is_resent = fresh == 0 && len > 0;
         self.segments_sent += 1;
+        self.segments_resent += u64::from(is_resent);
         self.last_sent = Some(now);
         self.resumed = false;
         if self.startup_meter.watches_segments() {
-            self.startup_meter.on_sent(fresh == 0 && len > 0, self.acked_total);
+            self.startup_meter.on_sent(is_resent, self.acked_total);
         }
-        if self.is_observed && fresh == 0 && len > 0 {
+        if self.is_observed && is_resent {
             self.observe_resent();
         }
         if let Some(shared) = &mut self.shared {

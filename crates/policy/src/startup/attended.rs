@@ -10,7 +10,7 @@ use crate::bbr::ModelledPath;
 use crate::startup::PendingData;
 use crate::window::Window;
 use arith::session::{Session, SessionMember};
-use memory::Lender;
+use memory::{AnsweredPeer, Lender};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -40,41 +40,46 @@ pub type SharedAttendant = Rc<RefCell<Attendant>>;
 #[derive(Clone)]
 pub struct Attendance {
     attendant: SharedAttendant,
-    /// Whom the connection is to.
-    pub remote: IpAddr,
+    /// To whom the connection is, and what its last start was answered by.
+    peer: AnsweredPeer,
 }
 
 impl Attendance {
     /// Of a connection to `remote`.
     pub const fn new(attendant: SharedAttendant, remote: IpAddr) -> Self {
-        Self { attendant, remote }
+        Self { attendant, peer: AnsweredPeer { address: remote, by: None } }
     }
 
     /// Asks or tells the memory of paths.
-    pub fn lender<T>(&self, act: impl FnOnce(&mut Lender, IpAddr) -> T) -> T {
-        act(&mut self.attendant.borrow_mut().lender, self.remote)
+    pub fn lender<T>(&self, act: impl FnOnce(&mut Lender, AnsweredPeer) -> T) -> T {
+        act(&mut self.attendant.borrow_mut().lender, self.peer)
+    }
+
+    /// The connection starts at `now`: from here on what answers for its peer now does.
+    pub fn answer(&mut self, now: Instant) {
+        self.peer = self.lender(|lender, to| lender.answer(now, to.address));
     }
 
     /// Becomes a member of the session with the other host, which begins with its first one.
     pub fn enter_session(&self) {
-        self.attendant.borrow_mut().sessions.entry(self.remote).or_default().members += 1;
+        self.attendant.borrow_mut().sessions.entry(self.peer.address).or_default().members += 1;
     }
 
     /// Leaves it; with the last member it ends.
     pub fn leave_session(&self, member: &mut SessionMember) {
         let sessions = &mut self.attendant.borrow_mut().sessions;
-        let Some(shared) = sessions.get_mut(&self.remote) else { return };
+        let Some(shared) = sessions.get_mut(&self.peer.address) else { return };
         shared.session.discount(member);
         shared.members -= 1;
         if shared.members == 0 {
-            sessions.remove(&self.remote);
+            sessions.remove(&self.peer.address);
         }
     }
 
     /// Asks or tells the session, of which the connection is a member.
     pub fn session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
         let mut attendant = self.attendant.borrow_mut();
-        act(&mut attendant.sessions.entry(self.remote).or_default().session)
+        act(&mut attendant.sessions.entry(self.peer.address).or_default().session)
     }
 }
 
@@ -89,6 +94,8 @@ pub struct Situation<'a> {
     pub sent_total: u64,
     /// Segments ever sent that carry data, SYN or FIN, retransmissions included.
     pub segments_sent: u64,
+    /// Retransmissions of data among these.
+    pub segments_resent: u64,
     /// Bytes ever acknowledged cumulatively.
     pub acked_total: u64,
     /// Most bytes in flight in the round trip under way.

@@ -247,6 +247,15 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
+    /// The same scheme with another start-up, which may be in no list. One that wraps another wraps
+    /// the one that the scheme's own wraps.
+    #[must_use]
+    pub fn with_start_up(&self, startup: &'static StartUpDescriptor) -> Self {
+        let mut recipe = Recipe::clone(&self.recipe);
+        recipe.set_startup(startup);
+        Self { name: self.name.clone(), recipe: Arc::new(recipe) }
+    }
+
     /// The same scheme as an application uses it that asks for no delay (`TCP_NODELAY`).
     #[must_use]
     pub fn without_nagle(&self) -> Self {

@@ -72,7 +72,7 @@ fn a_held_network_learns_of_lines_that_are_no_faster() {
 #[test]
 fn a_start_that_failed_by_the_network_s_window_lowers_the_network() {
     let mut lender = knowing(138);
-    lender.fail(peer(2), false);
+    lender.fail(at(0), peer(2), false);
     assert_eq!([2, 3, 1].map(|last| window_of(&mut lender, last)), [69, 69, 138]);
 }
 
@@ -80,9 +80,9 @@ fn a_start_that_failed_by_the_network_s_window_lowers_the_network() {
 #[test]
 fn a_sample_between_two_failures_leaves_them_in_a_row() {
     let mut lender = knowing(138);
-    lender.fail(peer(1), false);
+    lender.fail(at(0), peer(1), false);
     lender.learn(at(1000), peer(1), &sample(1000, 100), true, &TERMS);
-    lender.fail(peer(1), false);
+    lender.fail(at(0), peer(1), false);
     assert_eq!(window_of(&mut lender, 1), 1);
 }
 
@@ -121,7 +121,7 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
         let mut lender = Lender::default();
         lender.join(shared(Oracle { says: Some(says), told: Rc::default() }));
         lender.learn(at(0), peer(1), &sample(0, 22), false, &TERMS);
-        lender.fail(peer(2), false);
+        lender.fail(at(0), peer(2), false);
         lender.begin_handshake(at(11_000), peer(3));
         lender
     };
@@ -132,7 +132,7 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
     // Without a lowest round trip the smoothed one stands for it, and without a rate there is no
     // queue.
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 90_000, 90_000));
-    younger.fail(peer(3), false);
+    younger.fail(at(0), peer(3), false);
     assert_eq!(window_of(&mut younger, 3), 1);
 }
 

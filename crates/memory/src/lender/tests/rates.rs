@@ -113,7 +113,7 @@ fn only_an_end_of_slow_start_or_a_failure_shows_a_width() {
     let has_none = |lender: &mut Lender| lender.path(peer(1)).unwrap().has_shown_no_width();
     lender.learn(at(0), peer(1), &sample(0, 30), false, &TERMS);
     assert!(has_none(&mut lender));
-    lender.fail(peer(1), false);
+    lender.fail(at(0), peer(1), false);
     assert!(!has_none(&mut lender));
     let mut lender = knowing(22);
     lender.learn(at(0), peer(1), &sample(0, 22), true, &TERMS);

@@ -11,6 +11,7 @@ use super::{Warm, WarmPhase, clock_us, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
 use arith::trains;
+use units::Instant;
 
 /// A path that is so many times faster or narrower is another one (`ANOTHER_PATH`).
 const ANOTHER_PATH: u64 = 2;
@@ -66,14 +67,14 @@ impl Warm {
         self.measure.note_burst(gap);
         let full = trains::window(at.min_rtt_us(), gap);
         if full * ANOTHER_PATH < self.flight.window.into() {
-            self.end_slow_start_at(window, full.max(self.cold.into()) * mss);
+            self.end_slow_start_at(window, at.now, full.max(self.cold.into()) * mss);
         }
     }
 
     /// The path is narrower than its first window, so it is not the one remembered: `full` bytes
     /// fill it.
-    fn end_slow_start_at(&mut self, window: &mut Window, full: u64) {
-        self.fail_memory(true);
+    fn end_slow_start_at(&mut self, window: &mut Window, now: Instant, full: u64) {
+        self.fail_memory(now, true);
         self.end_first_flight(WarmPhase::Stock);
         self.end_search();
         self.leave_stock();
@@ -89,7 +90,7 @@ impl Warm {
         self.end_first_flight(WarmPhase::Stock);
         self.measure.forget_rate();
         if let Some(attendance) = &self.attendance {
-            attendance.lender(memory::Lender::forget_rate);
+            attendance.lender(|lender, to| lender.forget_rate(at.now, to.address));
         }
         window.set_ssthresh(u64::MAX, Cause::HyStart);
         let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };

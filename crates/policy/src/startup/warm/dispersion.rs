@@ -6,7 +6,7 @@ use super::Warm;
 use super::pacing::STOCK_BURST;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
-use memory::Lender;
+use memory::{AnsweredPeer, Lender};
 use units::Instant;
 
 /// Segments that have to have arrived, of the stock ten: fewer tell more of clocks than of the path.
@@ -50,8 +50,8 @@ impl Warm {
     /// Of what segments of all connections have been seen to arrive at, bytes a second; 0: not known.
     fn part_of_rate(&self, now: Instant) -> u64 {
         let max_age = self.options.terms.max_age;
-        let part = |lender: &mut Lender, to| {
-            lender.carried(now, to, max_age) / u64::from(lender.senders(to))
+        let part = |lender: &mut Lender, AnsweredPeer { address, .. }: AnsweredPeer| {
+            lender.carried(now, address, max_age) / u64::from(lender.senders(address))
         };
         self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
     }
@@ -60,7 +60,7 @@ impl Warm {
     pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
         if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
-            attendance.lender(Lender::doubt_carried);
+            attendance.lender(|lender, to| lender.doubt_carried(to.address));
         }
     }
 

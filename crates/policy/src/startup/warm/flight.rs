@@ -50,7 +50,7 @@ impl Warm {
         let request = self.request(window, at, among);
         let terms = &self.options.terms;
         let lent =
-            attendance.lender(|lender, remote| lender.reserve(at.now, remote, &request, terms));
+            attendance.lender(|lender, to| lender.reserve(at.now, to, &request, terms));
         if let Some(loan) = lent {
             self.begin_warm(window, at, &loan, among);
         }
@@ -103,7 +103,7 @@ impl Warm {
             delivered: self.delivered,
             used: 0,
             began: at.now,
-            retransmitted: Self::retransmitted(at, mss),
+            retransmitted: at.segments_resent,
         };
         self.phase = WarmPhase::FirstFlight;
         // After idle all is paced.
@@ -137,7 +137,7 @@ impl Warm {
 
     /// All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at least (`has_stalled`).
     fn has_stalled(&self, at: &Situation<'_>, mss: u64) -> bool {
-        let pause = self.seen.at.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
+        let pause = self.arrived.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
         let waits = Duration::from_micros(at.srtt_us().into()) + LEAST_RTO;
         self.in_first_flight() && !self.is_about_to_begin(at, mss) && pause > waits
     }

@@ -31,7 +31,7 @@ impl Warm {
     pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         PathSample {
-            at: self.seen.at.unwrap_or(at.now),
+            at: self.arrived.unwrap_or(at.now),
             window: 0,
             ssthresh: match window.ssthresh() {
                 u64::MAX => 0,
@@ -42,7 +42,10 @@ impl Warm {
             min_rtt_us: at.min_rtt_us(),
             rate: self.remembered_rate(mss as u32),
             bdp: if self.measure.measured_rate(mss as u32) > 0 { self.bdp(at) } else { 0 },
-            shown_rate: self.measure.shown_rate(mss as u32),
+            shown_rate: match self.measure.shown_rate(mss as u32) {
+                0 => self.probe.rate(),
+                rate => rate,
+            },
         }
     }
 
@@ -60,7 +63,7 @@ impl Warm {
 
         let terms = &self.options.terms;
         let taken =
-            attendance.lender(|lender, to| lender.learn(now, to, sample, is_measured, terms));
+            attendance.lender(|lender, to| lender.learn(now, to.address, sample, is_measured, terms));
         if taken {
             self.has_measured = is_measured;
         }
@@ -78,10 +81,11 @@ impl Warm {
         // A SYN and a FIN are no data.
         let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
+        let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
         attendance.lender(|lender, to| {
-            lender.take(at.now, to, &carried, true, terms);
-            lender.tell_failure(at.now, to, &failed, sent, sent - data);
+            lender.take(at.now, to.address, &carried, true, terms);
+            lender.tell_failure(at.now, to.address, &failed, sent, lost);
         });
     }
 
@@ -89,7 +93,7 @@ impl Warm {
     fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let sample = self.sample(window, at);
         let arrived = self.delivered.wrapping_sub(self.flight.delivered);
-        let took = self.seen.at.unwrap_or(at.now).saturating_since(self.flight.began);
+        let took = self.arrived.unwrap_or(at.now).saturating_since(self.flight.began);
         let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         PathSample { window: carried_in_lowest(arrived, took_us, sample.min_rtt_us), ..sample }
     }

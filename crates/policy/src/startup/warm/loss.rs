@@ -13,6 +13,7 @@ use arith::reuse::{
 };
 use arith::trains;
 use memory::{END_UNKNOWN, PathSample};
+use units::Instant;
 
 /// What a loss takes, until the congestion control has said what it makes of it.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl Warm {
             self.doubt_flight();
         } else if !self.models {
             let cwnd = segments(window.cwnd(), window.mss());
-            let loss = LossWindow { cwnd, in_slow_start: self.seen.in_slow_start };
+            let loss = LossWindow { cwnd, in_slow_start: window.below_ssthresh() };
             self.fall = Some(self.sample_loss(window, at, loss));
         }
         if !self.models {
@@ -113,7 +114,7 @@ impl Warm {
         let mss = window.mss();
         let cwnd = segments(window.cwnd(), mss);
         let carried = carried_in_lowest(cwnd, at.srtt_us(), at.min_rtt_us()).max(self.cold);
-        self.fail_memory(true);
+        self.fail_memory(at.now, true);
         self.end_first_flight(WarmPhase::Stock);
         if self.models {
             return lower_model(window, at, carried);
@@ -140,22 +141,17 @@ impl Warm {
         self.is_doubted = true;
     }
 
-    /// Segments retransmitted so far, and those whose data was fewer than a full segment.
-    pub(super) fn retransmitted(at: &Situation<'_>, mss: u64) -> u64 {
-        at.segments_sent.saturating_sub(at.sent_total.div_ceil(mss))
-    }
-
     /// A first flight that seemed to have lost something by chance is over: if it has lost more than chance takes, the path is not the
     /// one remembered (`judge_doubted` of the agent).
-    pub(super) fn judge_doubted(&mut self, at: &Situation<'_>, mss: u64) {
+    pub(super) fn judge_doubted(&mut self, at: &Situation<'_>) {
         if !std::mem::take(&mut self.is_doubted) {
             return;
         }
-        let lost = Self::retransmitted(at, mss).saturating_sub(self.flight.retransmitted);
+        let lost = at.segments_resent - self.flight.retransmitted;
         let delivered = self.delivered.wrapping_sub(self.flight.delivered);
         let flight = u64::from(self.flight.window.min(delivered));
         if lost > RANDOM_LOSSES + flight / RANDOM_SHARE {
-            self.fail_memory(false);
+            self.fail_memory(at.now, false);
         }
     }
 
@@ -181,18 +177,18 @@ impl Warm {
     pub(super) fn fall_back(&mut self, window: &Window, at: &Situation<'_>) -> u32 {
         let is_slower = self.is_slower(window, at);
         let full = if is_slower { 0 } else { self.bdp(at) };
-        self.fail_memory(is_slower);
+        self.fail_memory(at.now, is_slower);
         self.end_first_flight(WarmPhase::Stock);
         (self.flight.window / 2).max(self.cold).max(full)
     }
 
     /// The path is not the one remembered.
-    pub(super) fn fail_memory(&mut self, is_slower: bool) {
+    pub(super) fn fail_memory(&mut self, now: Instant, is_slower: bool) {
         if let Some(attendance) = &self.attendance {
-            attendance.lender(|lender, to| lender.fail(to, is_slower));
+            attendance.lender(|lender, to| lender.fail(now, to, is_slower));
             // By itself, too, it may have left at that rate.
             if self.options.paces_together {
-                attendance.lender(memory::Lender::doubt_carried);
+                attendance.lender(|lender, to| lender.doubt_carried(to.address));
             }
         }
         self.has_fallen_back = true;

@@ -152,6 +152,7 @@ impl MemberStart {
         if self.warm.in_first_flight() {
             self.warm.end_first_flight(WarmPhase::Stock);
         }
+        self.warm.answer(at.now);
         let fails = match at.sent_total {
             0 => !self.lossless,
             _ => self.warm.has_fallen_back,

@@ -12,6 +12,7 @@ mod dispersion;
 mod early;
 mod flight;
 mod grant;
+mod history;
 mod learning;
 mod loss;
 mod member;
@@ -23,6 +24,7 @@ mod starts;
 mod together;
 mod wide;
 
+pub use history::{WarmHistory, WarmPhase};
 pub use member::{MEMBER, MemberStart};
 pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
@@ -68,21 +70,6 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING })
 .explained(&super::pages::WARM);
 
-/// Where a connection is with its warm start (`enum phase` of the agent).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum WarmPhase {
-    /// Cold, or its warm start is over: the start-up underneath decides.
-    Stock,
-    /// The remembered window is sent, paced, and not yet acknowledged.
-    FirstFlight,
-    /// The same, but only as wide as the size of one transfer.
-    NarrowedFlight,
-    /// After that flight: the next start may be wider.
-    Narrowed,
-    /// Idling has taken back its window; nothing is sent yet since.
-    Idle,
-}
-
 /// The stock connection under a warm start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Underneath {
@@ -114,8 +101,8 @@ pub struct Warm {
     has_measured: bool,
     /// It has begun warm after idle.
     has_restarted: bool,
-    /// What arrived as it last did.
-    seen: Seen,
+    /// When something was last delivered or, since then, sent with nothing outstanding.
+    arrived: Option<Instant>,
     /// Segments delivered; wraps, as the kernel's.
     delivered: u32,
     flights: Flights,
@@ -139,13 +126,6 @@ pub struct Warm {
     is_sending: bool,
 }
 
-/// What the last ACK told.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    at: Option<Instant>,
-    in_slow_start: bool,
-}
-
 impl Warm {
     /// A connection that has not opened, on top of a stock one.
     pub fn new(options: WarmOptions, underneath: Underneath) -> Self {
@@ -164,7 +144,7 @@ impl Warm {
             has_lost: false,
             has_measured: false,
             has_restarted: false,
-            seen: Seen::default(),
+            arrived: None,
             delivered: 0,
             flights: Flights::default(),
             measure: TrainMeasure::default(),
@@ -186,7 +166,9 @@ impl Warm {
 
     /// Something has arrived, in recovery or not.
     fn observe_arrival(&mut self, window: &Window, sample: &AckSample) {
-        self.seen = Seen { at: Some(sample.now), in_slow_start: window.below_ssthresh() };
+        if sample.delivered > 0 {
+            self.arrived = Some(sample.now);
+        }
         let arrived = segments(sample.delivered + window.mss() - 1, window.mss());
         self.delivered = self.delivered.wrapping_add(arrived);
         if self.options.paces_together
@@ -195,7 +177,7 @@ impl Warm {
             let queued =
                 sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
             let (now, bytes) = (sample.now, sample.delivered);
-            attendance.lender(|lender, to| lender.note_arrival(now, to, bytes, queued));
+            attendance.lender(|lender, to| lender.note_arrival(now, to.address, bytes, queued));
         }
     }
 
@@ -217,7 +199,7 @@ impl Warm {
     fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
         self.note_used(at, window.mss());
         if at.acked_total >= self.flight.end {
-            self.judge_doubted(at, window.mss());
+            self.judge_doubted(at);
         }
         if self.in_first_flight() && at.acked_total >= self.flight.end {
             let next = match self.phase {
@@ -262,13 +244,28 @@ impl Warm {
         self.search.begin(window, at, tools, may_pace);
     }
 
-    /// To the kernel a FIN is a segment as any other: its acknowledgement ends the last train.
-    fn count_fin(&mut self, window: &mut Window, at: &Situation<'_>) {
+    /// The FIN is acknowledged. To the kernel a FIN is a segment as any other, and its ACK is, too.
+    fn on_fin_acked(&mut self, window: &mut Window, at: &Situation<'_>) {
+        let (sent_total, acked_total) = (at.sent_total + 1, at.acked_total + 1);
+        let at = Situation { sent_total, acked_total, ..*at };
         self.delivered = self.delivered.wrapping_add(1);
-        if self.search.is_on {
-            let ack = TrainAck { una: at.acked_total + 1, ..self.train_ack(at) };
-            let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
-            self.search.on_ack(window, at, &ack, tools);
+        self.arrived = Some(at.now);
+        if !self.models {
+            self.take_ack(window, &at, 1);
+        }
+    }
+
+    /// ACKs of `acked` segments outside of recovery.
+    fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
+        let mss = window.mss();
+        self.flights.count(&FlightAck {
+            una: at.acked_total,
+            next: at.sent_total,
+            outstanding: segments(at.outstanding() + mss - 1, mss),
+            acked,
+        });
+        if self.is_special() || self.is_starting {
+            self.on_special_ack(window, at, acked);
         }
     }
 
@@ -308,6 +305,9 @@ impl Warm {
             let ack = self.train_ack(at);
             let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };
             self.search.on_ack(window, at, &ack, tools);
+            if !self.search.is_on {
+                self.wide.keep_rate(&mut self.pacing);
+            }
         }
         if self.is_starting && !self.is_special() {
             self.is_starting = false;
@@ -370,6 +370,8 @@ impl KernelEvents for Warm {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
+        // As the kernel sets `delivered_mstamp` here (tcp_rate_skb_sent).
+        self.arrived = Some(at.now);
         self.pacing.apply(window);
     }
 
@@ -394,19 +396,10 @@ impl KernelEvents for Warm {
         if self.models && !at.in_startup && !self.in_first_flight() {
             return;
         }
-        self.seen.in_slow_start = window.below_ssthresh();
         self.judge_early(window, at);
         let mss = window.mss();
         let acked = segments(sample.delivered + mss - 1, mss);
-        self.flights.count(&FlightAck {
-            una: at.acked_total,
-            next: at.sent_total,
-            outstanding: segments(at.outstanding() + mss - 1, mss),
-            acked,
-        });
-        if self.is_special() || self.is_starting {
-            self.on_special_ack(window, at, acked);
-        }
+        self.take_ack(window, at, acked);
         if self.models && !at.in_startup && self.in_first_flight() {
             // What models the path has measured it, and goes on as it likes.
             self.end_first_flight(WarmPhase::Stock);
@@ -425,8 +418,8 @@ impl KernelEvents for Warm {
             return;
         }
         self.set_sending(false);
-        self.count_fin(window, at);
-        self.judge_doubted(at, window.mss());
+        self.on_fin_acked(window, at);
+        self.judge_doubted(at);
         match modelled {
             Some(modelled) => self.learn_modelled(window, at, modelled),
             None => self.learn_at_end(window, at),

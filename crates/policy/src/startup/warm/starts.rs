@@ -9,8 +9,8 @@ use crate::window::{Cause, Window};
 use arith::epoch::{PathShare, WindowChoice};
 use arith::flights::Flights;
 use arith::reuse::{first_window, pacing_rate, wide_cold_window};
-use memory::{ColdReason, Lender};
-use units::Duration;
+use memory::{AnsweredPeer, ColdReason, Lender};
+use units::{Duration, Instant};
 
 impl Warm {
     /// It begins by itself, and has sent nothing yet (`begin`, `hs_cubic_start_init`, `hs_bbr_init`).
@@ -18,8 +18,9 @@ impl Warm {
         self.opened = Some(at.now);
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
-        let Some(attendance) = &self.attendance else { return };
-        let among = attendance.lender(|lender, remote| lender.finish_handshake(at.now, remote));
+        let Some(attendance) = &mut self.attendance else { return };
+        attendance.answer(at.now);
+        let among = attendance.lender(|lender, to| lender.finish_handshake(at.now, to));
         // A handshake that lost something speaks against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
@@ -41,20 +42,20 @@ impl Warm {
         let mss = window.mss();
         let Some(attendance) = &self.attendance else { return };
         let is_alone =
-            attendance.lender(|lender, remote| lender.opens_alone(at.now, remote, at.srtt_us()));
+            attendance.lender(|lender, to| lender.opens_alone(at.now, to.address, at.srtt_us()));
         let most = if is_alone { u32::MAX } else { self.options.wide_among };
         let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
         let request = self.request(window, at, 1);
-        let may_widen = |lender: &mut Lender, remote| {
-            let is_unknown = match lender.recall(at.now, remote, &request, &self.options.terms) {
+        let may_widen = |lender: &mut Lender, to: AnsweredPeer| {
+            let is_unknown = match lender.recall(at.now, to, &request, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
                 // A tiny transfer has shown nothing of the path's width.
                 Err(ColdReason::Small) => {
-                    lender.path(remote).is_none_or(|path| path.has_shown_no_width())
+                    lender.path(to).is_none_or(|path| path.has_shown_no_width())
                 }
                 Err(ColdReason::RoundTrip) | Ok(_) => false,
             };
-            is_unknown && lender.begin_wide(at.now, remote, at.srtt_us())
+            is_unknown && lender.begin_wide(at.now, to.address, at.srtt_us())
         };
         if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {
             return;
@@ -129,6 +130,7 @@ impl Warm {
         }
         let was_idle = self.phase == WarmPhase::Idle;
         self.phase = WarmPhase::Stock;
+        self.answer(at.now);
         // Not with a share: who opens with others goes on beside them, and a connection that was kept may have all to send.
         if !self.has_fallen_back {
             let among = self.count_restart(at);
@@ -137,9 +139,16 @@ impl Warm {
         }
     }
 
+    /// Asks which memory answers for the peer, until the next start.
+    pub(super) fn answer(&mut self, now: Instant) {
+        if let Some(attendance) = &mut self.attendance {
+            attendance.answer(now);
+        }
+    }
+
     /// Among how many that begin together it starts anew, itself included.
     fn count_restart(&self, at: &Situation<'_>) -> u32 {
-        let count = |lender: &mut Lender, remote| lender.count_restart(at.now, remote);
+        let count = |lender: &mut Lender, to| lender.count_restart(at.now, to);
         self.attendance.as_ref().map_or(1, |attendance| attendance.lender(count))
     }
 
@@ -154,7 +163,7 @@ impl Warm {
             return false;
         }
         let Some(attendance) = &self.attendance else { return false };
-        let path = attendance.lender(|lender, remote| lender.path(remote));
+        let path = attendance.lender(|lender, to| lender.path(to));
         path.is_none_or(|path| self.open_for(at) > path.srtt())
     }
 
@@ -162,6 +171,7 @@ impl Warm {
     /// remembered now.
     fn start_late(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.take_back_start(window, at);
+        self.answer(at.now);
         let among = self.count_restart(at);
         if !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);

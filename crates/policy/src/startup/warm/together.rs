@@ -5,7 +5,7 @@
 use super::{Warm, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
-use memory::{ColdReason, Lender, LoanRequest, ProvenPath};
+use memory::{AnsweredPeer, ColdReason, Lender, LoanRequest, ProvenPath};
 use units::Instant;
 
 /// A connection's part in it.
@@ -42,7 +42,7 @@ impl Warm {
     ) -> bool {
         let Some(attendance) = &self.attendance else { return false };
         let max_age = self.options.terms.max_age;
-        let rate = attendance.lender(|lender, to| lender.carried(at.now, to, max_age));
+        let rate = attendance.lender(|lender, to| lender.carried(at.now, to.address, max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
@@ -75,7 +75,7 @@ impl Warm {
             && let Some(attendance) = &self.attendance
         {
             let max_age = self.options.terms.max_age;
-            path.rate = attendance.lender(|lender, to| lender.carried(now, to, max_age));
+            path.rate = attendance.lender(|lender, to| lender.carried(now, to.address, max_age));
         }
         path
     }
@@ -87,7 +87,7 @@ impl Warm {
             && std::mem::replace(&mut self.is_sending, sends) != sends
             && let Some(attendance) = &self.attendance
         {
-            attendance.lender(|lender, to| lender.count_sender(to, sends));
+            attendance.lender(|lender, to| lender.count_sender(to.address, sends));
         }
     }
 
@@ -95,7 +95,7 @@ impl Warm {
     pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
         let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
-        let book = |lender: &mut Lender, to| lender.book(now, to, bytes, rate);
+        let book = |lender: &mut Lender, to: AnsweredPeer| lender.book(now, to.address, bytes, rate);
         Some(*self.pace.booked.get_or_insert_with(|| attendance.lender(book)))
     }
 }

@@ -82,6 +82,14 @@ impl WideStart {
         }
     }
 
+    /// A search has ended, and its rate with it. A wide flight keeps its own rate, even if slow
+    /// start ends meanwhile.
+    pub(super) const fn keep_rate(&self, pacing: &mut SocketPacing) {
+        if let Self::Sent(rate) | Self::ComesIn(rate, _) = *self {
+            pacing.search_rate = rate;
+        }
+    }
+
     /// It goes on as any other.
     pub(super) const fn end(&mut self, pacing: &mut SocketPacing) {
         if self.is_on() {

@@ -34,7 +34,7 @@ fn round_trips_contradict_no_more_than_its_part_of_the_rate() {
         // The smoothed round trip becomes 70 ms and an eighth of these: 241.25 and 242 ms.
         line.round_trip(ms);
         line.arrive(&mut warm, 1090, 1);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate), "{ms}");
     }
 }
@@ -53,6 +53,6 @@ fn a_burst_beside_others_is_not_judged() {
             line.arrive_at(&mut warm, 1_080_000 + 100 * n, 1);
         }
         assert_eq!(line.window.ssthresh(), 151 * MSS);
-        assert_eq!(host.borrow_mut().lender.path(PEER.into()).unwrap().rate, 2_500_000);
+        assert_eq!(host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().rate, 2_500_000);
     }
 }

@@ -73,7 +73,7 @@ fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
         line.window.set_cwnd(15 * MSS, Cause::HyStart);
         line.arrive(&mut warm, 1160, 10);
         line.close(&mut warm);
-        let path = host.borrow_mut().lender.path(PEER.into()).expect("it has learnt");
+        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).expect("it has learnt");
         assert_eq!(path.ssthresh, end, "queue {has_queue}, loss {is_lost}");
     }
 }
@@ -89,10 +89,27 @@ fn a_loss_in_the_first_flight_without_a_queue_is_judged_by_how_much_is_lost() {
         line.lose(&mut warm, 70);
         // The threshold is CUBIC's, and the memory learns of no failure before the flight is over.
         assert_eq!((line.window.ssthresh(), remembered(&host)), (70 * MSS, Some(100)));
-        line.segments_sent += retransmitted;
+        line.retransmit(retransmitted);
         line.arrive(&mut warm, 1170, 90);
         assert_eq!(remembered(&host), Some(window));
     }
+}
+
+/// Five of 100 segments may be retransmitted by chance. Ten short segments beside them, each of a
+/// write of its own, and a FIN are no retransmissions.
+#[test]
+fn short_segments_are_not_counted_as_lost() {
+    let host = host(100, 0);
+    let (mut line, mut warm) = opened(&host);
+    line.start(&mut warm, 100);
+    line.arrive(&mut warm, 1090, 10);
+    line.lose(&mut warm, 70);
+    line.retransmit(5);
+    line.segments_sent += 10;
+    line.arrive(&mut warm, 1170, 90);
+    line.segments_sent += 1;
+    line.close(&mut warm);
+    assert_eq!(remembered(&host), Some(100));
 }
 
 /// A queue of a few packets loses the last of the ten that anybody sends at once. That says nothing
@@ -138,7 +155,7 @@ fn round_trips_that_contradict_the_rate_end_a_first_flight() {
         line.round_trip(ms);
         line.arrive(&mut warm, 1090, 1);
         assert_eq!(line.segments(), segments);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate));
     }
 }
@@ -157,7 +174,7 @@ fn a_loss_behind_a_standing_queue_measures_the_rate() {
     line.round_trip(440);
     line.arrive(&mut warm, 1205, 1);
     line.lose(&mut warm, 42);
-    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
     assert_eq!((path.window, path.rate), (37, 462_500));
 }
 
@@ -177,7 +194,7 @@ fn a_loss_of_slow_start_at_round_trips_that_contradict_the_rate_measures_another
         line.round_trip(ms);
         line.arrive(&mut warm, 1380, 1);
         line.lose(&mut warm, 60);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate), "{ms}");
     }
 }
@@ -245,7 +262,7 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     line.arrive(&mut warm, 1090, 10);
     line.queue();
     line.lose(&mut warm, 70);
-    line.segments_sent += 20;
+    line.retransmit(20);
     line.arrive(&mut warm, 1180, 90);
     line.segments_sent += 1;
     line.close(&mut warm);

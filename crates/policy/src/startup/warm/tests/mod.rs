@@ -78,7 +78,7 @@ fn host(window: u32, rate: u64) -> SharedAttendant {
 }
 
 fn remembered(host: &SharedAttendant) -> Option<u32> {
-    host.borrow_mut().lender.path(PEER.into()).map(|path| path.window)
+    host.borrow_mut().lender.path(IpAddr::from(PEER)).map(|path| path.window)
 }
 
 /// The path of a connection, as its start-up sees it.
@@ -89,6 +89,7 @@ struct Line {
     sent: u64,
     /// Segments, retransmissions and a SYN included.
     segments_sent: u64,
+    segments_resent: u64,
     acked: u64,
 }
 
@@ -97,7 +98,7 @@ impl Line {
         let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
         rtt.on_sample(at(ms), at(ms + 80), 0, 0);
         let window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, acked: 0 }
+        Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, segments_resent: 0, acked: 0 }
     }
 
     /// The start-up is told of something.
@@ -112,6 +113,7 @@ impl Line {
             rtt: &self.rtt,
             sent_total: self.sent,
             segments_sent: self.segments_sent,
+            segments_resent: self.segments_resent,
             acked_total: self.acked,
             max_in_flight: self.sent - self.acked,
             last_departure: self.now,
@@ -168,6 +170,12 @@ impl Line {
         self.now = at(ms);
         self.acked += segments * MSS;
         warm.observe(&mut self.window, &AckSample::of(self.now, segments * MSS));
+    }
+
+    /// Retransmits `segments`.
+    fn retransmit(&mut self, segments: u64) {
+        self.segments_sent += segments;
+        self.segments_resent += segments;
     }
 
     /// It is over.
@@ -301,7 +309,7 @@ fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
         line.start(&mut warm, used);
         line.arrive(&mut warm, 1080, used);
         for _ in 0..2 {
-            host.borrow_mut().lender.fail(PEER.into(), true);
+            host.borrow_mut().lender.fail(at(0), IpAddr::from(PEER), true);
         }
         line.now = at(1080) + Duration::from_micros(pause_us);
         line.start(&mut warm, 1);
@@ -323,7 +331,7 @@ fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
             line.arrive_at(&mut warm, 1_080_000 + gap_us * n, 1);
         }
         assert_eq!(line.window.ssthresh(), ssthresh);
-        let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (100, rate));
     }
 }
@@ -347,7 +355,7 @@ fn a_burst_that_arrives_much_slower_ends_slow_start_where_it_fills_the_path() {
         assert!(line.window.cwnd() <= ssthresh, "{gap_us}");
         // The memory has failed: half of it is left.
         let known = if full.is_some() { 50 } else { 100 };
-        assert_eq!(host.borrow_mut().lender.path(PEER.into()).unwrap().window, known, "{gap_us}");
+        assert_eq!(host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().window, known, "{gap_us}");
     }
 }
 
@@ -371,7 +379,7 @@ fn a_burst_is_the_first_train_of_a_measurement() {
         line.arrive_at(&mut warm, 1_160_000 + 500 * n, 1);
     }
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
     assert_eq!(path.rate, 2_000_000);
 }
 
@@ -440,7 +448,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
     let host = host(100, 0);
     let (mut line, mut warm) = opened(&host);
     // Meanwhile the path has failed another connection.
-    host.borrow_mut().lender.fail(PEER.into(), true);
+    host.borrow_mut().lender.fail(at(0), IpAddr::from(PEER), true);
     line.now = at(1081);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 50);
@@ -495,6 +503,6 @@ fn segments_one_by_one_prove_one() {
         line.now = at(1081 + 80 * n);
     }
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(PEER.into()).unwrap();
+    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
     assert_eq!((path.window, path.learnt), (100, at(0)));
 }

@@ -117,7 +117,7 @@ fn the_rate_of_a_probe_is_remembered() {
     line.start(&mut warm, 20);
     line.arrive(&mut warm, 240, 20);
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(PEER.into()).expect("it was learnt");
+    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).expect("it was learnt");
     assert_eq!(path.rate, 500_000);
 }
 
@@ -187,7 +187,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
         let lends = |lender: &mut memory::Lender| {
             lender.learn(at(0), PEER.into(), &known, false, &options().terms);
             if fails {
-                lender.fail(PEER.into(), true);
+                lender.fail(at(0), IpAddr::from(PEER), true);
             }
         };
         lends(&mut host.borrow_mut().lender);
