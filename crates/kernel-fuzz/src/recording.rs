@@ -1,0 +1,377 @@
+//! A case in the model, and the script that says what the model did.
+//!
+//! The script gives every input its exact time, and every segment that a timer sends a range of times:
+//! the kernel's timers run on ticks, which are at most 10 ms. Inputs keep away from timers, so both
+//! play the same events in the same order.
+
+use crate::case::{FuzzCase, FuzzHandshake, Stimulus};
+use script::model::{ScriptSettings, TcpInfoField};
+use script::{ConnectionWish, Subject, VirtualHost, written_segment};
+use std::fmt::Write;
+use tcp::{Flags, Scheme, Segment, Timestamps};
+use units::{Duration, Instant, SeqNum};
+
+/// How late the kernel's timer may be: its tick of 4 ms (`CONFIG_HZ=250`), once for rounding the
+/// timeout and once for rounding the time at which it was set.
+pub(crate) const TICKS: Duration = Duration::from_millis(8);
+/// How far an input is from what a timer does, beside the ticks, so that a busy machine keeps the order.
+const MARGIN: Duration = Duration::from_millis(4);
+/// What the model's one connection is called.
+const CONNECTION: usize = 0;
+/// What the script calls the first timestamp of the host. Zero would mean none (RFC 7323 §3.2).
+const FIRST_TIMESTAMP: u32 = 1000;
+/// Timers that may fire between two inputs.
+const MOST_TIMERS: u32 = 200;
+
+/// Why a case makes no script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplayable {
+    /// An input is so near to a timer of the model that the kernel may take them in the other order.
+    Race,
+    /// The model makes no progress; why.
+    Stuck(String),
+}
+
+/// A host of the model under a case, and the script so far.
+pub(crate) struct ScriptRecording {
+    host: VirtualHost,
+    text: String,
+    /// The host's initial sequence number.
+    isn: u32,
+    /// The first timestamp that the host sent.
+    first_timestamp: Option<u32>,
+    /// Segments that the host sent, in the script's numbers.
+    sent: Vec<SentSegment>,
+    /// When a timer fired last.
+    fired: Option<Instant>,
+    /// Ticks by which the kernel may be late at the last timer: each timer starts from the one before.
+    chained: u64,
+    /// The largest value of `chained`, which round trips inherit.
+    most_chained: u64,
+    read: u64,
+}
+
+/// A segment that the host sent, in the script's numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentSegment {
+    pub(crate) at: Instant,
+    pub(crate) segment: Segment,
+}
+
+/// The fields that must be equal.
+const EXACT: [TcpInfoField; 15] = [
+    TcpInfoField::CaState,
+    TcpInfoField::SndCwnd,
+    TcpInfoField::SndSsthresh,
+    TcpInfoField::Unacked,
+    TcpInfoField::Sacked,
+    TcpInfoField::Lost,
+    TcpInfoField::Retrans,
+    TcpInfoField::TotalRetrans,
+    TcpInfoField::Backoff,
+    TcpInfoField::Probes,
+    TcpInfoField::Delivered,
+    TcpInfoField::Reordering,
+    TcpInfoField::ReordSeen,
+    TcpInfoField::SndMss,
+    TcpInfoField::BytesReceived,
+];
+
+/// `TCP_TIME_WAIT`
+const TIME_WAIT: u64 = 6;
+/// `TCP_CLOSE`
+const CLOSE: u64 = 7;
+
+impl ScriptRecording {
+    /// Opens the connection as `handshake` says.
+    pub(crate) fn open(handshake: &FuzzHandshake) -> Result<Self, Unplayable> {
+        let settings = ScriptSettings::default();
+        let mut recording = Self {
+            host: VirtualHost::new(&settings),
+            text: String::new(),
+            isn: 0,
+            first_timestamp: None,
+            sent: Vec::new(),
+            fired: None,
+            chained: 0,
+            most_chained: 0,
+            read: 0,
+        };
+        let scheme = Scheme::parse("linux").map_err(|error| Unplayable::Stuck(error.to_string()))?;
+        recording.host.listen(&scheme.recorded());
+        let (syn, ack) = (opening_syn(handshake), opening_ack(handshake));
+        recording.host.handle_segment(CONNECTION, &syn);
+        let Some(answer) = recording.host.take_sent() else {
+            return Err(Unplayable::Stuck("the host does not answer a SYN".to_owned()));
+        };
+        recording.isn = answer.segment.seq.0;
+        recording.first_timestamp = answer.segment.options.timestamps.map(|ts| ts.value);
+        recording.text = opening_text(handshake, &recording.to_script(&answer.segment));
+        recording.advance(Instant::ZERO + handshake.round_trip)?;
+        recording.feed(&ack);
+        if handshake.no_delay {
+            recording.host.wish(CONNECTION, ConnectionWish::NoDelay(true));
+        }
+        Ok(recording)
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.host.now()
+    }
+
+    /// All segments that the host has sent so far.
+    pub(crate) fn sent(&self) -> &[SentSegment] {
+        &self.sent
+    }
+
+    /// Bytes that the application can read.
+    pub(crate) fn readable(&mut self) -> u64 {
+        self.host.progress(CONNECTION).received.saturating_sub(self.read)
+    }
+
+    /// When the model's next timer fires.
+    pub(crate) fn next_timer(&mut self) -> Option<Instant> {
+        self.host.next_timeout()
+    }
+
+    /// The first moment no earlier than `wanted` at which an input keeps away from timers. Lets the
+    /// timers before it fire.
+    pub(crate) fn reach_safe(&mut self, wanted: Instant) -> Result<Instant, Unplayable> {
+        let mut at = whole_micros(wanted.max(self.now()));
+        for _ in 0..MOST_TIMERS {
+            self.advance(at)?;
+            at = at.max(whole_micros(self.after_timers()));
+            match self.next_timer() {
+                Some(next) if next <= at + MARGIN => at = at.max(whole_micros(next)),
+                _ if self.now() >= at => return Ok(at),
+                _ => {}
+            }
+        }
+        Err(Unplayable::Stuck("timers fire all the time".to_owned()))
+    }
+
+    /// When the kernel has done what the last timer does, too.
+    fn after_timers(&self) -> Instant {
+        self.fired.map_or(Instant::ZERO, |fired| fired + TICKS * self.chained + MARGIN)
+    }
+
+    /// Lets time pass up to `at`, and writes down what timers send.
+    pub(crate) fn advance(&mut self, at: Instant) -> Result<(), Unplayable> {
+        while self.host.step(at).map_err(Unplayable::Stuck)? {
+            self.fired = Some(self.now());
+            self.chained += 1;
+            self.most_chained = self.most_chained.max(self.chained);
+            let late = TICKS * self.chained;
+            self.write_sent(Some(late));
+        }
+        Ok(())
+    }
+
+    /// Lets a stimulus happen at `at`, and writes down what it leads to.
+    pub(crate) fn apply(&mut self, at: Instant, stimulus: &Stimulus) -> Result<(), Unplayable> {
+        self.advance(at)?;
+        let next_is_near = self.next_timer().is_some_and(|next| next <= at + MARGIN);
+        if at < self.after_timers() || next_is_near {
+            return Err(Unplayable::Race);
+        }
+        self.chained = 0;
+        self.fired = None;
+        match stimulus {
+            Stimulus::Segment(segment) => {
+                let _ = writeln!(self.text, "{} < {}", stamp(at), written_segment(segment));
+                self.feed(segment);
+            }
+            Stimulus::Write(bytes) => {
+                let _ = writeln!(self.text, "{} write(4, ..., {bytes}) = {bytes}", stamp(at));
+                self.host.write(CONNECTION, *bytes);
+            }
+            Stimulus::Read(most) => {
+                let bytes = self.readable().min(*most);
+                if bytes == 0 {
+                    return Ok(());
+                }
+                let _ = writeln!(self.text, "{} read(4, ..., {most}) = {bytes}", stamp(at));
+                self.read += bytes;
+                self.host.read(CONNECTION, bytes);
+            }
+            Stimulus::Shutdown => {
+                let _ = writeln!(self.text, "{} shutdown(4, SHUT_WR) = 0", stamp(at));
+                self.host.shutdown(CONNECTION);
+            }
+        }
+        self.write_sent(None);
+        self.write_assertions();
+        Ok(())
+    }
+
+    /// The script up to `end`, at which the last assertions are made.
+    pub(crate) fn finish(mut self, end: Instant) -> Result<String, Unplayable> {
+        let end = self.reach_safe(end)?;
+        self.advance(end)?;
+        self.write_assertions();
+        Ok(self.text)
+    }
+
+    /// Hands the host a segment of the script.
+    fn feed(&mut self, segment: &Segment) {
+        let mut raw = *segment;
+        if segment.has(Flags::ACK) {
+            raw.ack = segment.ack + self.isn;
+        }
+        raw.options.sack.clear();
+        for (left, right) in segment.options.sack.as_slice() {
+            raw.options.sack.push(*left + self.isn, *right + self.isn);
+        }
+        raw.options.timestamps = segment.options.timestamps.map(|ts| {
+            let shift = self.first_timestamp.unwrap_or(0).wrapping_sub(FIRST_TIMESTAMP);
+            Timestamps { echo: ts.echo.wrapping_add(shift), ..ts }
+        });
+        self.host.handle_segment(CONNECTION, &raw);
+    }
+
+    fn to_script(&self, segment: &Segment) -> Segment {
+        let mut out = *segment;
+        out.seq = segment.seq + self.isn.wrapping_neg();
+        out.options.timestamps = segment.options.timestamps.map(|ts| {
+            let shift = FIRST_TIMESTAMP.wrapping_sub(self.first_timestamp.unwrap_or(0));
+            Timestamps { value: ts.value.wrapping_add(shift), ..ts }
+        });
+        out
+    }
+
+    /// Writes the segments that the host has sent now; if a timer did, they may be `late`.
+    fn write_sent(&mut self, late: Option<Duration>) {
+        while let Some(observed) = self.host.take_sent() {
+            let segment = self.to_script(&observed.segment);
+            self.sent.push(SentSegment { at: observed.at, segment });
+            let text = without_window(&written_segment(&segment));
+            let from = stamp(observed.at);
+            let _ = match late {
+                None => writeln!(self.text, "{from} > {text}"),
+                Some(late) => writeln!(self.text, "{from}~{} > {text}", stamp(observed.at + late)),
+            };
+        }
+    }
+
+    /// Writes what the host reports now.
+    fn write_assertions(&mut self) {
+        let at = self.now();
+        let Some(state) = self.host.info(CONNECTION, TcpInfoField::State) else { return };
+        let _ = writeln!(self.text, "{} %{{", stamp(at));
+        if [TIME_WAIT, CLOSE].contains(&state) {
+            // A socket whose connection is in TIME-WAIT reports TCP_CLOSE (tcp_time_wait).
+            let _ = writeln!(self.text, "assert tcpi_state == 6 or tcpi_state == 7\n}}%");
+            return;
+        }
+        let _ = writeln!(self.text, "assert tcpi_state == {state}");
+        for field in EXACT {
+            if let Some(value) = self.host.info(CONNECTION, field) {
+                let _ = writeln!(self.text, "assert {} == {value}", name_of(field));
+            }
+        }
+        for (field, slack) in self.inexact() {
+            if let Some(value) = self.host.info(CONNECTION, field) {
+                let (name, slack) = (name_of(field), slack.as_micros());
+                let _ = writeln!(self.text, "assert abs({name} - {value}) <= {slack}");
+            }
+        }
+        self.text.push_str("}%\n");
+    }
+
+    /// The fields that are measured, with what the kernel's ticks and a busy machine may change.
+    fn inexact(&mut self) -> [(TcpInfoField, Duration); 3] {
+        let measured = Duration::from_millis(2) + TICKS * self.most_chained;
+        let doublings = self.host.info(CONNECTION, TcpInfoField::Backoff).unwrap_or(0).min(16);
+        let timeout = (measured + TICKS) * (1 << doublings);
+        [
+            (TcpInfoField::Rtt, measured),
+            (TcpInfoField::MinRtt, measured),
+            (TcpInfoField::Rto, timeout),
+        ]
+    }
+}
+
+/// The script of a case: what the model does under it.
+///
+/// # Errors
+/// If an input is too near to a timer, or the model makes no progress.
+pub fn record(case: &FuzzCase) -> Result<String, Unplayable> {
+    let mut recording = ScriptRecording::open(&case.handshake)?;
+    for step in &case.steps {
+        recording.apply(Instant::ZERO + step.at, &step.stimulus)?;
+    }
+    recording.finish(Instant::ZERO + case.end)
+}
+
+/// Scripts have times in whole microseconds.
+fn whole_micros(at: Instant) -> Instant {
+    Instant::from_nanos(at.as_nanos().div_ceil(1000) * 1000)
+}
+
+fn name_of(field: TcpInfoField) -> &'static str {
+    TcpInfoField::ALL.iter().find(|(_, known)| *known == field).map_or("", |(name, _)| name)
+}
+
+/// A time in seconds, to the microsecond.
+fn stamp(at: Instant) -> String {
+    let micros = at.as_nanos() / 1000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// The receive buffer counts memory in the kernel and bytes in the model, so windows are not compared.
+fn without_window(text: &str) -> String {
+    let mut words = Vec::new();
+    let mut rest = text.split(' ');
+    while let Some(word) = rest.next() {
+        match word {
+            "win" => _ = rest.next(),
+            word => words.push(word),
+        }
+    }
+    words.join(" ")
+}
+
+fn opening_syn(handshake: &FuzzHandshake) -> Segment {
+    Segment {
+        seq: SeqNum(0),
+        window: handshake.window,
+        flags: Flags::SYN,
+        options: handshake.syn_options(),
+        ..Segment::default()
+    }
+}
+
+fn opening_ack(handshake: &FuzzHandshake) -> Segment {
+    let value = 1 + handshake.round_trip.as_micros() as u32 / 1000;
+    let mut ack = Segment {
+        seq: SeqNum(1),
+        ack: SeqNum(1),
+        window: handshake.window >> handshake.window_scale.unwrap_or(0),
+        flags: Flags::ACK,
+        ..Segment::default()
+    };
+    ack.options.timestamps =
+        handshake.timestamps.then_some(Timestamps { value, echo: FIRST_TIMESTAMP });
+    ack
+}
+
+/// The script up to the accepted connection; `answer` is the host's SYN-ACK.
+fn opening_text(handshake: &FuzzHandshake, answer: &Segment) -> String {
+    let accepted = stamp(Instant::ZERO + handshake.round_trip);
+    let mut text = format!(
+        "--ignore_push\n\n\
+         0.000000 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+         0.000000 listen(3, 1) = 0\n\
+         0.000000 < {}\n\
+         0.000000 > {}\n\
+         {accepted} < {}\n\
+         {accepted} accept(3, ..., ...) = 4\n",
+        written_segment(&opening_syn(handshake)),
+        without_window(&written_segment(answer)),
+        written_segment(&opening_ack(handshake)),
+    );
+    if handshake.no_delay {
+        let _ = writeln!(text, "{accepted} setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0");
+    }
+    text
+}

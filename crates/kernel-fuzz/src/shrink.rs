@@ -1,0 +1,84 @@
+//! The smallest script of a difference.
+
+use crate::case::{FuzzCase, Stimulus};
+use crate::kernel::KernelBench;
+use crate::recording::record;
+use crate::verdict::{Difference, FuzzVerdict, judge};
+use units::Duration;
+
+/// Scripts that are played to shrink one.
+const MOST_PLAYS: usize = 120;
+/// How much of the time behind the last step a script keeps for its end.
+const TAIL: Duration = Duration::from_millis(30);
+
+/// A case with its script and its difference.
+#[derive(Clone, Debug)]
+pub(crate) struct DifferingCase {
+    pub(crate) case: FuzzCase,
+    pub(crate) text: String,
+    pub(crate) difference: Difference,
+}
+
+/// Leaves out what the difference does not need. Whatever is left out, the difference keeps its
+/// signature.
+pub(crate) fn shrink(bench: &mut KernelBench, found: DifferingCase) -> DifferingCase {
+    let mut smallest = found;
+    let mut plays = 0;
+    let mut chunk = smallest.case.steps.len().div_ceil(2);
+    while chunk > 0 {
+        let mut from = 0;
+        while from < smallest.case.steps.len() && plays < MOST_PLAYS {
+            let mut case = smallest.case.clone();
+            let to = (from + chunk).min(case.steps.len());
+            case.steps.drain(from..to);
+            plays += 1;
+            match still_differs(bench, case, &smallest.difference) {
+                Some(smaller) => smallest = smaller,
+                None => from += chunk,
+            }
+        }
+        chunk /= 2;
+    }
+    for case in simpler_cases(&smallest.case) {
+        if let Some(simpler) = still_differs(bench, case, &smallest.difference) {
+            smallest = simpler;
+        }
+    }
+    smallest
+}
+
+/// The case with its difference, if it has one of the same signature.
+fn still_differs(
+    bench: &mut KernelBench,
+    case: FuzzCase,
+    like: &Difference,
+) -> Option<DifferingCase> {
+    let text = record(&case).ok()?;
+    let script = script::parse("smaller.pkt", text.clone()).ok()?;
+    match judge(bench, &script) {
+        FuzzVerdict::Differs(difference) if difference.signature() == like.signature() => {
+            Some(DifferingCase { case, text, difference })
+        }
+        _ => None,
+    }
+}
+
+/// The same case with an earlier end, and with a plainer handshake.
+fn simpler_cases(case: &FuzzCase) -> Vec<FuzzCase> {
+    let mut cases = Vec::new();
+    if let Some(last) = case.steps.last() {
+        cases.push(FuzzCase { end: last.at + TAIL, ..case.clone() });
+    }
+    let has_timestamps = case.handshake.timestamps;
+    if has_timestamps {
+        let mut plain = case.clone();
+        plain.handshake.timestamps = false;
+        for step in &mut plain.steps {
+            if let Stimulus::Segment(segment) = &mut step.stimulus {
+                segment.options.timestamps = None;
+            }
+        }
+        cases.push(plain);
+    }
+    cases
+}

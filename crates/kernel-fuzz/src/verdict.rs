@@ -1,0 +1,105 @@
+//! Whether the kernel does what the script says the model does.
+
+use crate::kernel::KernelBench;
+use script::{Mismatch, Script, play};
+use serde::Serialize;
+use units::Duration;
+
+/// How late an input may be: a round trip that is longer by this changes no assertion.
+const TOO_LATE: Duration = Duration::from_millis(1);
+/// How often a script is played until all of its inputs are in time.
+const TRIES: usize = 6;
+/// How often a script has to differ in the same event.
+const REPETITIONS: usize = 3;
+
+/// Where the kernel does something else than the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Line of the script.
+    pub line: u32,
+    /// What differs.
+    pub message: String,
+    /// What the model does, in the script's notation.
+    pub model: String,
+    /// What the kernel does, in the script's notation.
+    pub kernel: String,
+}
+
+impl Difference {
+    fn from_mismatch(mismatch: Mismatch) -> Self {
+        let Mismatch { line, message, expected, actual, .. } = mismatch;
+        Self { line, message, model: expected, kernel: actual }
+    }
+
+    /// What differs without numbers: differences of one cause mostly share it.
+    pub fn signature(&self) -> String {
+        let words = |text: &str| {
+            let kept = text.split(|c: char| !(c.is_ascii_alphabetic() || c == '_'));
+            let kept: Vec<_> = kept.filter(|word| word.len() > 2).collect();
+            kept.join(" ")
+        };
+        match self.model.contains("assert") {
+            true => words(&self.model),
+            false => words(&self.message),
+        }
+    }
+}
+
+/// What became of a script in the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FuzzVerdict {
+    /// The kernel does what the model does.
+    Agrees,
+    /// It does something else, in every repetition.
+    Differs(Difference),
+    /// It was never played in time, or differed in another way each time; why.
+    NotPlayed(String),
+}
+
+/// Plays a script in the kernel, once more if an input was late, and several times if it differs.
+pub(crate) fn judge(bench: &mut KernelBench, script: &Script) -> FuzzVerdict {
+    let mut first: Option<Difference> = None;
+    for _ in 0..REPETITIONS {
+        let difference = match play_in_time(bench, script) {
+            Err(why) => return FuzzVerdict::NotPlayed(why),
+            Ok(None) if first.is_none() => return FuzzVerdict::Agrees,
+            Ok(None) => return FuzzVerdict::NotPlayed("it does not differ each time".to_owned()),
+            Ok(Some(difference)) => difference,
+        };
+        match &first {
+            Some(known) if known.line != difference.line => {
+                return FuzzVerdict::NotPlayed("it differs elsewhere each time".to_owned());
+            }
+            _ => first = Some(difference),
+        }
+    }
+    first.map_or(FuzzVerdict::Agrees, FuzzVerdict::Differs)
+}
+
+/// One play whose inputs were in time.
+fn play_in_time(bench: &mut KernelBench, script: &Script) -> Result<Option<Difference>, String> {
+    let mut late = Duration::ZERO;
+    for _ in 0..TRIES {
+        let (subject, trouble) = bench.subject();
+        let result = play(script, None, subject);
+        let trouble = trouble.borrow();
+        if let Some(failed) = &trouble.failed {
+            return Err(failed.clone());
+        }
+        late = trouble.late;
+        if late > TOO_LATE {
+            continue;
+        }
+        return Ok(match result {
+            Err(mismatch) => Some(Difference::from_mismatch(mismatch)),
+            Ok(report) => report.left_over.first().map(|sent| Difference {
+                line: script.events.last().map_or(0, |event| event.position.line),
+                message: "the host sends more".to_owned(),
+                model: "nothing".to_owned(),
+                kernel: sent.clone(),
+            }),
+        });
+    }
+    Err(format!("inputs were late by {late}"))
+}
