@@ -11,15 +11,18 @@ use std::fmt::Write;
 use tcp::{Flags, Scheme, Segment, Timestamps};
 use units::{Duration, Instant, SeqNum};
 
-/// How late the kernel's timer may be: its tick of 4 ms (`CONFIG_HZ=250`), once for rounding the
-/// timeout and once for rounding the time at which it was set.
-pub(crate) const TICKS: Duration = Duration::from_millis(8);
+/// The kernel's clock of timers (`CONFIG_HZ=250`). A timeout is rounded up to ticks, and so is the
+/// time at which it ends.
+const TICK: Duration = Duration::from_millis(4);
 /// How far an input is from what a timer does, beside the ticks, so that a busy machine keeps the order.
 const MARGIN: Duration = Duration::from_millis(4);
 /// What the model's one connection is called.
 const CONNECTION: usize = 0;
 /// What the script calls the first timestamp of the host. Zero would mean none (RFC 7323 §3.2).
-const FIRST_TIMESTAMP: u32 = 1000;
+pub(crate) const FIRST_TIMESTAMP: u32 = 1000;
+/// Inputs are at least so far apart. The kernel's clock tells what one causes from what the next
+/// causes, and the model's clock has to, too.
+const SPACING: Duration = Duration::from_micros(100);
 /// Timers that may fire between two inputs.
 const MOST_TIMERS: u32 = 200;
 
@@ -44,10 +47,12 @@ pub(crate) struct ScriptRecording {
     sent: Vec<SentSegment>,
     /// When a timer fired last.
     fired: Option<Instant>,
-    /// Ticks by which the kernel may be late at the last timer: each timer starts from the one before.
-    chained: u64,
-    /// The largest value of `chained`, which round trips inherit.
-    most_chained: u64,
+    /// When the last input was.
+    last_input: Option<Instant>,
+    /// How late the kernel may be at the last timer: each timer starts from the one before.
+    late: Duration,
+    /// The largest value of `late`, which round trips inherit.
+    most_late: Duration,
     read: u64,
 }
 
@@ -93,8 +98,9 @@ impl ScriptRecording {
             first_timestamp: None,
             sent: Vec::new(),
             fired: None,
-            chained: 0,
-            most_chained: 0,
+            last_input: None,
+            late: Duration::ZERO,
+            most_late: Duration::ZERO,
             read: 0,
         };
         let scheme = Scheme::parse("linux").map_err(|error| Unplayable::Stuck(error.to_string()))?;
@@ -137,7 +143,8 @@ impl ScriptRecording {
     /// The first moment no earlier than `wanted` at which an input keeps away from timers. Lets the
     /// timers before it fire.
     pub(crate) fn reach_safe(&mut self, wanted: Instant) -> Result<Instant, Unplayable> {
-        let mut at = whole_micros(wanted.max(self.now()));
+        let spaced = self.last_input.map_or(Instant::ZERO, |last| last + SPACING);
+        let mut at = whole_micros(wanted.max(self.now()).max(spaced));
         for _ in 0..MOST_TIMERS {
             self.advance(at)?;
             at = at.max(whole_micros(self.after_timers()));
@@ -152,17 +159,18 @@ impl ScriptRecording {
 
     /// When the kernel has done what the last timer does, too.
     fn after_timers(&self) -> Instant {
-        self.fired.map_or(Instant::ZERO, |fired| fired + TICKS * self.chained + MARGIN)
+        self.fired.map_or(Instant::ZERO, |fired| fired + self.late + MARGIN)
     }
 
     /// Lets time pass up to `at`, and writes down what timers send.
     pub(crate) fn advance(&mut self, at: Instant) -> Result<(), Unplayable> {
         while self.host.step(at).map_err(Unplayable::Stuck)? {
             self.fired = Some(self.now());
-            self.chained += 1;
-            self.most_chained = self.most_chained.max(self.chained);
-            let late = TICKS * self.chained;
-            self.write_sent(Some(late));
+            // A timeout is rounded before it is doubled.
+            let rounding = TICK * (1 << self.doublings());
+            self.late += TICK + rounding;
+            self.most_late = self.most_late.max(self.late);
+            self.write_sent(Some(self.late));
         }
         Ok(())
     }
@@ -174,8 +182,9 @@ impl ScriptRecording {
         if at < self.after_timers() || next_is_near {
             return Err(Unplayable::Race);
         }
-        self.chained = 0;
+        self.late = Duration::ZERO;
         self.fired = None;
+        self.last_input = Some(at);
         match stimulus {
             Stimulus::Segment(segment) => {
                 let _ = writeln!(self.text, "{} < {}", stamp(at), written_segment(segment));
@@ -278,11 +287,15 @@ impl ScriptRecording {
         self.text.push_str("}%\n");
     }
 
+    /// Doublings of the retransmission timeout.
+    fn doublings(&mut self) -> u64 {
+        self.host.info(CONNECTION, TcpInfoField::Backoff).unwrap_or(0).min(16)
+    }
+
     /// The fields that are measured, with what the kernel's ticks and a busy machine may change.
     fn inexact(&mut self) -> [(TcpInfoField, Duration); 3] {
-        let measured = Duration::from_millis(2) + TICKS * self.most_chained;
-        let doublings = self.host.info(CONNECTION, TcpInfoField::Backoff).unwrap_or(0).min(16);
-        let timeout = (measured + TICKS) * (1 << doublings);
+        let measured = Duration::from_millis(2) + self.most_late;
+        let timeout = (measured + TICK * 2) * (1 << self.doublings());
         [
             (TcpInfoField::Rtt, measured),
             (TcpInfoField::MinRtt, measured),

@@ -1,6 +1,6 @@
 //! The smallest script of a difference.
 
-use crate::case::{FuzzCase, Stimulus};
+use crate::case::FuzzCase;
 use crate::kernel::KernelBench;
 use crate::recording::record;
 use crate::verdict::{Difference, FuzzVerdict, judge};
@@ -39,9 +39,10 @@ pub(crate) fn shrink(bench: &mut KernelBench, found: DifferingCase) -> Differing
         }
         chunk /= 2;
     }
-    for case in simpler_cases(&smallest.case) {
-        if let Some(simpler) = still_differs(bench, case, &smallest.difference) {
-            smallest = simpler;
+    if let Some(last) = smallest.case.steps.last() {
+        let case = FuzzCase { end: last.at + TAIL, ..smallest.case.clone() };
+        if let Some(shorter) = still_differs(bench, case, &smallest.difference) {
+            smallest = shorter;
         }
     }
     smallest
@@ -61,24 +62,4 @@ fn still_differs(
         }
         _ => None,
     }
-}
-
-/// The same case with an earlier end, and with a plainer handshake.
-fn simpler_cases(case: &FuzzCase) -> Vec<FuzzCase> {
-    let mut cases = Vec::new();
-    if let Some(last) = case.steps.last() {
-        cases.push(FuzzCase { end: last.at + TAIL, ..case.clone() });
-    }
-    let has_timestamps = case.handshake.timestamps;
-    if has_timestamps {
-        let mut plain = case.clone();
-        plain.handshake.timestamps = false;
-        for step in &mut plain.steps {
-            if let Stimulus::Segment(segment) = &mut step.stimulus {
-                segment.options.timestamps = None;
-            }
-        }
-        cases.push(plain);
-    }
-    cases
 }

@@ -38,7 +38,7 @@ impl Difference {
             let kept: Vec<_> = kept.filter(|word| word.len() > 2).collect();
             kept.join(" ")
         };
-        match self.model.contains("assert") {
+        match self.message.contains("assertion") {
             true => words(&self.model),
             false => words(&self.message),
         }
@@ -79,7 +79,6 @@ pub(crate) fn judge(bench: &mut KernelBench, script: &Script) -> FuzzVerdict {
 
 /// One play whose inputs were in time.
 fn play_in_time(bench: &mut KernelBench, script: &Script) -> Result<Option<Difference>, String> {
-    let mut late = Duration::ZERO;
     for _ in 0..TRIES {
         let (subject, trouble) = bench.subject();
         let result = play(script, None, subject);
@@ -87,8 +86,7 @@ fn play_in_time(bench: &mut KernelBench, script: &Script) -> Result<Option<Diffe
         if let Some(failed) = &trouble.failed {
             return Err(failed.clone());
         }
-        late = trouble.late;
-        if late > TOO_LATE {
+        if trouble.late > TOO_LATE {
             continue;
         }
         return Ok(match result {
@@ -101,5 +99,6 @@ fn play_in_time(bench: &mut KernelBench, script: &Script) -> Result<Option<Diffe
             }),
         });
     }
-    Err(format!("inputs were late by {late}"))
+    let most = TOO_LATE.as_millis();
+    Err(format!("inputs were late by more than {most} ms in {TRIES} runs"))
 }

@@ -8,7 +8,7 @@ mod profile;
 
 use crate::case::{FuzzCase, FuzzKind, FuzzStep, Stimulus};
 use crate::dice::Dice;
-use crate::recording::{ScriptRecording, Unplayable};
+use crate::recording::{FIRST_TIMESTAMP, ScriptRecording, Unplayable};
 use peer::{PeerReaction, PeerReceiver};
 use profile::{FuzzProfile, PlannedAction, PlannedKind, random_handshake};
 use std::collections::VecDeque;
@@ -63,8 +63,8 @@ pub fn compose(kind: FuzzKind, seed: u64) -> Result<FuzzCase, Unplayable> {
     let handshake = random_handshake(kind, &mut dice);
     let profile = FuzzProfile::random(kind, &handshake, &mut dice);
     let recording = ScriptRecording::open(&handshake)?;
-    let scale = handshake.window_scale.unwrap_or(0);
-    let mut peer = PeerReceiver::new(handshake.sack, scale, handshake.window.into());
+    let mut peer =
+        PeerReceiver::new(&handshake, handshake.timestamps.then_some(FIRST_TIMESTAMP));
     peer.may_shrink = profile.may_shrink;
     let mut composer = Composer {
         plan: profile.plan.iter().copied().collect(),

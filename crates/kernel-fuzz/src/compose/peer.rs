@@ -1,5 +1,6 @@
 //! The peer as a receiver: what it has, what it acknowledges, and what window it offers.
 
+use crate::case::FuzzHandshake;
 use tcp::{Flags, SackBlocks, Segment, Timestamps};
 use units::SeqNum;
 
@@ -26,8 +27,8 @@ pub(super) struct PeerReceiver {
     edge: u32,
     /// The peer's own next sequence number.
     pub(super) own_next: u32,
-    pub(super) sack: bool,
-    pub(super) scale: u8,
+    sack: bool,
+    scale: u8,
     /// The window that the peer wants to offer, bytes.
     pub(super) window: u32,
     /// The peer takes back what it has offered (RFC 9293 §3.8.6 discourages that).
@@ -49,18 +50,20 @@ pub(super) enum PeerReaction {
 }
 
 impl PeerReceiver {
-    pub(super) fn new(sack: bool, scale: u8, window: u32) -> Self {
+    /// A peer that has seen `echo` in the host's SYN-ACK, if timestamps are in use.
+    pub(super) fn new(handshake: &FuzzHandshake, echo: Option<u32>) -> Self {
+        let window = u32::from(handshake.window);
         Self {
             next: 1,
             ranges: Vec::new(),
             duplicate: None,
             edge: 1 + window,
             own_next: 1,
-            sack,
-            scale,
+            sack: handshake.sack,
+            scale: handshake.window_scale.unwrap_or(0),
             window,
             may_shrink: false,
-            echo: None,
+            echo,
             in_order_since_ack: 0,
         }
     }
@@ -156,6 +159,20 @@ impl PeerReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Duration;
+
+    fn peer(window: u16) -> PeerReceiver {
+        let handshake = FuzzHandshake {
+            round_trip: Duration::from_millis(10),
+            mss: 1000,
+            sack: true,
+            timestamps: false,
+            window_scale: None,
+            window,
+            no_delay: false,
+        };
+        PeerReceiver::new(&handshake, None)
+    }
 
     fn data(from: u32, len: u32) -> Segment {
         Segment { seq: SeqNum(from), len, flags: Flags::ACK, ..Segment::default() }
@@ -168,7 +185,7 @@ mod tests {
     /// RFC 2018 §4: the first block has the newest segment, and the others repeat the newest before.
     #[test]
     fn the_newest_block_is_the_first() {
-        let mut peer = PeerReceiver::new(true, 0, 60_000);
+        let mut peer = peer(60_000);
         assert_eq!(peer.receive(&data(1001, 1000)), PeerReaction::Acknowledge);
         assert_eq!(peer.receive(&data(5001, 1000)), PeerReaction::Acknowledge);
         assert_eq!(peer.receive(&data(2001, 1000)), PeerReaction::Acknowledge);
@@ -181,7 +198,7 @@ mod tests {
     /// RFC 2883 §4.1: a duplicate stands before all blocks, in one ACK alone.
     #[test]
     fn a_duplicate_is_reported_once() {
-        let mut peer = PeerReceiver::new(true, 0, 60_000);
+        let mut peer = peer(60_000);
         assert_eq!(peer.receive(&data(1, 1000)), PeerReaction::MayWait);
         peer.receive(&data(1, 1000));
         assert_eq!(blocks(&peer.acknowledgement(5)), [[1, 1001]]);
@@ -191,7 +208,7 @@ mod tests {
     /// RFC 9293 §3.8.6: a peer does not take back what it has offered.
     #[test]
     fn the_right_edge_stays() {
-        let mut peer = PeerReceiver::new(true, 0, 3000);
+        let mut peer = peer(3000);
         assert_eq!(peer.segment(1).window, 3000);
         peer.window = 0;
         assert_eq!(peer.segment(1).window, 3000);

@@ -76,7 +76,8 @@ pub(super) fn random_handshake(kind: FuzzKind, dice: &mut Dice) -> FuzzHandshake
     FuzzHandshake {
         round_trip: Duration::from_millis(dice.pick(&ROUND_TRIPS)),
         mss: dice.pick(&[1000, 1000, 1460, 536]),
-        sack: kind == FuzzKind::DuplicateSack || dice.chance(90),
+        // Without SACK the model is another one than Linux (docs/adr/0003-linux-model.md).
+        sack: true,
         timestamps: dice.chance(40),
         window_scale,
         window,

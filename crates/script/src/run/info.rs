@@ -125,7 +125,10 @@ pub(super) fn value(
         TcpInfoField::Advmss => connection.offered_mss(),
         TcpInfoField::MinRtt => path.rtt.min_rtt().as_micros(),
         TcpInfoField::LastDataRecv => last.since_data(now),
-        TcpInfoField::BytesReceived => connection.received(),
+        // A FIN counts as a byte (`tcp_rcv_nxt_update`).
+        TcpInfoField::BytesReceived => {
+            connection.received() + u64::from(connection.peer_finished())
+        }
         TcpInfoField::SndWscale => connection.agreed_options().peer_shift.unwrap_or(0).into(),
         TcpInfoField::MemoryOfReceiver
         | TcpInfoField::PacingRate

@@ -257,8 +257,9 @@ impl Connection {
         self.sender.reordering()
     }
     /// Probes of a shut window that nobody has answered.
-    pub const fn unanswered_probes(&self) -> u32 {
-        self.sender.retries()
+    pub fn unanswered_probes(&self) -> u32 {
+        // What is outstanding is retransmitted, and no probe (`icsk_retransmits`, `icsk_probes_out`).
+        if self.sender.board().is_empty() { self.sender.retries() } else { 0 }
     }
     /// Segment size that our SYN offers, bytes.
     pub fn offered_mss(&self) -> u64 {
