@@ -71,6 +71,12 @@ pub struct FuzzHandshake {
 }
 
 impl FuzzHandshake {
+    /// Bytes of a full segment of the host.
+    pub(crate) fn payload(&self) -> u64 {
+        // The host offers 1460 bytes, and a timestamp takes 12 (RFC 7323 appendix A).
+        u64::from(self.mss.min(1460)) - if self.timestamps { 12 } else { 0 }
+    }
+
     /// The options of the peer's SYN.
     pub(crate) fn syn_options(&self) -> TcpOptions {
         TcpOptions {

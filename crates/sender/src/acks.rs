@@ -87,6 +87,8 @@ impl Sender {
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         sample.delivered += verdict.duplicate_bytes;
+        // A spurious retransmission is delivered (`tcp_dsack_seen`).
+        self.counts.delivered_segments += verdict.duplicate_bytes / self.terms.mss.max(1);
         if !is_plain {
             // Recovery may have set or restored the window (`tcp_fastretrans_alert` comes first).
             sample.cwnd_limited = path.is_cwnd_limited();
@@ -185,6 +187,7 @@ impl Sender {
         let restart = match action {
             TimerAction::OnProgress => info.advanced(),
             TimerAction::Restart => true,
+            TimerAction::FromHead => return self.restart_timer_from_head(now, path),
             TimerAction::BackOff => {
                 self.back_off(path);
                 true

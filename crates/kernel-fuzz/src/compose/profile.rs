@@ -64,6 +64,8 @@ pub(super) enum PlannedKind {
     PeerWindow(u32),
 }
 
+/// A full segment of the peer, bytes, also with timestamps.
+const FULL: u32 = 1448;
 /// Handshakes have one of these round trips, milliseconds.
 const ROUND_TRIPS: [u64; 5] = [10, 16, 20, 28, 40];
 
@@ -95,6 +97,25 @@ impl FuzzProfile {
             ..Self::default()
         };
         let start = handshake.round_trip;
+        let profile = Self::of_kind(kind, base, start, dice);
+        // Bytes in the model, segments in the kernel: short segments tell the two apart, and would
+        // hide what else differs.
+        match dice.chance(75) {
+            true => profile.in_whole_segments(handshake.payload()),
+            false => profile,
+        }
+    }
+
+    fn in_whole_segments(mut self, full: u64) -> Self {
+        for action in &mut self.plan {
+            if let PlannedKind::Write(bytes) = &mut action.what {
+                *bytes = bytes.next_multiple_of(full);
+            }
+        }
+        self
+    }
+
+    fn of_kind(kind: FuzzKind, base: Self, start: Duration, dice: &mut Dice) -> Self {
         match kind {
             FuzzKind::Loss => Self {
                 loss: dice.pick(&[5, 10, 20, 30]),
@@ -133,7 +154,7 @@ impl FuzzProfile {
                 Self {
                     loss: dice.pick(&[0, 0, 5]),
                     window_change: dice.pick(&[20, 50, 80]),
-                    may_shrink: dice.chance(15),
+                    may_shrink: dice.chance(5),
                     plan: in_order(plan),
                     ..base
                 }
@@ -225,7 +246,7 @@ fn peer_stream(start: Duration, dice: &mut Dice, ends: bool) -> Vec<PlannedActio
     let count = dice.between(0, 6);
     let on_last = dice.chance(50);
     for index in 0..count {
-        let len = dice.pick(&[100, 536, 1000, 1460]);
+        let len = dice.pick(&[100, 536, 1000, FULL]);
         let fin = ends && on_last && index + 1 == count;
         let what = PlannedKind::PeerData { from, len, fin };
         let late = if dice.chance(20) { dice.between(1, 60) } else { 0 };

@@ -84,7 +84,8 @@ pub struct Report {
     pub undo: bool,
     /// Recovery ended with this ACK.
     pub ended: bool,
-    /// Window that recovery imposes, after the reduction of `congestion`, bytes.
+    /// Window that recovery imposes, after the reduction of `congestion`, bytes; before one that is
+    /// [`Reduction::Gradual`].
     pub cwnd: Option<u64>,
     /// The window may grow on this ACK (start-up or congestion control is asked).
     pub grow: bool,
@@ -153,6 +154,8 @@ pub enum TimerAction {
     OnProgress,
     /// Restart in any case.
     Restart,
+    /// Restart as of the last transmission of the first segment outstanding (`tcp_rearm_rto`).
+    FromHead,
     /// Restart with a timeout twice as long, as after a timeout.
     BackOff,
     /// Leave it running.

@@ -182,6 +182,13 @@ impl Receiver {
         }
     }
 
+    /// All of the segment has arrived before, and it ends where the last ACK, or a later one, would
+    /// (`tcp_sequence`). Linux digests what such a segment acknowledges.
+    pub const fn is_recent_repetition(&self, left: u64, len: u64) -> bool {
+        let end = left + len;
+        self.config.autotune && len > 0 && self.last_ack_sent <= end && end <= self.rcv_nxt
+    }
+
     /// Demands an ACK at once.
     pub fn demand_ack(&mut self) {
         self.ack.demand();
@@ -353,7 +360,7 @@ impl Receiver {
 
     /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
     pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
-        let right = (left + u64::from(segment.len)).min(self.rcv_nxt);
+        let right = (left + u64::from(segment.sequence_len())).min(self.rcv_nxt);
         if self.config.dsack && left < right && left > 0 {
             self.duplicate = Some((left, right));
         }
@@ -413,7 +420,7 @@ impl Receiver {
             self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         }
         self.read = end;
-        self.ack.on_read(self.read == self.rcv_nxt);
+        self.ack.on_read(self.unread() == 0);
         self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
     }
 

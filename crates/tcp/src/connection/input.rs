@@ -131,7 +131,12 @@ impl Connection {
             && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
-        let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
+        let takes_data =
+            matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        let acceptable = left.filter(|&left| {
+            let repeats = takes_data && self.receiver.is_recent_repetition(left, len);
+            !outdated && (self.receiver.is_acceptable(left, len) || repeats)
+        });
         if acceptable.is_none() {
             if segment.has(Flags::RST) {
                 guard.counters.resets_out_of_window += 1;

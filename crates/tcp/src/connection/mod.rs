@@ -306,6 +306,7 @@ impl Connection {
     /// A new occasion to send.
     fn allow_burst(&mut self) {
         self.burst_left = self.config.max_burst.unwrap_or(u32::MAX);
+        self.batch.forget_cut();
     }
 
     /// The application has consumed `bytes`; the peer is told if that opens the window enough.

@@ -110,7 +110,15 @@ impl Connection {
         if !self.receiver.ack_timer().is_due() {
             return None;
         }
-        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.sender.nxt(), out) })
+        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.bare_start(), out) })
+    }
+
+    /// Where a bare ACK stands: at the next byte, or at the edge of a window that the peer took back,
+    /// since the peer would not accept it beyond (`tcp_acceptable_seq`).
+    fn bare_start(&self) -> u64 {
+        let (next, edge) = (self.sender.nxt(), self.sender.window_edge());
+        let unit = 1 << self.receiver.window_shift();
+        if self.state.is_synchronized() && edge + unit <= next { edge } else { next }
     }
 
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
@@ -218,9 +226,10 @@ impl Connection {
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
     pub(super) fn probe_piece(&self, path: &Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
-            let len = self.next_new_len(self.sender.nxt());
-            if len > 0 {
-                return Some(Piece { start: self.sender.nxt(), len, index: None, allowance: 0 });
+            let (start, len) = (self.sender.nxt(), self.next_new_len(self.sender.nxt()));
+            // The peer's window has to admit the whole segment (`tcp_snd_wnd_test`).
+            if len >= self.current_mss() || len > 0 && start + len == self.sender.end() {
+                return Some(Piece { start, len, index: None, allowance: 0 });
             }
         }
         self.sender.board().len().checked_sub(1).and_then(|last| self.piece_at(last))
@@ -362,7 +371,16 @@ impl Connection {
                 && !self.sender.wants_new_data();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
-        len < self.sender.largest_window() / 2 && !self.peer_window.is_overridden()
+        len < self.sender.largest_window() / 2
+            && !self.peer_window.is_overridden()
+            && !self.ends_cut_batch()
+    }
+
+    /// The segment is the rest of what the peer's window admits, behind full ones that leave at once
+    /// (`tcp_mss_split_point`).
+    fn ends_cut_batch(&self) -> bool {
+        let small = self.has_nagle() && self.sender.has_small_outstanding();
+        self.batch.takes_part_at(self.sender.nxt()) && !small && !self.is_corked()
     }
 
     /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of

@@ -58,7 +58,8 @@ impl RackTlp {
             Verdict::default()
         };
         let delivered = ack.progress.delivered + twice;
-        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
+        let whole = ack.progress.segments * cx.mss + twice;
+        self.glide(cx, whole, ack.advanced() && verdict.lost == 0, &mut report);
         let restart = ack.advanced() || delivers_after_head(cx, ack);
         self.set_timer(cx, ack.now, verdict.wait, restart);
         if !ack.advanced() && restart || !head_waited && head_waits(cx) {
@@ -119,7 +120,8 @@ impl RackTlp {
         }
     }
 
-    /// Glides the window during fast recovery.
+    /// Glides the window during fast recovery. `delivered` bytes, and those in flight, are whole
+    /// segments: `tcp_cwnd_reduction` counts packets.
     pub(super) fn glide(
         &mut self,
         cx: &RecoveryContext<'_>,
@@ -130,7 +132,7 @@ impl RackTlp {
         if self.state != State::Recovery {
             self.prr = None;
         } else if let Some(prr) = &mut self.prr {
-            prr.on_delivered(delivered, cx.board.pipe(), clean);
+            prr.on_delivered(delivered, cx.board.pipe().next_multiple_of(cx.mss), clean);
             if report.congestion.is_none() {
                 report.cwnd = Some(prr.window(cx.ssthresh, cx.mss));
             }
