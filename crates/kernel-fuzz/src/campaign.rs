@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Differences of one signature that are shrunk; the others are counted.
+/// Differences of one kind and signature that are shrunk; the others are counted.
 const SHRUNK_OF_ONE_SIGNATURE: u64 = 2;
 
 /// What a campaign plays.
@@ -131,7 +131,11 @@ fn play_one(bench: &mut KernelBench, kind: FuzzKind, seed: u64, report: &Mutex<C
         (FuzzVerdict::Differs(difference), Some((mut differing, _))) => {
             count.differ += 1;
             let signature = difference.signature();
-            let before = report.differences.iter().filter(|one| one.signature == signature).count();
+            let before = report
+                .differences
+                .iter()
+                .filter(|one| (one.kind, &one.signature) == (kind, &signature))
+                .count();
             let shrunk = (before as u64) < SHRUNK_OF_ONE_SIGNATURE;
             differing.difference = difference;
             let place = report.differences.len();
@@ -170,11 +174,7 @@ fn recorded(kind: FuzzKind, seed: u64) -> Result<(DifferingCase, script::Script)
     let name = format!("{}-{seed}.pkt", kind.name());
     let script = script::parse(&name, text.clone()).map_err(|error| error.to_string())?;
     script::run(&script, None).map_err(|mismatch| format!("not in the model: {mismatch}"))?;
-    let nothing = Difference {
-        line: 0,
-        message: String::new(),
-        model: String::new(),
-        kernel: String::new(),
-    };
+    let nothing =
+        Difference { line: 0, message: String::new(), model: String::new(), kernel: String::new() };
     Ok((DifferingCase { case, text, difference: nothing }, script))
 }

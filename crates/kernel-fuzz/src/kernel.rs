@@ -1,6 +1,6 @@
 //! The running kernel as what a script is played against: a TUN device in a namespace of its own.
 
-use emulator::{Addresses, Clock, Interface, InterfaceConfig, Namespace, Port};
+use emulator::{Addresses, Clock, Interface, InterfaceConfig, Namespace, Port, TcpInfo};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use script::model::TcpInfoField;
@@ -14,7 +14,6 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time;
 use tcp::{Scheme, Segment};
-use testbed::TcpInfo;
 use units::{Duration, Instant};
 use wire::{Marking, Packet, TcpPacket};
 
@@ -247,7 +246,8 @@ impl Subject for KernelSubject {
         let mut bytes = Vec::new();
         let payload = vec![7; segment.len as usize];
         let written = wire::write(&packet, &payload, &mut bytes).map_err(|error| error.to_string());
-        let sent = written.and_then(|()| self.port.write(&bytes).map_err(|error| error.to_string()));
+        let sent =
+            written.and_then(|()| self.port.write(&bytes).map_err(|error| error.to_string()));
         if let Err(error) = sent {
             self.note_failure("a packet to the TUN device", error);
         }

@@ -23,6 +23,8 @@ pub(crate) const FIRST_TIMESTAMP: u32 = 1000;
 /// Inputs are at least so far apart. The kernel's clock tells what one causes from what the next
 /// causes, and the model's clock has to, too.
 const SPACING: Duration = Duration::from_micros(100);
+/// What a busy machine adds to a round trip.
+const SLACK: Duration = Duration::from_millis(1);
 /// Timers that may fire between two inputs.
 const MOST_TIMERS: u32 = 200;
 
@@ -31,6 +33,8 @@ const MOST_TIMERS: u32 = 200;
 pub enum Unplayable {
     /// An input is so near to a timer of the model that the kernel may take them in the other order.
     Race,
+    /// A segment echoes a timestamp that the host has not sent.
+    UnknownEcho,
     /// The model makes no progress; why.
     Stuck(String),
 }
@@ -54,12 +58,16 @@ pub(crate) struct ScriptRecording {
     /// The largest value of `late`, which round trips inherit.
     most_late: Duration,
     read: u64,
+    /// The round trip of the handshake.
+    round_trip: Duration,
 }
 
 /// A segment that the host sent, in the script's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentSegment {
     pub(crate) at: Instant,
+    /// How late the kernel may send it.
+    pub(crate) late: Duration,
     pub(crate) segment: Segment,
 }
 
@@ -102,8 +110,10 @@ impl ScriptRecording {
             late: Duration::ZERO,
             most_late: Duration::ZERO,
             read: 0,
+            round_trip: handshake.round_trip,
         };
-        let scheme = Scheme::parse("linux").map_err(|error| Unplayable::Stuck(error.to_string()))?;
+        let scheme =
+            Scheme::parse("linux").map_err(|error| Unplayable::Stuck(error.to_string()))?;
         recording.host.listen(&scheme.recorded());
         let (syn, ack) = (opening_syn(handshake), opening_ack(handshake));
         recording.host.handle_segment(CONNECTION, &syn);
@@ -147,7 +157,7 @@ impl ScriptRecording {
         let mut at = whole_micros(wanted.max(self.now()).max(spaced));
         for _ in 0..MOST_TIMERS {
             self.advance(at)?;
-            at = at.max(whole_micros(self.after_timers()));
+            at = at.max(whole_micros(self.after_timers())).max(whole_micros(self.after_doubt(at)));
             match self.next_timer() {
                 Some(next) if next <= at + MARGIN => at = at.max(whole_micros(next)),
                 _ if self.now() >= at => return Ok(at),
@@ -160,6 +170,29 @@ impl ScriptRecording {
     /// When the kernel has done what the last timer does, too.
     fn after_timers(&self) -> Instant {
         self.fired.map_or(Instant::ZERO, |fired| fired + self.late + MARGIN)
+    }
+
+    /// The end of the time around `at` at which an ACK may come sooner than a round trip after what a
+    /// timer sent, by the kernel's clock alone: then RACK takes it for the original's.
+    fn after_doubt(&self, at: Instant) -> Instant {
+        let doubts = self.sent.iter().rev().take_while(|sent| {
+            at < sent.at + sent.late + self.round_trip * 2 || sent.late == Duration::ZERO
+        });
+        let late = doubts.filter(|sent| sent.late > Duration::ZERO);
+        let inside = late.filter(|sent| {
+            let from = sent.at + self.round_trip.saturating_sub(SLACK);
+            from <= at && at < sent.at + sent.late + self.round_trip + SLACK
+        });
+        let ends = inside.map(|sent| sent.at + sent.late + self.round_trip + SLACK);
+        ends.max().unwrap_or(Instant::ZERO)
+    }
+
+    fn knows_echo(&self, segment: &Segment) -> bool {
+        segment.options.timestamps.is_none_or(|timestamps| {
+            let sent = self.sent.iter().filter_map(|sent| sent.segment.options.timestamps);
+            timestamps.echo == FIRST_TIMESTAMP
+                || sent.into_iter().any(|ts| ts.value == timestamps.echo)
+        })
     }
 
     /// Lets time pass up to `at`, and writes down what timers send.
@@ -179,8 +212,13 @@ impl ScriptRecording {
     pub(crate) fn apply(&mut self, at: Instant, stimulus: &Stimulus) -> Result<(), Unplayable> {
         self.advance(at)?;
         let next_is_near = self.next_timer().is_some_and(|next| next <= at + MARGIN);
-        if at < self.after_timers() || next_is_near {
+        if at < self.after_timers().max(self.after_doubt(at)) || next_is_near {
             return Err(Unplayable::Race);
+        }
+        if let Stimulus::Segment(segment) = stimulus
+            && !self.knows_echo(segment)
+        {
+            return Err(Unplayable::UnknownEcho);
         }
         self.late = Duration::ZERO;
         self.fired = None;
@@ -252,7 +290,8 @@ impl ScriptRecording {
     fn write_sent(&mut self, late: Option<Duration>) {
         while let Some(observed) = self.host.take_sent() {
             let segment = self.to_script(&observed.segment);
-            self.sent.push(SentSegment { at: observed.at, segment });
+            let allowed = late.unwrap_or(Duration::ZERO);
+            self.sent.push(SentSegment { at: observed.at, late: allowed, segment });
             let text = without_window(&written_segment(&segment));
             let from = stamp(observed.at);
             let _ = match late {

@@ -63,8 +63,7 @@ pub fn compose(kind: FuzzKind, seed: u64) -> Result<FuzzCase, Unplayable> {
     let handshake = random_handshake(kind, &mut dice);
     let profile = FuzzProfile::random(kind, &handshake, &mut dice);
     let recording = ScriptRecording::open(&handshake)?;
-    let mut peer =
-        PeerReceiver::new(&handshake, handshake.timestamps.then_some(FIRST_TIMESTAMP));
+    let mut peer = PeerReceiver::new(&handshake, handshake.timestamps.then_some(FIRST_TIMESTAMP));
     peer.may_shrink = profile.may_shrink;
     let mut composer = Composer {
         plan: profile.plan.iter().copied().collect(),
@@ -164,7 +163,7 @@ impl Composer {
     fn acknowledge(&mut self, at: Instant) -> Result<(), Unplayable> {
         self.delayed_ack = None;
         if self.dice.chance(self.profile.window_change) {
-            self.peer.window = self.dice.pick(&[0, 300, 1000, 2000, 5000, 20_000, 60_000]);
+            self.peer.window = self.dice.pick(&[0, 1000, 3000, 6000, 12_000, 20_000, 60_000]);
         }
         let ack = self.peer.acknowledgement(peer_clock(at));
         if self.dice.chance(self.profile.ack_loss) {
@@ -216,7 +215,9 @@ impl Composer {
             if is_lost || self.dice.chance(self.profile.loss) {
                 continue;
             }
-            let mut at = (sent.at + self.round_trip).max(self.last_delivery + self.profile.spacing);
+            // A segment that the kernel sends late has a round trip that is no shorter than others.
+            let earliest = sent.at + sent.late + self.round_trip;
+            let mut at = earliest.max(self.last_delivery + self.profile.spacing);
             if let Some(outage) = outage {
                 at = at.max(Instant::ZERO + outage.to + self.profile.spacing);
             }

@@ -72,7 +72,7 @@ const ROUND_TRIPS: [u64; 5] = [10, 16, 20, 28, 40];
 pub(super) fn random_handshake(kind: FuzzKind, dice: &mut Dice) -> FuzzHandshake {
     let window_scale = dice.chance(60).then(|| dice.pick(&[0, 2, 7]));
     let window = match kind {
-        FuzzKind::Window => dice.pick(&[500, 1000, 2500, 4000, 8000, 20_000]),
+        FuzzKind::Window => dice.pick(&[1000, 4000, 6000, 8000, 8000, 12_000, 20_000]),
         _ => dice.pick(&[20_000, 32_000, 60_000, 65_535]),
     };
     FuzzHandshake {
@@ -124,11 +124,9 @@ impl FuzzProfile {
                 plan: writes(start, dice, &[4000, 10_000, 20_000, 40_000], 3),
                 ..base
             },
-            FuzzKind::Application => Self {
-                loss: dice.pick(&[0, 0, 3]),
-                plan: requests(start, dice),
-                ..base
-            },
+            FuzzKind::Application => {
+                Self { loss: dice.pick(&[0, 0, 3]), plan: requests(start, dice), ..base }
+            }
             FuzzKind::Timeout => Self {
                 loss: dice.pick(&[0, 5, 20]),
                 ack_loss: dice.pick(&[0, 10]),
@@ -233,7 +231,7 @@ fn window_updates(start: Duration, dice: &mut Dice) -> Vec<PlannedAction> {
     let mut plan = Vec::new();
     for _ in 0..dice.between(1, 4) {
         at += Duration::from_millis(dice.pick(&[20, 60, 150, 300, 500]));
-        let window = dice.pick(&[0, 400, 1000, 1500, 3000, 10_000, 40_000]);
+        let window = dice.pick(&[0, 0, 1000, 3000, 6000, 12_000, 40_000]);
         plan.push(PlannedAction { at, what: PlannedKind::PeerWindow(window) });
     }
     plan

@@ -5,6 +5,18 @@ use super::round_trip::RoundTrip;
 use super::scoreboard::AckProgress;
 use units::{Duration, Instant};
 
+/// Segments of a D-SACK block that were outstanding when the ACK came, and that had been sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedSegments {
+    /// Their number.
+    pub count: u32,
+    /// Where the lowest one of them begins that had been SACKed before: its original was only late
+    /// (`tcp_sacktag_one`).
+    pub late: Option<u64>,
+    /// One past the highest one.
+    pub end: u64,
+}
+
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
 #[derive(Clone, Copy, Debug)]
 pub struct AckInfo {
@@ -26,6 +38,8 @@ pub struct AckInfo {
     pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).
     pub dsack: Option<(u64, u64)>,
+    /// The segments of that block that were outstanding before this ACK.
+    pub repeated: RepeatedSegments,
     /// The echoed timestamp proves that the original, not the retransmission, was acknowledged
     /// (Eifel, RFC 3522).
     pub echoes_original: bool,

@@ -229,6 +229,9 @@ pub struct RecoveryState {
     /// A timeout began the repair, perhaps within a fast recovery (Linux `TCP_CA_Loss`). False for
     /// recoveries without that state.
     pub repairs_timeout: bool,
+    /// Something is SACKed, or was sent again, and no repair is under way (Linux `TCP_CA_Disorder`).
+    /// False for recoveries without that state.
+    pub is_disordered: bool,
     /// When the recovery's own timer (reordering, tail-loss probe) runs out, if it runs.
     pub timeout: Option<Instant>,
     /// On a shared path: it repairs, or knows already, and needs no [`RecoveryEvent::LaterAcks`].
@@ -254,6 +257,7 @@ impl RecoveryState {
         Self {
             recovery_point,
             repairs_timeout: false,
+            is_disordered: false,
             timeout: None,
             is_busy: recovery_point.is_some(),
             wants_new_data: false,

@@ -282,6 +282,7 @@ impl LossRecovery for RackTlp {
         let recovery_point = self.recovering().then_some(self.high);
         RecoveryState {
             repairs_timeout: self.state == State::Loss,
+            is_disordered: self.state == State::Disorder,
             timeout: self.timeout(),
             wants_new_data: self.hold == Hold::ForNewData,
             may_be_needless: self.undo.has_sent_again(),
@@ -321,12 +322,11 @@ impl LossRecovery for RackTlp {
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
     /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
-        let pipe = cx.board.pipe();
         let room = match &self.prr {
             Some(prr) if self.state == State::Recovery && !cx.shared => {
-                prr.window(cx.ssthresh, cx.mss).saturating_sub(pipe.next_multiple_of(cx.mss))
+                prr.window(cx.ssthresh, cx.mss).saturating_sub(digest::whole_pipe(cx))
             }
-            _ => cx.cwnd.saturating_sub(pipe),
+            _ => cx.cwnd.saturating_sub(cx.board.pipe()),
         };
         if self.recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }

@@ -410,6 +410,11 @@ impl Receiver {
         self.echo_congestion
     }
 
+    /// A bare ACK of the peer has been digested; `rtt` is what the sending half knows of the path.
+    pub fn on_bare_ack(&mut self, now: Instant, rtt: SenderTiming) {
+        self.ack.on_bare_ack(now, rtt);
+    }
+
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
     #[inline(always)]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {

@@ -22,6 +22,9 @@ impl Connection {
             self.note_occasion();
         }
         let changes_window = self.update_send_window(segment, left, una);
+        if self.sender.board().is_empty() {
+            self.restart_persist_timer();
+        }
         let blocks = &segment.options.sack;
         let offsets;
         let sack = match blocks.is_empty() {

@@ -105,7 +105,11 @@ impl Connection {
         if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
         }
-        if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
+        if segment.sequence_len() == 0 {
+            if self.state != State::Established {
+                self.receiver.on_bare_ack(now, path.rtt.round_trip(self.sender.backoff()));
+            }
+        } else if !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);
         }
     }
@@ -181,6 +185,7 @@ impl Connection {
             }
             self.on_established(now);
             self.on_handshake_done(path);
+            self.sender.forget_window_of_syn();
             path.learn_of_early_data(true);
         }
         // RFC 5961 §5: far too old is an attack or a ghost, and so is the data it brings.

@@ -235,8 +235,12 @@ impl Connection {
         self.sender.repairs_timeout()
     }
     /// Doublings of the retransmission timeout in force.
-    pub const fn backoff(&self) -> u32 {
+    pub const fn timeout_backoff(&self) -> u32 {
         self.sender.backoff()
+    }
+    /// Something is SACKed, or was sent again, and no repair is under way (Linux `TCP_CA_Disorder`).
+    pub fn is_disordered(&self) -> bool {
+        self.sender.is_disordered()
     }
     /// Segments that the peer has acknowledged, in one way or the other, our SYN among them (`tcpi_delivered`).
     pub const fn delivered(&self) -> u64 {

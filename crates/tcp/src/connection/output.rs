@@ -320,10 +320,27 @@ impl Connection {
         if fin_follows && start + data < self.sender.window_edge() { data + 1 } else { data }
     }
 
+    /// Payload of a full segment without SACK blocks, bytes. Of a peer with a tiny window, two segments
+    /// fit into the largest window that it has offered.
+    #[inline]
+    pub fn full_payload(&self) -> u64 {
+        /// `TCP_MSS_DEFAULT`: a smaller window is not halved.
+        const LEAST_HALVED: u64 = 536;
+        /// `TCP_MIN_MSS` less the largest header with timestamps.
+        const LEAST: u64 = 36;
+        let mss = self.sender.mss();
+        let window = self.sender.largest_window();
+        if !self.config.halves_window || window >= 2 * mss {
+            return mss;
+        }
+        let bound = if window > LEAST_HALVED { window / 2 } else { window };
+        mss.min(bound.max(LEAST))
+    }
+
     /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
-        let room = self.sender.mss() - self.gateway_option.cost();
+        let room = self.full_payload() - self.gateway_option.cost();
         if !self.sender.terms().sack
             || !self.config.options_count
             || !self.receiver.has_sack_blocks()
@@ -394,6 +411,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         let retransmission = !ORDINARY && piece.index.is_some();
+        let full = if ORDINARY { piece.len } else { self.current_mss() };
         self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
         self.peer_window.set_overridden(false);
@@ -404,7 +422,7 @@ impl Connection {
         if retransmission {
             self.counts.retransmitted_bytes += u64::from(out.len);
         } else if !ORDINARY {
-            self.note_odd_piece(path, &piece, out);
+            self.note_odd_piece(path, &piece, full, out);
         }
         self.counts.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
@@ -420,12 +438,13 @@ impl Connection {
         Departure { retransmission, ..Departure::bare(piece.start) }
     }
 
-    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or short, and its priority.
+    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or shorter than
+    /// `full`, and its priority.
     #[inline]
-    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
+    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, full: u64, out: &mut Segment) {
         if piece.start == 0 {
             self.early.note_syn(piece.len);
-        } else if u64::from(out.len) < self.sender.mss() && out.len > 0 {
+        } else if u64::from(out.len) < full && out.len > 0 {
             self.sender.note_small(piece.start + piece.len);
         }
         if path.is_paced() && path.marks(u64::from(out.len)) {

@@ -1,6 +1,6 @@
 //! Socket options of both ends, and the kernel's counters of a connection.
 
-use crate::tcp_info::TcpInfo;
+use emulator::TcpInfo;
 use nix::libc;
 use nix::sys::socket::{getsockopt, setsockopt};
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};

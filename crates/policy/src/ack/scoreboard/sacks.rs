@@ -2,6 +2,7 @@
 
 use super::segment::SACKED;
 use super::{AckProgress, Newest, Scoreboard, SentSegment};
+use crate::ack::RepeatedSegments;
 
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
@@ -42,6 +43,19 @@ impl Scoreboard {
         if left < right {
             self.sack_within(left, right, progress);
         }
+    }
+
+    /// The segments within `[left, right)` that were sent again.
+    #[cold]
+    pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
+        let mut repeated = RepeatedSegments::default();
+        let inside = self.segments.range(self.index_from(left)..).take_while(|s| s.end() <= right);
+        for s in inside.filter(|s| s.was_retransmitted()) {
+            repeated.count += 1;
+            repeated.end = s.end();
+            repeated.late = repeated.late.or(s.is_sacked().then_some(s.start));
+        }
+        repeated
     }
 
     /// True if at least `count` segments are SACKed, however short.

@@ -153,6 +153,7 @@ impl Sender {
             repeats: self.una == una_before,
             progress,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
+            repeated: RepeatedSegments::default(),
             echoes_original: ack.echoes_original,
         };
         let (rack, mut cx) = self.parts();

@@ -151,6 +151,7 @@ impl Twin {
             repeats: at.una == at.una_before,
             progress,
             dsack: None,
+            repeated: RepeatedSegments::default(),
             echoes_original: false,
         }
     }
