@@ -33,8 +33,8 @@ const MOST_TIMERS: u32 = 200;
 pub enum Unplayable {
     /// An input is so near to a timer of the model that the kernel may take them in the other order.
     Race,
-    /// A segment echoes a timestamp that the host has not sent.
-    UnknownEcho,
+    /// A segment echoes, acknowledges or SACKs what the host has not sent.
+    Implausible,
     /// The model makes no progress; why.
     Stuck(String),
 }
@@ -57,6 +57,8 @@ pub(crate) struct ScriptRecording {
     late: Duration,
     /// The largest value of `late`, which round trips inherit.
     most_late: Duration,
+    /// How much sooner or later a timeout may be, since the kernel's round trips differ.
+    doubt: Duration,
     read: u64,
     /// The round trip of the handshake.
     round_trip: Duration,
@@ -109,6 +111,7 @@ impl ScriptRecording {
             last_input: None,
             late: Duration::ZERO,
             most_late: Duration::ZERO,
+            doubt: Duration::ZERO,
             read: 0,
             round_trip: handshake.round_trip,
         };
@@ -159,7 +162,7 @@ impl ScriptRecording {
             self.advance(at)?;
             at = at.max(whole_micros(self.after_timers())).max(whole_micros(self.after_doubt(at)));
             match self.next_timer() {
-                Some(next) if next <= at + MARGIN => at = at.max(whole_micros(next)),
+                Some(next) if next <= at + MARGIN + self.doubt => at = at.max(whole_micros(next)),
                 _ if self.now() >= at => return Ok(at),
                 _ => {}
             }
@@ -169,7 +172,7 @@ impl ScriptRecording {
 
     /// When the kernel has done what the last timer does, too.
     fn after_timers(&self) -> Instant {
-        self.fired.map_or(Instant::ZERO, |fired| fired + self.late + MARGIN)
+        self.fired.map_or(Instant::ZERO, |fired| fired + self.late + self.doubt + MARGIN)
     }
 
     /// The end of the time around `at` at which an ACK may come sooner than a round trip after what a
@@ -187,6 +190,15 @@ impl ScriptRecording {
         ends.max().unwrap_or(Instant::ZERO)
     }
 
+    /// The segment speaks of what the host has sent.
+    fn is_plausible(&self, segment: &Segment) -> bool {
+        let ends = self.sent.iter().map(|sent| sent.segment.seq.0 + sent.segment.sequence_len());
+        let end = ends.max().unwrap_or(1).max(1);
+        let sacked = segment.options.sack.as_slice().iter().map(|(_, right)| right.0).max();
+        let knows_numbers = segment.ack.0.max(sacked.unwrap_or(0)) <= end;
+        knows_numbers && self.knows_echo(segment)
+    }
+
     fn knows_echo(&self, segment: &Segment) -> bool {
         segment.options.timestamps.is_none_or(|timestamps| {
             let sent = self.sent.iter().filter_map(|sent| sent.segment.options.timestamps);
@@ -198,12 +210,14 @@ impl ScriptRecording {
     /// Lets time pass up to `at`, and writes down what timers send.
     pub(crate) fn advance(&mut self, at: Instant) -> Result<(), Unplayable> {
         while self.host.step(at).map_err(Unplayable::Stuck)? {
+            let since = self.fired.or(self.last_input).unwrap_or(Instant::ZERO);
+            let waited = self.now().saturating_since(since);
             self.fired = Some(self.now());
             // A timeout is rounded before it is doubled.
             let rounding = TICK * (1 << self.doublings());
-            self.late += TICK + rounding;
+            self.late += wheel_granularity(waited) + rounding;
             self.most_late = self.most_late.max(self.late);
-            self.write_sent(Some(self.late));
+            self.write_sent(Some(self.late + self.doubt));
         }
         Ok(())
     }
@@ -211,17 +225,18 @@ impl ScriptRecording {
     /// Lets a stimulus happen at `at`, and writes down what it leads to.
     pub(crate) fn apply(&mut self, at: Instant, stimulus: &Stimulus) -> Result<(), Unplayable> {
         self.advance(at)?;
-        let next_is_near = self.next_timer().is_some_and(|next| next <= at + MARGIN);
+        let next_is_near = self.next_timer().is_some_and(|next| next <= at + MARGIN + self.doubt);
         if at < self.after_timers().max(self.after_doubt(at)) || next_is_near {
             return Err(Unplayable::Race);
         }
         if let Stimulus::Segment(segment) = stimulus
-            && !self.knows_echo(segment)
+            && !self.is_plausible(segment)
         {
-            return Err(Unplayable::UnknownEcho);
+            return Err(Unplayable::Implausible);
         }
         self.late = Duration::ZERO;
         self.fired = None;
+        self.doubt = self.most_late;
         self.last_input = Some(at);
         match stimulus {
             Stimulus::Segment(segment) => {
@@ -293,10 +308,14 @@ impl ScriptRecording {
             let allowed = late.unwrap_or(Duration::ZERO);
             self.sent.push(SentSegment { at: observed.at, late: allowed, segment });
             let text = without_window(&written_segment(&segment));
-            let from = stamp(observed.at);
             let _ = match late {
-                None => writeln!(self.text, "{from} > {text}"),
-                Some(late) => writeln!(self.text, "{from}~{} > {text}", stamp(observed.at + late)),
+                None => writeln!(self.text, "{} > {text}", stamp(observed.at)),
+                Some(late) => {
+                    let since = observed.at.saturating_since(Instant::ZERO);
+                    let from = Instant::ZERO + since.saturating_sub(self.doubt);
+                    let from = from.max(self.last_input.unwrap_or(from));
+                    writeln!(self.text, "{}~{} > {text}", stamp(from), stamp(observed.at + late))
+                }
             };
         }
     }
@@ -358,6 +377,18 @@ pub fn record(case: &FuzzCase) -> Result<String, Unplayable> {
 /// Scripts have times in whole microseconds.
 fn whole_micros(at: Instant) -> Instant {
     Instant::from_nanos(at.as_nanos().div_ceil(1000) * 1000)
+}
+
+/// How exact the kernel's timer wheel is about a timer that runs so long (`kernel/time/timer.c`).
+fn wheel_granularity(wait: Duration) -> Duration {
+    // A level has 64 slots, and a slot of the next level is eight times as long. Rounding may lift a
+    // timer to the next level.
+    let nearly = wait + TICK * 4;
+    match nearly {
+        _ if nearly < TICK * 64 => TICK,
+        _ if nearly < TICK * 512 => TICK * 8,
+        _ => TICK * 64,
+    }
 }
 
 fn name_of(field: TcpInfoField) -> &'static str {

@@ -10,7 +10,7 @@ use crate::case::{FuzzCase, FuzzKind, FuzzStep, Stimulus};
 use crate::dice::Dice;
 use crate::recording::{FIRST_TIMESTAMP, ScriptRecording, Unplayable};
 use peer::{PeerReaction, PeerReceiver};
-use profile::{FuzzProfile, PlannedAction, PlannedKind, random_handshake};
+use profile::{BEYOND, FuzzProfile, PlannedAction, PlannedKind, random_handshake};
 use std::collections::VecDeque;
 use tcp::{Flags, Segment};
 use units::{Duration, Instant, SeqNum};
@@ -21,6 +21,9 @@ const MOST_TURNS: usize = 500;
 const LONGEST: Duration = Duration::from_millis(2500);
 /// How long a script goes on after its last step, so that timers may fire.
 const QUIET: [u64; 3] = [30, 120, 400];
+/// How much longer a round trip is than that of the handshake. RACK compares both, and the kernel's
+/// clock is exact to the microsecond.
+const LONGER: Duration = Duration::from_micros(500);
 /// The peer's delayed ACK.
 const DELAYED: Duration = Duration::from_millis(40);
 
@@ -35,6 +38,8 @@ struct Composer {
     dice: Dice,
     profile: FuzzProfile,
     round_trip: Duration,
+    /// Bytes of a full segment of the host.
+    payload: u32,
     recording: ScriptRecording,
     peer: PeerReceiver,
     plan: VecDeque<PlannedAction>,
@@ -68,6 +73,7 @@ pub fn compose(kind: FuzzKind, seed: u64) -> Result<FuzzCase, Unplayable> {
     let mut composer = Composer {
         plan: profile.plan.iter().copied().collect(),
         round_trip: handshake.round_trip,
+        payload: handshake.payload() as u32,
         profile,
         recording,
         peer,
@@ -163,7 +169,8 @@ impl Composer {
     fn acknowledge(&mut self, at: Instant) -> Result<(), Unplayable> {
         self.delayed_ack = None;
         if self.dice.chance(self.profile.window_change) {
-            self.peer.window = self.dice.pick(&[0, 1000, 3000, 6000, 12_000, 20_000, 60_000]);
+            let segments = self.dice.pick(&[0, 1, 2, 4, 8, 20, 40]);
+            self.peer.window = segments * self.payload;
         }
         let ack = self.peer.acknowledgement(peer_clock(at));
         if self.dice.chance(self.profile.ack_loss) {
@@ -180,8 +187,8 @@ impl Composer {
                 _ => self.apply(at, Stimulus::Read(bytes)),
             },
             PlannedKind::Shutdown => self.apply(at, Stimulus::Shutdown),
-            PlannedKind::PeerWindow(window) => {
-                self.peer.window = window;
+            PlannedKind::PeerWindow(segments) => {
+                self.peer.window = segments * self.payload;
                 let update = self.peer.segment(peer_clock(at));
                 self.apply(at, Stimulus::Segment(update))
             }
@@ -191,7 +198,9 @@ impl Composer {
                 segment.len = len;
                 segment.flags = if fin { segment.flags.with(Flags::FIN) } else { segment.flags };
                 let end = from + segment.sequence_len();
-                self.peer.own_next = self.peer.own_next.max(end);
+                if from < BEYOND {
+                    self.peer.own_next = self.peer.own_next.max(end);
+                }
                 self.apply(at, Stimulus::Segment(segment))
             }
         }
@@ -216,7 +225,7 @@ impl Composer {
                 continue;
             }
             // A segment that the kernel sends late has a round trip that is no shorter than others.
-            let earliest = sent.at + sent.late + self.round_trip;
+            let earliest = sent.at + sent.late + self.round_trip + LONGER;
             let mut at = earliest.max(self.last_delivery + self.profile.spacing);
             if let Some(outage) = outage {
                 at = at.max(Instant::ZERO + outage.to + self.profile.spacing);

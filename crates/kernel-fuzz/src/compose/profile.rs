@@ -60,31 +60,35 @@ pub(super) enum PlannedKind {
         len: u32,
         fin: bool,
     },
-    /// The peer offers this window, bytes.
+    /// The peer offers a window of so many full segments.
     PeerWindow(u32),
 }
 
+/// So far from its beginning, the peer's stream is beyond every window of the host.
+pub(super) const BEYOND: u32 = 100_000;
 /// A full segment of the peer, bytes, also with timestamps.
 const FULL: u32 = 1448;
 /// Handshakes have one of these round trips, milliseconds.
 const ROUND_TRIPS: [u64; 5] = [10, 16, 20, 28, 40];
 
 pub(super) fn random_handshake(kind: FuzzKind, dice: &mut Dice) -> FuzzHandshake {
-    let window_scale = dice.chance(60).then(|| dice.pick(&[0, 2, 7]));
-    let window = match kind {
-        FuzzKind::Window => dice.pick(&[1000, 4000, 6000, 8000, 8000, 12_000, 20_000]),
-        _ => dice.pick(&[20_000, 32_000, 60_000, 65_535]),
-    };
-    FuzzHandshake {
+    let scales: &[u8] = if kind == FuzzKind::Window { &[0, 2] } else { &[0, 2, 7] };
+    let handshake = FuzzHandshake {
         round_trip: Duration::from_millis(dice.pick(&ROUND_TRIPS)),
         mss: dice.pick(&[1000, 1000, 1460, 536]),
         // Without SACK the model is another one than Linux (docs/adr/0003-linux-model.md).
         sack: true,
         timestamps: dice.chance(40),
-        window_scale,
-        window,
+        window_scale: dice.chance(60).then(|| dice.pick(scales)),
+        window: dice.pick(&[20_000, 32_000, 60_000, 65_535]),
         no_delay: dice.chance(50),
+    };
+    if kind != FuzzKind::Window {
+        return handshake;
     }
+    let segments = dice.pick(&[1, 4, 6, 8, 12, 20]);
+    let window = if dice.chance(80) { segments * handshake.payload() } else { dice.below(20_000) };
+    FuzzHandshake { window: window.max(400) as u16, ..handshake }
 }
 
 impl FuzzProfile {
@@ -100,7 +104,7 @@ impl FuzzProfile {
         let profile = Self::of_kind(kind, base, start, dice);
         // Bytes in the model, segments in the kernel: short segments tell the two apart, and would
         // hide what else differs.
-        match dice.chance(75) {
+        match dice.chance(85) {
             true => profile.in_whole_segments(handshake.payload()),
             false => profile,
         }
@@ -231,8 +235,8 @@ fn window_updates(start: Duration, dice: &mut Dice) -> Vec<PlannedAction> {
     let mut plan = Vec::new();
     for _ in 0..dice.between(1, 4) {
         at += Duration::from_millis(dice.pick(&[20, 60, 150, 300, 500]));
-        let window = dice.pick(&[0, 0, 1000, 3000, 6000, 12_000, 40_000]);
-        plan.push(PlannedAction { at, what: PlannedKind::PeerWindow(window) });
+        let segments = dice.pick(&[0, 0, 1, 2, 4, 8, 20]);
+        plan.push(PlannedAction { at, what: PlannedKind::PeerWindow(segments) });
     }
     plan
 }
@@ -249,6 +253,10 @@ fn peer_stream(start: Duration, dice: &mut Dice, ends: bool) -> Vec<PlannedActio
         let what = PlannedKind::PeerData { from, len, fin };
         let late = if dice.chance(20) { dice.between(1, 60) } else { 0 };
         plan.push(PlannedAction { at: at + Duration::from_millis(late), what });
+        if dice.chance(80) {
+            let read = PlannedKind::Read(50_000);
+            plan.push(PlannedAction { at: at + Duration::from_millis(late), what: read });
+        }
         if dice.chance(10) {
             let again = at + Duration::from_millis(dice.between(1, 80));
             plan.push(PlannedAction { at: again, what });
@@ -258,7 +266,7 @@ fn peer_stream(start: Duration, dice: &mut Dice, ends: bool) -> Vec<PlannedActio
     }
     if ends && !(on_last && count > 0) && dice.chance(85) {
         at += Duration::from_millis(dice.pick(&[0, 5, 50]));
-        let beyond = if dice.chance(8) { 100_000 } else { 0 };
+        let beyond = if dice.chance(8) { BEYOND } else { 0 };
         let what = PlannedKind::PeerData { from: from + beyond, len: 0, fin: true };
         plan.push(PlannedAction { at, what });
     }

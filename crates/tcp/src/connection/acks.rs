@@ -25,6 +25,10 @@ impl Connection {
         if self.sender.board().is_empty() {
             self.restart_persist_timer();
         }
+        // Header prediction of Linux knows nothing of either, and looks at no timer.
+        if segment.sequence_len() == 0 && (changes_window || self.state != State::Established) {
+            self.receiver.on_bare_ack(now, path.rtt.round_trip(self.sender.backoff()));
+        }
         let blocks = &segment.options.sack;
         let offsets;
         let sack = match blocks.is_empty() {

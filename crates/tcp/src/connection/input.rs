@@ -105,11 +105,7 @@ impl Connection {
         if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
         }
-        if segment.sequence_len() == 0 {
-            if self.state != State::Established {
-                self.receiver.on_bare_ack(now, path.rtt.round_trip(self.sender.backoff()));
-            }
-        } else if !self.refuses(left, segment, guard) {
+        if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);
         }
     }

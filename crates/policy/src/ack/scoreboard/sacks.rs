@@ -45,17 +45,27 @@ impl Scoreboard {
         }
     }
 
-    /// The segments within `[left, right)` that were sent again.
+    /// The segments within `[left, right)` that were sent again. A row of SACKed segments is one: Linux
+    /// merges their buffers, and one that was sent again stands for all (`tcp_shifted_skb`).
     #[cold]
     pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
-        let mut repeated = RepeatedSegments::default();
-        let inside = self.segments.range(self.index_from(left)..).take_while(|s| s.end() <= right);
-        for s in inside.filter(|s| s.was_retransmitted()) {
-            repeated.count += 1;
-            repeated.end = s.end();
-            repeated.late = repeated.late.or(s.is_sacked().then_some(s.start));
+        let within = |left, right| {
+            let from = self.segments.range(self.index_from(left)..);
+            from.take_while(move |s| s.end() <= right)
+        };
+        let row = self.sacked_ranges.iter().find(|row| row.0 <= left && right <= row.1);
+        if let Some(row) = row
+            && within(row.0, row.1).any(SentSegment::was_retransmitted)
+        {
+            let count = within(left, right).count() as u32;
+            return RepeatedSegments { count, late: Some(left), end: right };
         }
-        repeated
+        let again = within(left, right).filter(|s| s.was_retransmitted());
+        again.fold(RepeatedSegments::default(), |known, s| RepeatedSegments {
+            count: known.count + 1,
+            end: s.end(),
+            ..known
+        })
     }
 
     /// True if at least `count` segments are SACKed, however short.

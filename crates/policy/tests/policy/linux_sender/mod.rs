@@ -2,7 +2,7 @@
 //! tenths on congestion and grows only where a table says so.
 
 pub(crate) use Sending::{Again, New};
-use policy::ack::{AckInfo, AckProgress, Scoreboard};
+use policy::ack::{AckInfo, AckProgress, RepeatedSegments, Scoreboard};
 use policy::recovery::rack::RackTlp;
 use policy::recovery::{
     LossRecovery, RecoveryContext, RecoveryEvent, Reduction, Report, SentInfo, TimerAction,
