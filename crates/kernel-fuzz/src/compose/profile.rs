@@ -86,8 +86,8 @@ pub(super) fn random_handshake(kind: FuzzKind, dice: &mut Dice) -> FuzzHandshake
     if kind != FuzzKind::Window {
         return handshake;
     }
-    let segments = dice.pick(&[1, 4, 6, 8, 12, 20]);
-    let window = if dice.chance(80) { segments * handshake.payload() } else { dice.below(20_000) };
+    let segments = dice.pick(&[2, 4, 6, 8, 12, 20]);
+    let window = if dice.chance(90) { segments * handshake.payload() } else { dice.below(20_000) };
     FuzzHandshake { window: window.max(400) as u16, ..handshake }
 }
 
@@ -235,7 +235,7 @@ fn window_updates(start: Duration, dice: &mut Dice) -> Vec<PlannedAction> {
     let mut plan = Vec::new();
     for _ in 0..dice.between(1, 4) {
         at += Duration::from_millis(dice.pick(&[20, 60, 150, 300, 500]));
-        let segments = dice.pick(&[0, 0, 1, 2, 4, 8, 20]);
+        let segments = dice.pick(&[0, 0, 2, 4, 8, 20]);
         plan.push(PlannedAction { at, what: PlannedKind::PeerWindow(segments) });
     }
     plan

@@ -131,10 +131,9 @@ impl Connection {
             && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
-        let takes_data =
-            matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        let digests = !matches!(self.state, State::SynReceived | State::TimeWait);
         let acceptable = left.filter(|&left| {
-            let repeats = takes_data && self.receiver.is_recent_repetition(left, len);
+            let repeats = digests && self.receiver.is_recent_repetition(left, len);
             !outdated && (self.receiver.is_acceptable(left, len) || repeats)
         });
         if acceptable.is_none() {
@@ -203,11 +202,17 @@ impl Connection {
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         );
+        let backoff = self.sender.backoff();
+        let rtt = || path.rtt.round_trip(backoff);
         if !open {
+            // The peer has sent its FIN: what it sends again it lacks our ACK of.
+            if self.receiver.is_recent_repetition(left, segment.sequence_len().into()) {
+                self.receiver.on_duplicate(left, segment);
+                self.receiver.on_unacceptable(now, Some(left), segment, rtt);
+            }
             return;
         }
-        let backoff = self.sender.backoff();
-        self.receiver.on_segment(now, left, segment, || path.rtt.round_trip(backoff));
+        self.receiver.on_segment(now, left, segment, rtt);
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);
         }
