@@ -14,9 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Differences of one kind and signature that are shrunk; the others are counted.
-const SHRUNK_OF_ONE_SIGNATURE: u64 = 2;
-
 /// What a campaign plays.
 #[derive(Clone, Debug)]
 pub struct CampaignPlan {
@@ -28,6 +25,8 @@ pub struct CampaignPlan {
     pub seed: u64,
     /// Scripts that are played at a time, each in a namespace of its own.
     pub jobs: usize,
+    /// Differences of one kind and signature that are shrunk; the others are kept as they are.
+    pub shrink: u64,
 }
 
 /// What became of the scripts of one kind.
@@ -110,49 +109,55 @@ impl CampaignPlan {
             // Kinds take turns, so an interrupted campaign has scripts of all kinds.
             let kind = self.kinds[(number % self.kinds.len() as u64) as usize];
             let seed = self.seed + number / self.kinds.len() as u64;
-            play_one(&mut bench, kind, seed, report);
+            self.play_one(&mut bench, kind, seed, report);
             on_script();
         }
     }
-}
 
-fn play_one(bench: &mut KernelBench, kind: FuzzKind, seed: u64, report: &Mutex<CampaignReport>) {
-    let lock = || report.lock().unwrap_or_else(PoisonError::into_inner);
-    let played = recorded(kind, seed).map(|found| (judge(bench, &found.1), found));
-    let (verdict, found) = match played {
-        Ok((verdict, found)) => (verdict, Some(found)),
-        Err(why) => (FuzzVerdict::NotPlayed(why), None),
-    };
-    let mut report = lock();
-    let count = report.kinds.entry(kind).or_default();
-    count.scripts += 1;
-    match (verdict, found) {
-        (FuzzVerdict::Agrees, _) => count.agree += 1,
-        (FuzzVerdict::Differs(difference), Some((mut differing, _))) => {
-            count.differ += 1;
-            let signature = difference.signature();
-            let before = report
-                .differences
-                .iter()
-                .filter(|one| (one.kind, &one.signature) == (kind, &signature))
-                .count();
-            let shrunk = (before as u64) < SHRUNK_OF_ONE_SIGNATURE;
-            differing.difference = difference;
-            let place = report.differences.len();
-            report.differences.push(found_difference(kind, seed, &differing));
-            drop(report);
-            if shrunk {
-                let smallest = shrink(bench, differing);
-                let mut found = found_difference(kind, seed, &smallest);
-                found.shrunk = true;
-                lock().differences[place] = found;
+    fn play_one(
+        &self,
+        bench: &mut KernelBench,
+        kind: FuzzKind,
+        seed: u64,
+        report: &Mutex<CampaignReport>,
+    ) {
+        let lock = || report.lock().unwrap_or_else(PoisonError::into_inner);
+        let played = recorded(kind, seed).map(|found| (judge(bench, &found.1), found));
+        let (verdict, found) = match played {
+            Ok((verdict, found)) => (verdict, Some(found)),
+            Err(why) => (FuzzVerdict::NotPlayed(why), None),
+        };
+        let mut report = lock();
+        let count = report.kinds.entry(kind).or_default();
+        count.scripts += 1;
+        match (verdict, found) {
+            (FuzzVerdict::Agrees, _) => count.agree += 1,
+            (FuzzVerdict::Differs(difference), Some((mut differing, _))) => {
+                count.differ += 1;
+                let signature = difference.signature();
+                let before = report
+                    .differences
+                    .iter()
+                    .filter(|one| (one.kind, &one.signature) == (kind, &signature))
+                    .count();
+                let shrunk = (before as u64) < self.shrink;
+                differing.difference = difference;
+                let place = report.differences.len();
+                report.differences.push(found_difference(kind, seed, &differing));
+                drop(report);
+                if shrunk {
+                    let smallest = shrink(bench, differing);
+                    let mut found = found_difference(kind, seed, &smallest);
+                    found.shrunk = true;
+                    lock().differences[place] = found;
+                }
             }
+            (FuzzVerdict::NotPlayed(why), _) => {
+                count.not_played += 1;
+                *report.reasons.entry(why).or_default() += 1;
+            }
+            (FuzzVerdict::Differs(_), None) => {}
         }
-        (FuzzVerdict::NotPlayed(why), _) => {
-            count.not_played += 1;
-            *report.reasons.entry(why).or_default() += 1;
-        }
-        (FuzzVerdict::Differs(_), None) => {}
     }
 }
 

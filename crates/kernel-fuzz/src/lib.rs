@@ -21,4 +21,4 @@ pub use campaign::{CampaignPlan, CampaignReport, FoundDifference, KindCount};
 pub use case::{FuzzCase, FuzzHandshake, FuzzKind, FuzzStep, Stimulus};
 pub use compose::compose;
 pub use recording::{Unplayable, record};
-pub use verdict::{Difference, FuzzVerdict};
+pub use verdict::{Difference, FuzzVerdict, play_in_kernel};

@@ -1,6 +1,7 @@
 //! Whether the kernel does what the script says the model does.
 
 use crate::kernel::KernelBench;
+use emulator::ThreadScheduling;
 use script::{Mismatch, Script, play};
 use serde::Serialize;
 use units::Duration;
@@ -55,6 +56,14 @@ pub enum FuzzVerdict {
     Differs(Difference),
     /// It was never played in time, or differed in another way each time; why.
     NotPlayed(String),
+}
+
+/// Plays one script in the kernel, in a namespace of its own.
+///
+/// # Errors
+/// [`emulator::Privilege`] if the process may not, or if there are no TUN devices here.
+pub fn play_in_kernel(script: &Script) -> std::io::Result<FuzzVerdict> {
+    ThreadScheduling::on_its_own_thread(|| Ok(judge(&mut KernelBench::enter()?, script)))
 }
 
 /// Plays a script in the kernel, once more if an input was late, and several times if it differs.

@@ -26,6 +26,9 @@ pub(super) struct FuzzKernelArgs {
     /// Scripts played at a time; a slow machine hands their segments over late
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
+    /// Differences of one kind and message that are shrunk; each takes up to a minute
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    shrink: u64,
     /// Print JSON with every difference and its script instead of a table
     #[arg(long)]
     json: bool,
@@ -83,6 +86,7 @@ pub(super) fn run(args: &FuzzKernelArgs) -> Result<(), Failure> {
         scripts: args.scripts,
         seed: args.seed,
         jobs: args.jobs.into(),
+        shrink: args.shrink,
     };
     let progress = CountBar::begin(plan.scripts * plan.kinds.len() as u64, "scripts");
     let report = plan.run(&|| progress.step());

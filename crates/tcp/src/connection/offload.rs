@@ -124,8 +124,9 @@ impl Connection {
             self.batch.note_pushed(end);
         }
         if payload < full {
+            let ends_batch = self.batch.takes_part_at(piece.start);
             self.batch.end();
-            return ends;
+            return ends || ends_batch;
         }
         let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
         let edge = self.sender.written().min(self.sender.window_edge());

@@ -330,7 +330,7 @@ impl Connection {
         const LEAST: u64 = 36;
         let mss = self.sender.mss();
         let window = self.sender.largest_window();
-        if !self.config.halves_window || window >= 2 * mss {
+        if !self.config.halves_window || window == 0 || window >= 2 * mss {
             return mss;
         }
         let bound = if window > LEAST_HALVED { window / 2 } else { window };
