@@ -1,4 +1,4 @@
-//! What the kernel reports of a connection (`TCP_INFO`).
+//! The kernel's report on a connection (`TCP_INFO`).
 
 use nix::libc;
 use nix::sys::socket::getsockopt;
@@ -21,7 +21,7 @@ sockopt_impl!(
 pub struct TcpInfo([u8; 224]);
 
 impl TcpInfo {
-    /// Reads what the kernel reports of a socket.
+    /// Reads the kernel's report on a socket.
     ///
     /// # Errors
     /// Errors of getsockopt(2).
@@ -34,18 +34,18 @@ impl TcpInfo {
         self.byte(0)
     }
 
-    /// The field of one byte at `offset`; 0 beyond the end.
+    /// The field of one byte at `offset`; 0 if there is none.
     pub fn byte(&self, offset: usize) -> u64 {
         self.0.get(offset).copied().unwrap_or(0).into()
     }
 
-    /// The field of four bytes at `offset`; 0 beyond the end.
+    /// The field of four bytes at `offset`; 0 if there is none.
     pub fn narrow(&self, offset: usize) -> u64 {
         let bytes = self.0.get(offset..offset + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u32::from_ne_bytes).into()
     }
 
-    /// The field of eight bytes at `offset`; 0 beyond the end.
+    /// The field of eight bytes at `offset`; 0 if there is none.
     pub fn wide(&self, offset: usize) -> u64 {
         let bytes = self.0.get(offset..offset + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u64::from_ne_bytes)

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What a campaign plays.
+/// The scripts that a campaign plays.
 #[derive(Clone, Debug)]
 pub struct CampaignPlan {
     /// The kinds of scripts.
@@ -29,7 +29,7 @@ pub struct CampaignPlan {
     pub shrink: u64,
 }
 
-/// What became of the scripts of one kind.
+/// The counts of one kind's scripts, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KindCount {
     /// All of them.
@@ -49,9 +49,9 @@ pub struct FoundDifference {
     pub kind: FuzzKind,
     /// The seed that makes the script.
     pub seed: u64,
-    /// What differs.
+    /// The event that differs.
     pub difference: Difference,
-    /// What differs without numbers.
+    /// The difference without numbers.
     pub signature: String,
     /// The script, shrunk if few differences of its signature were found before.
     pub script: String,
@@ -59,14 +59,14 @@ pub struct FoundDifference {
     pub shrunk: bool,
 }
 
-/// What a campaign found.
+/// The result of a campaign.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CampaignReport {
-    /// What became of the scripts, by kind.
+    /// The counts, by kind.
     pub kinds: BTreeMap<FuzzKind, KindCount>,
     /// All differences, in the order of kinds and seeds.
     pub differences: Vec<FoundDifference>,
-    /// Why scripts could not be played, and how many.
+    /// Reasons why scripts could not be played, with their counts.
     pub reasons: BTreeMap<String, u64>,
 }
 

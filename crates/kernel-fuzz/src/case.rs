@@ -1,10 +1,10 @@
-//! What happens in a script: the handshake, segments that reach the host, calls of its application.
+//! The inputs of a script: the handshake, segments that reach the host, calls of its application.
 
 use serde::Serialize;
 use tcp::{Segment, TcpOptions, Timestamps};
 use units::Duration;
 
-/// What a random script is about.
+/// The subject of a random script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FuzzKind {
@@ -51,7 +51,7 @@ impl FuzzKind {
     }
 }
 
-/// How the peer opens the connection.
+/// The peer's opening of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuzzHandshake {
     /// The round trip of the handshake, whole milliseconds.
@@ -92,11 +92,11 @@ impl FuzzHandshake {
 /// One thing that happens to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stimulus {
-    /// This segment reaches the host, in the numbers of a script: 1 is the first byte of either side.
+    /// This segment reaches the host. Its numbers are a script's: 1 is the first byte of a side.
     Segment(Segment),
-    /// The application writes so many bytes.
+    /// The application writes this number of bytes.
     Write(u64),
-    /// The application reads at most so many bytes; nothing happens if there is nothing to read.
+    /// The application reads at most this number of bytes; without data nothing happens.
     Read(u64),
     /// The application calls `shutdown(SHUT_WR)`.
     Shutdown,
@@ -107,16 +107,16 @@ pub enum Stimulus {
 pub struct FuzzStep {
     /// Since the script began, whole microseconds.
     pub at: Duration,
-    /// What happens.
+    /// The input.
     pub stimulus: Stimulus,
 }
 
-/// What reaches a host and what its application does, without what the host does.
+/// The inputs of a host, without what the host does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuzzCase {
-    /// How the connection opens.
+    /// The opening of the connection.
     pub handshake: FuzzHandshake,
-    /// What happens then, in the order of time.
+    /// The inputs behind the opening, in the order of time.
     pub steps: Vec<FuzzStep>,
     /// When the script ends, since it began.
     pub end: Duration,

@@ -40,10 +40,10 @@ pub(crate) struct KernelBench {
     used: u16,
 }
 
-/// What went wrong beside the script.
+/// Trouble beside the script.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlayTrouble {
-    /// How late the latest input was.
+    /// The delay of the latest input.
     pub(crate) late: Duration,
     /// A call of the test itself failed.
     pub(crate) failed: Option<String>,
@@ -100,12 +100,12 @@ pub(crate) struct KernelSubject {
     listener: Option<Socket>,
     stream: Option<Socket>,
     sent: VecDeque<ObservedSegment>,
-    /// What the script calls its one connection.
+    /// The script's number of its one connection.
     connection: usize,
     progress: SocketProgress,
     /// Bytes read.
     read: u64,
-    /// When the next input is due.
+    /// The time at which the next input is due.
     due: Instant,
     trouble: Rc<RefCell<PlayTrouble>>,
 }
@@ -148,7 +148,7 @@ impl KernelSubject {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         socket.set_reuse_address(true)?;
         socket.set_nonblocking(true)?;
-        // A connection takes it over from its listener; the sysctl is not to be had in every namespace.
+        // A connection inherits it from its listener. The sysctl is refused in some namespaces.
         socket.set_tcp_congestion(b"cubic")?;
         socket.bind(&SockAddr::from(self.own))?;
         socket.listen(1)?;
@@ -240,7 +240,7 @@ impl Subject for KernelSubject {
     fn handle_segment(&mut self, connection: usize, segment: &Segment) {
         self.connection = connection;
         self.note_input();
-        // What left before belongs before.
+        // Segments that left before are read before.
         self.drain();
         let packet = TcpPacket::new(self.peer, self.own, *segment, &Marking::default());
         let mut bytes = Vec::new();

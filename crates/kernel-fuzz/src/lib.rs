@@ -1,12 +1,13 @@
 //! Differential fuzzing of the model of TCP: random scripts in the model and in the running kernel.
 //!
-//! A [`FuzzCase`] says what reaches a host and what its application does. A [`recording`] plays it in
-//! the model and writes a script of our grammar, with what the model sends and reports. A [`kernel`]
-//! behind a TUN device then plays the script. The first event that does not hold is a difference.
+//! A [`FuzzCase`] says what reaches a host and what its application does. A [`recording`] plays the
+//! case in the model, and writes a script of our grammar with what the model sends and reports. A
+//! [`kernel`] behind a TUN device then plays the script. The first event that does not hold is a
+//! difference.
 //!
-//! Read on in `case.rs` (what happens in a script), `compose/` (random cases), `recording.rs` (a case
-//! as a script), `kernel.rs` (the kernel as a subject), `verdict.rs` (whether both agree), `shrink.rs`
-//! (the smallest script of a difference), `campaign.rs` (many scripts at a time).
+//! `case.rs` has the inputs, and `compose/` makes random ones. `recording.rs` writes scripts,
+//! `kernel.rs` plays them, and `verdict.rs` compares. `shrink.rs` finds the smallest script of a
+//! difference. `campaign.rs` plays many scripts at a time.
 
 mod campaign;
 mod case;

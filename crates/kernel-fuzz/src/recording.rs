@@ -1,8 +1,8 @@
 //! A case in the model, and the script that says what the model did.
 //!
-//! The script gives every input its exact time, and every segment that a timer sends a range of times:
-//! the kernel's timers run on ticks, which are at most 10 ms. Inputs keep away from timers, so both
-//! play the same events in the same order.
+//! The script gives every input its exact time. A segment that a timer sends has a range of times,
+//! since the kernel's timers run on ticks. Inputs keep away from timers, so both play the same
+//! events in the same order.
 
 use crate::case::{FuzzCase, FuzzHandshake, Stimulus};
 use script::model::{ScriptSettings, TcpInfoField};
@@ -14,24 +14,24 @@ use units::{Duration, Instant, SeqNum};
 /// The kernel's clock of timers (`CONFIG_HZ=250`). A timeout is rounded up to ticks, and so is the
 /// time at which it ends.
 const TICK: Duration = Duration::from_millis(4);
-/// How far an input is from what a timer does, beside the ticks, so that a busy machine keeps the order.
+/// The distance of an input from a timer, beside the ticks. A busy machine keeps their order then.
 const MARGIN: Duration = Duration::from_millis(4);
-/// What the model's one connection is called.
+/// The number of the model's one connection.
 const CONNECTION: usize = 0;
-/// What the script calls the first timestamp of the host. Zero would mean none (RFC 7323 §3.2).
+/// The script's value of the host's first timestamp. Zero would mean none (RFC 7323 §3.2).
 pub(crate) const FIRST_TIMESTAMP: u32 = 1000;
-/// Inputs are at least so far apart. The kernel's clock tells what one causes from what the next
-/// causes, and the model's clock has to, too.
+/// The least distance of two inputs. The kernel's clock separates what they cause, and the model's
+/// clock has to, too.
 const SPACING: Duration = Duration::from_micros(100);
-/// What a busy machine adds to a round trip.
+/// A busy machine adds this to a round trip.
 const SLACK: Duration = Duration::from_millis(1);
 /// Timers that may fire between two inputs.
 const MOST_TIMERS: u32 = 200;
 
-/// Why a case makes no script.
+/// The reason why a case makes no script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unplayable {
-    /// An input is so near to a timer of the model that the kernel may take them in the other order.
+    /// An input is so near to a timer that the kernel may take them in the other order.
     Race,
     /// A segment echoes, acknowledges or SACKs what the host has not sent.
     Implausible,
@@ -48,16 +48,16 @@ pub(crate) struct ScriptRecording {
     /// The first timestamp that the host sent.
     first_timestamp: Option<u32>,
     /// Segments that the host sent, in the script's numbers.
-    sent: Vec<SentSegment>,
-    /// When a timer fired last.
+    sent: Vec<RecordedSegment>,
+    /// The time at which a timer fired last.
     fired: Option<Instant>,
-    /// When the last input was.
+    /// The time of the last input.
     last_input: Option<Instant>,
-    /// How late the kernel may be at the last timer: each timer starts from the one before.
+    /// The kernel may be late at the last timer by this: each timer starts from the one before.
     late: Duration,
     /// The largest value of `late`, which round trips inherit.
     most_late: Duration,
-    /// How much sooner or later a timeout may be, since the kernel's round trips differ.
+    /// A timeout may be sooner or later by this, since the kernel's round trips differ.
     doubt: Duration,
     read: u64,
     /// The round trip of the handshake.
@@ -66,9 +66,9 @@ pub(crate) struct ScriptRecording {
 
 /// A segment that the host sent, in the script's numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SentSegment {
+pub(crate) struct RecordedSegment {
     pub(crate) at: Instant,
-    /// How late the kernel may send it.
+    /// The kernel may send it later by this.
     pub(crate) late: Duration,
     pub(crate) segment: Segment,
 }
@@ -139,7 +139,7 @@ impl ScriptRecording {
     }
 
     /// All segments that the host has sent so far.
-    pub(crate) fn sent(&self) -> &[SentSegment] {
+    pub(crate) fn sent(&self) -> &[RecordedSegment] {
         &self.sent
     }
 
@@ -148,7 +148,7 @@ impl ScriptRecording {
         self.host.progress(CONNECTION).received.saturating_sub(self.read)
     }
 
-    /// When the model's next timer fires.
+    /// The time at which the model's next timer fires.
     pub(crate) fn next_timer(&mut self) -> Option<Instant> {
         self.host.next_timeout()
     }
@@ -175,8 +175,8 @@ impl ScriptRecording {
         self.fired.map_or(Instant::ZERO, |fired| fired + self.late + self.doubt + MARGIN)
     }
 
-    /// The end of the time around `at` at which an ACK may come sooner than a round trip after what a
-    /// timer sent, by the kernel's clock alone: then RACK takes it for the original's.
+    /// The end of a doubtful time, if `at` is in one. A timer sent a segment about a round trip
+    /// before. By the kernel's clock an ACK may be sooner, and RACK takes it for the original's.
     fn after_doubt(&self, at: Instant) -> Instant {
         let doubts = self.sent.iter().rev().take_while(|sent| {
             at < sent.at + sent.late + self.round_trip * 2 || sent.late == Duration::ZERO
@@ -306,7 +306,7 @@ impl ScriptRecording {
         while let Some(observed) = self.host.take_sent() {
             let segment = self.to_script(&observed.segment);
             let allowed = late.unwrap_or(Duration::ZERO);
-            self.sent.push(SentSegment { at: observed.at, late: allowed, segment });
+            self.sent.push(RecordedSegment { at: observed.at, late: allowed, segment });
             let text = without_window(&written_segment(&segment));
             let _ = match late {
                 None => writeln!(self.text, "{} > {text}", stamp(observed.at)),
@@ -379,10 +379,10 @@ fn whole_micros(at: Instant) -> Instant {
     Instant::from_nanos(at.as_nanos().div_ceil(1000) * 1000)
 }
 
-/// How exact the kernel's timer wheel is about a timer that runs so long (`kernel/time/timer.c`).
+/// The grain of the kernel's timer wheel for a timer that runs for `wait` (`kernel/time/timer.c`).
 fn wheel_granularity(wait: Duration) -> Duration {
-    // A level has 64 slots, and a slot of the next level is eight times as long. Rounding may lift a
-    // timer to the next level.
+    // A level has 64 slots, and a slot of the next level is eight times as long. Rounding may lift
+    // a timer to the next level.
     let nearly = wait + TICK * 4;
     match nearly {
         _ if nearly < TICK * 64 => TICK,
@@ -401,7 +401,7 @@ fn stamp(at: Instant) -> String {
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
-/// The receive buffer counts memory in the kernel and bytes in the model, so windows are not compared.
+/// Removes the window: the receive buffer counts memory in the kernel, and bytes in the model.
 fn without_window(text: &str) -> String {
     let mut words = Vec::new();
     let mut rest = text.split(' ');

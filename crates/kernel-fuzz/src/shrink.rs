@@ -8,7 +8,7 @@ use units::Duration;
 
 /// Scripts that are played to shrink one.
 const MOST_PLAYS: usize = 120;
-/// How much of the time behind the last step a script keeps for its end.
+/// The time that a script keeps behind its last step.
 const TAIL: Duration = Duration::from_millis(30);
 
 /// A case with its script and its difference.
@@ -19,8 +19,7 @@ pub(crate) struct DifferingCase {
     pub(crate) difference: Difference,
 }
 
-/// Leaves out what the difference does not need. Whatever is left out, the difference keeps its
-/// signature.
+/// Leaves out steps that the difference does not need. It keeps its signature.
 pub(crate) fn shrink(bench: &mut KernelBench, found: DifferingCase) -> DifferingCase {
     let mut smallest = found;
     let mut plays = 0;

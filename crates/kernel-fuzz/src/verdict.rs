@@ -6,23 +6,23 @@ use script::{Mismatch, Script, play};
 use serde::Serialize;
 use units::Duration;
 
-/// How late an input may be: a round trip that is longer by this changes no assertion.
+/// The delay that an input may have: a round trip that is longer by this changes no assertion.
 const TOO_LATE: Duration = Duration::from_millis(1);
-/// How often a script is played until all of its inputs are in time.
+/// Plays of a script until all of its inputs are in time.
 const TRIES: usize = 6;
-/// How often a script has to differ in the same event.
+/// Plays in which a script has to differ, each time in the same event.
 const REPETITIONS: usize = 3;
 
-/// Where the kernel does something else than the model.
+/// An event at which the kernel does something else than the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Line of the script.
     pub line: u32,
-    /// What differs.
+    /// The part of the event that differs.
     pub message: String,
-    /// What the model does, in the script's notation.
+    /// The model's event, in the script's notation.
     pub model: String,
-    /// What the kernel does, in the script's notation.
+    /// The kernel's event, in the script's notation.
     pub kernel: String,
 }
 
@@ -32,7 +32,7 @@ impl Difference {
         Self { line, message, model: expected, kernel: actual }
     }
 
-    /// What differs without numbers: differences of one cause mostly share it.
+    /// The difference without numbers. Differences of one cause mostly share it.
     pub fn signature(&self) -> String {
         let words = |text: &str| {
             let kept = text.split(|c: char| !(c.is_ascii_alphabetic() || c == '_'));
@@ -46,7 +46,7 @@ impl Difference {
     }
 }
 
-/// What became of a script in the kernel.
+/// The result of a script that the kernel has played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FuzzVerdict {

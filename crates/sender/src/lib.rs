@@ -359,7 +359,7 @@ impl Sender {
         self.recovery.state().repairs_timeout
     }
 
-    /// Something is SACKed, or was sent again, and no repair is under way.
+    /// Segments are SACKed or retransmitted, and no repair is under way.
     pub fn is_disordered(&self) -> bool {
         self.recovery.state().is_disordered
     }

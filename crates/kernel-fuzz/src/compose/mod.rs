@@ -1,7 +1,7 @@
 //! Random cases: a peer and a network that answer what the model sends.
 //!
-//! A script has to name the segments that reach the host, and these depend on what the host sends. So
-//! a case is made while the model plays it. Its steps stand alone afterwards.
+//! A script has to name the segments that reach the host, and these depend on what the host sends.
+//! So a case is made while the model plays it. Its steps stand alone afterwards.
 
 mod peer;
 mod profile;
@@ -17,11 +17,11 @@ use units::{Duration, Instant, SeqNum};
 
 /// Times between two turns of the composer's loop, which bounds it whatever the timers do.
 const MOST_TURNS: usize = 500;
-/// How long a script lasts at most.
+/// The longest time that a script lasts.
 const LONGEST: Duration = Duration::from_millis(2500);
-/// How long a script goes on after its last step, so that timers may fire.
+/// Times that a script goes on after its last step, milliseconds: timers may fire.
 const QUIET: [u64; 3] = [30, 120, 400];
-/// How much longer a round trip is than that of the handshake. RACK compares both, and the kernel's
+/// A round trip is longer than that of the handshake by this. RACK compares both, and the kernel's
 /// clock is exact to the microsecond.
 const LONGER: Duration = Duration::from_micros(500);
 /// The peer's delayed ACK.
@@ -47,12 +47,12 @@ struct Composer {
     /// Segments of the host that were given a fate.
     seen: usize,
     last_delivery: Instant,
-    /// When the peer acknowledges at the latest.
+    /// The time at which the peer's delayed ACK is due.
     delayed_ack: Option<Instant>,
     steps: Vec<FuzzStep>,
 }
 
-/// What happens next.
+/// The next event of a case.
 enum NextEvent {
     Planned(PlannedAction),
     Delivery(Segment),
@@ -103,7 +103,7 @@ impl Composer {
             let latest = Instant::ZERO + LONGEST;
             let wanted = match (next, timer) {
                 (Some(at), _) if at > latest => return Ok(()),
-                // What a timer sends gets its fate before anything later happens.
+                // Segments that a timer sends get their fates before anything later happens.
                 (Some(at), Some(timer)) if timer <= at => {
                     self.recording.advance(timer)?;
                     continue;

@@ -14,7 +14,7 @@ pub(super) struct SeqRange {
     pub(super) to: u32,
 }
 
-/// What the peer has received, and what it tells in its segments.
+/// The peer's receiving half: the data that it has, and what the next ACK reports.
 #[derive(Clone, Debug)]
 pub(super) struct PeerReceiver {
     /// The next sequence number in order.
@@ -38,7 +38,7 @@ pub(super) struct PeerReceiver {
     in_order_since_ack: u32,
 }
 
-/// What the peer does about a segment.
+/// The peer's reaction to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PeerReaction {
     /// It acknowledges at once.
@@ -182,7 +182,7 @@ mod tests {
         segment.options.sack.as_slice().iter().map(|(left, right)| [left.0, right.0]).collect()
     }
 
-    /// RFC 2018 §4: the first block has the newest segment, and the others repeat the newest before.
+    /// RFC 2018 §4: the first block has the newest segment, and the others repeat blocks before.
     #[test]
     fn the_newest_block_is_the_first() {
         let mut peer = peer(60_000);

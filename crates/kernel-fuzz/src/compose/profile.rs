@@ -1,10 +1,10 @@
-//! What random scripts of a kind are like.
+//! The properties of random scripts, by kind.
 
 use crate::case::{FuzzHandshake, FuzzKind};
 use crate::dice::Dice;
 use units::Duration;
 
-/// How the network and the peer treat the host, in percent of segments.
+/// The network's and the peer's treatment of the host, in percent of segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FuzzProfile {
     /// Segments of the host that are lost.
@@ -27,7 +27,7 @@ pub(super) struct FuzzProfile {
     pub(super) probe_loss: u64,
     /// The peer takes back windows.
     pub(super) may_shrink: bool,
-    /// What the application and the peer do of their own accord, in the order of time.
+    /// Actions of the application and of the peer, in the order of time.
     pub(super) plan: Vec<PlannedAction>,
     /// Inputs at most.
     pub(super) most_steps: usize,
@@ -42,7 +42,7 @@ pub(super) struct Outage {
     pub(super) delays: bool,
 }
 
-/// What the application or the peer does of its own accord.
+/// An action of the application or of the peer that answers nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedAction {
     pub(super) at: Duration,
@@ -60,11 +60,11 @@ pub(super) enum PlannedKind {
         len: u32,
         fin: bool,
     },
-    /// The peer offers a window of so many full segments.
+    /// The peer offers a window of this number of full segments.
     PeerWindow(u32),
 }
 
-/// So far from its beginning, the peer's stream is beyond every window of the host.
+/// An offset of the peer's stream that no window of the host admits, bytes.
 pub(super) const BEYOND: u32 = 100_000;
 /// A full segment of the peer, bytes, also with timestamps.
 const FULL: u32 = 1448;
@@ -102,8 +102,8 @@ impl FuzzProfile {
         };
         let start = handshake.round_trip;
         let profile = Self::of_kind(kind, base, start, dice);
-        // Bytes in the model, segments in the kernel: short segments tell the two apart, and would
-        // hide what else differs.
+        // The model counts bytes where the kernel counts segments. Short segments show that, and
+        // would hide other differences.
         match dice.chance(85) {
             true => profile.in_whole_segments(handshake.payload()),
             false => profile,
@@ -193,7 +193,7 @@ fn writes(start: Duration, dice: &mut Dice, sizes: &[u64], most: u64) -> Vec<Pla
     plan
 }
 
-/// Requests of the peer and responses of the application, with pauses that may be longer than a timeout.
+/// Requests of the peer and responses of the application. A pause may be longer than a timeout.
 fn requests(start: Duration, dice: &mut Dice) -> Vec<PlannedAction> {
     let mut at = start;
     let mut from = 1;
@@ -241,7 +241,7 @@ fn window_updates(start: Duration, dice: &mut Dice) -> Vec<PlannedAction> {
     plan
 }
 
-/// Data of the peer in segments, some of them late or twice, and perhaps a FIN behind them or on the last.
+/// Data of the peer in segments. Some are late or come twice, and a FIN may end them.
 fn peer_stream(start: Duration, dice: &mut Dice, ends: bool) -> Vec<PlannedAction> {
     let mut at = start + Duration::from_millis(dice.pick(&[0, 5, 30]));
     let (mut from, mut plan) = (1, Vec::new());

@@ -77,7 +77,7 @@ enum Against {
     /// Play random scripts in the model of TCP and in the running kernel
     ///
     /// Composes scripts from a seed: lost segments, pauses, timeouts, D-SACKs, small windows and
-    /// FINs. Each script says what the model sends and reports (`TCP_INFO`). The kernel behind a TUN
+    /// FINs. Each script has the segments and the `TCP_INFO` of the model. The kernel behind a TUN
     /// device then has to do the same. A script that differs is shrunk.
     #[command(after_help = fuzz_kernel_appendix().help())]
     FuzzKernel(fuzz_kernel::FuzzKernelArgs),

@@ -265,7 +265,7 @@ impl Path {
         self.in_flight = self.in_flight - before + after;
     }
 
-    /// A member that has the path for itself has so many segments outstanding.
+    /// Notes the segments outstanding of a member that has the path for itself.
     #[inline]
     pub const fn note_segments_out(&mut self, segments: u64) {
         self.segments_out = segments;

@@ -12,5 +12,5 @@ pub use rate::{Delivery, Episode, RateSample};
 pub use round_trip::RoundTrip;
 pub use rounds::RoundMeter;
 pub use rtt::RttEstimator;
-pub use sample::{AckInfo, AckSample, RepeatedSegments};
-pub use scoreboard::{AckProgress, Newest, Scoreboard, SentSegment};
+pub use sample::{AckInfo, AckSample};
+pub use scoreboard::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};

@@ -2,20 +2,8 @@
 
 use super::rate::Delivery;
 use super::round_trip::RoundTrip;
-use super::scoreboard::AckProgress;
+use super::scoreboard::{AckProgress, RepeatedSegments};
 use units::{Duration, Instant};
-
-/// Segments of a D-SACK block that were outstanding when the ACK came, and that had been sent again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RepeatedSegments {
-    /// Their number.
-    pub count: u32,
-    /// Where the lowest one of them begins that had been SACKed before: its original was only late
-    /// (`tcp_sacktag_one`).
-    pub late: Option<u64>,
-    /// One past the highest one.
-    pub end: u64,
-}
 
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
 #[derive(Clone, Copy, Debug)]

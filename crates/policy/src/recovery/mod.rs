@@ -229,8 +229,8 @@ pub struct RecoveryState {
     /// A timeout began the repair, perhaps within a fast recovery (Linux `TCP_CA_Loss`). False for
     /// recoveries without that state.
     pub repairs_timeout: bool,
-    /// Something is SACKed, or was sent again, and no repair is under way (Linux `TCP_CA_Disorder`).
-    /// False for recoveries without that state.
+    /// Segments are SACKed or retransmitted, and no repair is under way (`TCP_CA_Disorder`). False
+    /// for recoveries without that state.
     pub is_disordered: bool,
     /// When the recovery's own timer (reordering, tail-loss probe) runs out, if it runs.
     pub timeout: Option<Instant>,

@@ -205,12 +205,15 @@ impl Connection {
         let backoff = self.sender.backoff();
         let rtt = || path.rtt.round_trip(backoff);
         if !open {
-            // The peer has sent its FIN: what it sends again it lacks our ACK of.
+            // The peer has sent its FIN, and retransmits since it lacks our ACK.
             if self.receiver.is_recent_repetition(left, segment.sequence_len().into()) {
                 self.receiver.on_duplicate(left, segment);
                 self.receiver.on_unacceptable(now, Some(left), segment, rtt);
             }
             return;
+        }
+        if matches!(self.state, State::FinWait1 | State::FinWait2) {
+            self.receiver.note_own_end();
         }
         self.receiver.on_segment(now, left, segment, rtt);
         if self.receiver.fin_arrived() {

@@ -238,7 +238,7 @@ impl Connection {
     pub const fn timeout_backoff(&self) -> u32 {
         self.sender.backoff()
     }
-    /// Something is SACKed, or was sent again, and no repair is under way (Linux `TCP_CA_Disorder`).
+    /// Segments are SACKed or retransmitted, and no repair is under way (`TCP_CA_Disorder`).
     pub fn is_disordered(&self) -> bool {
         self.sender.is_disordered()
     }
@@ -262,7 +262,7 @@ impl Connection {
     }
     /// Probes of a shut window that nobody has answered.
     pub fn unanswered_probes(&self) -> u32 {
-        // What is outstanding is retransmitted, and no probe (`icsk_retransmits`, `icsk_probes_out`).
+        // Retransmissions are no probes (`icsk_retransmits`, `icsk_probes_out`).
         if self.sender.board().is_empty() { self.sender.retries() } else { 0 }
     }
     /// Segment size that our SYN offers, bytes.

@@ -14,7 +14,7 @@ pub(super) struct Batch {
     several: bool,
     /// The peer's window admits less than the batch could hold.
     is_cut: bool,
-    /// Where a batch ended that is cut.
+    /// The end of a batch that is cut.
     cut_at: Option<u64>,
     /// Offset up to which what was written was pushed (`pushed_seq`).
     pushed: u64,
@@ -23,7 +23,7 @@ pub(super) struct Batch {
     buffer: u64,
 }
 
-/// What decides how many full segments leave as one, and the segment that leaves now.
+/// The limits of a batch of full segments, and the segment that leaves now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadySegments {
     /// Full segments that are written and that the peer's window admits.
@@ -37,8 +37,8 @@ pub(super) struct ReadySegments {
 }
 
 impl Batch {
-    /// A full segment leaves, one of those that are `ready`, where a batch holds `most`. True if it is the last of
-    /// several. A batch is as large as was ready when it began (`tcp_write_xmit`).
+    /// A full segment leaves, one of those that are `ready`, where a batch holds `most`. True if it
+    /// is the last of several. A batch is as large as was ready when it began (`tcp_write_xmit`).
     pub(super) fn on_full(&mut self, ready: ReadySegments, most: impl FnOnce() -> u64) -> bool {
         if self.left == 0 {
             let most = most();
@@ -58,7 +58,7 @@ impl Batch {
         self.cut_at = None;
     }
 
-    /// Another occasion to send begins, and with it another batch.
+    /// Another send opportunity begins, and with it another batch.
     pub(super) fn forget_cut(&mut self) {
         self.cut_at = None;
     }
@@ -153,8 +153,8 @@ mod tests {
         ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0 }
     }
 
-    /// A batch holds two. Of a window that admits two segments and a half, the half waits: the batch is
-    /// full. Of one that admits a segment and a half, the half leaves with the segment, unless the
+    /// A batch holds two. If the window admits two segments and a half, the half waits, since the
+    /// batch is full. If it admits a segment and a half, the half leaves with the segment. It waits if the
     /// congestion window allows one segment alone.
     #[test]
     fn part_of_a_segment_leaves_with_a_batch_that_the_window_cuts() {

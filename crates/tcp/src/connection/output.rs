@@ -113,14 +113,6 @@ impl Connection {
         Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.bare_start(), out) })
     }
 
-    /// Where a bare ACK stands: at the next byte, or at the edge of a window that the peer took back,
-    /// since the peer would not accept it beyond (`tcp_acceptable_seq`).
-    fn bare_start(&self) -> u64 {
-        let (next, edge) = (self.sender.nxt(), self.sender.window_edge());
-        let unit = 1 << self.receiver.window_shift();
-        if self.state.is_synchronized() && edge + unit <= next { edge } else { next }
-    }
-
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
     #[inline(never)]
     pub(super) fn send_any(
@@ -320,23 +312,6 @@ impl Connection {
         if fin_follows && start + data < self.sender.window_edge() { data + 1 } else { data }
     }
 
-    /// Payload of a full segment without SACK blocks, bytes. Of a peer with a tiny window, two segments
-    /// fit into the largest window that it has offered.
-    #[inline]
-    pub fn full_payload(&self) -> u64 {
-        /// `TCP_MSS_DEFAULT`: a smaller window is not halved.
-        const LEAST_HALVED: u64 = 536;
-        /// `TCP_MIN_MSS` less the largest header with timestamps.
-        const LEAST: u64 = 36;
-        let mss = self.sender.mss();
-        let window = self.sender.largest_window();
-        if !self.config.halves_window || window == 0 || window >= 2 * mss {
-            return mss;
-        }
-        let bound = if window > LEAST_HALVED { window / 2 } else { window };
-        mss.min(bound.max(LEAST))
-    }
-
     /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
@@ -438,8 +413,8 @@ impl Connection {
         Departure { retransmission, ..Departure::bare(piece.start) }
     }
 
-    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or shorter than
-    /// `full`, and its priority.
+    /// Notes new data off the fast path: its end, if it comes with a SYN or is shorter than `full`,
+    /// and its priority.
     #[inline]
     fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, full: u64, out: &mut Segment) {
         if piece.start == 0 {

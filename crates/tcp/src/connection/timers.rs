@@ -129,8 +129,8 @@ impl Connection {
         }
     }
 
-    /// An ACK with nothing outstanding answers a probe, or is as good as an answer: the next probe is
-    /// due a whole interval later (`tcp_ack_probe`).
+    /// An ACK with nothing outstanding answers a probe, or is as good as an answer. The next probe
+    /// is due a whole interval later (`tcp_ack_probe`).
     pub(super) fn restart_persist_timer(&mut self) {
         self.sender.forget_retries();
         self.timers.persist = Deadline::NEVER;

@@ -1,8 +1,7 @@
 //! What SACK blocks tell: the ranges that have arrived beyond a hole, and the segments within them (RFC 6675 §4).
 
 use super::segment::SACKED;
-use super::{AckProgress, Newest, Scoreboard, SentSegment};
-use crate::ack::RepeatedSegments;
+use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
 
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
@@ -45,8 +44,8 @@ impl Scoreboard {
         }
     }
 
-    /// The segments within `[left, right)` that were sent again. A row of SACKed segments is one: Linux
-    /// merges their buffers, and one that was sent again stands for all (`tcp_shifted_skb`).
+    /// Counts retransmitted segments within `[left, right)`. In a row of SACKed segments all count
+    /// if one does, since Linux merges their buffers (`tcp_shifted_skb`).
     #[cold]
     pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
         let within = |left, right| {

@@ -69,7 +69,7 @@ impl Undo {
         segments
     }
 
-    /// So many transmissions of a segment that ends at `end` were needless, if that is of the episode.
+    /// Notes needless transmissions of a segment that ends at `end`, if it is of the episode.
     fn prove(&mut self, end: u64, transmissions: u32) {
         if self.episode.is_some_and(|(una, _)| end > una) {
             self.unproven = self.unproven.map(|n| n.saturating_sub(transmissions));
