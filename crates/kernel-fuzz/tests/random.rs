@@ -3,7 +3,7 @@
 use kernel_fuzz::{FuzzKind, FuzzVerdict, Unplayable, compose, play_in_kernel, record};
 use test_support::{EMULATION, has};
 
-/// A script says what the model does, so it holds there: first and last assertion, and all segments.
+/// A script says what the model does, so it holds there, with all assertions and segments.
 #[test]
 fn random_scripts_hold_in_the_model() {
     for (name, kind) in FuzzKind::ALL {
