@@ -54,7 +54,7 @@ fn the_kernel_is_judged_by_its_segments() {
         return;
     }
     let judged = |text: &str| {
-        let script = script::parse("window.pkt", text.to_owned()).expect("our grammar");
+        let script = script::parse("window.pkt", text).expect("our grammar");
         play_in_kernel(&script).expect("namespaces and TUN devices")
     };
     assert_eq!(judged(WINDOW_OF_TEN), FuzzVerdict::Agrees);
