@@ -193,6 +193,18 @@ test-capture:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark
 	CAPTURE="$(abspath $(CAPTURE))" cargo test --locked --quiet --package headstart-capture --test capture -- --ignored a_capture_of_yours
 
+# Random scripts in the model of TCP and in the running kernel: SCRIPTS of each kind from SEED on, and those that differ in FOUND.
+# Needs root and TUN devices, and a minute of real time for every 2,000 scripts.
+.PHONY: fuzz-kernel
+SCRIPTS ?= 200
+SEED    ?= 1
+FOUND   ?= $(TARGET)/fuzz-kernel
+
+fuzz-kernel:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo build --release --locked --package headstart-lab
+	$(TARGET)/release/headstart-lab check fuzz-kernel --scripts "$(SCRIPTS)" --seed "$(SEED)" --keep "$(FOUND)"
+
 # Writes the inputs of fuzz targets that tests compute.
 .PHONY: fuzz-corpus
 fuzz-corpus:

@@ -5,7 +5,8 @@
 //! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
 //! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
 //! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
-//! process, too; a [`Cgroup`] is whom programs of the kernel attend to. [`EmulationRecording`] writes logs and captures.
+//! process, too; a [`Cgroup`] is whom programs of the kernel attend to, and
+//! [`TcpInfo`] what the kernel reports of a socket. [`EmulationRecording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -68,6 +69,7 @@ mod record;
 mod recording;
 pub mod sandbox;
 mod scheduling;
+mod tcp_info;
 mod totals;
 
 pub use cgroup::Cgroup;
@@ -83,4 +85,5 @@ pub use port::{Port, port_pair};
 pub use record::{Direction, PacketFate, PacketRecord, PacketRecorder, SegmentEnd};
 pub use recording::{EmulationRecording, Files, LogFormat, SegmentSink, Sink};
 pub use scheduling::ThreadScheduling;
+pub use tcp_info::TcpInfo;
 pub use totals::DirectionTotals;

@@ -32,6 +32,7 @@ pub(crate) fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),
         "check" => check::appendix(),
+        "check fuzz-kernel" => check::fuzz_kernel_appendix(),
         "check ns2" => check::ns2_appendix(),
         "check pages" => check::pages_appendix(),
         "check quic" => check::quic_appendix(),

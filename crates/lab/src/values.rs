@@ -3,6 +3,7 @@
 use crate::sim;
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
+use kernel_fuzz::FuzzKind;
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
 use testbed::{agreement, pages, truth};
@@ -17,6 +18,9 @@ pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
         ("traces" | "scripts", "folder") => Completion::files(FilesOffered::Folders),
         ("worlds", "load") => {
             Completion::of(agreement::load_names().map(|name| Candidate::whole(name, "")))
+        }
+        ("fuzz-kernel", "kind") => {
+            Completion::named(FuzzKind::ALL.iter().map(|(name, _)| (*name, "")))
         }
         ("truth", "rows") => {
             Completion::of(truth::row_names().into_iter().map(|name| Candidate::whole(name, "")))
@@ -62,10 +66,12 @@ mod tests {
         "more",
         "plot",
         "repeat",
+        "scripts",
         "seed",
         "seeds",
         "segments",
         "shard",
+        "shrink",
         "sizes",
     ];
 

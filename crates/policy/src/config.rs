@@ -234,6 +234,9 @@ pub struct ConnectionConfig {
     /// A FIN on its own waits for room in the congestion window, as a segment (Linux
     /// `tcp_cwnd_test`); otherwise it is control and leaves at once.
     pub fin_takes_window: bool,
+    /// A full segment is no longer than half of the largest window that the peer has offered
+    /// (`tcp_bound_to_half_wnd`).
+    pub halves_window: bool,
     /// End with PSH what segmentation offload would take as one, as Linux does.
     pub offload: bool,
     /// Of these, so many segments make one at least; zero: as the rate says (Linux `tcp_min_tso_segs`).
@@ -294,6 +297,7 @@ impl Default for ConnectionConfig {
             nagle: true,
             minshall: false,
             fin_takes_window: false,
+            halves_window: false,
             offload: false,
             least_batch: 0,
             idle: IdleRestart::SlowStart,

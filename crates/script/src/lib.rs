@@ -20,7 +20,9 @@ mod run;
 
 pub use error::{Mismatch, RefusalKind, ScriptError};
 pub use model::Script;
+pub use notation::segment as written_segment;
 pub use parse::parse;
 pub use run::{
-    ConnectRequest, ConnectionWish, ObservedSegment, RunReport, SocketProgress, Subject, play, run,
+    ConnectRequest, ConnectionWish, ObservedSegment, RunReport, SocketProgress, Subject,
+    VirtualHost, play, run,
 };

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 use tcp::{Ecn, Flags, Segment, TcpOptions};
 
 /// A segment in the script's notation, every part written.
-pub(crate) fn segment(segment: &Segment) -> String {
+pub fn segment(segment: &Segment) -> String {
     let everything = Expected {
         segment: *segment,
         check_window: true,

@@ -5,7 +5,7 @@ use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use crate::verdict::{AckReading, AckVerdict};
 use crate::{Deadline, Sender};
 use path::Path;
-use policy::ack::{AckInfo, AckProgress, AckSample};
+use policy::ack::{AckInfo, AckProgress, AckSample, RepeatedSegments};
 use policy::recovery::{RecoveryEvent, TimerAction};
 use policy::startup::Setback;
 use units::Instant;
@@ -40,6 +40,9 @@ impl Sender {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now);
+        if let Some(&(left, right)) = ack.sack.as_slice().first() {
+            info.repeated = self.board.repeated(left, right);
+        }
         let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };
         let is_once = ack.una > una_before && self.advance(ack.una, path, &mut info);
         // Nearly all ACKs only advance, with nothing retransmitted. They repeat nothing and echo
@@ -87,6 +90,8 @@ impl Sender {
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         sample.delivered += verdict.duplicate_bytes;
+        // A spurious retransmission is delivered (`tcp_dsack_seen`).
+        self.counts.delivered_segments += verdict.duplicate_bytes / self.terms.mss.max(1);
         if !is_plain {
             // Recovery may have set or restored the window (`tcp_fastretrans_alert` comes first).
             sample.cwnd_limited = path.is_cwnd_limited();
@@ -130,6 +135,7 @@ impl Sender {
             repeats: false,
             progress: AckProgress::default(),
             dsack: None,
+            repeated: RepeatedSegments::default(),
             echoes_original: false,
         }
     }
@@ -185,6 +191,7 @@ impl Sender {
         let restart = match action {
             TimerAction::OnProgress => info.advanced(),
             TimerAction::Restart => true,
+            TimerAction::FromHead => return self.restart_timer_from_head(now, path),
             TimerAction::BackOff => {
                 self.back_off(path);
                 true

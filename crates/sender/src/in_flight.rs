@@ -59,6 +59,7 @@ impl Sender {
         let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
         path.move_in_flight(self.last_in_flight, share);
         self.last_in_flight = share;
+        path.note_segments_out(self.board.len() as u64);
     }
 
     /// What takes room in the window of a path that others share, of `pipe` that are in flight as

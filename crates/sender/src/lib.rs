@@ -277,14 +277,19 @@ impl Sender {
         self.largest_window = window;
     }
 
+    /// The window of a SYN counts no more: it was not scaled (`tcp_create_openreq_child`).
+    pub const fn forget_window_of_syn(&mut self) {
+        self.largest_window = 0;
+    }
+
     /// The peer offers another window. True if it differs.
     #[inline]
     pub fn update_window(&mut self, window: u64) -> bool {
+        self.largest_window = self.largest_window.max(window);
         if window == self.window {
             return false;
         }
         self.window = window;
-        self.largest_window = self.largest_window.max(window);
         true
     }
 
@@ -352,6 +357,11 @@ impl Sender {
     /// A timeout began the repair, as far as recovery has a state for that.
     pub fn repairs_timeout(&self) -> bool {
         self.recovery.state().repairs_timeout
+    }
+
+    /// Segments are SACKed or retransmitted, and no repair is under way.
+    pub fn is_disordered(&self) -> bool {
+        self.recovery.state().is_disordered
     }
 
     /// Returns the reordering that recovery has seen.

@@ -156,6 +156,15 @@ impl Sender {
         self.timer.at = Deadline::at(now + timeout);
     }
 
+    /// Restarts the timer as if it had been restarted when the head was last sent.
+    pub(crate) fn restart_timer_from_head(&mut self, now: Instant, path: &Path) {
+        let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
+        self.restart_timer(sent_at, path);
+        if let Some(due) = self.timer.at.instant() {
+            self.timer.at = Deadline::at(due.max(now));
+        }
+    }
+
     /// Returns the timeout that the start-up has instead of the retransmission timeout.
     #[cold]
     fn reset_timeout(&self, path: &Path) -> Option<Duration> {
@@ -208,8 +217,11 @@ impl Sender {
         let report = recovery.on_event(&mut cx, RecoveryEvent::Timeout { now });
         self.apply_report(now, path, &report, may_send);
         self.probe_pending = report.probe;
-        if report.probe || report.timer == TimerAction::Restart {
-            self.restart_timer(now, path);
+        match report.timer {
+            TimerAction::Restart => self.restart_timer(now, path),
+            TimerAction::FromHead => self.restart_timer_from_head(now, path),
+            _ if report.probe => self.restart_timer(now, path),
+            _ => {}
         }
         self.settle_in_flight(path);
         RecoveryOutcome::of(&report)

@@ -39,6 +39,9 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("karn/acks-that-were-lost-tell-no-round-trip.pkt", SMALLER),
     ("close/fin-is-acknowledged-once-read.pkt", "a stream reports larger reads alone"),
     ("reset/a-half-open-listener.pkt", "closes a listener, which the player keeps"),
+    ("delayed-ack/a-fin-is-not-unread.pkt", "a stream reports larger reads alone"),
+    ("dsack/a-fin-is-part-of-it.pkt", "a stream reports larger reads alone"),
+    ("prr/a-recovery-behind-another.pkt", "has ACKs that are a tenth of a millisecond apart"),
     ("close/in-syn-sent.pkt", "closes before the connection is open; a stream is there only then"),
 ];
 

@@ -5,6 +5,7 @@
 //! against its targets, and where it might harm.
 
 mod agent;
+mod fuzz_kernel;
 mod harm;
 mod harm_schemes;
 mod pages;
@@ -16,6 +17,7 @@ mod truth;
 mod worlds;
 
 pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use fuzz_kernel::appendix as fuzz_kernel_appendix;
 pub(crate) use harm::appendix as harm_appendix;
 pub(crate) use pages::appendix as pages_appendix;
 pub(crate) use quic::appendix as quic_appendix;
@@ -72,6 +74,13 @@ enum Against {
     /// it prints the first difference, and the kernel's reason where it is known.
     #[command(after_help = scripts_appendix().help())]
     Scripts(scripts::CheckScriptsArgs),
+    /// Play random scripts in the model of TCP and in the running kernel
+    ///
+    /// Composes scripts from a seed: lost segments, pauses, timeouts, D-SACKs, small windows and
+    /// FINs. Each script has the segments and the `TCP_INFO` of the model. The kernel behind a TUN
+    /// device then has to do the same. A script that differs is shrunk.
+    #[command(after_help = fuzz_kernel_appendix().help())]
+    FuzzKernel(fuzz_kernel::FuzzKernelArgs),
     /// Compare the kinds of retransmissions in captures with labels that others gave them
     #[command(after_help = traces_appendix().help())]
     Traces(traces::CheckTracesArgs),
@@ -189,6 +198,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
         Against::Worlds(args) => worlds::run(args),
         Against::Scripts(args) => scripts::run(args),
+        Against::FuzzKernel(args) => fuzz_kernel::run(args),
         Against::Traces(args) => traces::run(args),
         Against::Truth(args) => truth::run(args),
         Against::Pages(args) => pages::run(args),

@@ -5,6 +5,7 @@ mod agent;
 mod bad_input;
 mod beside;
 mod check_agent;
+mod check_fuzz_kernel;
 mod check_harm;
 mod check_peers;
 mod check_truth;

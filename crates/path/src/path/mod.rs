@@ -68,6 +68,8 @@ pub struct Path {
     /// Delay of its timer for the segment to be sent.
     wait: Wait,
     in_flight: u64,
+    /// Segments outstanding of a member that has the path for itself.
+    segments_out: u64,
     sent_total: u64,
     acked_total: u64,
     segments_sent: u64,
@@ -138,6 +140,7 @@ impl Path {
             planned: None,
             wait: Wait::default(),
             in_flight: 0,
+            segments_out: 0,
             sent_total: 0,
             acked_total: 0,
             segments_sent: 0,
@@ -264,6 +267,12 @@ impl Path {
         self.in_flight = self.in_flight - before + after;
     }
 
+    /// Notes the segments outstanding of a member that has the path for itself.
+    #[inline]
+    pub const fn note_segments_out(&mut self, segments: u64) {
+        self.segments_out = segments;
+    }
+
     /// Returns the position of the next segment among all sent on the path that carry data, SYN or
     /// FIN.
     #[inline]
@@ -320,7 +329,10 @@ impl Path {
     pub fn on_send_stopped(&mut self, limit: SendLimit) {
         if self.usage.validation != WindowValidation::Off {
             let is_full = self.in_flight + self.window.mss() > self.window.cwnd();
-            self.usage.note(limit, self.bytes(), is_full);
+            // Short segments, and a FIN, use the window as full ones do (`max_packets_out`).
+            let segments = if self.is_shared() { 0 } else { self.segments_out };
+            let in_flight = self.in_flight.max(segments * self.window.mss());
+            self.usage.note(limit, PathBytes { in_flight, ..self.bytes() }, is_full);
         }
     }
 

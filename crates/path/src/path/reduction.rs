@@ -43,11 +43,15 @@ impl Path {
             self.undo();
         }
         self.note_timeout(event.timeout);
+        let gradual = report.congestion == Some(Reduction::Gradual);
+        if let Some(cwnd) = report.cwnd.filter(|_| gradual && !self.is_ruled()) {
+            self.window.set_cwnd(cwnd, Cause::RecoveryEnd);
+        }
         if let Some(reduction) = report.congestion {
             let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
             self.reduce(reduction, event, cause);
         }
-        if let Some(cwnd) = report.cwnd.filter(|_| event.timeout || !self.is_ruled()) {
+        if let Some(cwnd) = report.cwnd.filter(|_| event.timeout || !(gradual || self.is_ruled())) {
             let cause = if report.ended { Cause::RecoveryEnd } else { Cause::Recovery };
             if cwnd != self.window.cwnd() {
                 self.window.set_cwnd(cwnd, cause);

@@ -68,7 +68,8 @@ impl WindowUsage {
                 self.sent_before = path.sent;
                 // Data that fills the window exactly is limited by it, though no more waits.
                 let limited = limit == SendLimit::Window || is_full && has_sent;
-                if has_sent || limited {
+                // A FIN is in flight and no byte of data.
+                if has_sent || limited || path.in_flight > self.max_in_flight {
                     self.note_window(limited, path);
                 }
             }

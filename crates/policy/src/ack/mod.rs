@@ -13,4 +13,4 @@ pub use round_trip::RoundTrip;
 pub use rounds::RoundMeter;
 pub use rtt::RttEstimator;
 pub use sample::{AckInfo, AckSample};
-pub use scoreboard::{AckProgress, Newest, Scoreboard, SentSegment};
+pub use scoreboard::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};

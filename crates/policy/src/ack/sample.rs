@@ -2,7 +2,7 @@
 
 use super::rate::Delivery;
 use super::round_trip::RoundTrip;
-use super::scoreboard::AckProgress;
+use super::scoreboard::{AckProgress, RepeatedSegments};
 use units::{Duration, Instant};
 
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
@@ -26,6 +26,8 @@ pub struct AckInfo {
     pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).
     pub dsack: Option<(u64, u64)>,
+    /// The segments of that block that were outstanding before this ACK.
+    pub repeated: RepeatedSegments,
     /// The echoed timestamp proves that the original, not the retransmission, was acknowledged
     /// (Eifel, RFC 3522).
     pub echoes_original: bool,

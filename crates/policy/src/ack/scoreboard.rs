@@ -9,7 +9,7 @@ mod progress;
 mod sacks;
 mod segment;
 
-pub use progress::{AckProgress, Newest};
+pub use progress::{AckProgress, Newest, RepeatedSegments};
 pub use segment::SentSegment;
 
 use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, OVERDUE, SACKED};

@@ -84,7 +84,8 @@ pub struct Report {
     pub undo: bool,
     /// Recovery ended with this ACK.
     pub ended: bool,
-    /// Window that recovery imposes, after the reduction of `congestion`, bytes.
+    /// Window that recovery imposes, after the reduction of `congestion`, bytes; before one that is
+    /// [`Reduction::Gradual`].
     pub cwnd: Option<u64>,
     /// The window may grow on this ACK (start-up or congestion control is asked).
     pub grow: bool,
@@ -153,6 +154,8 @@ pub enum TimerAction {
     OnProgress,
     /// Restart in any case.
     Restart,
+    /// Restart as of the last transmission of the first segment outstanding (`tcp_rearm_rto`).
+    FromHead,
     /// Restart with a timeout twice as long, as after a timeout.
     BackOff,
     /// Leave it running.
@@ -226,6 +229,9 @@ pub struct RecoveryState {
     /// A timeout began the repair, perhaps within a fast recovery (Linux `TCP_CA_Loss`). False for
     /// recoveries without that state.
     pub repairs_timeout: bool,
+    /// Segments are SACKed or retransmitted, and no repair is under way (`TCP_CA_Disorder`). False
+    /// for recoveries without that state.
+    pub is_disordered: bool,
     /// When the recovery's own timer (reordering, tail-loss probe) runs out, if it runs.
     pub timeout: Option<Instant>,
     /// On a shared path: it repairs, or knows already, and needs no [`RecoveryEvent::LaterAcks`].
@@ -251,6 +257,7 @@ impl RecoveryState {
         Self {
             recovery_point,
             repairs_timeout: false,
+            is_disordered: false,
             timeout: None,
             is_busy: recovery_point.is_some(),
             wants_new_data: false,

@@ -11,7 +11,9 @@ use arith::prr::{PrrAck, quota};
 pub struct Prr {
     prior_cwnd: u64,
     delivered: u64,
+    /// Segments sent.
     sent: u64,
+    /// The last ACK that delivered something; what was sent by then is in segments.
     last: Option<PrrAck>,
 }
 
@@ -32,14 +34,15 @@ impl Prr {
         }
     }
 
-    /// Notes `bytes` sent, new or again.
-    pub fn on_sent(&mut self, bytes: u64) {
-        self.sent += bytes;
+    /// Notes segments sent, new or again. A short one counts as a whole (`prr_out`).
+    pub fn on_sent(&mut self, segments: u64) {
+        self.sent += segments;
     }
 
     /// The window in force since the last ACK, bytes.
     pub fn window(&self, ssthresh: u64, mss: u64) -> u64 {
         self.last.map_or(self.prior_cwnd, |delivery| {
+            let delivery = PrrAck { sent: delivery.sent * mss, ..delivery };
             delivery.pipe + quota(&delivery, ssthresh, self.prior_cwnd, mss)
         })
     }
@@ -63,7 +66,7 @@ mod tests {
         for _ in 0..12 {
             let allowed = prr.window(10 * MSS, MSS).saturating_sub(pipe) / MSS;
             sent.push(allowed);
-            prr.on_sent(allowed * MSS);
+            prr.on_sent(allowed);
             pipe += allowed * MSS;
             pipe -= MSS;
             prr.on_delivered(MSS, pipe, false);
@@ -80,7 +83,7 @@ mod tests {
         prr.on_delivered(4 * MSS, MSS, false);
         // What was delivered, not the whole room of 9.
         assert_eq!(prr.window(10 * MSS, MSS), 5 * MSS);
-        prr.on_sent(4 * MSS);
+        prr.on_sent(4);
         // The next ACK moves on without new loss: one delivered, one extra.
         prr.on_delivered(MSS, 4 * MSS, true);
         assert_eq!(prr.window(10 * MSS, MSS), 6 * MSS);

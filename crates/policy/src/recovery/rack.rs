@@ -257,8 +257,12 @@ impl RackTlp {
         match self.timer.take() {
             Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
             // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
-            Some((_, Timer::Probe)) if cx.board.sacked() == 0 && self.probe.request(cx.snd_nxt) => {
-                Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
+            Some((_, Timer::Probe)) if cx.board.sacked() == 0 => {
+                match self.probe.request(cx.snd_nxt) {
+                    true => Report { probe: true, timer: TimerAction::Restart, ..Report::default() },
+                    // A probe is out: the timeout of the head is next (`tcp_send_loss_probe`).
+                    false => Report { timer: TimerAction::FromHead, ..Report::default() },
+                }
             }
             _ => Report::default(),
         }
@@ -278,6 +282,7 @@ impl LossRecovery for RackTlp {
         let recovery_point = self.recovering().then_some(self.high);
         RecoveryState {
             repairs_timeout: self.state == State::Loss,
+            is_disordered: self.state == State::Disorder,
             timeout: self.timeout(),
             wants_new_data: self.hold == Hold::ForNewData,
             may_be_needless: self.undo.has_sent_again(),
@@ -317,13 +322,12 @@ impl LossRecovery for RackTlp {
     /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
     /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
-        let window = match &self.prr {
+        let room = match &self.prr {
             Some(prr) if self.state == State::Recovery && !cx.shared => {
-                prr.window(cx.ssthresh, cx.mss)
+                prr.window(cx.ssthresh, cx.mss).saturating_sub(digest::whole_pipe(cx))
             }
-            _ => cx.cwnd,
+            _ => cx.cwnd.saturating_sub(cx.board.pipe()),
         };
-        let room = window.saturating_sub(cx.board.pipe());
         if self.recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }
 
@@ -334,7 +338,7 @@ impl LossRecovery for RackTlp {
     fn on_sent(&mut self, sent: &SentInfo) {
         let probe = self.probe.on_sent(sent);
         if let Some(prr) = &mut self.prr {
-            prr.on_sent(sent.len);
+            prr.on_sent(sent.segments as u64);
         }
         if sent.retransmission {
             self.detector.on_retransmitted(sent.now, sent.end);

@@ -32,8 +32,8 @@ struct Entry {
     last: LastWords,
 }
 
-/// A host in virtual time.
-pub(super) struct Driver {
+/// A host of the model in virtual time, with what it has sent and reported.
+pub struct VirtualHost {
     host: Host,
     now: Instant,
     remote: IpAddr,
@@ -49,8 +49,9 @@ pub(super) struct Driver {
     drops: bool,
 }
 
-impl Driver {
-    pub(super) fn new(settings: &ScriptSettings) -> Self {
+impl VirtualHost {
+    /// A host with the addresses and the seed of `settings`, at time zero.
+    pub fn new(settings: &ScriptSettings) -> Self {
         let mut host = Host::new(HostConfig { seed: settings.seed });
         host.set_auto_read(false);
         Self {
@@ -170,7 +171,7 @@ fn on_event(progress: &mut SocketProgress, kind: EventKind, cause: Option<tcp::R
     }
 }
 
-impl Subject for Driver {
+impl Subject for VirtualHost {
     fn now(&self) -> Instant {
         self.now
     }

@@ -113,9 +113,9 @@ pub(super) fn value(
             board.iter().filter(|sent| sent.is_retransmission_in_flight()).count() as u64
         }
         TcpInfoField::TotalRetrans => connection.stats().retransmitted_segments,
-        TcpInfoField::Rto => path.rtt.rto(connection.backoff()).as_micros(),
+        TcpInfoField::Rto => path.rtt.rto(connection.timeout_backoff()).as_micros(),
         TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
-        TcpInfoField::SndMss => connection.mss(),
+        TcpInfoField::SndMss => connection.full_payload(),
         TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
         TcpInfoField::Reordering => connection.reordering().degree,
@@ -125,7 +125,10 @@ pub(super) fn value(
         TcpInfoField::Advmss => connection.offered_mss(),
         TcpInfoField::MinRtt => path.rtt.min_rtt().as_micros(),
         TcpInfoField::LastDataRecv => last.since_data(now),
-        TcpInfoField::BytesReceived => connection.received(),
+        // A FIN counts as a byte (`tcp_rcv_nxt_update`).
+        TcpInfoField::BytesReceived => {
+            connection.received() + u64::from(connection.peer_finished())
+        }
         TcpInfoField::SndWscale => connection.agreed_options().peer_shift.unwrap_or(0).into(),
         TcpInfoField::MemoryOfReceiver
         | TcpInfoField::PacingRate
@@ -150,7 +153,9 @@ fn ca_state(connection: &Connection, path: &Path) -> u64 {
         _ if connection.repairs_timeout() => LOSS,
         (true, Some(Cause::Timeout)) => LOSS,
         (true, _) => RECOVERY,
-        (false, _) if connection.scoreboard().sacked() > 0 => DISORDER,
+        (false, _) if connection.is_disordered() || connection.scoreboard().sacked() > 0 => {
+            DISORDER
+        }
         (false, _) if repairs_after_timeout(connection) => LOSS,
         (false, _) => OPEN,
     }

@@ -24,7 +24,7 @@ use super::error::Mismatch;
 use super::machine::{CounterWish, MachineSetting};
 use super::model::{DEFAULT_SCHEME, IcmpTrouble, Script, ScriptAction, ScriptEvent, When};
 use application::Application;
-use driver::Driver;
+pub use driver::VirtualHost;
 use numbering::Numbering;
 use std::collections::BTreeMap;
 pub use subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
@@ -54,7 +54,7 @@ pub struct RunReport {
 /// # Errors
 /// The first event that does not hold.
 pub fn run(script: &Script, scheme: Option<&Scheme>) -> Result<RunReport, Mismatch> {
-    play(script, scheme, Driver::new(&script.settings))
+    play(script, scheme, VirtualHost::new(&script.settings))
 }
 
 /// As [`run`], against a subject of another kind, whose clock says when. It begins as it is: a script's

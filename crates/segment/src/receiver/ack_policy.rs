@@ -157,15 +157,29 @@ impl AckTimer {
             return self.demand();
         }
         let ato = self.linux.delay(rtt);
+        if self.is_hardly_worth_waiting(now, ato) {
+            return self.demand();
+        }
         match self.pending {
-            // Not worth waiting for any more.
-            Pending::Until(at) if at <= self.expiry(now, ato / 4) => return self.demand(),
             Pending::Until(at) if at > self.expiry(now, ato) => self.pending = Pending::Nothing,
             _ => {}
         }
         // An ACK that would offer less waits for the reader (`__tcp_ack_snd_check`).
         let enough = if data.keeps_window { self.linux.full_segment() + 1 } else { u64::MAX };
         self.delay(self.expiry(now, ato), enough);
+    }
+
+    /// The delay of an ACK ends within a quarter of the usual one (`tcp_send_delayed_ack`).
+    fn is_hardly_worth_waiting(&self, now: Instant, ato: Duration) -> bool {
+        matches!(self.pending, Pending::Until(at) if at <= self.expiry(now, ato / 4))
+    }
+
+    /// A bare ACK came while one of ours is delayed (`tcp_ack_snd_check`).
+    pub(super) fn on_bare_ack(&mut self, now: Instant, rtt: SenderTiming) {
+        let adaptive = self.policy == AckPolicy::Adaptive;
+        if adaptive && self.is_hardly_worth_waiting(now, self.linux.delay(rtt)) {
+            self.demand();
+        }
     }
 
     /// The peer's FIN is in order: it is answered at once, for nothing more comes to share the ACK with. A Linux receiver

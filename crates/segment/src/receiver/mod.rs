@@ -40,6 +40,10 @@ pub struct Receiver {
     fin: Option<u64>,
     reassembly: Reassembly,
     duplicate: Option<(u64, u64)>,
+    /// This end has sent its FIN, and answers the peer's at once.
+    has_ended: bool,
+    /// Blocks that the ACK of a FIN carries though nothing is missing any more.
+    outdated: Option<SackBlocks>,
     /// The next SACK blocks are not to tell of the range that changed last.
     leaves_last_out: bool,
     sizing: RightSizing,
@@ -74,6 +78,8 @@ impl Receiver {
                 false => Reassembly::default(),
             },
             duplicate: None,
+            has_ended: false,
+            outdated: None,
             leaves_last_out: false,
             sizing: RightSizing::new(config, OfferedWindow::max(config, scaling)),
             window: OfferedWindow::new(config, scaling),
@@ -180,6 +186,13 @@ impl Receiver {
             0 => (self.rcv_nxt..=edge).contains(&left),
             _ => left < edge && left + len > self.rcv_nxt,
         }
+    }
+
+    /// The segment has been received before, and ends no earlier than the last ACK
+    /// (`tcp_sequence`). Linux digests its acknowledgement.
+    pub const fn is_recent_repetition(&self, left: u64, len: u64) -> bool {
+        let end = left + len;
+        self.config.autotune && len > 0 && self.last_ack_sent <= end && end <= self.rcv_nxt
     }
 
     /// Demands an ACK at once.
@@ -299,6 +312,7 @@ impl Receiver {
         let before = self.rcv_nxt;
         self.leaves_last_out = false;
         let (extends, blocks) = (self.reassembly.place(left, right), self.reassembly.len());
+        let outdated = self.has_ended.then(|| self.missing_blocks(SackBlocks::MAX));
         let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
         if self.config.dsack {
             self.duplicate = duplicate.or(self.duplicate);
@@ -337,6 +351,8 @@ impl Receiver {
         }
         if self.fin_arrived() && fresh > 0 {
             self.ack.on_end();
+            // `tcp_fin` sends the ACK before it clears the blocks (`tcp_sack_reset`).
+            self.outdated = outdated.filter(|blocks| !blocks.is_empty());
             // Linux forgets what it had to tell of repetitions (`tcp_fin`: `tcp_sack_reset`).
             self.duplicate = self.duplicate.filter(|_| !self.config.autotune);
         }
@@ -353,7 +369,7 @@ impl Receiver {
 
     /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
     pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
-        let right = (left + u64::from(segment.len)).min(self.rcv_nxt);
+        let right = (left + u64::from(segment.sequence_len())).min(self.rcv_nxt);
         if self.config.dsack && left < right && left > 0 {
             self.duplicate = Some((left, right));
         }
@@ -403,6 +419,11 @@ impl Receiver {
         self.echo_congestion
     }
 
+    /// Digests a bare ACK of the peer; `rtt` is the sending half's estimate.
+    pub fn on_bare_ack(&mut self, now: Instant, rtt: SenderTiming) {
+        self.ack.on_bare_ack(now, rtt);
+    }
+
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
     #[inline(always)]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
@@ -413,7 +434,7 @@ impl Receiver {
             self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         }
         self.read = end;
-        self.ack.on_read(self.read == self.rcv_nxt);
+        self.ack.on_read(self.unread() == 0);
         self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
     }
 
@@ -536,15 +557,24 @@ impl Receiver {
         }
     }
 
+    /// This end has sent its FIN.
+    pub const fn note_own_end(&mut self) {
+        self.has_ended = true;
+    }
+
     /// True if an ACK has more to tell than how far all has arrived.
     #[inline]
     pub fn has_sack_blocks(&self) -> bool {
-        self.duplicate.is_some() || !self.reassembly.is_empty()
+        self.duplicate.is_some() || !self.reassembly.is_empty() || self.outdated.is_some()
     }
 
     /// Appends the SACK blocks of an outgoing ACK, `max` at most: D-SACK first, then the most
     /// recently changed ranges.
     pub fn sack_blocks(&mut self, max: usize, blocks: &mut SackBlocks) {
+        if let Some(outdated) = self.outdated.take() {
+            *blocks = outdated;
+            return;
+        }
         let wire = |offset: u64| self.irs + offset as u32;
         if let Some((left, right)) = self.duplicate.take() {
             blocks.push(wire(left), wire(right));
@@ -556,6 +586,16 @@ impl Receiver {
                 blocks.push(wire(left), wire(right));
             }
         }
+    }
+
+    /// The blocks of what waits behind a gap, the newest first.
+    #[cold]
+    fn missing_blocks(&self, max: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        for (left, right) in self.reassembly.recent().take(max) {
+            blocks.push(self.irs + left as u32, self.irs + right as u32);
+        }
+        blocks
     }
 
     /// A delayed ACK's time may have come; `rto` is the sending half's timeout.

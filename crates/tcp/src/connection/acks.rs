@@ -22,6 +22,14 @@ impl Connection {
             self.note_occasion();
         }
         let changes_window = self.update_send_window(segment, left, una);
+        let bare = segment.sequence_len() == 0;
+        if bare && self.sender.board().is_empty() {
+            self.restart_persist_timer();
+        }
+        // Header prediction of Linux knows nothing of either, and looks at no timer.
+        if bare && (changes_window || self.state != State::Established) {
+            self.receiver.on_bare_ack(now, path.rtt.round_trip(self.sender.backoff()));
+        }
         let blocks = &segment.options.sack;
         let offsets;
         let sack = match blocks.is_empty() {
@@ -35,7 +43,7 @@ impl Connection {
             now,
             una,
             changes_window,
-            is_bare: segment.sequence_len() == 0,
+            is_bare: bare,
             sack,
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             clock: Some(self.stamp_clock()),

@@ -77,7 +77,8 @@ impl Connection {
             self.timers.start_time_wait(now);
         }
         // The duplicate is booked: D-SACK tells the peer which data came twice.
-        if let Some(left) = left.filter(|_| segment.len > 0) {
+        // In TIME-WAIT Linux has no state for that (`tcp_timewait_state_process`).
+        if let Some(left) = left.filter(|_| segment.len > 0 && self.state != State::TimeWait) {
             self.receiver.on_duplicate(left, segment);
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {

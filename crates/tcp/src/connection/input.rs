@@ -131,7 +131,11 @@ impl Connection {
             && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
-        let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
+        let digests = !matches!(self.state, State::SynReceived | State::TimeWait);
+        let acceptable = left.filter(|&left| {
+            let repeats = digests && self.receiver.is_recent_repetition(left, len);
+            !outdated && (self.receiver.is_acceptable(left, len) || repeats)
+        });
         if acceptable.is_none() {
             if segment.has(Flags::RST) {
                 guard.counters.resets_out_of_window += 1;
@@ -176,6 +180,7 @@ impl Connection {
             }
             self.on_established(now);
             self.on_handshake_done(path);
+            self.sender.forget_window_of_syn();
             path.learn_of_early_data(true);
         }
         // RFC 5961 §5: far too old is an attack or a ghost, and so is the data it brings.
@@ -197,11 +202,20 @@ impl Connection {
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         );
+        let backoff = self.sender.backoff();
+        let rtt = || path.rtt.round_trip(backoff);
         if !open {
+            // The peer has sent its FIN, and retransmits since it lacks our ACK.
+            if self.receiver.is_recent_repetition(left, segment.sequence_len().into()) {
+                self.receiver.on_duplicate(left, segment);
+                self.receiver.on_unacceptable(now, Some(left), segment, rtt);
+            }
             return;
         }
-        let backoff = self.sender.backoff();
-        self.receiver.on_segment(now, left, segment, || path.rtt.round_trip(backoff));
+        if matches!(self.state, State::FinWait1 | State::FinWait2) {
+            self.receiver.note_own_end();
+        }
+        self.receiver.on_segment(now, left, segment, rtt);
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);
         }

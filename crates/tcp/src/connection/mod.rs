@@ -235,8 +235,12 @@ impl Connection {
         self.sender.repairs_timeout()
     }
     /// Doublings of the retransmission timeout in force.
-    pub const fn backoff(&self) -> u32 {
+    pub const fn timeout_backoff(&self) -> u32 {
         self.sender.backoff()
+    }
+    /// Segments are SACKed or retransmitted, and no repair is under way (`TCP_CA_Disorder`).
+    pub fn is_disordered(&self) -> bool {
+        self.sender.is_disordered()
     }
     /// Segments that the peer has acknowledged, in one way or the other, our SYN among them (`tcpi_delivered`).
     pub const fn delivered(&self) -> u64 {
@@ -257,8 +261,9 @@ impl Connection {
         self.sender.reordering()
     }
     /// Probes of a shut window that nobody has answered.
-    pub const fn unanswered_probes(&self) -> u32 {
-        self.sender.retries()
+    pub fn unanswered_probes(&self) -> u32 {
+        // Retransmissions are no probes (`icsk_retransmits`, `icsk_probes_out`).
+        if self.sender.board().is_empty() { self.sender.retries() } else { 0 }
     }
     /// Segment size that our SYN offers, bytes.
     pub fn offered_mss(&self) -> u64 {
@@ -305,6 +310,7 @@ impl Connection {
     /// A new occasion to send.
     fn allow_burst(&mut self) {
         self.burst_left = self.config.max_burst.unwrap_or(u32::MAX);
+        self.batch.forget_cut();
     }
 
     /// The application has consumed `bytes`; the peer is told if that opens the window enough.

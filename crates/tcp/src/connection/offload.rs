@@ -12,6 +12,10 @@ use crate::path::Path;
 pub(super) struct Batch {
     left: u16,
     several: bool,
+    /// The peer's window admits less than the batch could hold.
+    is_cut: bool,
+    /// The end of a batch that is cut.
+    cut_at: Option<u64>,
     /// Offset up to which what was written was pushed (`pushed_seq`).
     pushed: u64,
     /// Where what was written last without a pause begins, and how much of it a buffer holds, bytes.
@@ -19,21 +23,49 @@ pub(super) struct Batch {
     buffer: u64,
 }
 
+/// The limits of a batch of full segments, and the segment that leaves now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadySegments {
+    /// Full segments that are written and that the peer's window admits.
+    admitted: u64,
+    /// Full segments that the congestion window allows.
+    allowed: u64,
+    /// More is written than the peer's window admits.
+    is_cut: bool,
+    /// Offset behind the segment.
+    end: u64,
+}
+
 impl Batch {
-    /// A full segment leaves, one of `ready` that may leave now, where a batch holds `most`. True if it is the last of
-    /// several. A batch is as large as was ready when it began (`tcp_write_xmit`).
-    pub(super) fn on_full(&mut self, ready: u64, most: impl FnOnce() -> u64) -> bool {
+    /// A full segment leaves, one of those that are `ready`, where a batch holds `most`. True if it
+    /// is the last of several. A batch is as large as was ready when it began (`tcp_write_xmit`).
+    pub(super) fn on_full(&mut self, ready: ReadySegments, most: impl FnOnce() -> u64) -> bool {
         if self.left == 0 {
-            self.left = u16::try_from(ready.min(most())).unwrap_or(u16::MAX);
+            let most = most();
+            let full = ready.admitted.min(ready.allowed).max(1);
+            self.left = u16::try_from(full.min(most)).unwrap_or(u16::MAX);
             self.several = self.left > 1;
+            self.is_cut = ready.is_cut && ready.admitted < most.min(ready.allowed);
         }
         self.left = self.left.saturating_sub(1);
+        self.cut_at = (self.left == 0 && self.is_cut).then_some(ready.end);
         self.left == 0 && self.several
     }
 
     /// What leaves now is no part of it: a repetition, or less than a segment.
     pub(super) fn end(&mut self) {
         (self.left, self.several) = (0, false);
+        self.cut_at = None;
+    }
+
+    /// Another send opportunity begins, and with it another batch.
+    pub(super) fn forget_cut(&mut self) {
+        self.cut_at = None;
+    }
+
+    /// Part of a segment that begins at `start` may leave with the batch (`tcp_mss_split_point`).
+    pub(super) fn takes_part_at(&self, start: u64) -> bool {
+        self.cut_at == Some(start)
     }
 
     /// The application writes from offset `from` on, into buffers of so many bytes. What waits from before is part of
@@ -92,19 +124,23 @@ impl Connection {
             self.batch.note_pushed(end);
         }
         if payload < full {
+            let ends_batch = self.batch.takes_part_at(piece.start);
             self.batch.end();
-            return ends;
+            return ends || ends_batch;
         }
         let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
         let edge = self.sender.written().min(self.sender.window_edge());
-        let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
         let least = u64::from(self.config.least_batch);
-        self.batch.on_full(ready.max(1), || {
-            // Half a window at most (`tcp_cwnd_test`).
-            let half = path.window().cwnd() / full / 2;
-            path.offload_batch().max(least).min(half.max(1))
-        }) || ends
-            || forced
+        // Half a window at most (`tcp_cwnd_test`).
+        let half = path.window().cwnd() / full / 2;
+        let most = || path.offload_batch().max(least).min(half.max(1));
+        let ready = ReadySegments {
+            admitted: edge.saturating_sub(piece.start) / full,
+            allowed: piece.allowance / full,
+            is_cut: self.sender.window_edge() < self.sender.written(),
+            end,
+        };
+        self.batch.on_full(ready, most) || ends || forced
     }
 }
 
@@ -112,9 +148,32 @@ impl Connection {
 mod tests {
     use super::*;
 
+    /// `ready` full segments that neither window cuts.
+    fn full(ready: u64) -> ReadySegments {
+        ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0 }
+    }
+
+    /// A batch holds two. If the window admits two segments and a half, the half waits, since the
+    /// batch is full. If it admits a segment and a half, the half leaves with the segment. It waits if the
+    /// congestion window allows one segment alone.
+    #[test]
+    fn part_of_a_segment_leaves_with_a_batch_that_the_window_cuts() {
+        let cut = |admitted, allowed| ReadySegments { admitted, allowed, is_cut: true, end: 9 };
+        let mut batch = Batch::default();
+        batch.on_full(cut(2, 8), || 2);
+        batch.on_full(cut(1, 7), || 2);
+        assert!(!batch.takes_part_at(9));
+        batch.on_full(cut(1, 8), || 2);
+        assert!(batch.takes_part_at(9) && !batch.takes_part_at(8));
+        batch.forget_cut();
+        assert!(!batch.takes_part_at(9));
+        batch.on_full(cut(1, 1), || 2);
+        assert!(!batch.takes_part_at(9));
+    }
+
     /// Marks of `ready` segments that leave with batches of `most`.
     fn marks(batch: &mut Batch, ready: u64, most: u64) -> Vec<bool> {
-        (0..ready).map(|gone| batch.on_full(ready - gone, || most)).collect()
+        (0..ready).map(|gone| batch.on_full(full(ready - gone), || most)).collect()
     }
 
     /// As captures of a 6.18 server show: nine segments in batches of two, the last one alone; ten in batches of four.
@@ -131,14 +190,14 @@ mod tests {
     #[test]
     fn what_leaves_one_by_one_is_not_marked() {
         let mut batch = Batch::default();
-        assert!((0..4).all(|_| !batch.on_full(1, || 2)));
+        assert!((0..4).all(|_| !batch.on_full(full(1), || 2)));
     }
 
     #[test]
     fn something_else_ends_a_batch() {
         let mut batch = Batch::default();
-        assert!(!batch.on_full(4, || 4));
+        assert!(!batch.on_full(full(4), || 4));
         batch.end();
-        assert!(!batch.on_full(1, || 4));
+        assert!(!batch.on_full(full(1), || 4));
     }
 }

@@ -41,7 +41,7 @@ impl Connection {
     /// recovery has promised to let go what the window leaves, and that is enough.
     #[inline(always)]
     pub(super) fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
-        let full = self.sender.mss();
+        let full = self.full_payload();
         let allowance = self.sender.open_allowance(path)?;
         let ordinary = self.state.may_send_data()
             && self.sender.nxt() + full < self.sender.written()

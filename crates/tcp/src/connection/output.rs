@@ -110,7 +110,7 @@ impl Connection {
         if !self.receiver.ack_timer().is_due() {
             return None;
         }
-        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.sender.nxt(), out) })
+        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.bare_start(), out) })
     }
 
     /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
@@ -218,9 +218,10 @@ impl Connection {
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
     pub(super) fn probe_piece(&self, path: &Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
-            let len = self.next_new_len(self.sender.nxt());
-            if len > 0 {
-                return Some(Piece { start: self.sender.nxt(), len, index: None, allowance: 0 });
+            let (start, len) = (self.sender.nxt(), self.next_new_len(self.sender.nxt()));
+            // The peer's window has to admit the whole segment (`tcp_snd_wnd_test`).
+            if len >= self.current_mss() || len > 0 && start + len == self.sender.end() {
+                return Some(Piece { start, len, index: None, allowance: 0 });
             }
         }
         self.sender.board().len().checked_sub(1).and_then(|last| self.piece_at(last))
@@ -314,7 +315,7 @@ impl Connection {
     /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
-        let room = self.sender.mss() - self.gateway_option.cost();
+        let room = self.full_payload() - self.gateway_option.cost();
         if !self.sender.terms().sack
             || !self.config.options_count
             || !self.receiver.has_sack_blocks()
@@ -362,7 +363,16 @@ impl Connection {
                 && !self.sender.wants_new_data();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
-        len < self.sender.largest_window() / 2 && !self.peer_window.is_overridden()
+        len < self.sender.largest_window() / 2
+            && !self.peer_window.is_overridden()
+            && !self.ends_cut_batch()
+    }
+
+    /// The segment is the rest of what the peer's window admits, behind full ones that leave at once
+    /// (`tcp_mss_split_point`).
+    fn ends_cut_batch(&self) -> bool {
+        let small = self.has_nagle() && self.sender.has_small_outstanding();
+        self.batch.takes_part_at(self.sender.nxt()) && !small && !self.is_corked()
     }
 
     /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
@@ -376,6 +386,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         let retransmission = !ORDINARY && piece.index.is_some();
+        let full = if ORDINARY { piece.len } else { self.current_mss() };
         self.data_segment::<ORDINARY>(now, path, piece, out);
         out.low_priority = false;
         self.peer_window.set_overridden(false);
@@ -386,7 +397,7 @@ impl Connection {
         if retransmission {
             self.counts.retransmitted_bytes += u64::from(out.len);
         } else if !ORDINARY {
-            self.note_odd_piece(path, &piece, out);
+            self.note_odd_piece(path, &piece, full, out);
         }
         self.counts.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
@@ -402,12 +413,13 @@ impl Connection {
         Departure { retransmission, ..Departure::bare(piece.start) }
     }
 
-    /// What is noted of new data that is no ordinary piece: where it ends, if with a SYN or short, and its priority.
+    /// Notes new data off the fast path: its end, if it comes with a SYN or is shorter than `full`,
+    /// and its priority.
     #[inline]
-    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, out: &mut Segment) {
+    fn note_odd_piece(&mut self, path: &mut Path, piece: &Piece, full: u64, out: &mut Segment) {
         if piece.start == 0 {
             self.early.note_syn(piece.len);
-        } else if u64::from(out.len) < self.sender.mss() && out.len > 0 {
+        } else if u64::from(out.len) < full && out.len > 0 {
             self.sender.note_small(piece.start + piece.len);
         }
         if path.is_paced() && path.marks(u64::from(out.len)) {

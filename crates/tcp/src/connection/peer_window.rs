@@ -1,6 +1,8 @@
 //! The last update of the peer's window, and the ways out of one that is shut or small
 //! (RFC 9293 §3.8.6).
 
+use super::Connection;
+
 /// A segment below what is acknowledged, which the peer has to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum BareProbe {
@@ -62,5 +64,32 @@ impl PeerWindow {
     #[inline(always)]
     pub(super) fn take_probe(&mut self) -> BareProbe {
         std::mem::take(&mut self.probe)
+    }
+}
+
+impl Connection {
+    /// Payload of a full segment without SACK blocks, bytes. Two of them fit into the largest
+    /// window that the peer has offered.
+    #[inline]
+    pub fn full_payload(&self) -> u64 {
+        /// `TCP_MSS_DEFAULT`: a smaller window is not halved.
+        const LEAST_HALVED: u64 = 536;
+        /// `TCP_MIN_MSS` less the largest header with timestamps.
+        const LEAST: u64 = 36;
+        let mss = self.sender.mss();
+        let window = self.sender.largest_window();
+        if !self.config.halves_window || window == 0 || window >= 2 * mss {
+            return mss;
+        }
+        let bound = if window > LEAST_HALVED { window / 2 } else { window };
+        mss.min(bound.max(LEAST))
+    }
+
+    /// The offset of a bare ACK: the next byte, or the end of a window that the peer took back. The
+    /// peer would not accept a higher one (`tcp_acceptable_seq`).
+    pub(super) fn bare_start(&self) -> u64 {
+        let (next, edge) = (self.sender.nxt(), self.sender.window_edge());
+        let unit = 1 << self.receiver.window_shift();
+        if self.state.is_synchronized() && edge + unit <= next { edge } else { next }
     }
 }

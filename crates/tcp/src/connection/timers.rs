@@ -129,6 +129,18 @@ impl Connection {
         }
     }
 
+    /// An ACK with nothing outstanding answers a probe, or is as good as an answer. The next probe
+    /// is due a whole interval later (`tcp_ack_probe`).
+    pub(super) fn restart_persist_timer(&mut self) {
+        self.sender.forget_retries();
+        self.timers.persist = Deadline::NEVER;
+    }
+
+    /// Doublings of the timeout, or of the interval of probes (`icsk_backoff`).
+    pub fn backoff(&self) -> u32 {
+        self.sender.backoff().max(self.timers.persist_backoff)
+    }
+
     const fn stop_persist_timer(&mut self) {
         self.timers.persist = Deadline::NEVER;
         self.timers.persist_backoff = 0;
@@ -149,7 +161,7 @@ impl Connection {
     fn is_shut(&self) -> bool {
         self.state.is_synchronized()
             && self.sender.window_edge()
-                < self.sender.end().min(self.sender.nxt() + self.sender.mss())
+                < self.sender.end().min(self.sender.nxt() + self.full_payload())
     }
 
     fn on_persist_timeout(&mut self, now: Instant, path: &Path, guard: &mut Guard) {

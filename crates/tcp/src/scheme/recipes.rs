@@ -65,6 +65,7 @@ pub(super) fn linux() -> Recipe {
         offload: true,
         minshall: true,
         fin_takes_window: true,
+        halves_window: true,
         duplicates_deliver: true,
         idle: IdleRestart::Decay,
         rto: RtoConfig {

@@ -1,5 +1,6 @@
 //! Socket options of both ends, and the kernel's counters of a connection.
 
+use emulator::TcpInfo;
 use nix::libc;
 use nix::sys::socket::{getsockopt, setsockopt};
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
@@ -45,15 +46,6 @@ sockopt_impl!(
     u32
 );
 sockopt_impl!(
-    /// `TCP_INFO`.
-    RawInfo,
-    GetOnly,
-    libc::IPPROTO_TCP,
-    libc::TCP_INFO,
-    SampledTcpInfo
-);
-
-sockopt_impl!(
     /// `SO_MEMINFO`, in the order of `SK_MEMINFO_*` (include/uapi/linux/sock_diag.h).
     MemoryInfo,
     GetOnly,
@@ -61,15 +53,6 @@ sockopt_impl!(
     libc::SO_MEMINFO,
     [u32; 9]
 );
-
-/// The first 200 bytes of `struct tcp_info` (include/uapi/linux/tcp.h). Linux 4.18 has them.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[expect(
-    unreachable_pub,
-    reason = "the macro above makes its option public, and so asks it of this"
-)]
-pub struct SampledTcpInfo([u8; 200]);
 
 impl TruthSocket {
     /// Sets the options before the socket connects or listens.
@@ -146,15 +129,14 @@ impl KernelCounters {
     /// # Errors
     /// Errors of getsockopt(2).
     pub(super) fn of(stream: &TcpStream) -> io::Result<Self> {
-        let SampledTcpInfo(raw) = getsockopt(stream, RawInfo)?;
+        let info = TcpInfo::of(stream)?;
         let memory = getsockopt(stream, MemoryInfo)?;
-        let narrow = |at: usize| raw[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
-        let wide = |at: usize| raw[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
+        let narrow = |at: usize| info.narrow(at) as u32;
         Ok(Self {
             send_buffer: memory[3],
             buffered: memory[5],
-            state: raw[0],
-            ca_state: raw[1],
+            state: info.state() as u8,
+            ca_state: info.byte(1) as u8,
             ssthresh: narrow(76),
             unacked: narrow(24),
             srtt_us: narrow(68),
@@ -162,9 +144,9 @@ impl KernelCounters {
             total_retrans: narrow(100),
             notsent: narrow(144),
             min_rtt_us: narrow(148),
-            busy_us: wide(168),
-            rwnd_limited_us: wide(176),
-            sndbuf_limited_us: wide(184),
+            busy_us: info.wide(168),
+            rwnd_limited_us: info.wide(176),
+            sndbuf_limited_us: info.wide(184),
         })
     }
 

@@ -25,6 +25,18 @@ impl Newest {
     }
 }
 
+/// Retransmitted segments of a D-SACK block, outstanding until the ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedSegments {
+    /// Their number.
+    pub count: u32,
+    /// The lowest offset of them that had been SACKed before: its original was only late
+    /// (`tcp_sacktag_one`).
+    pub late: Option<u64>,
+    /// One past the highest one.
+    pub end: u64,
+}
+
 /// What one ACK changed on the board.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckProgress {

@@ -1,7 +1,7 @@
 //! What SACK blocks tell: the ranges that have arrived beyond a hole, and the segments within them (RFC 6675 §4).
 
 use super::segment::SACKED;
-use super::{AckProgress, Newest, Scoreboard, SentSegment};
+use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
 
 /// So many ranges are looked through faster than searched.
 const FEW: usize = 8;
@@ -42,6 +42,29 @@ impl Scoreboard {
         if left < right {
             self.sack_within(left, right, progress);
         }
+    }
+
+    /// Counts retransmitted segments within `[left, right)`. In a row of SACKed segments all count
+    /// if one does, since Linux merges their buffers (`tcp_shifted_skb`).
+    #[cold]
+    pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
+        let within = |left, right| {
+            let from = self.segments.range(self.index_from(left)..);
+            from.take_while(move |s| s.end() <= right)
+        };
+        let row = self.sacked_ranges.iter().find(|row| row.0 <= left && right <= row.1);
+        if let Some(row) = row
+            && within(row.0, row.1).any(SentSegment::was_retransmitted)
+        {
+            let count = within(left, right).count() as u32;
+            return RepeatedSegments { count, late: Some(left), end: right };
+        }
+        let again = within(left, right).filter(|s| s.was_retransmitted());
+        again.fold(RepeatedSegments::default(), |known, s| RepeatedSegments {
+            count: known.count + 1,
+            end: s.end(),
+            ..known
+        })
     }
 
     /// True if at least `count` segments are SACKed, however short.

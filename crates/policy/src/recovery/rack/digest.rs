@@ -58,7 +58,8 @@ impl RackTlp {
             Verdict::default()
         };
         let delivered = ack.progress.delivered + twice;
-        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
+        let whole = ack.progress.segments * cx.mss + twice;
+        self.glide(cx, whole, ack.advanced() && verdict.lost == 0, &mut report);
         let restart = ack.advanced() || delivers_after_head(cx, ack);
         self.set_timer(cx, ack.now, verdict.wait, restart);
         if !ack.advanced() && restart || !head_waited && head_waits(cx) {
@@ -101,6 +102,9 @@ impl RackTlp {
             self.note_delivery(cx, ack, last);
         }
         let twice = self.undo.on_dsack(ack, cx.mss);
+        if let Some(late) = ack.repeated.late.filter(|_| twice > 0) {
+            self.reordering.observe(late, high, cx.mss);
+        }
         if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {
             self.reordering.on_spurious_retransmission();
         }
@@ -119,7 +123,8 @@ impl RackTlp {
         }
     }
 
-    /// Glides the window during fast recovery.
+    /// Glides the window during fast recovery. `delivered` bytes, and those in flight, are whole
+    /// segments: `tcp_cwnd_reduction` counts packets.
     pub(super) fn glide(
         &mut self,
         cx: &RecoveryContext<'_>,
@@ -130,12 +135,23 @@ impl RackTlp {
         if self.state != State::Recovery {
             self.prr = None;
         } else if let Some(prr) = &mut self.prr {
-            prr.on_delivered(delivered, cx.board.pipe(), clean);
+            prr.on_delivered(delivered, whole_pipe(cx), clean);
             if report.congestion.is_none() {
                 report.cwnd = Some(prr.window(cx.ssthresh, cx.mss));
             }
         }
     }
+}
+
+/// Bytes in flight in whole segments, as a kernel counts packets. A FIN behind a full segment takes
+/// no packet of its own.
+pub(super) fn whole_pipe(cx: &RecoveryContext<'_>) -> u64 {
+    let last = cx.board.iter().next_back();
+    let rides = last.is_some_and(|s| {
+        let waits = s.is_lost() && !s.is_retransmission_in_flight();
+        u64::from(s.len) > cx.mss && !s.is_sacked() && !waits
+    });
+    (cx.board.pipe() - u64::from(rides)).next_multiple_of(cx.mss)
 }
 
 /// An ACK that is more than plain progress.

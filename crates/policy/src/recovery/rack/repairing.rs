@@ -39,7 +39,7 @@ impl RackTlp {
         }
         self.reordering.adapt(newest.sent_at, ack.now);
         let mut report = Report::default();
-        self.glide(cx, ack.progress.delivered, false, &mut report);
+        self.glide(cx, ack.progress.segments * cx.mss, false, &mut report);
         let restart = delivers_after_head(cx, ack);
         self.set_timer(cx, ack.now, None, restart);
         if restart {

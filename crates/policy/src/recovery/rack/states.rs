@@ -162,7 +162,8 @@ impl RackTlp {
         if !anything_sent_again(cx) {
             self.undo.settle();
         }
-        let cwnd = report.cwnd.take().unwrap_or(cx.cwnd);
+        // Where a recovery ends on this very ACK, its window is that of before.
+        let cwnd = report.cwnd.unwrap_or(cx.cwnd);
         self.begin_episode(cx, cwnd);
         self.prr = self.is_gradual.then(|| Prr::new(cwnd));
         self.state = State::Recovery;

@@ -61,10 +61,19 @@ impl Undo {
         if self.duplicates > self.total {
             return 0;
         }
-        if self.episode.is_some_and(|(una, _)| right > una) {
-            self.unproven = self.unproven.map(|n| n.saturating_sub(segments));
+        if right <= ack.una_before {
+            self.prove(right, segments);
+        } else {
+            self.prove(ack.repeated.end, ack.repeated.count);
         }
         segments
+    }
+
+    /// Notes needless transmissions of a segment that ends at `end`, if it is of the episode.
+    fn prove(&mut self, end: u64, transmissions: u32) {
+        if self.episode.is_some_and(|(una, _)| end > una) {
+            self.unproven = self.unproven.map(|n| n.saturating_sub(transmissions));
+        }
     }
 
     /// Every retransmission of the episode was a duplicate.

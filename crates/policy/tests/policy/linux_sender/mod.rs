@@ -2,7 +2,7 @@
 //! tenths on congestion and grows only where a table says so.
 
 pub(crate) use Sending::{Again, New};
-use policy::ack::{AckInfo, AckProgress, Scoreboard};
+use policy::ack::{AckInfo, AckProgress, RepeatedSegments, Scoreboard};
 use policy::recovery::rack::RackTlp;
 use policy::recovery::{
     LossRecovery, RecoveryContext, RecoveryEvent, Reduction, Report, SentInfo, TimerAction,
@@ -153,6 +153,7 @@ impl Sender {
             repeats: self.una == una_before,
             progress,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
+            repeated: RepeatedSegments::default(),
             echoes_original: ack.echoes_original,
         };
         let (rack, mut cx) = self.parts();

@@ -3,7 +3,7 @@
 use super::super::super::{LossRecovery, Reduction, SentInfo};
 use super::super::State;
 use super::*;
-use crate::ack::{AckProgress, Scoreboard};
+use crate::ack::{AckProgress, RepeatedSegments, Scoreboard};
 use proptest::prelude::*;
 use units::{Duration, Instant};
 
@@ -151,6 +151,7 @@ impl Twin {
             repeats: at.una == at.una_before,
             progress,
             dsack: None,
+            repeated: RepeatedSegments::default(),
             echoes_original: false,
         }
     }
