@@ -1,96 +1,10 @@
-//! A table whose columns are a list: name, unit, meaning, and where its value comes from, each in one place.
+//! A table of `--out` that is being written.
 
 use cmdline::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
-
-/// A column of a table whose rows are made of `R`.
-pub(super) struct RowColumn<R> {
-    name: &'static str,
-    kind: ColumnKind,
-    unit: &'static str,
-    about: &'static str,
-    value: fn(&R) -> TableValue,
-}
-
-impl<R> RowColumn<R> {
-    const fn of(
-        kind: ColumnKind,
-        name: &'static str,
-        unit: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self { name, kind, unit, about, value }
-    }
-
-    pub(super) const fn text(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Text, name, "", about, value)
-    }
-
-    /// A number of things.
-    pub(super) const fn count(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "", about, value)
-    }
-
-    pub(super) const fn bytes(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "bytes", about, value)
-    }
-
-    /// Bits per second.
-    pub(super) const fn rate(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "bit/s", about, value)
-    }
-
-    /// A duration; its name ends with its unit.
-    pub(super) const fn nanos(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "ns", about, value)
-    }
-
-    /// A point of time.
-    pub(super) const fn time(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Time, name, "UTC", about, value)
-    }
-
-    pub(super) const fn truth(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Truth, name, "", about, value)
-    }
-
-    fn described(&self) -> TableColumn {
-        let Self { name, kind, unit, about, .. } = *self;
-        TableColumn { name: name.into(), kind, unit, about }
-    }
-}
+use support::parquet::{RowColumn, TableColumn, TableWriter};
 
 /// A table that is being written. It has its name once it is whole.
 pub(super) struct OutTable<R: 'static> {
@@ -142,7 +56,7 @@ impl<R> OutTable<R> {
     }
 
     pub(super) fn row(&mut self, row: &R) -> io::Result<()> {
-        self.writer.row(self.columns.iter().map(|column| (column.value)(row)))
+        self.writer.row(self.columns.iter().map(|column| column.value(row)))
     }
 
     /// Writes the rest. The file has its name once it is kept.
