@@ -1,0 +1,80 @@
+"""Results of commands: tables for Arrow's consumers, JSON, and views for readers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from headstart import _core
+from headstart._core import Table
+
+
+class Results:
+    """Results of a command.
+
+    Each result stands for its first table: ``pandas.DataFrame.from_arrow(result)``,
+    ``polars.from_dataframe`` and ``pyarrow.table(result)`` take it without a copy.
+    """
+
+    def __init__(self, core: _core.Results) -> None:
+        self._core = core
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of the tables. The first one stands for the result."""
+        return self._core.table_names
+
+    def table(self, name: str) -> Table:
+        """Returns the table of a name."""
+        return self._core.table(name)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The results in words, as the command prints them."""
+        return self._core.sentences
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes that the command prints beside its results."""
+        return self._core.notes
+
+    def to_json(self) -> str:
+        """Returns the bytes that the command prints with ``--json``, as text."""
+        return self._core.to_json()
+
+    def to_dict(self) -> Any:
+        """Returns the values of :meth:`to_json` as dicts and lists."""
+        return json.loads(self.to_json())
+
+    def __arrow_c_schema__(self) -> object:
+        return self._first().__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._first().__arrow_c_stream__(requested_schema)
+
+    def _first(self) -> Table:
+        return self.table(self.table_names[0])
+
+    def __repr__(self) -> str:
+        return self._core.to_text()
+
+    def _repr_html_(self) -> str:
+        return self._core.to_html()
+
+
+class Race(Results):
+    """A race's results, or those of several races that differ in one condition."""
+
+    @property
+    def schemes(self) -> Table:
+        """A row for each scheme, limit and kind of visit: times, gains, losses."""
+        return self.table("schemes")
+
+    @property
+    def samples(self) -> Table:
+        """A row for each load."""
+        return self.table("samples")
+
+
+class Schemes(Results):
+    """Schemes, and the policies and parameters that they are made of; or the page of one scheme."""

@@ -1,0 +1,39 @@
+//! The module `headstart._core` of the Python package: requests to the commands of headstart, and their
+//! results as objects of Python.
+//!
+//! `arguments` turns keyword arguments into the words of a command line, so names and defaults are in
+//! one place. `work` runs a request beside the interpreter. `results` has what comes of it, `table` the
+//! Arrow data, and `error` raises failures. The other files have one command each.
+//! The package around it (`headstart/`) has the signatures and the documentation.
+
+mod arguments;
+mod error;
+mod race;
+mod results;
+mod schemes;
+mod table;
+mod work;
+
+/// Requests to headstart and their results; the package `headstart` documents them.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::options;
+    #[pymodule_export]
+    use crate::race::run_race;
+    #[pymodule_export]
+    use crate::results::Results;
+    #[pymodule_export]
+    use crate::schemes::list_schemes;
+    #[pymodule_export]
+    use crate::table::Table;
+}
+
+/// Names of the options of a command as Python spells them.
+#[pyo3::pyfunction]
+fn options(command: &str) -> Vec<String> {
+    match command {
+        "race" => arguments::names(&cli::RaceRequest::command()),
+        _ => Vec::new(),
+    }
+}
