@@ -6,17 +6,21 @@
 //! Arrow data, and `error` raises failures. The other files have one command each.
 //! The package around it (`headstart/`) has the signatures and the documentation.
 
+mod analyze;
 mod arguments;
 mod error;
 mod race;
 mod results;
 mod schemes;
+mod simulate;
 mod table;
 mod work;
 
 /// Requests to headstart and their results; the package `headstart` documents them.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::analyze::analyze;
     #[pymodule_export]
     use crate::options;
     #[pymodule_export]
@@ -26,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use crate::schemes::list_schemes;
     #[pymodule_export]
+    use crate::simulate::simulate;
+    #[pymodule_export]
     use crate::table::Table;
 }
 
@@ -33,7 +39,9 @@ mod _core {
 #[pyo3::pyfunction]
 fn options(command: &str) -> Vec<String> {
     match command {
+        "analyze" => arguments::names(&cli::AnalyzeRequest::command()),
         "race" => arguments::names(&cli::RaceRequest::command()),
+        "simulate" => arguments::names(&lab::SimRequest::command()),
         _ => Vec::new(),
     }
 }

@@ -41,8 +41,8 @@ impl Reply for Race {
         results::json(&self.answer.reply)
     }
 
-    fn tables(&self) -> &'static [&'static str] {
-        &["schemes", "samples"]
+    fn tables(&self) -> Vec<&'static str> {
+        vec!["schemes", "samples"]
     }
 
     fn table(&self, name: &str) -> io::Result<Table> {

@@ -14,7 +14,7 @@ pub(crate) trait Reply: Send + Sync {
     fn json(&self) -> serde_json::Result<String>;
 
     /// Names of the tables; the first stands for the results.
-    fn tables(&self) -> &'static [&'static str];
+    fn tables(&self) -> Vec<&'static str>;
 
     /// The table of one of these names.
     fn table(&self, name: &str) -> io::Result<Table>;
@@ -62,14 +62,14 @@ impl Results {
     /// Names of the tables; the first stands for the results.
     #[getter]
     fn table_names(&self) -> Vec<&'static str> {
-        self.0.tables().to_vec()
+        self.0.tables()
     }
 
     /// The table of a name.
     fn table(&self, name: &str) -> PyResult<Table> {
         let known = self.0.tables();
         if !known.contains(&name) {
-            return Err(refused(support::errors::unknown("table", name, known, "")));
+            return Err(refused(support::errors::unknown("table", name, &known, "")));
         }
         self.0.table(name).map_err(defect)
     }

@@ -34,12 +34,12 @@ impl Reply for Schemes {
         }
     }
 
-    fn tables(&self) -> &'static [&'static str] {
+    fn tables(&self) -> Vec<&'static str> {
         match self.reply {
             SchemesReply::Listing(_) => {
-                &["schemes", "startups", "controllers", "recoveries", "queues", "parameters"]
+                vec!["schemes", "startups", "controllers", "recoveries", "queues", "parameters"]
             }
-            SchemesReply::Page { .. } => &[],
+            SchemesReply::Page { .. } => Vec::new(),
         }
     }
 

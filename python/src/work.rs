@@ -8,7 +8,7 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ struct Stopped;
 pub(crate) struct PythonWatch {
     total: AtomicU64,
     done: AtomicU64,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     notes: Mutex<Vec<String>>,
 }
 
@@ -33,17 +33,22 @@ impl PythonWatch {
         &self.stop
     }
 
-    /// Unwinds if the work is to stop. `resume_unwind` calls no panic hook, so nothing is printed.
-    fn check(&self) {
-        if self.stop.load(Ordering::Relaxed) {
-            panic::resume_unwind(Box::new(Stopped));
-        }
+    /// The same for work that keeps it.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// Counts `done` of `total` things.
     pub(crate) fn at(&self, done: u64, total: u64) {
         self.total.store(total, Ordering::Relaxed);
         self.done.store(done, Ordering::Relaxed);
+    }
+
+    /// Unwinds if the work is to stop. `resume_unwind` calls no panic hook, so nothing is printed.
+    fn check(&self) {
+        if self.stop.load(Ordering::Relaxed) {
+            panic::resume_unwind(Box::new(Stopped));
+        }
     }
 
     fn progress(&self) -> Progress {
@@ -59,13 +64,13 @@ impl PythonWatch {
 
 impl CommandWatch for PythonWatch {
     /// Several computations follow one another: the things of all count.
-    fn begin(&self, count: u64, _noun: &str) {
+    fn begin(&self, count: u64, noun: &str) {
+        CountingWatch(self).begin(count, noun);
         self.check();
-        self.total.fetch_add(count, Ordering::Relaxed);
     }
 
     fn step(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
+        CountingWatch(self).step();
         self.check();
     }
 
@@ -73,6 +78,25 @@ impl CommandWatch for PythonWatch {
 
     fn note(&self, text: &str) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+    }
+}
+
+/// The same for work that looks at [`PythonWatch::stop`] itself and must not unwind.
+pub(crate) struct CountingWatch<'a>(pub(crate) &'a PythonWatch);
+
+impl CommandWatch for CountingWatch<'_> {
+    fn begin(&self, count: u64, _noun: &str) {
+        self.0.total.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn step(&self) {
+        self.0.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn end(&self) {}
+
+    fn note(&self, text: &str) {
+        self.0.note(text);
     }
 }
 
@@ -113,9 +137,9 @@ impl Teller<'_> {
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
-    job: impl FnOnce(&PythonWatch) -> Result<T, Fault> + Send,
+    job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
-    let watch = PythonWatch::default();
+    let watch = Arc::<PythonWatch>::default();
     let mut teller = Teller { watch: &watch, callback, told: watch.progress() };
     let (done, raised) = py.detach(|| wait(&watch, &mut teller, job));
     if let Some(error) = raised {
@@ -131,9 +155,9 @@ pub(crate) fn run<T: Send>(
 
 /// Runs `job` and looks around until it has ended. Returns its end, and the exception that stopped it.
 fn wait<T: Send>(
-    watch: &PythonWatch,
+    watch: &Arc<PythonWatch>,
     teller: &mut Teller<'_>,
-    job: impl FnOnce(&PythonWatch) -> Result<T, Fault> + Send,
+    job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> (thread::Result<Result<T, Fault>>, Option<PyErr>) {
     let (ended, end) = mpsc::channel();
     thread::scope(|scope| {

@@ -8,14 +8,18 @@ A list stands for several values, a dict for values like ``KEY=VALUE``.
 from __future__ import annotations
 
 from os import PathLike
-from typing import Mapping, Sequence, Union
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Mapping, Sequence, Union
 
 from headstart import _core
 from headstart._progress import Progress
-from headstart._results import Race, Schemes
+from headstart._results import Race, Schemes, Sweep
 
 Text = Union[str, int, float, "PathLike[str]"]
 Texts = Union[Text, Sequence[Text]]
+Plan = Union[str, "PathLike[str]", Mapping[str, Any]]
+"""A plan: the path of its file, its text in TOML, which has several lines, or a dict of its keys."""
 
 
 def race(
@@ -80,3 +84,49 @@ def schemes(name: str | None = None) -> Schemes:
     limit: computed fro
     """
     return Schemes(_core.schemes(name))
+
+
+def simulate(
+    plan: Plan,
+    *,
+    out: Text | None = None,
+    force: bool = False,
+    jobs: int | None = None,
+    shard: str | None = None,
+    report: Text | None = None,
+    plot: Texts | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Runs the experiment of a plan: ``headstart lab sim``.
+
+    ``plan`` is a path, a text in TOML, or a dict. With ``out``, the results stay in a folder, and a
+    later call makes only the missing runs. Without it, nothing is left on disk. ``progress`` is
+    called with the number of runs done, and of all.
+
+    >>> import headstart
+    >>> plan = {
+    ...     "schemes": ["newreno", "newreno+iw=1"],
+    ...     "topology": {
+    ...         "kind": "dumbbell",
+    ...         "bottleneck": {"rate": "1.5mbit", "delay": "50ms", "queue": "50p"},
+    ...         "side": {"rate": "10mbit", "delay": "1ms"},
+    ...     },
+    ...     "workload": {
+    ...         "short": {
+    ...             "from": "sources",
+    ...             "to": "sinks",
+    ...             "count": 1,
+    ...             "traffic": {"kind": "bulk", "size": "30kB"},
+    ...         }
+    ...     },
+    ... }
+    >>> [row["scheme"] for row in headstart.simulate(plan).cells.to_pylist()]
+    ['newreno', 'newreno+iw=1']
+    """
+    options = dict(locals())
+    del options["plan"], options["progress"]
+    if out is not None:
+        return Sweep(_core.simulate(plan, options, progress))
+    with TemporaryDirectory(prefix="headstart-") as folder:
+        options["out"] = str(Path(folder, "results"))
+        return Sweep(_core.simulate(plan, options, progress))

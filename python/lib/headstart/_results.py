@@ -78,3 +78,27 @@ class Race(Results):
 
 class Schemes(Results):
     """Schemes, and the policies and parameters that they are made of; or the page of one scheme."""
+
+
+class Sweep(Results):
+    """The results of a plan. They stand for the means over repeats."""
+
+    @property
+    def summary(self) -> Table:
+        """A row for each cell, workload and measure: the mean over repeats, and its error."""
+        return self.table("summary")
+
+    @property
+    def cells(self) -> Table:
+        """A row for each run."""
+        return self.table("cells")
+
+    @property
+    def flows(self) -> Table:
+        """A row for each transfer."""
+        return self.table("flows")
+
+    @property
+    def queues(self) -> Table:
+        """A row for each link and run."""
+        return self.table("queues")

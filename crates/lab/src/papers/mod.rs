@@ -6,12 +6,12 @@ mod readings;
 mod shown;
 mod table;
 
-use crate::sim::SimProgress;
+use crate::sim::SimWatch;
+use cmdline::progress::CommandWatch;
 use cmdline::{Appendix, Failure, interrupt, remark, report_file, stdout};
 use given::Given;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PapersArgs {
@@ -165,10 +165,10 @@ fn answers(
     if args.quick {
         remark("quick: fewer repeats and points than the plans say");
     }
-    let progress = Mutex::new(SimProgress::begin(prepared.len() as u64));
-    let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
-    let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
-    progress.lock().unwrap_or_else(|e| e.into_inner()).end();
+    let watch = SimWatch::default();
+    watch.begin(prepared.len() as u64, "runs");
+    let book = prepared.run(args.jobs.map_or(0, usize::from), &|| watch.step());
+    watch.end();
     let mut book = book.map_err(Failure::failed)?;
     let all_read = given.add_to(&mut book);
     Ok((papers::answer(claims, &book), all_read))
