@@ -5,7 +5,7 @@
 //!
 //! Programs that embed a command, as the Python package does, make a request with the same words as
 //! the command line. So names, defaults and refusals are the same. A request answers with results
-//! and prints nothing.
+//! and prints none.
 
 mod analyze;
 mod anonymity;
@@ -30,6 +30,7 @@ use cmdline::complete::ShellQuestion;
 use cmdline::programs::{AGENT, GATEWAY, LAB};
 use std::process::ExitCode;
 
+pub use analyze::{AnalyzeReply, AnalyzeRequest, BeginMemory, MemoryRows, TableName};
 pub use race::{AnsweredRace, RaceReply, RaceRequest};
 pub use schemes::{ParameterEntry, PolicyEntry, SchemeEntry, SchemeListing, SchemesReply, schemes};
 

@@ -3,7 +3,7 @@
 //! One file per subcommand; `cmdline` has what the programs share.
 //!
 //! Programs that embed a command, as the Python package does, make a request with the same words as
-//! the command line. A request answers with results and prints nothing.
+//! the command line. A request answers with results and prints none.
 
 mod check;
 mod manual;

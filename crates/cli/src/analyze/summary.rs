@@ -112,9 +112,21 @@ impl SummarySink {
         if tally.segments == tally.of_others {
             return Ok(());
         }
-        self.print_retransmissions()?;
-        self.print_timeouts()?;
-        self.print_shares()
+        let [retransmissions, timeouts, shares] = self.tables();
+        stdout::print_table(&retransmissions)?;
+        stdout::print("\n")?;
+        stdout::print_table(&timeouts)?;
+        stdout::print(&format!(
+            "\n{} of {} bytes\n\n",
+            counted(self.transfers, "transfer"),
+            self.bytes
+        ))?;
+        stdout::print_table(&shares)
+    }
+
+    /// Retransmissions by kind, timeouts by what would have spared them, and time by cause.
+    pub(super) fn tables(&self) -> [Table; 3] {
+        [self.retransmissions(), self.timeouts(), self.time_shares()]
     }
 
     /// Connections by where they were captured.
@@ -165,7 +177,7 @@ impl SummarySink {
         text
     }
 
-    fn print_retransmissions(&self) -> Result<(), Failure> {
+    fn retransmissions(&self) -> Table {
         let columns = [
             Column::new("retransmissions", Quantity::Text, "Why the sender sent the data again"),
             Column::new("servers", Quantity::Count, "Sent by servers"),
@@ -191,7 +203,7 @@ impl SummarySink {
             self.client.retransmitted(),
         ];
         let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
-        stdout::print_table(&Table { columns: columns.into(), rows })
+        Table { columns: columns.into(), rows }
     }
 
     /// Counts of each kind beside those that the ACKs alone give.
@@ -221,7 +233,7 @@ impl SummarySink {
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 
-    fn print_timeouts(&self) -> Result<(), Failure> {
+    fn timeouts(&self) -> Table {
         let columns = [
             Column::new(
                 "timeouts spared by",
@@ -233,11 +245,10 @@ impl SummarySink {
         let rows = SparedBy::ALL
             .iter()
             .map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
-        stdout::print("\n")?;
-        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+        Table { columns: columns.to_vec(), rows: rows.collect() }
     }
 
-    fn print_shares(&self) -> Result<(), Failure> {
+    fn time_shares(&self) -> Table {
         let columns = [
             Column::new("time of transfers", Quantity::Text, "What the time was spent on"),
             Column::new("share", Quantity::Share, "Part of the time of all transfers"),
@@ -250,12 +261,7 @@ impl SummarySink {
             let part = if all > 0.0 { seconds / all } else { 0.0 };
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
         });
-        stdout::print(&format!(
-            "\n{} of {} bytes\n\n",
-            counted(self.transfers, "transfer"),
-            self.bytes
-        ))?;
-        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+        Table { columns: columns.to_vec(), rows: rows.collect() }
     }
 }
 

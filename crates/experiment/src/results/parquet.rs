@@ -48,7 +48,8 @@ pub(crate) fn convert(csv: &Path, out: &Path, keys: &[String]) -> io::Result<()>
     read(csv, keys, begin)?.end()
 }
 
-/// Hands the rows of the table at `csv` of a sweep over `keys` to what `begin` makes of its columns.
+/// Hands the rows of the table at `csv` to what `begin` makes of its columns. `keys` are those of
+/// the sweep.
 pub(crate) fn read<R: TableRows>(
     csv: &Path,
     keys: &[String],

@@ -72,8 +72,8 @@ impl SimRequest {
         Ok(Self { plan, args: SimArgs::from_arg_matches(&matches)? })
     }
 
-    /// Makes the runs that the folder lacks, and writes its tables as `headstart lab sim` does. Once
-    /// `stop` is set, runs under way end without a result, and the finished ones are kept.
+    /// Makes the runs that the folder lacks, and writes its tables, as `headstart lab sim` does.
+    /// Once `stop` is set, runs under way end without a result, and the finished ones are kept.
     ///
     /// # Errors
     /// Fails if the plan cannot be run, or results cannot be written.

@@ -4,13 +4,28 @@ use cmdline::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use support::parquet::{RowColumn, TableColumn, TableWriter};
+use support::parquet::{RowColumn, TableColumn, TableRows, TableWriter};
 
-/// A table that is being written. It has its name once it is whole.
+/// Rows that a program keeps in memory.
+pub trait MemoryRows: TableRows + Send {
+    /// All rows are there.
+    ///
+    /// # Errors
+    /// If the rows cannot be kept.
+    fn end(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A table that is being written.
 pub(super) struct OutTable<R: 'static> {
     columns: &'static [RowColumn<R>],
-    writer: TableWriter<BufWriter<File>>,
-    file: PartFile,
+    rows: OutRows,
+}
+
+/// Rows on their way.
+enum OutRows {
+    /// To a file, which has its name once it is whole.
+    File(Box<TableWriter<BufWriter<File>>>, PartFile),
+    Memory(Box<dyn MemoryRows>),
 }
 
 /// A file under the name of a part, which is removed unless it gets its own.
@@ -39,32 +54,52 @@ fn unwritten(path: &Path, why: &io::Error) -> Failure {
 
 impl<R> OutTable<R> {
     /// The table `name` of a folder.
-    pub(super) fn begin(
+    pub(super) fn in_folder(
         folder: &Path,
         name: &str,
         columns: &'static [RowColumn<R>],
     ) -> Result<Self, Failure> {
         let path = folder.join(name).with_extension("parquet");
         let part = path.with_extension("parquet.part");
-        let described: Vec<TableColumn> = columns.iter().map(RowColumn::described).collect();
         let refused =
             |why: io::Error| Failure::input(format!("cannot write {}: {why}", part.display()));
         let created = File::create(&part).map_err(refused)?;
         let file = PartFile { path, part: part.clone() };
-        let writer = TableWriter::begin(BufWriter::new(created), &described).map_err(refused)?;
-        Ok(Self { columns, writer, file })
+        let writer = TableWriter::begin(BufWriter::new(created), &described(columns));
+        Ok(Self { columns, rows: OutRows::File(Box::new(writer.map_err(refused)?), file) })
+    }
+
+    /// A table in memory; `begin` gets its columns.
+    pub(super) fn in_memory(
+        begin: impl FnOnce(&[TableColumn]) -> Box<dyn MemoryRows>,
+        columns: &'static [RowColumn<R>],
+    ) -> Self {
+        Self { columns, rows: OutRows::Memory(begin(&described(columns))) }
     }
 
     pub(super) fn row(&mut self, row: &R) -> io::Result<()> {
-        self.writer.row(self.columns.iter().map(|column| column.value(row)))
-    }
-
-    /// Writes the rest. The file has its name once it is kept.
-    pub(super) fn end(self) -> Result<PartFile, Failure> {
-        let Self { writer, file, .. } = self;
-        match writer.end() {
-            Ok(()) => Ok(file),
-            Err(why) => Err(unwritten(&file.path, &why)),
+        let mut values = self.columns.iter().map(|column| column.value(row));
+        match &mut self.rows {
+            OutRows::File(writer, _) => writer.row(values),
+            OutRows::Memory(rows) => rows.row(&mut values),
         }
     }
+
+    /// Writes the rest. A file has its name once it is kept.
+    pub(super) fn end(self) -> Result<Option<PartFile>, Failure> {
+        match self.rows {
+            OutRows::Memory(rows) => match rows.end() {
+                Ok(()) => Ok(None),
+                Err(why) => Err(Failure::failed(format!("cannot keep a table: {why}"))),
+            },
+            OutRows::File(writer, file) => match writer.end() {
+                Ok(()) => Ok(Some(file)),
+                Err(why) => Err(unwritten(&file.path, &why)),
+            },
+        }
+    }
+}
+
+fn described<R>(columns: &[RowColumn<R>]) -> Vec<TableColumn> {
+    columns.iter().map(RowColumn::described).collect()
 }
