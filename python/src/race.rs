@@ -29,7 +29,7 @@ pub(crate) fn run_race(
     let words = arguments::words(&RaceRequest::command(), given)?;
     let request = RaceRequest::parse(words).map_err(|error| Fault::from(error).raised(py))?;
     let (mut answer, notes) = work::run(py, progress.as_ref(), |watch| {
-        let answer = request.run(watch)?;
+        let answer = request.run(&**watch)?;
         Ok((answer, watch.notes()))
     })?;
     let failure = std::mem::replace(&mut answer.failure, Ok(()));

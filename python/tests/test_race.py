@@ -42,7 +42,8 @@ def test_variants_are_compared_as_on_the_command_line(command):
 )
 def test_functions_have_the_options_of_their_commands(name, absent):
     given = set(inspect.signature(getattr(headstart, name)).parameters) - {"progress"}
-    known = {"captures" if option == "files" else option for option in _core.options(name)}
+    renamed = {"files": "captures", "from": "from_"}
+    known = {renamed.get(option, option) for option in _core.options(name)}
     assert given == known - absent
 
 
@@ -85,7 +86,7 @@ def test_refusals_name_the_argument_and_the_way_out(options, key, why):
 def test_a_budget_that_is_exceeded_leaves_the_results():
     with pytest.raises(headstart.Error, match="over budget: last byte takes") as raised:
         headstart.race("30kB", PATH, "linux", exact=True, budget={"last_byte": "1ms"})
-    assert raised.value.result.to_dict()["page"] == "30000 bytes"
+    assert raised.value.result.to_dict()["page"] == "30 KB"
 
 
 def test_files_are_written_as_by_the_command(command, tmp_path):

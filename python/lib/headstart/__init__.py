@@ -3,16 +3,18 @@
 >>> import headstart
 >>> race = headstart.race("30kB", "20mbit,80ms,100p", "linux,hs-cubic", exact=True)
 >>> race.sentences[0]
-'This page needs 253 ms (last byte) under linux; a perfect start would save 80 ms of it, 32 %.'
+'This page needs 247 ms (last byte) under linux; a perfect start would save 74.6 ms of it, 30 %.'
 """
 
-from headstart._commands import Plan, race, schemes, simulate
+from headstart import plot
+from headstart._commands import Plan, analyze, race, schemes, simulate
 from headstart._core import Table
 from headstart._error import Error
 from headstart._progress import Progress, tqdm
-from headstart._results import Race, Results, Schemes, Sweep
+from headstart._results import Analysis, Race, Results, Schemes, Sweep
 
 __all__ = [
+    "Analysis",
     "Error",
     "Plan",
     "Progress",
@@ -21,6 +23,8 @@ __all__ = [
     "Schemes",
     "Sweep",
     "Table",
+    "analyze",
+    "plot",
     "race",
     "schemes",
     "simulate",

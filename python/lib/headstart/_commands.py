@@ -10,16 +10,29 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
 from headstart import _core
+from headstart._error import Error
 from headstart._progress import Progress
-from headstart._results import Race, Schemes, Sweep
+from headstart._results import Analysis, Race, Results, Schemes, Sweep
 
 Text = Union[str, int, float, "PathLike[str]"]
 Texts = Union[Text, Sequence[Text]]
 Plan = Union[str, "PathLike[str]", Mapping[str, Any]]
 """A plan: the path of its file, its text in TOML, which has several lines, or a dict of its keys."""
+
+Answer = TypeVar("Answer", bound=Results)
+
+
+def _answered(kind: type[Answer], ask: Callable[..., _core.Results], *request: Any) -> Answer:
+    """Asks, and wraps the results, also those of a failure."""
+    try:
+        return kind(ask(*request))
+    except Error as error:
+        if error.result is not None:
+            error.result = kind(error.result)
+        raise
 
 
 def race(
@@ -67,23 +80,25 @@ def race(
     >>> race = headstart.race("30kB", "20mbit,80ms,100p", ["linux", "linux+iw=32"], exact=True)
     >>> for row in race.schemes.to_pylist()[:2]:
     ...     print(row["scheme"], round(row["page_s"], 3))
-    linux 0.253
+    linux 0.247
     linux+iw=32 0.173
     """
     options = dict(locals())
-    return Race(_core.race(options, options.pop("progress")))
+    del options["progress"]
+    return _answered(Race, _core.race, options, progress)
 
 
 def schemes(name: str | None = None) -> Schemes:
     """Lists the schemes, or shows the page of one: ``headstart schemes``.
 
     >>> import headstart
-    >>> [row["name"] for row in headstart.schemes().table("schemes").to_pylist()][:2]
-    ['linux', 'linux-bbr']
-    >>> print(headstart.schemes("limit").sentences[0][:19])
-    limit: computed fro
+    >>> names = [row["name"] for row in headstart.schemes().table("schemes").to_pylist()]
+    >>> "linux" in names, "hs-cubic" in names
+    (True, True)
+    >>> print(headstart.schemes("limit").sentences[0][:29])
+    limit: computed from page and
     """
-    return Schemes(_core.schemes(name))
+    return _answered(Schemes, _core.schemes, name)
 
 
 def simulate(
@@ -126,7 +141,49 @@ def simulate(
     options = dict(locals())
     del options["plan"], options["progress"]
     if out is not None:
-        return Sweep(_core.simulate(plan, options, progress))
+        return _answered(Sweep, _core.simulate, plan, options, progress)
     with TemporaryDirectory(prefix="headstart-") as folder:
         options["out"] = str(Path(folder, "results"))
-        return Sweep(_core.simulate(plan, options, progress))
+        return _answered(Sweep, _core.simulate, plan, options, progress)
+
+
+def analyze(
+    captures: Texts,
+    *,
+    server: Texts | None = None,
+    client: Texts | None = None,
+    from_: Text | None = None,
+    to: Text | None = None,
+    sender: str | None = None,
+    vantage: str | None = None,
+    acks_only: bool = False,
+    tables: Texts | None = None,
+    out: Text | None = None,
+    report: Text | None = None,
+    jobs: int | None = None,
+    anonymize: Text | bool | None = None,
+    progress: Progress | None = None,
+) -> Analysis:
+    """Says why the transfers in packet captures are slow: ``headstart analyze``.
+
+    ``captures`` is one file, or several in any order. Tables are kept in memory; ``tables`` names
+    the wanted ones, by default all but ``windows``, which is as long as the capture. With ``out``,
+    they are written to Parquet files in a folder instead. ``from_`` is the option ``--from``.
+    ``progress`` is called with the number of bytes read, and of all.
+
+    :meth:`Results.to_json` returns what ``--json=findings`` prints. If a capture is damaged, the
+    attribute ``result`` of the raised :class:`Error` has the results of the rest.
+
+    >>> import headstart, pathlib, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = headstart.race("30kB", schemes="linux", exact=True, pcap=folder)
+    >>> captures = [pathlib.Path(folder, f"linux-{part}.pcap") for part in ("down-sent", "up")]
+    >>> analysis = headstart.analyze(captures, sender="linux", vantage="middle")
+    >>> [(row["bytes"], row["outcome"]) for row in analysis.transfers.to_pylist()]
+    [(30200, 'complete')]
+    """
+    options = dict(locals())
+    del options["progress"]
+    options["files"] = options.pop("captures")
+    options["from"] = options.pop("from_")
+    return _answered(Analysis, _core.analyze, options, progress)

@@ -1,5 +1,8 @@
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, final
 
+__all__ = ["Results", "Table", "analyze", "options", "race", "schemes", "simulate"]
+
+@final
 class Table:
     """A table in memory, handed over by the Arrow PyCapsule interface."""
 
@@ -13,6 +16,7 @@ class Table:
     @staticmethod
     def concat(tables: Sequence[Table]) -> Table: ...
 
+@final
 class Results:
     @property
     def table_names(self) -> list[str]: ...
@@ -25,6 +29,9 @@ class Results:
     def to_text(self) -> str: ...
     def to_html(self) -> str: ...
 
+def analyze(
+    given: Mapping[str, object], progress: Callable[[int, int], object] | None
+) -> Results: ...
 def options(command: str) -> list[str]: ...
 def race(given: Mapping[str, object], progress: Callable[[int, int], object] | None) -> Results: ...
 def schemes(name: str | None) -> Results: ...

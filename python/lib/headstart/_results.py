@@ -102,3 +102,32 @@ class Sweep(Results):
     def queues(self) -> Table:
         """A row for each link and run."""
         return self.table("queues")
+
+
+class Analysis(Results):
+    """The results of an analysis. They stand for the transfers."""
+
+    @property
+    def transfers(self) -> Table:
+        """A row for each transfer, with where its time went."""
+        return self.table("transfers")
+
+    @property
+    def connections(self) -> Table:
+        """A row for each connection."""
+        return self.table("connections")
+
+    @property
+    def retransmissions(self) -> Table:
+        """A row for each retransmission."""
+        return self.table("retransmissions")
+
+    @property
+    def loss_epochs(self) -> Table:
+        """A row for each loss epoch of a client host."""
+        return self.table("loss_epochs")
+
+    @property
+    def windows(self) -> Table:
+        """A row for each ACK that reached a sender; only if ``tables`` names it."""
+        return self.table("windows")

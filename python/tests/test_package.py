@@ -1,0 +1,62 @@
+"""The package itself: examples, stubs, figures."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import headstart
+import pytest
+
+MODULES = [headstart.__name__] + [
+    module.name
+    for module in pkgutil.iter_modules(headstart.__path__, "headstart.")
+    if not module.name.endswith("_core")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("tqdm")
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_what_is_public_is_documented():
+    for name in headstart.__all__:
+        public = getattr(headstart, name)
+        if inspect.isclass(public) or inspect.isroutine(public) or inspect.ismodule(public):
+            assert public.__doc__, name
+
+
+def test_types_fit():
+    """The package, its stubs and a user's script pass the type checker."""
+    pytest.importorskip("mypy")
+    script = "import headstart; headstart.race('30kB', repeat=3).schemes.to_pylist()"
+    for words in (["-p", "headstart"], ["-c", script]):
+        checked = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", *words],
+            capture_output=True,
+            text=True,
+        )
+        assert checked.returncode == 0, checked.stdout
+
+
+def test_the_stub_has_what_the_module_has():
+    pytest.importorskip("mypy")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "headstart._core"], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_figures_draw_the_results():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    race = headstart.race("30kB", schemes="linux", repeat=3)
+    axes = headstart.plot.race(race)
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == [row["page_s"] for row in race.schemes.to_pylist()]
