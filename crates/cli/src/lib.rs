@@ -30,7 +30,8 @@ use cmdline::complete::ShellQuestion;
 use cmdline::programs::{AGENT, GATEWAY, LAB};
 use std::process::ExitCode;
 
-pub use analyze::{AnalyzeReply, AnalyzeRequest, BeginMemory, MemoryRows, TableName};
+pub use analyze::{AnalyzeRequest, BeginMemory, MemoryRows, TableName};
+pub use predict::{PredictRequest, PredictWatch};
 pub use race::{AnsweredRace, RaceReply, RaceRequest};
 pub use schemes::{ParameterEntry, PolicyEntry, SchemeEntry, SchemeListing, SchemesReply, schemes};
 

@@ -20,7 +20,10 @@ use cmdline::complete::ShellQuestion;
 use cmdline::{Failure, stdout};
 use std::process::ExitCode;
 
+pub use papers::PapersRequest;
+pub use scoreboard::ScoreboardRequest;
 pub use sim::{PlanText, SimRequest, SweepReply};
+pub use theory::TheoryRequest;
 
 /// Checks papers, plans and predictions
 ///

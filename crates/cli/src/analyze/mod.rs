@@ -13,14 +13,12 @@ mod packets;
 mod page;
 mod reading;
 mod rebuilt;
-mod reply;
 mod request;
 mod summary;
 mod tables;
 mod words;
 
 pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
-pub use reply::AnalyzeReply;
 pub use request::AnalyzeRequest;
 pub use tables::{BeginMemory, MemoryRows, TableName};
 

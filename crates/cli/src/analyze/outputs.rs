@@ -8,10 +8,10 @@ use super::packets;
 use super::page::ReportSink;
 use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
-use super::reply::AnalyzeReply;
 use super::summary::SummarySink;
 use super::tables::{BeginMemory, TablesSink};
 use super::words::words;
+use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
 use serde::Serialize;
@@ -152,7 +152,7 @@ impl Outputs {
         self,
         tally: &EngineTally,
         read: &ReadCapture<'_>,
-    ) -> Result<AnalyzeReply, Failure> {
+    ) -> Result<CommandReply, Failure> {
         let Others { summary, tables, report, .. } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
@@ -165,10 +165,10 @@ impl Outputs {
             ended.note(report.end(&found, &counts, &(words.clone() + &beside)));
         }
         let words = words.lines().chain([&*counts]).chain(beside.lines());
-        Ok(AnalyzeReply {
+        Ok(CommandReply {
             json: stdout::json(&FindingsJson { found: &found, reading: &account })?,
             sentences: words.map(str::to_owned).collect(),
-            tables: summary.tables().into(),
+            tables: summary.tables(),
             failure: ended.end(),
         })
     }

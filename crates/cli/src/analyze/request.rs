@@ -2,12 +2,12 @@
 
 use super::args::AnalyzeArgs;
 use super::outputs::Outputs;
-use super::reply::AnalyzeReply;
 use super::tables::BeginMemory;
 use super::{Prepared, prepared, read_capture};
+use clap::Command;
 use clap::builder::Resettable;
-use clap::{Args, Command, FromArgMatches};
 use cmdline::captures::ReadingWatch;
+use cmdline::request::{self, CommandReply};
 use cmdline::{Failure, jobs};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -21,9 +21,8 @@ pub struct AnalyzeRequest(AnalyzeArgs);
 impl AnalyzeRequest {
     /// The options that a request takes.
     pub fn command() -> Command {
-        let command = Command::new("headstart analyze").no_binary_name(true);
         // Tables are in memory where no folder is named.
-        AnalyzeArgs::augment_args(command)
+        request::command::<AnalyzeArgs>("headstart analyze")
             .mut_arg("tables", |tables| tables.requires(Resettable::Reset))
     }
 
@@ -32,8 +31,7 @@ impl AnalyzeRequest {
     /// # Errors
     /// Fails if an argument is wrong, in the words of the command line.
     pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(arguments)?;
-        AnalyzeArgs::from_arg_matches(&matches).map(Self)
+        request::parse(Self::command(), arguments).map(Self)
     }
 
     /// Analyses the captures. `begin` keeps the tables in memory, unless the request names a
@@ -46,7 +44,7 @@ impl AnalyzeRequest {
         watch: Box<dyn ReadingWatch>,
         stop: Arc<AtomicBool>,
         begin: &mut BeginMemory<'_>,
-    ) -> Result<AnalyzeReply, Failure> {
+    ) -> Result<CommandReply, Failure> {
         let Self(args) = self;
         let Prepared { config, clients, feed } = prepared(args)?;
         let mut outputs = Outputs::of_request(args, begin)?;
@@ -66,6 +64,6 @@ impl AnalyzeRequest {
         }
         let read = read_capture(&feed, &found);
         let reply = found.inner.answer(&tally, &read)?;
-        Ok(AnalyzeReply { failure: verdict.and(reply.failure), ..reply })
+        Ok(CommandReply { failure: verdict.and(reply.failure), ..reply })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::reading::LeftOut;
 use super::rebuilt::{RebuiltAs, name_of};
+use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
@@ -112,21 +113,24 @@ impl SummarySink {
         if tally.segments == tally.of_others {
             return Ok(());
         }
-        let [retransmissions, timeouts, shares] = self.tables();
-        stdout::print_table(&retransmissions)?;
+        stdout::print_table(&self.retransmissions())?;
         stdout::print("\n")?;
-        stdout::print_table(&timeouts)?;
+        stdout::print_table(&self.timeouts())?;
         stdout::print(&format!(
             "\n{} of {} bytes\n\n",
             counted(self.transfers, "transfer"),
             self.bytes
         ))?;
-        stdout::print_table(&shares)
+        stdout::print_table(&self.time_shares())
     }
 
-    /// Retransmissions by kind, timeouts by what would have spared them, and time by cause.
-    pub(super) fn tables(&self) -> [Table; 3] {
-        [self.retransmissions(), self.timeouts(), self.time_shares()]
+    /// The tables that are printed.
+    pub(super) fn tables(&self) -> Vec<NamedTable> {
+        vec![
+            NamedTable::new("retransmissions", self.retransmissions()),
+            NamedTable::new("timeouts", self.timeouts()),
+            NamedTable::new("time", self.time_shares()),
+        ]
     }
 
     /// Connections by where they were captured.

@@ -2,9 +2,9 @@
 
 use super::variants::RaceCommand;
 use super::{RaceOfRun, Raced, comparison, diagnosis, files, race_alone, refusals, remarks, table};
-use clap::{Args, Command, FromArgMatches};
+use clap::Command;
 use cmdline::progress::CommandWatch;
-use cmdline::{Failure, FirstFailure};
+use cmdline::{Failure, FirstFailure, request};
 use race::{RaceComparison, RaceResult};
 use report::Table;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub enum RaceReply {
 impl RaceRequest {
     /// The options that a request takes.
     pub fn command() -> Command {
-        RaceCommand::augment_args(Command::new("headstart race").no_binary_name(true))
+        request::command::<RaceCommand>("headstart race")
     }
 
     /// Reads a request.
@@ -35,8 +35,7 @@ impl RaceRequest {
     /// # Errors
     /// Fails if an argument is wrong, in the words of the command line.
     pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(arguments)?;
-        RaceCommand::from_arg_matches(&matches).map(Self)
+        request::parse(Self::command(), arguments).map(Self)
     }
 
     /// Runs the race and writes the files that it asks for.

@@ -70,7 +70,7 @@ pub(crate) fn read<R: TableRows>(
 
 /// A column by its name; docs/plans.md says what it means.
 fn column(name: &str, keys: &[String]) -> TableColumn {
-    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "" }
+    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "".into() }
 }
 
 /// A cell of a column whose name says what it is; an empty one is missing.

@@ -1,9 +1,9 @@
 //! A plan that another program has run, in the words of the command line.
 
 use super::{SimArgs, Swept, Waited, make, page, plan_of, show};
-use clap::{Args, Command, FromArgMatches};
+use clap::Command;
 use cmdline::progress::CommandWatch;
-use cmdline::{Failure, input};
+use cmdline::{Failure, input, request};
 use report::Table;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub struct SweepReply {
 impl SimRequest {
     /// The options that a request takes.
     pub fn command() -> Command {
-        SimArgs::augment_args(Command::new("headstart lab sim").no_binary_name(true))
+        request::command::<SimArgs>("headstart lab sim")
     }
 
     /// Reads the options of a request for `plan`.
@@ -68,8 +68,7 @@ impl SimRequest {
     /// Fails if an argument is wrong, in the words of the command line.
     pub fn parse(plan: PlanText, mut arguments: Vec<OsString>) -> Result<Self, clap::Error> {
         arguments.push(OsString::from(&plan.name));
-        let matches = Self::command().try_get_matches_from(arguments)?;
-        Ok(Self { plan, args: SimArgs::from_arg_matches(&matches)? })
+        Ok(Self { plan, args: request::parse(Self::command(), arguments)? })
     }
 
     /// Makes the runs that the folder lacks, and writes its tables, as `headstart lab sim` does.

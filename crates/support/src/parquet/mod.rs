@@ -52,7 +52,7 @@ pub struct TableColumn {
     /// Unit of its values, like `ns`; empty if they have none.
     pub unit: &'static str,
     /// Meaning of its values, in one sentence; empty if the name suffices.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// Writes a table.
@@ -140,7 +140,7 @@ pub fn misfit() -> io::Error {
 /// A column in the metadata: `column.NAME` is `UNIT: MEANING`.
 fn described(column: &TableColumn) -> KeyValue {
     let TableColumn { name, unit, about, .. } = column;
-    let text = if unit.is_empty() { (*about).to_owned() } else { format!("{unit}: {about}") };
+    let text = if unit.is_empty() { about.to_string() } else { format!("{unit}: {about}") };
     KeyValue::new(format!("column.{name}"), text)
 }
 

@@ -108,7 +108,7 @@ impl<R> RowColumn<R> {
     /// The column without its rows.
     pub fn described(&self) -> TableColumn {
         let Self { name, kind, unit, about, .. } = *self;
-        TableColumn { name: name.into(), kind, unit, about }
+        TableColumn { name: name.into(), kind, unit, about: about.into() }
     }
 
     /// The value of a row.
