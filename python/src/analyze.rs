@@ -2,13 +2,14 @@
 
 use crate::arguments;
 use crate::error::Fault;
-use crate::results::{Reply, Results, Shown};
+use crate::results::{self, Reply, Results, Shown};
 use crate::table::{Table, TableBuilder};
 use crate::work::{self, PythonWatch};
 use capture::InputProgress;
-use cli::{AnalyzeReply, AnalyzeRequest, MemoryRows, TableName};
+use cli::{AnalyzeRequest, MemoryRows, TableName};
 use cmdline::captures::ReadingWatch;
 use cmdline::progress::CommandWatch;
+use cmdline::request::CommandReply;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -21,7 +22,9 @@ type CollectedTables = Arc<Mutex<BTreeMap<&'static str, Table>>>;
 
 /// Results of an analysis.
 struct Analysis {
-    reply: AnalyzeReply,
+    reply: CommandReply,
+    /// The tables of the reply, as they are printed.
+    printed: Vec<report::Table>,
     tables: BTreeMap<&'static str, Table>,
     notes: Vec<String>,
 }
@@ -42,10 +45,11 @@ pub(crate) fn analyze(
             let (name, tables) = (name.file(), Arc::clone(&tables));
             Box::new(CollectedRows { name, builder, tables }) as Box<dyn MemoryRows>
         };
-        let reading = Box::new(ReadingOfPython(Arc::clone(watch)));
+        let reading = Box::new(ReadingOfPython { watch: Arc::clone(watch), has_progress: true });
         let reply = request.run(reading, watch.stop_flag(), &mut begin)?;
         let tables = std::mem::take(&mut *tables.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Analysis { reply, tables, notes: watch.notes() })
+        let printed = reply.tables.iter().map(|named| named.table.clone()).collect();
+        Ok(Analysis { reply, printed, tables, notes: watch.notes() })
     })?;
     let failure = std::mem::replace(&mut analysis.reply.failure, Ok(()));
     Results::of(py, analysis, failure)
@@ -72,16 +76,29 @@ impl MemoryRows for CollectedRows {
     }
 }
 
-/// Reports bytes that have been read.
-struct ReadingOfPython(Arc<PythonWatch>);
+/// Reports what is read to Python.
+pub(crate) struct ReadingOfPython {
+    watch: Arc<PythonWatch>,
+    /// Bytes that have been read are the progress.
+    has_progress: bool,
+}
+
+impl ReadingOfPython {
+    /// Reports only what cannot be read.
+    pub(crate) fn without_progress(watch: &Arc<PythonWatch>) -> Self {
+        Self { watch: Arc::clone(watch), has_progress: false }
+    }
+}
 
 impl ReadingWatch for ReadingOfPython {
     fn at(&mut self, InputProgress { read, total }: InputProgress) {
-        self.0.at(read, total.unwrap_or(0));
+        if self.has_progress {
+            self.watch.at(read, total.unwrap_or(0));
+        }
     }
 
     fn refuse(&mut self, why: &str) {
-        self.0.note(why);
+        self.watch.note(why);
     }
 }
 
@@ -90,11 +107,11 @@ impl Reply for Analysis {
         Ok(self.reply.json.clone())
     }
 
-    fn tables(&self) -> Vec<&'static str> {
+    fn tables(&self) -> Vec<String> {
         // Transfers stand for the results.
-        let mut names: Vec<&str> = self.tables.keys().copied().collect();
+        let mut names: Vec<&'static str> = self.tables.keys().copied().collect();
         names.sort_by_key(|name| *name != TableName::Transfers.file());
-        names
+        results::names(names)
     }
 
     fn table(&self, name: &str) -> io::Result<Table> {
@@ -103,8 +120,7 @@ impl Reply for Analysis {
     }
 
     fn shown(&self) -> Shown<'_> {
-        let AnalyzeReply { sentences, tables, .. } = &self.reply;
-        Shown { sentences, tables }
+        Shown { sentences: &self.reply.sentences, tables: &self.printed }
     }
 
     fn notes(&self) -> &[String] {

@@ -1,5 +1,5 @@
-//! Keyword arguments of Python as the words of the command line. So names, defaults and refusals are
-//! those of the command.
+//! Keyword arguments of Python as the words of the command line. So names, defaults and refusals
+//! are those of the command.
 
 use crate::error::refused;
 use clap::{Arg, ArgAction, Command};

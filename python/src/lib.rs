@@ -1,12 +1,14 @@
-//! The module `headstart._core` of the Python package: requests to the commands of headstart, and their
-//! results as objects of Python.
+//! The module `headstart._core` of the Python package: requests to the commands of headstart, and
+//! their results as objects of Python.
 //!
-//! `arguments` turns keyword arguments into the words of a command line, so names and defaults are in
-//! one place. `work` runs a request beside the interpreter. `results` has what comes of it, `table` the
-//! Arrow data, and `error` raises failures. The other files have one command each.
-//! The package around it (`headstart/`) has the signatures and the documentation.
+//! `arguments` turns keyword arguments into the words of a command line. So names and defaults are
+//! those of the command. `work` runs a request beside the interpreter. `results` has JSON, text and
+//! HTML of the results, `table` has Arrow data, and `error` raises failures. `answered` has the
+//! commands whose tables are as printed, and other files have one command each. The package around
+//! it (`lib/headstart/`) has the signatures and the documentation.
 
 mod analyze;
+mod answered;
 mod arguments;
 mod error;
 mod race;
@@ -21,6 +23,8 @@ mod work;
 mod _core {
     #[pymodule_export]
     use crate::analyze::analyze;
+    #[pymodule_export]
+    use crate::answered::{papers, predict, scoreboard, theory};
     #[pymodule_export]
     use crate::options;
     #[pymodule_export]
@@ -40,8 +44,12 @@ mod _core {
 fn options(command: &str) -> Vec<String> {
     match command {
         "analyze" => arguments::names(&cli::AnalyzeRequest::command()),
+        "papers" => arguments::names(&lab::PapersRequest::command()),
+        "predict" => arguments::names(&cli::PredictRequest::command()),
         "race" => arguments::names(&cli::RaceRequest::command()),
+        "scoreboard" => arguments::names(&lab::ScoreboardRequest::command()),
         "simulate" => arguments::names(&lab::SimRequest::command()),
+        "theory" => arguments::names(&lab::TheoryRequest::command()),
         _ => Vec::new(),
     }
 }

@@ -41,8 +41,8 @@ impl Reply for Race {
         results::json(&self.answer.reply)
     }
 
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["schemes", "samples"]
+    fn tables(&self) -> Vec<String> {
+        results::names(["schemes", "samples"])
     }
 
     fn table(&self, name: &str) -> io::Result<Table> {
@@ -151,7 +151,7 @@ fn scheme_columns<'a>() -> Vec<RowColumn<SchemeRow<'a>>> {
         RowColumn::text("visit", "First or repeated visits.", |row| row.scheme.visit.name().into()),
     ];
     let counts = [
-        RowColumn::number("retransmitted_segments", "", "Segments sent again; median.", |row| {
+        RowColumn::number("retransmitted_segments", "", "Retransmitted segments; median.", |row| {
             median(row, RetransmittedSegments)
         }),
         RowColumn::number("timeouts", "", "Expiries of retransmission timers; median.", |row| {
@@ -204,7 +204,7 @@ fn sample_columns<'a>() -> Vec<RowColumn<SampleRow<'a>>> {
         RowColumn::count("dropped_packets", "Packets dropped or lost.", |s| {
             s.sample.dropped_packets.into()
         }),
-        RowColumn::text("failure", "Why the load did not complete; else missing.", |s| {
+        RowColumn::text("failure", "Reason why the load did not complete; else missing.", |s| {
             s.sample.failure.clone().into()
         }),
     ]

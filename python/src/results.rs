@@ -14,12 +14,12 @@ pub(crate) trait Reply: Send + Sync {
     fn json(&self) -> serde_json::Result<String>;
 
     /// Names of the tables; the first stands for the results.
-    fn tables(&self) -> Vec<&'static str>;
+    fn tables(&self) -> Vec<String>;
 
     /// The table of one of these names.
     fn table(&self, name: &str) -> io::Result<Table>;
 
-    /// What the command prints for a reader.
+    /// Words and tables that the command prints for a reader.
     fn shown(&self) -> Shown<'_>;
 
     /// Notes for the reader of the results.
@@ -61,14 +61,14 @@ impl Results {
 
     /// Names of the tables; the first stands for the results.
     #[getter]
-    fn table_names(&self) -> Vec<&'static str> {
+    fn table_names(&self) -> Vec<String> {
         self.0.tables()
     }
 
     /// The table of a name.
     fn table(&self, name: &str) -> PyResult<Table> {
         let known = self.0.tables();
-        if !known.contains(&name) {
+        if !known.iter().any(|one| one == name) {
             return Err(refused(support::errors::unknown("table", name, &known, "")));
         }
         self.0.table(name).map_err(defect)
@@ -116,4 +116,9 @@ fn paragraph(text: &str) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Names as a reply gives them.
+pub(crate) fn names(names: impl IntoIterator<Item = &'static str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::io;
 use support::parquet::RowColumn;
 
-/// What `headstart schemes` answers.
+/// An answer of `headstart schemes`.
 struct Schemes {
     reply: SchemesReply,
     /// The answer in words.
@@ -34,11 +34,16 @@ impl Reply for Schemes {
         }
     }
 
-    fn tables(&self) -> Vec<&'static str> {
+    fn tables(&self) -> Vec<String> {
         match self.reply {
-            SchemesReply::Listing(_) => {
-                vec!["schemes", "startups", "controllers", "recoveries", "queues", "parameters"]
-            }
+            SchemesReply::Listing(_) => results::names([
+                "schemes",
+                "startups",
+                "controllers",
+                "recoveries",
+                "queues",
+                "parameters",
+            ]),
             SchemesReply::Page { .. } => Vec::new(),
         }
     }
@@ -71,8 +76,8 @@ impl Reply for Schemes {
 fn scheme_columns<'a>() -> [RowColumn<&'a SchemeEntry>; 4] {
     [
         RowColumn::text("name", "Name of the scheme.", |one| one.name.into()),
-        RowColumn::text("about", "What it is.", |one| one.about.into()),
-        RowColumn::text("source", "Where it is specified.", |one| one.source.into()),
+        RowColumn::text("about", "Description.", |one| one.about.into()),
+        RowColumn::text("source", "Specification.", |one| one.source.into()),
         RowColumn::text("on", "Worlds that have it, separated by commas.", |one| {
             one.on.join(",").into()
         }),
@@ -82,8 +87,8 @@ fn scheme_columns<'a>() -> [RowColumn<&'a SchemeEntry>; 4] {
 fn policy_columns<'a>() -> [RowColumn<&'a PolicyEntry>; 4] {
     [
         RowColumn::text("name", "Name of the policy.", |one| one.name.into()),
-        RowColumn::text("about", "What it is.", |one| one.about.into()),
-        RowColumn::text("source", "Where it is specified.", |one| one.source.into()),
+        RowColumn::text("about", "Description.", |one| one.about.into()),
+        RowColumn::text("source", "Specification.", |one| one.source.into()),
         RowColumn::text("parameters", "Parameters of its own, separated by commas.", |one| {
             one.parameters.join(",").into()
         }),
@@ -94,7 +99,7 @@ fn parameter_columns<'a>() -> [RowColumn<&'a ParameterEntry>; 4] {
     [
         RowColumn::text("name", "Name of the parameter.", |one| one.name.into()),
         RowColumn::text("values", "Values that it takes.", |one| one.values.into()),
-        RowColumn::text("about", "What it changes.", |one| one.about.into()),
+        RowColumn::text("about", "Effect.", |one| one.about.into()),
         RowColumn::text("default", "Value where it is not given; else by the scheme.", |one| {
             one.default.into()
         }),

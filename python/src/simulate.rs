@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::error::{Fault, refused};
-use crate::results::{Reply, Results, Shown};
+use crate::results::{self, Reply, Results, Shown};
 use crate::table::{Table, TableBuilder};
 use crate::work::{self, CountingWatch};
 use cmdline::Failure;
@@ -22,8 +22,8 @@ struct Sweep {
     notes: Vec<String>,
 }
 
-/// Runs a plan: a dict, a text of several lines, or the path of a file. `given` has the options of the
-/// command.
+/// Runs a plan: a dict, a text of several lines, or the path of a file. `given` has the options of
+/// the command.
 #[pyfunction]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -90,12 +90,12 @@ impl Reply for Sweep {
         Ok(self.json.clone())
     }
 
-    fn tables(&self) -> Vec<&'static str> {
+    fn tables(&self) -> Vec<String> {
         // The means stand for the results.
         let all = SweepTable::ALL.map(SweepTable::name);
         let others = all.into_iter().filter(|name| *name != SweepTable::Summary.name());
         let all = std::iter::once(SweepTable::Summary.name()).chain(others);
-        all.filter(|name| self.tables.contains_key(name)).collect()
+        results::names(all.filter(|name| self.tables.contains_key(name)))
     }
 
     fn table(&self, name: &str) -> io::Result<Table> {

@@ -219,7 +219,7 @@ fn field(column: &TableColumn) -> Field {
         ColumnKind::Truth => DataType::Boolean,
         ColumnKind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
     };
-    let about = [(UNIT, column.unit), (ABOUT, column.about)].into_iter();
+    let about = [(UNIT, column.unit), (ABOUT, &*column.about)].into_iter();
     let about = about.filter(|(_, text)| !text.is_empty());
     let about = about.map(|(key, text)| (key.to_owned(), text.to_owned()));
     Field::new(column.name.as_ref(), kind, true).with_metadata(about.collect::<HashMap<_, _>>())

@@ -1,5 +1,5 @@
-//! Work beside the interpreter: its lock is released, Ctrl-C stops the work, and a callback gets the
-//! progress.
+//! Work beside the interpreter: its lock is released, Ctrl-C stops the work, and a callback gets
+//! the progress.
 
 use crate::error::{Fault, defect};
 use cmdline::progress::CommandWatch;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Time between two looks for signals and progress. A person does not notice it.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The payload of a panic that only ends work which nobody waits for.
+/// The payload of a panic that ends work early.
 struct Stopped;
 
 /// Receives progress and notes of work, and stops it.
@@ -33,7 +33,7 @@ impl PythonWatch {
         &self.stop
     }
 
-    /// The same for work that keeps it.
+    /// The flag, for work that keeps it.
     pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -81,7 +81,7 @@ impl CommandWatch for PythonWatch {
     }
 }
 
-/// The same for work that looks at [`PythonWatch::stop`] itself and must not unwind.
+/// A watch that never unwinds, for work that looks at [`PythonWatch::stop`] itself.
 pub(crate) struct CountingWatch<'a>(pub(crate) &'a PythonWatch);
 
 impl CommandWatch for CountingWatch<'_> {
@@ -107,25 +107,25 @@ struct Progress {
     total: u64,
 }
 
-/// Tells Python how far the work is.
-struct Teller<'a> {
+/// Reports the progress to Python.
+struct ProgressCallback<'a> {
     watch: &'a PythonWatch,
     callback: Option<&'a Py<PyAny>>,
-    told: Progress,
+    reported: Progress,
 }
 
-impl Teller<'_> {
-    /// Calls the callback if there is news.
-    fn tell(&mut self, py: Python<'_>) -> PyResult<()> {
+impl ProgressCallback<'_> {
+    /// Calls the callback if the progress has changed.
+    fn report(&mut self, py: Python<'_>) -> PyResult<()> {
         let now = self.watch.progress();
-        let Some(callback) = self.callback.filter(|_| now != self.told) else { return Ok(()) };
-        self.told = now;
+        let Some(callback) = self.callback.filter(|_| now != self.reported) else { return Ok(()) };
+        self.reported = now;
         callback.call1(py, (now.done, now.total)).map(drop)
     }
 
-    /// Has the interpreter handle its signals, and tells.
+    /// Has the interpreter handle its signals, and reports.
     fn look(&mut self) -> PyResult<()> {
-        Python::attach(|py| py.check_signals().and_then(|()| self.tell(py)))
+        Python::attach(|py| py.check_signals().and_then(|()| self.report(py)))
     }
 }
 
@@ -140,12 +140,12 @@ pub(crate) fn run<T: Send>(
     job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
     let watch = Arc::<PythonWatch>::default();
-    let mut teller = Teller { watch: &watch, callback, told: watch.progress() };
-    let (done, raised) = py.detach(|| wait(&watch, &mut teller, job));
+    let mut reporter = ProgressCallback { watch: &watch, callback, reported: watch.progress() };
+    let (done, raised) = py.detach(|| wait(&watch, &mut reporter, job));
     if let Some(error) = raised {
         return Err(error);
     }
-    teller.tell(py)?;
+    reporter.report(py)?;
     match done {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(fault)) => Err(fault.raised(py)),
@@ -153,10 +153,11 @@ pub(crate) fn run<T: Send>(
     }
 }
 
-/// Runs `job` and looks around until it has ended. Returns its end, and the exception that stopped it.
+/// Runs `job`, and handles signals until it has ended. Returns its end, and the exception that
+/// stopped it.
 fn wait<T: Send>(
     watch: &Arc<PythonWatch>,
-    teller: &mut Teller<'_>,
+    reporter: &mut ProgressCallback<'_>,
     job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> (thread::Result<Result<T, Fault>>, Option<PyErr>) {
     let (ended, end) = mpsc::channel();
@@ -170,7 +171,7 @@ fn wait<T: Send>(
         let mut raised = None;
         while end.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             if raised.is_none() {
-                raised = teller.look().err();
+                raised = reporter.look().err();
                 watch.stop.store(raised.is_some(), Ordering::Relaxed);
             }
         }

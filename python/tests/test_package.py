@@ -9,6 +9,7 @@ import sys
 
 import headstart
 import pytest
+from headstart import _core
 
 MODULES = [headstart.__name__] + [
     module.name
@@ -60,3 +61,26 @@ def test_figures_draw_the_results():
     axes = headstart.plot.race(race)
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == [row["page_s"] for row in race.schemes.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("name", "absent"),
+    [
+        # Options that print instead of racing; and the programs of real worlds, which `on` refuses.
+        ("race", {"json", "json_schema", "server", "client"}),
+        # Options that show something instead of running a plan, and files that Python writes itself.
+        ("simulate", {"json", "schema", "example", "dry_run", "format"}),
+        ("predict", {"json", "json_schema"}),
+        # Outputs of a terminal, and the comparison with a board of before.
+        ("scoreboard", {"json", "json_schema", "cells", "causes", "against"}),
+        # Readings take hours and a file; captures and logs stop at signals of the program.
+        ("papers", {"json", "list", "readings", "budget", "seed", "table", "resume", "capture", "access_log"}),
+        # Outputs of a terminal; logs have a command line of their own.
+        ("analyze", {"json", "follow", "error", "access_log", "log_format"}),
+    ],
+)
+def test_functions_have_the_options_of_their_commands(name, absent):
+    given = set(inspect.signature(getattr(headstart, name)).parameters) - {"progress"}
+    renamed = {"files": "captures", "from": "from_"}
+    known = {renamed.get(option, option) for option in _core.options(name)}
+    assert given == known - absent

@@ -1,11 +1,9 @@
 """Races from Python: the command line's results, bytes and refusals."""
 
-import inspect
 import json
 
 import headstart
 import pytest
-from headstart import _core
 
 PATH = "20mbit,80ms,100p"
 
@@ -27,24 +25,6 @@ def test_variants_are_compared_as_on_the_command_line(command):
     race = headstart.race("text", exact=True, http=["1.1", "2"])
     assert race.to_json() == printed
     assert {row["variant"] for row in race.schemes.to_pylist()} == {"1.1", "2"}
-
-
-@pytest.mark.parametrize(
-    ("name", "absent"),
-    [
-        # Options that print instead of racing; and the programs of real worlds, which `on` refuses.
-        ("race", {"json", "json_schema", "server", "client"}),
-        # Options that show something instead of running a plan, and files that Python writes itself.
-        ("simulate", {"json", "schema", "example", "dry_run", "format"}),
-        # Outputs of a terminal; logs have a command line of their own.
-        ("analyze", {"json", "follow", "error", "access_log", "log_format"}),
-    ],
-)
-def test_functions_have_the_options_of_their_commands(name, absent):
-    given = set(inspect.signature(getattr(headstart, name)).parameters) - {"progress"}
-    renamed = {"files": "captures", "from": "from_"}
-    known = {renamed.get(option, option) for option in _core.options(name)}
-    assert given == known - absent
 
 
 def test_an_interval_needs_six_repeats():

@@ -15,7 +15,16 @@ from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 from headstart import _core
 from headstart._error import Error
 from headstart._progress import Progress
-from headstart._results import Analysis, Race, Results, Schemes, Sweep
+from headstart._results import (
+    Analysis,
+    Forecast,
+    Papers,
+    Race,
+    Results,
+    Schemes,
+    Scoreboard,
+    Sweep,
+)
 
 Text = Union[str, int, float, "PathLike[str]"]
 Texts = Union[Text, Sequence[Text]]
@@ -187,3 +196,72 @@ def analyze(
     options["files"] = options.pop("captures")
     options["from"] = options.pop("from_")
     return _answered(Analysis, _core.analyze, options, progress)
+
+
+def predict(
+    captures: Texts,
+    schemes: Texts | None = None,
+    *,
+    server: Texts | None = None,
+    client: Texts | None = None,
+    from_: Text | None = None,
+    to: Text | None = None,
+    sender: str | None = None,
+    vantage: str | None = None,
+    acks_only: bool = False,
+    queue: str | None = None,
+    most_transfers: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    report: Text | None = None,
+    progress: Progress | None = None,
+) -> Forecast:
+    """Predicts what the transfers in captures would take under other schemes: ``headstart predict``.
+
+    ``progress`` is called with the number of replays done, and of all. If the replay does not
+    explain the capture, :class:`Error` is raised, and its attribute ``result`` says why.
+    """
+    options = dict(locals())
+    del options["progress"]
+    options["files"] = options.pop("captures")
+    options["from"] = options.pop("from_")
+    return _answered(Forecast, _core.predict, options, progress)
+
+
+def scoreboard(
+    schemes: Texts | None = None,
+    *,
+    quick: bool = False,
+    all: bool = False,
+    real: bool = False,
+    half: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    exact: bool = False,
+    jobs: int | None = None,
+    report: Text | None = None,
+    progress: Progress | None = None,
+) -> Scoreboard:
+    """Scores schemes over fixed cells: ``headstart lab scoreboard``.
+
+    ``progress`` is called with the number of transfers done, and of all.
+    """
+    options = dict(locals())
+    del options["progress"]
+    return _answered(Scoreboard, _core.scoreboard, options, progress)
+
+
+def papers(
+    *claims: str,
+    quick: bool = False,
+    jobs: int | None = None,
+    report: Text | None = None,
+    progress: Progress | None = None,
+) -> Papers:
+    """Checks claims of five papers on TCP start-up by simulation: ``headstart lab papers``.
+
+    ``claims`` are names like ``FS-1``, or families like ``SES``; without them, all are checked.
+    """
+    options = dict(locals())
+    del options["progress"]
+    return _answered(Papers, _core.papers, options, progress)

@@ -1,6 +1,7 @@
 from typing import Any, Callable, Mapping, Sequence, final
 
-__all__ = ["Results", "Table", "analyze", "options", "race", "schemes", "simulate"]
+__all__ = ["Results", "Table", "analyze", "options", "papers", "predict", "race", "schemes",
+           "scoreboard", "simulate", "theory"]
 
 @final
 class Table:
@@ -40,3 +41,13 @@ def simulate(
     given: Mapping[str, object],
     progress: Callable[[int, int], object] | None,
 ) -> Results: ...
+def papers(
+    given: Mapping[str, object], progress: Callable[[int, int], object] | None
+) -> Results: ...
+def predict(
+    given: Mapping[str, object], progress: Callable[[int, int], object] | None
+) -> Results: ...
+def scoreboard(
+    given: Mapping[str, object], progress: Callable[[int, int], object] | None
+) -> Results: ...
+def theory(given: Mapping[str, object]) -> Results: ...

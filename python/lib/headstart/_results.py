@@ -131,3 +131,39 @@ class Analysis(Results):
     def windows(self) -> Table:
         """A row for each ACK that reached a sender; only if ``tables`` names it."""
         return self.table("windows")
+
+
+class Forecast(Results):
+    """A forecast. It stands for the times of transfers under each scheme."""
+
+    @property
+    def times(self) -> Table:
+        """A row for the capture, and for each scheme."""
+        return self.table("times")
+
+    @property
+    def gains(self) -> Table:
+        """A row for each group of transfers, a column for each scheme."""
+        return self.table("gains")
+
+
+class Scoreboard(Results):
+    """Schemes over fixed cells. It stands for the scores."""
+
+    @property
+    def scores(self) -> Table:
+        """A row for each scheme, the best first, below the limits."""
+        return self.table("scores")
+
+    @property
+    def causes(self) -> Table:
+        """Seconds that each scheme lost, by their causes."""
+        return self.table("causes")
+
+
+class Papers(Results):
+    """Answers to the papers' claims: a table of figures for each claim, under the claim's name."""
+
+
+class Theory(Results):
+    """Closed forms of the papers, a table for each."""
