@@ -136,6 +136,9 @@ fn of_report(table: &report::Table) -> io::Result<Table> {
     rows.finish()
 }
 
+/// The value of a part of a cell; missing if the cell has no such part.
+type CellPart = fn(Option<&Cell>) -> TableValue;
+
 /// A part of the cells of a printed column.
 struct PrintedColumn<'a> {
     head: &'a Column,
@@ -143,27 +146,29 @@ struct PrintedColumn<'a> {
     at: usize,
     /// End of the name: empty for the value itself.
     ending: &'static str,
-    value: fn(Option<&Cell>) -> TableValue,
+    value: CellPart,
 }
 
-fn parts<'a>(
-    table: &report::Table,
-    at: usize,
-    head: &'a Column,
-) -> impl Iterator<Item = PrintedColumn<'a>> {
+fn parts<'a>(table: &report::Table, at: usize, head: &'a Column) -> Vec<PrintedColumn<'a>> {
     let part = move |ending, value| PrintedColumn { head, at, ending, value };
-    let value: fn(Option<&Cell>) -> TableValue = match head.quantity {
+    let value: CellPart = match head.quantity {
         Quantity::Text => words,
         _ => number,
     };
-    let has = |row: &Row, of: fn(Option<&Cell>) -> TableValue| {
-        of(row.cells.get(at)) != TableValue::Missing
+    let parts = [
+        part("", value),
+        part(" standard error", error),
+        part(" lower", lower),
+        part(" upper", upper),
+    ];
+    // The value has a column even if no row has one.
+    let has = |part: &PrintedColumn<'_>, row: &Row| {
+        (part.value)(row.cells.get(at)) != TableValue::Missing
     };
-    let endings: [(&str, fn(Option<&Cell>) -> TableValue); 3] =
-        [(" standard error", error), (" lower", lower), (" upper", upper)];
-    let more = endings.into_iter().filter(|(_, of)| table.rows.iter().any(|row| has(row, *of)));
-    let more: Vec<_> = more.map(|(ending, of)| part(ending, of)).collect();
-    std::iter::once(part("", value)).chain(more)
+    let is_wanted = |part: &PrintedColumn<'_>| {
+        part.ending.is_empty() || table.rows.iter().any(|row| has(part, row))
+    };
+    parts.into_iter().filter(is_wanted).collect()
 }
 
 impl PrintedColumn<'_> {
