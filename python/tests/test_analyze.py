@@ -53,6 +53,15 @@ def test_a_folder_takes_the_tables(captures, tmp_path):
     assert (tmp_path / "tables/transfers.parquet").is_file()
 
 
+def test_addresses_are_replaced(captures, analysis):
+    """`True` stands for the option without a value: a random key. Connections stay apart."""
+    replaced = headstart.analyze(captures, sender="linux", vantage="middle", anonymize=True)
+    own, others = (
+        [row["client_ip"] for row in result.connections.to_pylist()] for result in (analysis, replaced)
+    )
+    assert len(own) == len(others) > 0 and set(own).isdisjoint(others)
+
+
 def test_parts_of_the_time_add_up(analysis):
     for row in analysis.transfers.to_pylist():
         names = list(row)

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -24,6 +25,18 @@ def test_examples_run(name):
     pytest.importorskip("tqdm")
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
+
+
+def test_the_pages_examples_run(root):
+    """The code of docs/python.md, one block after another, as a reader types it."""
+    for name in ("duckdb", "matplotlib", "pandas", "polars", "pyarrow", "tqdm"):
+        pytest.importorskip(name)
+    matplotlib = importlib.import_module("matplotlib")
+    matplotlib.use("agg")
+    page = (root / "docs/python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(blocks) == 3
+    exec("\n".join(blocks), {})
 
 
 def test_what_is_public_is_documented():

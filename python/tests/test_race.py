@@ -27,6 +27,22 @@ def test_variants_are_compared_as_on_the_command_line(command):
     assert {row["variant"] for row in race.schemes.to_pylist()} == {"1.1", "2"}
 
 
+def test_an_option_whose_values_have_commas_is_repeated(command):
+    paths = ["5mbit,80ms,20p", "20mbit,20ms,100p"]
+    printed = command("race", "30kB", "--exact", "--path", paths[0], "--path", paths[1], "--json")
+    assert headstart.race("30kB", paths, exact=True).to_json() == printed
+
+
+def test_a_dict_gives_each_value_its_key(command):
+    """Two hosts of the page have distances of their own, each by a word of the command line."""
+    hosts = [host["name"] for host in headstart.race("news", exact=True).to_dict()["hosts"]][:2]
+    distances = dict(zip(hosts, ("90ms", "150ms")))
+    words = [word for host, rtt in distances.items() for word in ("--rtt-of", f"{host}={rtt}")]
+    printed = command("race", "news", "--exact", *words, "--json")
+    assert len(words) == 4
+    assert headstart.race("news", exact=True, rtt_of=distances).to_json() == printed
+
+
 def test_an_interval_needs_six_repeats():
     """Of six repeats the extremes are the 95 % interval of the median; five are too few."""
     five = headstart.race("30kB", PATH, "linux", repeat=5).schemes.to_pylist()[0]
