@@ -164,13 +164,29 @@ test: test-built
 		nginx=nginx-light curl=curl chromium=chromium ping=iputils-ping ip=iproute2 promtool=prometheus go=golang-go \
 		python3=python3 unshare=util-linux groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
-	export HEADSTART_SKIPPED="$(SKIPPED)"; tools/run-tests "$(abspath $(TARGET))"; \
-		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
+	export HEADSTART_SKIPPED="$(SKIPPED)"; code=0; tools/run-tests "$(abspath $(TARGET))" || code=$$?; \
+		tools/test-python "$(abspath $(TARGET))" || code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
 # All tests as `make test` runs them, not run.
 test-built:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	members=$$(tools/members) && cargo test $$members --locked --quiet --no-run
+
+# The Python package as a wheel in target/wheels, for any Python from 3.9 on; and its tests, in an environment of their own below
+# target/python.
+.PHONY: wheel test-python
+WHEELS := $(abspath $(TARGET))/wheels
+VENV   := $(abspath $(TARGET))/python
+
+wheel:
+	@tools/need cc=gcc cc=libc6-dev python3=python3
+	[ -x "$(VENV)/bin/maturin" ] || { python3 -m venv "$(VENV)" && "$(VENV)/bin/pip" install --quiet "maturin>=1.10,<2"; }
+	rm -f $(WHEELS)/*.whl
+	cd python && PATH="$(VENV)/bin:$$PATH" CARGO_TARGET_DIR="$(abspath $(TARGET))" maturin build --release --out "$(WHEELS)"
+
+test-python:
+	@tools/need cc=gcc cc=libc6-dev
+	tools/test-python "$(abspath $(TARGET))"
 
 # What takes minutes and needs neither the right to namespaces nor other programs: verdicts on the papers' claims. Of all
 # crates, as `make test` builds them, so that nothing is compiled twice.

@@ -5,6 +5,7 @@ use experiment::results::ResultsError;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use support::errors::FileError;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub enum Failure {
     Failed(String),
     /// The input is bad, or a privilege is missing: exit code 2.
     Input(String),
+    /// A file that people write is wrong: exit code 2.
+    InFile(FileError),
     /// Results exceed a budget that the user set: exit code 3.
     OverBudget(String),
     /// Asked to stop before the end: exit code 130, as shells have it for an interrupt.
@@ -37,6 +40,7 @@ impl Failure {
     /// Returns the reason; empty for a command that has printed its own.
     pub fn why(&self) -> &str {
         match self {
+            Self::InFile(error) => error.text(),
             Self::Failed(why)
             | Self::Input(why)
             | Self::OverBudget(why)
@@ -52,8 +56,8 @@ impl Failure {
                 remark(&format!("headstart: {why}"));
                 ExitCode::from(1)
             }
-            Self::Input(why) => {
-                remark(&format!("headstart: {why}"));
+            Self::Input(_) | Self::InFile(_) => {
+                remark(&format!("headstart: {}", self.why()));
                 ExitCode::from(2)
             }
             Self::OverBudget(why) => {
@@ -101,6 +105,12 @@ pub fn note(text: &str) {
 /// What came from a file must not steer the terminal: control characters other than line ends are shown as "?".
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '?' } else { c }).collect()
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::InFile(error)
+    }
 }
 
 /// Writing results failed.

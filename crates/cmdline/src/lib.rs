@@ -38,6 +38,8 @@ pub mod progress;
 #[cfg(feature = "commands")]
 pub mod report_file;
 #[cfg(feature = "commands")]
+pub mod request;
+#[cfg(feature = "commands")]
 pub mod stdout;
 
 pub use appendix::{Appendix, EXIT, Entry};

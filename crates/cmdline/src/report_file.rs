@@ -57,7 +57,14 @@ fn may_be_replaced(path: &Path, there: &Metadata) -> bool {
 
 /// Writes the page, and says where.
 pub fn write(path: &Path, html: &str) -> Result<(), Failure> {
+    save(path, html).map(|place| remark(&place))
+}
+
+/// Writes the page; returns the words that say where.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save(path: &Path, html: &str) -> Result<String, Failure> {
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("report: {}", path.display()));
-    Ok(())
+    Ok(format!("report: {}", path.display()))
 }

@@ -27,8 +27,15 @@ pub fn print_on(text: &str) -> Result<(), Failure> {
 
 /// Prints a value as indented JSON.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let json = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
-    print(&(json + "\n"))
+    print(&json(value)?)
+}
+
+/// A value as indented JSON, with a line end.
+///
+/// # Errors
+/// If the value has a map whose keys are no text.
+pub fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map(|json| json + "\n").map_err(Failure::failed)
 }
 
 /// Prints a table, styled if a person reads it and `NO_COLOR` does not object

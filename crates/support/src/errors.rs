@@ -9,10 +9,26 @@ use std::ops::Range;
 pub struct FileError {
     file: String,
     line: usize,
-    why: String,
+    key: Option<String>,
+    text: String,
 }
 
 impl FileError {
+    /// Name of the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The whole error, as it is displayed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Key of the line, if the line sets one.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
     /// Line of the file, from 1.
     pub const fn line(&self) -> usize {
         self.line
@@ -21,7 +37,7 @@ impl FileError {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.why)
+        f.write_str(&self.text)
     }
 }
 
@@ -49,8 +65,16 @@ impl Fault {
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         // One error is one line, whatever the file's own text holds.
         let why = self.why.replace(['\n', '\r'], " ");
-        FileError { file: file.to_owned(), line, why }
+        let key = text.lines().nth(line - 1).and_then(key_of).map(str::to_owned);
+        FileError { file: file.to_owned(), line, key, text: format!("{file}:{line}: {why}") }
     }
+}
+
+/// The key that a line of TOML sets.
+fn key_of(line: &str) -> Option<&str> {
+    let key = line.split_once('=')?.0.trim();
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    (!key.is_empty() && key.chars().all(is_key)).then_some(key)
 }
 
 impl From<toml::de::Error> for Fault {
@@ -227,5 +251,14 @@ mod tests {
     fn lines_count_from_one_and_errors_are_one_line() {
         let fault = Fault::new(4..5, "two\nlines");
         assert_eq!(fault.of_file("p.toml", "a\nb\nc").to_string(), "p.toml:3: two lines");
+    }
+
+    /// The fault is in the second line, which sets `queue.size`. A table's head sets no key.
+    #[test]
+    fn the_key_of_the_line_is_known() {
+        let at = |text: &str| Fault::new(4..5, "no").of_file("p.toml", text);
+        assert_eq!(at("[a]\nqueue.size = 3").key(), Some("queue.size"));
+        assert_eq!(at("[a]\n[queue]").key(), None);
+        assert_eq!(at("[a]\n\"a=b\"").key(), None, "a text that has the sign");
     }
 }

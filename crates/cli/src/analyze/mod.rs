@@ -13,11 +13,14 @@ mod packets;
 mod page;
 mod reading;
 mod rebuilt;
+mod request;
 mod summary;
 mod tables;
 mod words;
 
 pub(crate) use args::{AnalyzeArgs, SendersArgs, appendix};
+pub use request::AnalyzeRequest;
+pub use tables::{BeginMemory, MemoryRows, TableName};
 
 use crate::anonymity::anonymizer;
 use cmdline::captures::{Feed, LiveStep};
@@ -25,7 +28,10 @@ use cmdline::{Failure, FirstFailure, jobs};
 use outputs::Outputs;
 use reading::{LeftOut, ReadCapture};
 use summary::SummarySink;
-use trace::{EngineConfig, EngineTally, OnlyServers, ShardedTraceEngine, TraceEngine, Undivided};
+use trace::{
+    EngineConfig, EngineTally, NamedClients, OnlyServers, ShardedTraceEngine, TraceEngine,
+    Undivided,
+};
 use units::{Duration, Instant};
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
@@ -33,6 +39,31 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     if let Some(log) = &args.access_log {
         return access_log::run(log, args);
     }
+    let Prepared { config, clients, feed } = prepared(args)?;
+    let mut outputs = Outputs::begin(args)?;
+    let feed = feed.attended()?;
+    let mut feed = if args.follow { feed.without_progress() } else { feed };
+    let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
+    outputs.rebuilt_as(&models);
+    let config = EngineConfig { models, ..config };
+    let outputs = OnlyServers::new(config.servers.clone(), outputs).with_clients(clients);
+    let mut ended = match args.follow {
+        true => follow(&mut feed, config, outputs),
+        false => analyse(args, &mut feed, &config, outputs)?,
+    };
+    ended.note(feed.verdict());
+    ended.end()
+}
+
+/// The captures of a command line, and how they are analysed.
+struct Prepared {
+    config: EngineConfig,
+    /// Clients whose connections are wanted.
+    clients: NamedClients,
+    feed: Feed,
+}
+
+fn prepared(args: &AnalyzeArgs) -> Result<Prepared, Failure> {
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();
     let mut choice = args.senders.choice()?;
@@ -47,21 +78,9 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
         servers,
         ..EngineConfig::default()
     };
-    let mut outputs = Outputs::begin(args)?;
     let clients = choice.clients.clone();
     let feed = Feed::open(&args.files).anonymized(anonymizer).choosing(choice);
-    let feed = feed.attended()?;
-    let mut feed = if args.follow { feed.without_progress() } else { feed };
-    let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
-    outputs.rebuilt_as(&models);
-    let config = EngineConfig { models, ..config };
-    let outputs = OnlyServers::new(config.servers.clone(), outputs).with_clients(clients);
-    let mut ended = match args.follow {
-        true => follow(&mut feed, config, outputs),
-        false => analyse(args, &mut feed, &config, outputs)?,
-    };
-    ended.note(feed.verdict());
-    ended.end()
+    Ok(Prepared { config, clients, feed })
 }
 
 /// Between two looks for connections that have ended, on the clock of the packets.
@@ -132,6 +151,13 @@ fn end(
     if !feed.has_results() {
         return (None, FirstFailure::default());
     }
+    let read = read_capture(feed, &found);
+    let (summary, ended) = found.inner.end(tally, &read);
+    (Some(summary), ended)
+}
+
+/// Counts of what was read, and of what is in no result.
+fn read_capture<'a>(feed: &'a Feed, found: &OnlyServers<Outputs>) -> ReadCapture<'a> {
     let segments = feed.left_out();
     let left_out = LeftOut {
         opened_by_servers: found.left_out,
@@ -139,7 +165,5 @@ fn end(
         segments_by_time: segments.by_time,
         segments_by_client: segments.by_client,
     };
-    let read = ReadCapture { tally: feed.tally(), survey: feed.survey(), left_out };
-    let (summary, ended) = found.inner.end(tally, &read);
-    (Some(summary), ended)
+    ReadCapture { tally: feed.tally(), survey: feed.survey(), left_out }
 }

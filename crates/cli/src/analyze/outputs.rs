@@ -9,8 +9,9 @@ use super::page::ReportSink;
 use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
 use super::summary::SummarySink;
-use super::tables::TablesSink;
+use super::tables::{BeginMemory, TablesSink};
 use super::words::words;
+use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
 use serde::Serialize;
@@ -70,6 +71,18 @@ impl Outputs {
                 report,
             },
         })
+    }
+
+    /// Begins what a request asks for. Tables are in memory unless a folder is named.
+    pub(super) fn of_request(
+        args: &AnalyzeArgs,
+        begin: &mut BeginMemory<'_>,
+    ) -> Result<Self, Failure> {
+        let mut outputs = Self::begin(args)?;
+        outputs.in_words = false;
+        outputs.others.ended = None;
+        outputs.others.tables.get_or_insert_with(|| TablesSink::in_memory(&args.tables, begin));
+        Ok(outputs)
     }
 
     /// What servers are rebuilt as, before anything is found.
@@ -132,6 +145,32 @@ impl Outputs {
             ended.note(stdout::print_json(&FindingsJson { found: &found, reading: &account }));
         }
         (summary, ended)
+    }
+
+    /// Ends the outputs of a request: files are written, and the rest is the answer.
+    pub(super) fn answer(
+        self,
+        tally: &EngineTally,
+        read: &ReadCapture<'_>,
+    ) -> Result<CommandReply, Failure> {
+        let Others { summary, tables, report, .. } = self.others;
+        let mut ended = FirstFailure::default();
+        ended.note(tables.map_or(Ok(()), TablesSink::end));
+        let account = ReadingAccount::of(&summary, tally, read);
+        let found = self.findings.unwrap_or_else(FindingsSink::with_epochs).finish();
+        let (counts, beside) =
+            (summary.counts(tally, &read.left_out), packets::unusual(&read.tally));
+        let words = words(&found) + &account.warnings();
+        if let Some(report) = report {
+            ended.note(report.end(&found, &counts, &(words.clone() + &beside)));
+        }
+        let words = words.lines().chain([&*counts]).chain(beside.lines());
+        Ok(CommandReply {
+            json: stdout::json(&FindingsJson { found: &found, reading: &account })?,
+            sentences: words.map(str::to_owned).collect(),
+            tables: summary.tables(),
+            failure: ended.end(),
+        })
     }
 }
 

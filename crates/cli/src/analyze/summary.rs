@@ -2,6 +2,7 @@
 
 use super::reading::LeftOut;
 use super::rebuilt::{RebuiltAs, name_of};
+use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
@@ -112,9 +113,24 @@ impl SummarySink {
         if tally.segments == tally.of_others {
             return Ok(());
         }
-        self.print_retransmissions()?;
-        self.print_timeouts()?;
-        self.print_shares()
+        stdout::print_table(&self.retransmissions())?;
+        stdout::print("\n")?;
+        stdout::print_table(&self.timeouts())?;
+        stdout::print(&format!(
+            "\n{} of {} bytes\n\n",
+            counted(self.transfers, "transfer"),
+            self.bytes
+        ))?;
+        stdout::print_table(&self.time_shares())
+    }
+
+    /// The tables that are printed.
+    pub(super) fn tables(&self) -> Vec<NamedTable> {
+        vec![
+            NamedTable::new("retransmissions", self.retransmissions()),
+            NamedTable::new("timeouts", self.timeouts()),
+            NamedTable::new("time", self.time_shares()),
+        ]
     }
 
     /// Connections by where they were captured.
@@ -165,7 +181,7 @@ impl SummarySink {
         text
     }
 
-    fn print_retransmissions(&self) -> Result<(), Failure> {
+    fn retransmissions(&self) -> Table {
         let columns = [
             Column::new("retransmissions", Quantity::Text, "Why the sender sent the data again"),
             Column::new("servers", Quantity::Count, "Sent by servers"),
@@ -191,7 +207,7 @@ impl SummarySink {
             self.client.retransmitted(),
         ];
         let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
-        stdout::print_table(&Table { columns: columns.into(), rows })
+        Table { columns: columns.into(), rows }
     }
 
     /// Counts of each kind beside those that the ACKs alone give.
@@ -221,7 +237,7 @@ impl SummarySink {
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 
-    fn print_timeouts(&self) -> Result<(), Failure> {
+    fn timeouts(&self) -> Table {
         let columns = [
             Column::new(
                 "timeouts spared by",
@@ -233,11 +249,10 @@ impl SummarySink {
         let rows = SparedBy::ALL
             .iter()
             .map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
-        stdout::print("\n")?;
-        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+        Table { columns: columns.to_vec(), rows: rows.collect() }
     }
 
-    fn print_shares(&self) -> Result<(), Failure> {
+    fn time_shares(&self) -> Table {
         let columns = [
             Column::new("time of transfers", Quantity::Text, "What the time was spent on"),
             Column::new("share", Quantity::Share, "Part of the time of all transfers"),
@@ -250,12 +265,7 @@ impl SummarySink {
             let part = if all > 0.0 { seconds / all } else { 0.0 };
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
         });
-        stdout::print(&format!(
-            "\n{} of {} bytes\n\n",
-            counted(self.transfers, "transfer"),
-            self.bytes
-        ))?;
-        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
+        Table { columns: columns.to_vec(), rows: rows.collect() }
     }
 }
 

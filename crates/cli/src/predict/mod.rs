@@ -3,15 +3,17 @@
 mod args;
 mod nothing;
 mod page;
+mod request;
 mod running;
 mod shown;
 
 pub(crate) use args::{PredictArgs, appendix};
+pub use request::{PredictRequest, PredictWatch};
 
 use cmdline::captures::Feed;
-use cmdline::progress::CountBar;
+use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::{Failure, FirstFailure, interrupt, jobs, remark, report_file, stdout};
-use forecast::{CapturedVisitors, Forecast, ForecastOptions, Visitors};
+use forecast::{CapturedVisitors, Forecast, ForecastOptions, ForecastResult, Visitors};
 use running::Running;
 use shown::{ForecastJson, PathsTold};
 use std::path::PathBuf;
@@ -39,42 +41,73 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return Err(Failure::input(nothing::why(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
-    said_of(&visitors, args.most_transfers);
+    said_of(&visitors, args.most_transfers, &remark);
     let mut ended = FirstFailure::default();
-    let foretold = foretell(args, &now, Forecast::of(visitors, args.queue));
+    let forecast = Forecast::of(visitors, args.queue);
+    let foretold = forecasted(args, &now, forecast, &TerminalWatch::default());
     ended.note(feed.verdict());
-    ended.note(foretold);
+    ended.note(foretold.and_then(|foretold| show(args, &foretold)));
     ended.end()
 }
 
-/// Replays, first under what the servers run, and says what came of it.
-fn foretell(args: &PredictArgs, now: &Running, forecast: Forecast) -> Result<(), Failure> {
+/// A forecast.
+struct Foretold<'a> {
+    told: PathsTold,
+    now: &'a Running,
+    result: ForecastResult,
+}
+
+impl Foretold<'_> {
+    /// The forecast for programs.
+    fn json(&self) -> ForecastJson<'_> {
+        ForecastJson { paths: &self.told, running: self.now, result: &self.result }
+    }
+
+    /// Writes the page that was asked for.
+    fn write(&self, args: &PredictArgs) -> Result<(), Failure> {
+        let Some(path) = &args.report else { return Ok(()) };
+        report_file::write(path, &page::document(&self.told, self.now, &self.result).to_html())
+    }
+
+    /// Fails if the replay explains nothing.
+    fn verdict(&self) -> Result<(), Failure> {
+        match self.result.refused {
+            None => Ok(()),
+            Some(_) => Err(Failure::failed(
+                "nothing is predicted: the replay does not explain the capture",
+            )),
+        }
+    }
+}
+
+/// Replays, first under what the servers run.
+fn forecasted<'a>(
+    args: &PredictArgs,
+    now: &'a Running,
+    forecast: Forecast,
+    watch: &dyn CommandWatch,
+) -> Result<Foretold<'a>, Failure> {
     let told = PathsTold::of(&forecast);
     let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
-    let bar = CountBar::begin(forecast.replays(schemes.len()) as u64, "replays");
+    watch.begin(forecast.replays(schemes.len()) as u64, "replays");
     let options = ForecastOptions {
         seed: args.seed,
         threads: jobs::threads(args.jobs),
-        on_replay: &|| bar.step(),
+        on_replay: &|| watch.step(),
     };
     let result = forecast.run(&schemes, options);
-    bar.end();
-    let result = result.map_err(Failure::failed)?;
-    if let Some(path) = &args.report {
-        report_file::write(path, &page::document(&told, now, &result).to_html())?;
+    watch.end();
+    Ok(Foretold { told, now, result: result.map_err(Failure::failed)? })
+}
+
+fn show(args: &PredictArgs, foretold: &Foretold<'_>) -> Result<(), Failure> {
+    foretold.write(args)?;
+    match args.json {
+        true => stdout::print_json(&foretold.json())?,
+        false => shown::print(&foretold.told, foretold.now, &foretold.result)?,
     }
-    if args.json {
-        stdout::print_json(&ForecastJson { paths: &told, running: now, result: &result })?;
-    } else {
-        shown::print(&told, now, &result)?;
-    }
-    match result.refused {
-        None => Ok(()),
-        Some(_) => {
-            Err(Failure::failed("nothing is predicted: the replay does not explain the capture"))
-        }
-    }
+    foretold.verdict()
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.
@@ -99,17 +132,17 @@ fn read(
 }
 
 /// What of the captures is not replayed.
-fn said_of(visitors: &CapturedVisitors, most: u64) {
+fn said_of(visitors: &CapturedVisitors, most: u64, say: &dyn Fn(&str)) {
     if visitors.incomplete > 0 {
         let transfers = counted(visitors.incomplete, "transfer");
-        remark(&format!("{transfers} not acknowledged to the end: left out"));
+        say(&format!("{transfers} not acknowledged to the end: left out"));
     }
     if visitors.begun_before > 0 {
         let connections = counted(visitors.begun_before, "connection");
-        remark(&format!("{connections} whose handshake is not in the captures: left out"));
+        say(&format!("{connections} whose handshake is not in the captures: left out"));
     }
     if visitors.left_out > 0 {
         let transfers = counted(visitors.left_out, "transfer");
-        remark(&format!("{transfers} behind the first {most}: left out; see --most-transfers"));
+        say(&format!("{transfers} behind the first {most}: left out; see --most-transfers"));
     }
 }

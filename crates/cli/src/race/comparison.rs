@@ -5,6 +5,7 @@ use super::raced::{self, Raced};
 use super::races::RaceOfRun;
 use super::variants::{PAGE, RaceCommand, Variant};
 use super::{announced, page, page_changes, remarks, table};
+use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::{Failure, note, remark, stdout};
 use race::{
     BASELINE, LIMIT_WITHOUT_HANDSHAKE, RaceComparison, RaceMetric, RaceOfVariant, RaceResult,
@@ -18,23 +19,7 @@ use workload::PageMilestone;
 /// Runs the variants one after another, and shows them side by side.
 pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(), Failure> {
     let args = command.args();
-    refuse_files(command)?;
-    let variants = || command.variants.iter().zip(races);
-    let notes = variants().map(|(variant, races)| {
-        let mut notes = announced(&variant.args, races)?;
-        notes.extend(on_runs(command, variant, races));
-        Ok(notes)
-    });
-    let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
-    said_once(command, &notes).iter().for_each(|one| note(one));
-    let mut raced = Vec::new();
-    for ((variant, races), notes) in variants().zip(notes) {
-        let mut one = raced::as_far_as_possible(&variant.args, races)?;
-        let servers: Vec<String> = one.other_servers.iter().cloned().collect();
-        servers.iter().for_each(|sentence| note(sentence));
-        one.result.notes = [notes, servers, remarks::on_result(&one)].concat();
-        raced.push(one);
-    }
+    let raced = race_all(command, races, &TerminalWatch::default())?;
     let comparison = comparison(command, races, &raced);
     match args.json {
         true => stdout::print_json(&comparison)?,
@@ -46,13 +31,49 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
         .unzip();
     said_once(command, &facts).iter().for_each(|fact| remark(fact));
     said_once(command, &notes).iter().for_each(|one| note(one));
-    for (variant, raced) in command.variants.iter().zip(&raced) {
+    judge(command, &raced, &comparison)
+}
+
+/// Runs the variants one after another. Each result has the notes on it, and `watch` gets those on
+/// the races before they start.
+pub(super) fn race_all(
+    command: &RaceCommand,
+    races: &[Vec<RaceOfRun>],
+    watch: &dyn CommandWatch,
+) -> Result<Vec<Raced>, Failure> {
+    refuse_files(command)?;
+    let variants = || command.variants.iter().zip(races);
+    let notes = variants().map(|(variant, races)| {
+        let mut notes = announced(&variant.args, races)?;
+        notes.extend(on_runs(command, variant, races));
+        Ok(notes)
+    });
+    let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
+    said_once(command, &notes).iter().for_each(|one| watch.note(one));
+    let mut raced = Vec::new();
+    for ((variant, races), notes) in variants().zip(notes) {
+        let mut one = raced::as_far_as_possible(&variant.args, races, watch)?;
+        let servers: Vec<String> = one.other_servers.iter().cloned().collect();
+        servers.iter().for_each(|sentence| watch.note(sentence));
+        one.result.notes = [notes, servers, remarks::on_result(&one)].concat();
+        raced.push(one);
+    }
+    Ok(raced)
+}
+
+/// Fails if a load did not complete, or if the last variant exceeds the budget.
+pub(super) fn judge(
+    command: &RaceCommand,
+    raced: &[Raced],
+    comparison: &RaceComparison,
+) -> Result<(), Failure> {
+    for (variant, raced) in command.variants.iter().zip(raced) {
         let of_variant = |failure: Failure| {
             Failure::failed(format!("{}: {}", named(command, variant), failure.why()))
         };
         remarks::complain(raced).map_err(of_variant)?;
     }
-    args.judge_last(&comparison)
+    command.args().judge_last(comparison)
 }
 
 /// Figures and captures are those of one race.
@@ -99,7 +120,11 @@ fn variant_name(varied: &str, value: &str) -> String {
     }
 }
 
-fn comparison(command: &RaceCommand, races: &[Vec<RaceOfRun>], raced: &[Raced]) -> RaceComparison {
+pub(super) fn comparison(
+    command: &RaceCommand,
+    races: &[Vec<RaceOfRun>],
+    raced: &[Raced],
+) -> RaceComparison {
     let results = raced.iter().map(|raced| raced.result.clone());
     let pages = races.iter().map(|runs| runs.iter().map(|run| &*run.race.page).collect());
     let variants = command.variants.iter().map(|variant| variant.value.clone());
@@ -147,9 +172,9 @@ fn print(comparison: &RaceComparison, races: &[Vec<RaceOfRun>]) -> Result<(), Fa
     for variant in &comparison.variants {
         page_changes::print(&comparison.variants[0], variant)?;
     }
+    stdout::print_table(&table_of(comparison))?;
     let (rows, varied) = (rows(comparison), &comparison.varied);
     let end = comparison.variants[0].result.until.name();
-    stdout::print_table(&Table::comparison(&rows, varied, end))?;
     let has_several = |run: &RaceOfRun| run.race.page.objects().len() > 1;
     if races.iter().flatten().any(has_several) {
         stdout::print("\n")?;
@@ -161,13 +186,19 @@ fn print(comparison: &RaceComparison, races: &[Vec<RaceOfRun>]) -> Result<(), Fa
     stdout::print_table(&Table::causes(&causes, varied, end))
 }
 
+/// The times of each scheme, variant by variant.
+pub(super) fn table_of(comparison: &RaceComparison) -> Table {
+    let end = comparison.variants[0].result.until.name();
+    Table::comparison(&rows(comparison), &comparison.varied, end)
+}
+
 /// The first visits by `linux`, in the first world that has them.
 fn linux(result: &RaceResult) -> Option<&SchemeResult> {
     World::ALL.into_iter().find_map(|world| result.row(BASELINE, world, VisitKind::First))
 }
 
 /// The times under `linux` in words; none if a load did not end.
-fn sentence(comparison: &RaceComparison) -> Option<String> {
+pub(super) fn sentence(comparison: &RaceComparison) -> Option<String> {
     let (first, others) = comparison.variants.split_first()?;
     let varied = &comparison.varied;
     let time = linux(&first.result)?.median(RaceMetric::PageSeconds)?;

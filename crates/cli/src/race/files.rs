@@ -2,7 +2,7 @@
 
 use super::raced::Raced;
 use super::{RaceArgs, view};
-use cmdline::{Failure, remark, report_file};
+use cmdline::{Failure, report_file};
 use race::World;
 use report::{check_writable, write_atomically};
 use std::fs;
@@ -40,17 +40,18 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
     )))
 }
 
-pub(super) fn write(args: &RaceArgs, raced: &Raced) -> Result<(), Failure> {
+/// Writes the files that were asked for; `say` gets where they are.
+pub(super) fn write(args: &RaceArgs, raced: &Raced, say: &dyn Fn(&str)) -> Result<(), Failure> {
     if let Some(path) = &args.report {
-        report_file::write(path, &view::report(raced).to_html())?;
+        say(&report_file::save(path, &view::report(raced).to_html())?);
     }
     if let Some(folder) = &args.pcap {
         let analysed = write_captures(folder, raced)?;
-        remark(&format!("captures: {}", folder.display()));
+        say(&format!("captures: {}", folder.display()));
         if let Some([down, up]) = analysed {
             let (down, up) = (folder.join(down), folder.join(up));
             let (down, up) = (down.display(), up.display());
-            remark(&format!(
+            say(&format!(
                 "the packets of one scheme at the access link: headstart analyze --vantage middle --sender SCHEME {down} {up}"
             ));
         }

@@ -4,6 +4,7 @@
 //! `args` has the options of a race, `values` reads them, and `appendix` ends `--help`. `races`
 //! says what is raced: `page` finds what it loads, and `distances` puts its hosts where they are.
 //! `refusals` says what cannot be had together. `raced` is the race itself on this machine.
+//! `request` is the same for programs that embed it.
 //!
 //! One result then goes to `table`, `files`, `remarks` (what else a reader has to know) and `view`
 //! (the report). Parts of the report are `critical`, `glossary`, `waterfall` and `side_by_side`.
@@ -25,6 +26,7 @@ mod raced;
 mod races;
 mod refusals;
 mod remarks;
+mod request;
 mod side_by_side;
 mod table;
 mod values;
@@ -34,8 +36,10 @@ mod waterfall;
 
 pub(crate) use appendix::appendix;
 pub(crate) use args::RaceArgs;
+pub use request::{AnsweredRace, RaceReply, RaceRequest};
 pub(crate) use variants::RaceCommand;
 
+use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::{Failure, note, remark, stdout};
 use raced::Raced;
 use races::RaceOfRun;
@@ -53,15 +57,9 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
     if command.varied.is_some() {
         return comparison::run(command, &races);
     }
-    args.check_alone()?;
-    let mut notes = announced(args, &races[0])?;
-    notes.extend(remarks::on_runs(args, &races[0]));
-    notes.iter().for_each(|one| note(one));
-    let mut raced = raced::as_far_as_possible(args, &races[0])?;
-    let servers: Vec<String> = raced.other_servers.iter().cloned().collect();
-    raced.result.notes = [notes, servers, remarks::on_result(&raced)].concat();
+    let raced = race_alone(args, &races[0], &TerminalWatch::default())?;
     // A report that cannot be written is no reason to keep the results back.
-    let written = files::write(args, &raced);
+    let written = files::write(args, &raced, &remark);
     match args.json {
         true => stdout::print_json(&raced.result)?,
         false => print(&raced)?,
@@ -71,6 +69,22 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
     written?;
     remarks::complain(&raced)?;
     args.judge(&raced.result)
+}
+
+/// Runs one race. Its result has all notes, and `watch` gets those on the race before it starts.
+fn race_alone(
+    args: &RaceArgs,
+    races: &[RaceOfRun],
+    watch: &dyn CommandWatch,
+) -> Result<Raced, Failure> {
+    args.check_alone()?;
+    let mut notes = announced(args, races)?;
+    notes.extend(remarks::on_runs(args, races));
+    notes.iter().for_each(|one| watch.note(one));
+    let mut raced = raced::as_far_as_possible(args, races, watch)?;
+    let servers: Vec<String> = raced.other_servers.iter().cloned().collect();
+    raced.result.notes = [notes, servers, remarks::on_result(&raced)].concat();
+    Ok(raced)
 }
 
 /// The notes on a race that can be run; refuses any other.

@@ -2,9 +2,9 @@
 
 use super::RaceArgs;
 use super::races::RaceOfRun;
+use cmdline::Failure;
 use cmdline::field::RaceField;
-use cmdline::progress::CountBar;
-use cmdline::{Failure, note};
+use cmdline::progress::CommandWatch;
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
 use testbed::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
@@ -32,13 +32,18 @@ impl Raced {
 }
 
 /// If real worlds cannot be had, what remains is simulated all the same.
-pub(super) fn as_far_as_possible(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Raced, Failure> {
-    let server = server(args, &races[0].race)?;
+pub(super) fn as_far_as_possible(
+    args: &RaceArgs,
+    races: &[RaceOfRun],
+    watch: &dyn CommandWatch,
+) -> Result<Raced, Failure> {
+    let server = server(args, &races[0].race, watch)?;
     let worlds = args.on.as_slice();
-    match raced(args, &served_alike(args, races, &server), &server, worlds) {
+    let how = RacingOptions { args, server: &server, watch };
+    match raced(how, &served_alike(args, races, &server), worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
-            note(&format!("simulated only: {error}"));
-            raced(args, races, &server, &[World::Sim]).map_err(Failure::failed)
+            watch.note(&format!("simulated only: {error}"));
+            raced(how, races, &[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
         raced => raced.map_err(Failure::failed),
@@ -82,30 +87,32 @@ fn other_servers(worlds: &[World], race: &Race, server: &ServerProgram) -> Optio
     })
 }
 
+/// Options that the races of all runs share.
+#[derive(Clone, Copy)]
+struct RacingOptions<'a> {
+    args: &'a RaceArgs,
+    server: &'a ServerProgram,
+    watch: &'a dyn CommandWatch,
+}
+
 /// Races the runs one after another. Captures and figures are those of the first.
-fn raced(
-    args: &RaceArgs,
-    races: &[RaceOfRun],
-    server: &ServerProgram,
-    worlds: &[World],
-) -> io::Result<Raced> {
+fn raced(how: RacingOptions<'_>, races: &[RaceOfRun], worlds: &[World]) -> io::Result<Raced> {
     let (mut outcomes, mut results) = (Vec::new(), Vec::new());
     for (n, RaceOfRun { id, race }) in races.iter().enumerate() {
-        let (outcome, result) = raced_run(args, race, server, worlds, n == 0)?;
+        let (outcome, result) = raced_run(how, race, worlds, n == 0)?;
         outcomes.push(outcome);
         results.push(result.of_run(id.clone()));
     }
     let later = outcomes.split_off(1);
     let outcome = outcomes.remove(0);
     let race = races[0].race.clone();
-    let other_servers = other_servers(worlds, &race, server);
+    let other_servers = other_servers(worlds, &race, how.server);
     Ok(Raced { race, outcome, later, result: RaceResult::over_runs(results), other_servers })
 }
 
 fn raced_run(
-    args: &RaceArgs,
+    RacingOptions { args, server, watch }: RacingOptions<'_>,
     race: &Race,
-    server: &ServerProgram,
     worlds: &[World],
     is_shown: bool,
 ) -> io::Result<(RaceOutcome, RaceResult)> {
@@ -113,7 +120,7 @@ fn raced_run(
     let is_simulated = worlds.contains(&World::Sim);
     let beside = if is_simulated { u64::from(race.repeats) + race.what_if_count() } else { 0 };
     let loads = testbed::load_count(race, &contenders, worlds) + beside;
-    let progress = CountBar::begin(loads, "loads");
+    watch.begin(loads, "loads");
     let how = ContestOptions {
         worlds,
         contenders: &contenders,
@@ -124,10 +131,10 @@ fn raced_run(
         captures: args.pcap.as_deref().filter(|_| is_shown),
         record: args.report.is_some() && is_shown,
         threads: args.threads.map_or(0, usize::from),
-        on_run: &|| progress.step(),
+        on_run: &|| watch.step(),
     };
     let loaded = load(race, how, is_shown);
-    progress.end();
+    watch.end();
     let (outcome, result) = loaded?;
     let (server, client) = (race.loader.server, args.client_model);
     let setting = Setting {
@@ -160,7 +167,11 @@ fn load(
 }
 
 /// What serves in the kernel's world, if that is asked for.
-fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
+fn server(
+    args: &RaceArgs,
+    race: &Race,
+    watch: &dyn CommandWatch,
+) -> Result<ServerProgram, Failure> {
     if !args.on.contains(&World::Kernel) {
         return Ok(ServerProgram::Builtin);
     }
@@ -171,7 +182,7 @@ fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
         if args.server != ServerChoice::Auto {
             return Err(Failure::input(format!("--server: {why}")));
         }
-        note(&format!("served on kernel by the built-in server: {why}"));
+        watch.note(&format!("served on kernel by the built-in server: {why}"));
         return Ok(ServerProgram::Builtin);
     }
     let (server, why) = args
@@ -179,7 +190,7 @@ fn server(args: &RaceArgs, race: &Race) -> Result<ServerProgram, Failure> {
         .serve(&race.page, &race.loader)
         .map_err(|why| Failure::input(format!("--server: {why}")))?;
     if let Some(why) = why {
-        note(&format!("served on kernel by the built-in server: {why}"));
+        watch.note(&format!("served on kernel by the built-in server: {why}"));
     }
     Ok(server)
 }

@@ -13,6 +13,17 @@ pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     }
 }
 
+/// Refuses worlds of real time for a race that another program asks for: they need a process of
+/// `headstart` in each network namespace.
+pub(super) fn check_embedded(args: &RaceArgs) -> Result<(), Failure> {
+    match args.is_simulated_only() {
+        true => Ok(()),
+        false => Err(Failure::input(
+            "--on wire and kernel need the program: run `headstart race --json`, or leave --on away",
+        )),
+    }
+}
+
 /// Refuses with HTTP/3 what only TCP has.
 fn refuse_of_http3(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     let is_loaded =

@@ -57,42 +57,75 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-#[derive(Serialize)]
-struct Listing {
-    schemes: Vec<SchemeEntry>,
-    startups: Vec<PolicyEntry>,
-    controllers: Vec<PolicyEntry>,
-    recoveries: Vec<PolicyEntry>,
-    queues: Vec<PolicyEntry>,
-    parameters: Vec<ParameterEntry>,
+/// The answer of the command.
+#[derive(Debug)]
+pub enum SchemesReply {
+    /// All schemes, and the policies and parameters that they are made of.
+    Listing(SchemeListing),
+    /// The page of one scheme, as the command prints it.
+    Page {
+        /// Its JSON.
+        json: String,
+        /// Its text.
+        text: String,
+    },
 }
 
-#[derive(Serialize)]
-struct SchemeEntry {
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
+/// All schemes, and the policies and parameters that they are made of. Names of fields are keys of
+/// the JSON.
+#[derive(Debug, Serialize)]
+pub struct SchemeListing {
+    /// Schemes by name, and the rows of a race that are no schemes.
+    pub schemes: Vec<SchemeEntry>,
+    /// Values of the parameter `startup`.
+    pub startups: Vec<PolicyEntry>,
+    /// Values of the parameter `cc`.
+    pub controllers: Vec<PolicyEntry>,
+    /// Values of the parameter `recovery`.
+    pub recoveries: Vec<PolicyEntry>,
+    /// Disciplines of queues.
+    pub queues: Vec<PolicyEntry>,
+    /// Parameters of schemes.
+    pub parameters: Vec<ParameterEntry>,
+}
+
+/// A scheme with a name.
+#[derive(Debug, Serialize)]
+pub struct SchemeEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Description, in one sentence.
+    pub about: &'static str,
+    /// Its specification.
+    pub source: &'static str,
     /// The worlds that have it (`race --on`).
-    on: Vec<&'static str>,
+    pub on: Vec<&'static str>,
 }
 
 /// A value of the parameter `startup`, `cc` or `recovery`, or a discipline of queues.
-#[derive(Serialize)]
-struct PolicyEntry {
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
+#[derive(Debug, Serialize)]
+pub struct PolicyEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Description, in one sentence.
+    pub about: &'static str,
+    /// Its specification.
+    pub source: &'static str,
     /// Names of the parameters that it has of its own.
-    parameters: Vec<&'static str>,
+    pub parameters: Vec<&'static str>,
 }
 
-#[derive(Serialize)]
-struct ParameterEntry {
-    name: &'static str,
-    values: &'static str,
-    about: &'static str,
-    /// What holds where it is not given, if it does not follow from the scheme.
-    default: Option<&'static str>,
+/// A parameter of schemes.
+#[derive(Debug, Serialize)]
+pub struct ParameterEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub values: &'static str,
+    /// Its effect.
+    pub about: &'static str,
+    /// The value where it is not given, if that does not follow from the scheme.
+    pub default: Option<&'static str>,
 }
 
 impl SchemeEntry {
@@ -146,29 +179,37 @@ fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<PolicyEntry> {
 }
 
 pub(crate) fn run(args: &SchemesArgs) -> Result<(), Failure> {
-    if let Some(name) = &args.scheme {
-        return page::run(name, args.json);
-    }
-    let listing = Listing {
-        schemes: catalogue()
-            .iter()
-            .map(SchemeEntry::from)
-            .chain(SchemeEntry::references())
-            .collect(),
-        startups: policies(STARTUPS),
-        controllers: policies(CONTROLLERS),
-        recoveries: policies(RECOVERIES),
-        queues: DISCIPLINES.iter().map(PolicyEntry::from).collect(),
-        parameters: parameters().iter().map(ParameterEntry::from).collect(),
-    };
-    match args.json {
-        true => stdout::print_json(&listing),
-        false => stdout::print(&listing.to_text()),
+    match (schemes(args.scheme.as_deref())?, args.json) {
+        (SchemesReply::Listing(listing), true) => stdout::print_json(&listing),
+        (SchemesReply::Listing(listing), false) => stdout::print(&listing.to_text()),
+        (SchemesReply::Page { json, .. }, true) => stdout::print(&json),
+        (SchemesReply::Page { text, .. }, false) => stdout::print(&text),
     }
 }
 
-impl Listing {
-    fn to_text(&self) -> String {
+/// Lists the schemes, or gives the page of the one named.
+///
+/// # Errors
+/// If there is no scheme of this name.
+pub fn schemes(name: Option<&str>) -> Result<SchemesReply, Failure> {
+    name.map_or_else(|| Ok(SchemesReply::Listing(SchemeListing::of_all())), page::of)
+}
+
+impl SchemeListing {
+    fn of_all() -> Self {
+        let named = catalogue().iter().map(SchemeEntry::from);
+        Self {
+            schemes: named.chain(SchemeEntry::references()).collect(),
+            startups: policies(STARTUPS),
+            controllers: policies(CONTROLLERS),
+            recoveries: policies(RECOVERIES),
+            queues: DISCIPLINES.iter().map(PolicyEntry::from).collect(),
+            parameters: parameters().iter().map(ParameterEntry::from).collect(),
+        }
+    }
+
+    /// The listing as the command prints it.
+    pub fn to_text(&self) -> String {
         let name_width = self.schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
         let mut out = "Schemes\n".to_owned();
         for SchemeEntry { name, about, source, on } in &self.schemes {

@@ -1,6 +1,6 @@
 //! The page of one scheme: `headstart schemes NAME`.
 
-use super::SchemeEntry;
+use super::{SchemeEntry, SchemesReply};
 use cmdline::{Failure, stdout};
 use race::World;
 use serde::Serialize;
@@ -86,21 +86,16 @@ struct Given {
     about: &'static str,
 }
 
-/// Prints the page of a scheme, whose name may be one that people who know TCP use.
-pub(super) fn run(text: &str, json: bool) -> Result<(), Failure> {
+/// The page of a scheme, whose name may be one that people who know TCP use.
+pub(super) fn of(text: &str) -> Result<SchemesReply, Failure> {
     if let Some(entry) = SchemeEntry::references().into_iter().find(|entry| entry.name == text) {
         let SchemeEntry { name, about, source, .. } = &entry;
-        return match json {
-            true => stdout::print_json(&entry),
-            false => stdout::print(&format!("{name}: {about} ({source})\n")),
-        };
+        let text = format!("{name}: {about} ({source})\n");
+        return Ok(SchemesReply::Page { json: stdout::json(&entry)?, text });
     }
     let scheme = Scheme::parse(text).map_err(|error| Failure::input(meant(text, &error)))?;
     let page = Page::of(&scheme);
-    match json {
-        true => stdout::print_json(&page),
-        false => stdout::print(&page.to_text()),
-    }
+    Ok(SchemesReply::Page { json: stdout::json(&page)?, text: page.to_text() })
 }
 
 /// Why there is no such scheme, and what was probably meant.

@@ -1,7 +1,7 @@
 //! Captures on their way to an engine: what cannot be read is said, and how far reading is.
 
 use super::choice::{LeftOutSegments, SegmentChoice, SegmentChooser};
-use super::reading::{ReadingProgress, now};
+use super::reading::{ReadingProgress, ReadingWatch, now};
 use crate::failure::Failure;
 use crate::input::unreadable;
 use crate::interrupt::{self, Stop};
@@ -112,6 +112,11 @@ impl Feed {
         Self { progress: ReadingProgress::Silent, ..self }
     }
 
+    /// Reports progress and what cannot be read to a program.
+    pub fn watched(self, watch: Box<dyn ReadingWatch>) -> Self {
+        Self { progress: ReadingProgress::Watched(watch), ..self }
+    }
+
     /// Stops once this is set: nobody wants what is found.
     pub fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
         self.unheard = unheard.unwrap_or_default();
@@ -171,7 +176,7 @@ impl Feed {
                 error.to_string()
             }
         };
-        self.progress.remark(&format!("headstart: {text}"));
+        self.progress.refuse(&text);
     }
 
     fn anonymize(&mut self, batch: &mut [Observed]) {

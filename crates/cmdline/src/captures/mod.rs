@@ -7,6 +7,7 @@ mod reading;
 
 pub use choice::{ChosenTime, LeftOutSegments, SegmentChoice};
 pub use feed::{Feed, LiveStep};
+pub use reading::ReadingWatch;
 
 use crate::complete::Completion;
 use trace::SenderProfile;

@@ -9,10 +9,20 @@ use std::time::{Duration, Instant};
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
+/// Receives how far reading is.
+pub trait ReadingWatch {
+    /// `read` of the files has been read.
+    fn at(&mut self, read: InputProgress);
+
+    /// A file, or a part of one, cannot be read.
+    fn refuse(&mut self, why: &str);
+}
+
 /// Tells how far reading is.
 pub(super) enum ReadingProgress {
     /// Nobody wants to know.
     Silent,
+    Watched(Box<dyn ReadingWatch>),
     Bar(ProgressBar, &'static str),
     Lines {
         began: Instant,
@@ -44,6 +54,7 @@ impl ReadingProgress {
     pub(super) fn at(&mut self, count: u64, read: InputProgress) {
         match self {
             Self::Silent => {}
+            Self::Watched(watch) => watch.at(read),
             Self::Bar(bar, of) => {
                 bar.set_position(read.read);
                 bar.set_message(pace(count, of, bar.elapsed()));
@@ -58,11 +69,13 @@ impl ReadingProgress {
         }
     }
 
-    /// Says something while the bar stands.
-    pub(super) fn remark(&self, text: &str) {
+    /// Says what cannot be read, while the bar stands.
+    pub(super) fn refuse(&mut self, why: &str) {
+        let text = format!("headstart: {why}");
         match self {
-            Self::Bar(bar, _) => bar.suspend(|| remark(text)),
-            _ => remark(text),
+            Self::Watched(watch) => watch.refuse(why),
+            Self::Bar(bar, _) => bar.suspend(|| remark(&text)),
+            _ => remark(&text),
         }
     }
 

@@ -35,4 +35,4 @@ pub use runner::{RunsOutcome, Workers, make_runs};
 pub use shard::Shard;
 pub use stored::StoredResults;
 pub use summary::{Summary, SummaryEntry};
-pub use tables::{TableFormat, write_tables};
+pub use tables::{SweepTable, TableFormat, write_tables};

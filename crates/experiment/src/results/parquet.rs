@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
+use support::parquet::{ColumnKind, TableColumn, TableRows, TableValue, TableWriter};
 
 /// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look like.
 fn kind(name: &str, keys: &[String]) -> ColumnKind {
@@ -44,22 +44,33 @@ fn kind(name: &str, keys: &[String]) -> ColumnKind {
 
 /// Writes the table at `csv` of a sweep over `keys` as Parquet to `out`.
 pub(crate) fn convert(csv: &Path, out: &Path, keys: &[String]) -> io::Result<()> {
+    let begin = |columns: &[TableColumn]| TableWriter::begin(File::create(out)?, columns);
+    read(csv, keys, begin)?.end()
+}
+
+/// Hands the rows of the table at `csv` to what `begin` makes of its columns. `keys` are those of
+/// the sweep.
+pub(crate) fn read<R: TableRows>(
+    csv: &Path,
+    keys: &[String],
+    begin: impl FnOnce(&[TableColumn]) -> io::Result<R>,
+) -> io::Result<R> {
     let mut table = csv::Reader::from_path(csv)?;
     let columns: Vec<TableColumn> =
         table.headers()?.iter().map(|name| column(name, keys)).collect();
-    let mut writer = TableWriter::begin(File::create(out)?, &columns)?;
+    let mut rows = begin(&columns)?;
     for record in table.records() {
         let record = record?;
         let cells = columns.iter().zip(record.iter());
         let values = cells.map(|(column, cell)| value(column.kind, cell));
-        writer.row(values.collect::<io::Result<Vec<_>>>()?)?;
+        rows.row(&mut values.collect::<io::Result<Vec<_>>>()?.into_iter())?;
     }
-    writer.end()
+    Ok(rows)
 }
 
 /// A column by its name; docs/plans.md says what it means.
 fn column(name: &str, keys: &[String]) -> TableColumn {
-    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "" }
+    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "".into() }
 }
 
 /// A cell of a column whose name says what it is; an empty one is missing.

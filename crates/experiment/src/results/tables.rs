@@ -10,6 +10,7 @@ use crate::results::summary::{Summary, csv_number};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use support::parquet::{TableColumn, TableRows};
 
 /// One line per run.
 const CELLS: &str = "cells.csv";
@@ -65,6 +66,56 @@ pub fn write_tables(
         TableFormat::Parquet => to_parquet(results, &plan.keys()).map_err(written)?,
     }
     Ok(summary)
+}
+
+/// A table of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SweepTable {
+    /// One row per run.
+    Cells,
+    /// One row per run and workload.
+    Workloads,
+    /// Means over repeats.
+    Summary,
+    /// One row per transfer.
+    Flows,
+    /// One row per link and run.
+    Queues,
+}
+
+impl SweepTable {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Cells, Self::Workloads, Self::Summary, Self::Flows, Self::Queues];
+
+    /// Its name: that of its file without the ending.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cells => "cells",
+            Self::Workloads => "workloads",
+            Self::Summary => "summary",
+            Self::Flows => "flows",
+            Self::Queues => "queues",
+        }
+    }
+
+    /// Hands the rows of the table to what `begin` makes of its columns. The folder `results` has
+    /// the tables of a sweep over `keys` as CSV. A table without a run is not there: `None`.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or its rows cannot be kept.
+    pub fn read<R: TableRows>(
+        self,
+        results: &Path,
+        keys: &[String],
+        begin: impl FnOnce(&[TableColumn]) -> io::Result<R>,
+    ) -> io::Result<Option<R>> {
+        let file = results.join(self.name()).with_extension("csv");
+        match file.exists() {
+            true => crate::results::parquet::read(&file, keys, begin).map(Some),
+            false => Ok(None),
+        }
+    }
 }
 
 /// Where a table is as Parquet.

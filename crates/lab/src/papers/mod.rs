@@ -6,12 +6,15 @@ mod readings;
 mod shown;
 mod table;
 
-use crate::sim::SimProgress;
-use cmdline::{Appendix, Failure, interrupt, remark, report_file, stdout};
+use crate::sim::SimWatch;
+use clap::Command;
+use cmdline::progress::CommandWatch;
+use cmdline::request::{self, CommandReply, NamedTable};
+use cmdline::{Appendix, Failure, interrupt, report_file, stdout};
 use given::Given;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PapersArgs {
@@ -126,7 +129,7 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         let inputs = args.capture.iter().chain(&args.access_log);
         report_file::check(report, inputs.map(PathBuf::as_path))?;
     }
-    let (answers, all_read) = answers(&claims, args)?;
+    let (answers, all_read) = answers(&claims, args, &SimWatch::default())?;
     // A report that cannot be written is no reason to keep the results back.
     let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
     match args.json {
@@ -134,6 +137,45 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
         false => table::print(&answers)?,
     }
     written.and(all_read)
+}
+
+/// Claims that another program asks for.
+#[derive(Debug)]
+pub struct PapersRequest(PapersArgs);
+
+impl PapersRequest {
+    /// The options that a request takes.
+    pub fn command() -> Command {
+        request::command::<PapersArgs>("headstart lab papers")
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Fails if an argument is wrong, in the words of the command line.
+    pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        request::parse(Self::command(), arguments).map(Self)
+    }
+
+    /// Answers the claims from simulations, and writes the page that the request asks for.
+    ///
+    /// # Errors
+    /// Fails if there is no such claim, or an experiment fails.
+    pub fn run(&self, watch: &dyn CommandWatch) -> Result<CommandReply, Failure> {
+        let Self(args) = self;
+        let claims = papers::select(&args.claims).map_err(Failure::input)?;
+        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
+        let (answers, all_read) = answers(&claims, args, watch)?;
+        let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
+        let figures =
+            |answer: &ClaimAnswer| NamedTable::new(answer.claim.id, table::figures(answer));
+        Ok(CommandReply {
+            json: stdout::json(&answers)?,
+            sentences: answers.iter().map(table::sentence).collect(),
+            tables: answers.iter().map(figures).collect(),
+            failure: written.and(all_read),
+        })
+    }
 }
 
 fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
@@ -152,6 +194,7 @@ fn listed(claims: &[&PaperClaim]) -> String {
 fn answers(
     claims: &[&'static PaperClaim],
     args: &PapersArgs,
+    watch: &dyn CommandWatch,
 ) -> Result<(Vec<ClaimAnswer>, Result<(), Failure>), Failure> {
     let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     let given = Given::read(args)?;
@@ -163,12 +206,11 @@ fn answers(
         prepared = prepared.with_log_given();
     }
     if args.quick {
-        remark("quick: fewer repeats and points than the plans say");
+        watch.note("quick: fewer repeats and points than the plans say");
     }
-    let progress = Mutex::new(SimProgress::begin(prepared.len() as u64));
-    let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
-    let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
-    progress.lock().unwrap_or_else(|e| e.into_inner()).end();
+    watch.begin(prepared.len() as u64, "runs");
+    let book = prepared.run(args.jobs.map_or(0, usize::from), &|| watch.step());
+    watch.end();
     let mut book = book.map_err(Failure::failed)?;
     let all_read = given.add_to(&mut book);
     Ok((papers::answer(claims, &book), all_read))

@@ -12,15 +12,8 @@ const WIDTH: usize = 100;
 /// Prints the answers, and how many of each there are.
 pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
-        let claim = answer.claim;
-        let verdict = answer.verdict.name().to_uppercase();
-        let by = match (answer.holds_by_reading(), answer.differs_in_quick_alone) {
-            (true, _) => " BY READING",
-            (_, true) => " IN THIS QUICK RUN",
-            _ => "",
-        };
-        let head = format!("{}  {verdict}{by}  {}", claim.id, claim.text);
-        stdout::print(&format!("{}  {}\n", wrapped(&head, "       "), claim.source))?;
+        let head = wrapped(&sentence(answer), "       ");
+        stdout::print(&format!("{head}  {}\n", answer.claim.source))?;
         if !answer.findings.lines.is_empty() {
             stdout::print_table(&figures(answer))?;
         }
@@ -55,6 +48,17 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
 fn so_many(n: usize, what: &str) -> String {
     let singular = if n == 1 { "s" } else { "" };
     format!("{n} {what}{singular}")
+}
+
+/// The claim, and whether it holds.
+pub(super) fn sentence(answer: &ClaimAnswer) -> String {
+    let verdict = answer.verdict.name().to_uppercase();
+    let by = match (answer.holds_by_reading(), answer.differs_in_quick_alone) {
+        (true, _) => " BY READING",
+        (_, true) => " IN THIS QUICK RUN",
+        _ => "",
+    };
+    format!("{}  {verdict}{by}  {}", answer.claim.id, answer.claim.text)
 }
 
 /// The figures of a claim as a table; those by default beside ours where the chosen reading has others.

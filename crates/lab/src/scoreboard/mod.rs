@@ -5,11 +5,14 @@ mod page;
 mod plot;
 mod table;
 
+use clap::Command;
 use cmdline::names::{self, SchemeList};
-use cmdline::progress::CountBar;
+use cmdline::progress::{CommandWatch, TerminalWatch};
+use cmdline::request::{self, CommandReply, NamedTable};
 use cmdline::{Appendix, Failure, report_file, stdout};
 use race::ProcessingDelay;
 use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -155,28 +158,14 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     if args.json_schema {
         return stdout::print(JSON_SCHEMA);
     }
-    let (set, half) = (args.set(), args.half.map(Half::from));
     if args.cells {
-        return stdout::print(&set.listing(half));
+        return stdout::print(&args.set().listing(args.half.map(Half::from)));
     }
     if let Some(path) = &args.report {
         report_file::check(path, args.against.as_deref())?;
     }
     let other = args.against.as_deref().map(against::read).transpose()?;
-    let plan = ScoreboardPlan {
-        schemes: args.schemes.0.clone(),
-        set,
-        half,
-        seed: args.seed,
-        seeds: args.seeds,
-        processing: match args.exact {
-            true => ProcessingDelay::NONE,
-            false => ScoreboardPlan::usual_processing(args.seeds),
-        },
-    };
-    let progress = CountBar::begin(plan.run_count(), "transfers");
-    let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
-    progress.end();
+    let board = board(args, &TerminalWatch::default());
     let written = write_page(args, &board);
     match args.json {
         true => stdout::print_json(&board)?,
@@ -194,6 +183,64 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
         against::print(other, &board)?;
     }
     written
+}
+
+/// Runs the cells.
+fn board(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
+    let plan = ScoreboardPlan {
+        schemes: args.schemes.0.clone(),
+        set: args.set(),
+        half: args.half.map(Half::from),
+        seed: args.seed,
+        seeds: args.seeds,
+        processing: match args.exact {
+            true => ProcessingDelay::NONE,
+            false => ScoreboardPlan::usual_processing(args.seeds),
+        },
+    };
+    watch.begin(plan.run_count(), "transfers");
+    let board = plan.run(args.jobs.map_or(0, usize::from), &|| watch.step());
+    watch.end();
+    board
+}
+
+/// A board that another program asks for.
+#[derive(Debug)]
+pub struct ScoreboardRequest(ScoreboardArgs);
+
+impl ScoreboardRequest {
+    /// The options that a request takes.
+    pub fn command() -> Command {
+        request::command::<ScoreboardArgs>("headstart lab scoreboard")
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Fails if an argument is wrong, in the words of the command line.
+    pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        request::parse(Self::command(), arguments).map(Self)
+    }
+
+    /// Runs the cells and writes the page that the request asks for.
+    ///
+    /// # Errors
+    /// Fails if the page may not be written where the request says.
+    pub fn run(&self, watch: &dyn CommandWatch) -> Result<CommandReply, Failure> {
+        let Self(args) = self;
+        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
+        let board = board(args, watch);
+        Ok(CommandReply {
+            json: stdout::json(&board)?,
+            sentences: Vec::new(),
+            tables: vec![
+                NamedTable::new("scores", table::scores(&board)),
+                NamedTable::new("states", table::states(&board)),
+                NamedTable::new("causes", table::causes(&board)),
+            ],
+            failure: write_page(args, &board),
+        })
+    }
 }
 
 fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {

@@ -1,25 +1,30 @@
 //! `headstart lab sim`: runs a plan and leaves its results in a folder.
 //!
 //! Arguments, progress and printing; crate `experiment` makes the runs and keeps the results.
+//! `request` is the same for programs that embed it.
 
 mod args;
 mod examples;
 mod page;
 mod progress;
+mod request;
 pub(crate) mod show;
 
 pub(crate) use args::{Format, SimArgs, appendix};
 pub(crate) use examples::names as example_names;
-pub(crate) use progress::SimProgress;
+pub(crate) use progress::SimWatch;
+pub use request::{PlanText, SimRequest, SweepReply};
 
-use cmdline::{Failure, input, jobs, remark, stdout};
+use cmdline::progress::CommandWatch;
+use cmdline::{Failure, jobs, remark, stdout};
 use experiment::plan::Plan;
 use experiment::results::{
-    FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables,
+    FailedRun, Folder, Manifest, StoredResults, Summary, Workers, make_runs, write_tables,
 };
 use page::ReportPage;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use units::counted;
 
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -35,8 +40,8 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     if path.is_dir() {
         return show_again(path, args);
     }
-    let text = input::read_text(path, "a plan")?;
-    let plan = plan_of(path, &text)?;
+    let text = PlanText::read(path)?;
+    let plan = plan_of(&text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
         false => sweep(&plan, args, path),
@@ -77,14 +82,13 @@ fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportP
     path.map(|path| ReportPage::new(plan, path, source, &args.plot)).transpose()
 }
 
-/// The plan with this text; the files that it names lie beside it.
-fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
-    let beside = path.parent().unwrap_or(Path::new(""));
+/// The plan with this text and the files that it names.
+fn plan_of(PlanText { name, text, beside }: &PlanText) -> Result<Plan<'_>, Failure> {
     let loader = |name: &str| {
         let path = beside.join(name);
         fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    Plan::read(&path.display().to_string(), text, &loader).map_err(Failure::input)
+    Ok(Plan::read(name, text, &loader)?)
 }
 
 /// The runs of the part that was asked for.
@@ -110,50 +114,97 @@ fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
 }
 
 fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
-    let mut manifest = Manifest::new(plan, args.shard());
     let page = page(plan, args, path)?;
+    let watch = SimWatch::default();
+    let stop = cmdline::interrupt::watch()?;
+    let waited = Waited { watch: &watch, stop: stop.asked() };
+    let swept = make(plan, args, &args.folder(path), page.as_ref(), waited)?;
+    let Swept { folder, manifest, summary, .. } = &swept;
+    match args.json {
+        true => show::json(plan, summary, manifest)?,
+        false => show::table(plan, summary)?,
+    }
+    remark(&format!("results: {}", folder.display()));
+    if let Some(page) = page {
+        page.write(plan, summary, manifest, swept.done)?;
+    }
+    swept.verdict()
+}
+
+/// Progress of a sweep, and what ends it early.
+#[derive(Clone, Copy)]
+struct Waited<'a> {
+    watch: &'a dyn CommandWatch,
+    stop: &'a AtomicBool,
+}
+
+/// A sweep whose tables are written.
+struct Swept {
+    folder: PathBuf,
+    manifest: Manifest,
+    summary: Summary,
+    /// Runs of this part that have a result.
+    done: usize,
+    /// Runs of this part.
+    all: usize,
+    /// The sweep was asked to stop, and some runs were left.
+    stopped: bool,
+}
+
+/// Makes the runs that a folder lacks, and writes its tables.
+fn make(
+    plan: &Plan<'_>,
+    args: &SimArgs,
+    place: &Path,
+    page: Option<&ReportPage>,
+    Waited { watch, stop }: Waited<'_>,
+) -> Result<Swept, Failure> {
+    let mut manifest = Manifest::new(plan, args.shard());
     // Before `--force` throws old results away; of a new folder, which the page may be meant for, once it is there.
-    let is_new = !args.folder(path).exists();
-    let waits = is_new && page.as_ref().is_some_and(ReportPage::has_no_folder);
-    page.as_ref().filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
-    let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
+    let waits = !place.exists() && page.is_some_and(ReportPage::has_no_folder);
+    page.filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
+    let folder = Folder::open(place, &manifest, args.force)?;
     let results = folder.path();
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
-    page.as_ref().filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
+    page.filter(|_| waits).map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
         let all = counted(done.len() + todo.len(), "run");
-        remark(&format!("{} of {all} done already", done.len()));
+        watch.note(&format!("{} of {all} done already", done.len()));
     }
-    let stop = cmdline::interrupt::watch()?;
-    let mut progress = SimProgress::begin(todo.len() as u64);
-    let workers = Workers { jobs: jobs::threads(args.jobs), stop: stop.asked() };
-    let outcome = make_runs(plan, results, &todo, workers, &mut || progress.step());
-    progress.end();
+    watch.begin(todo.len() as u64, "runs");
+    let workers = Workers { jobs: jobs::threads(args.jobs), stop };
+    let outcome = make_runs(plan, results, &todo, workers, &mut || watch.step());
+    watch.end();
     let outcome = outcome?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
     let summary = write_tables(results, plan, &done, args.format.unwrap_or_default().into())?;
     manifest.write(results)?;
-    match args.json {
-        true => show::json(plan, &summary, &manifest)?,
-        false => show::table(plan, &summary)?,
+    Ok(Swept {
+        folder: results.to_owned(),
+        manifest,
+        summary,
+        done: done.len(),
+        all: done.len() + todo.len(),
+        stopped: outcome.stopped,
+    })
+}
+
+impl Swept {
+    /// Fails if a run is missing or failed.
+    fn verdict(&self) -> Result<(), Failure> {
+        let Self { done, all, .. } = self;
+        if self.stopped {
+            return Err(Failure::Interrupted(format!(
+                "stopped: {done} of {} done and kept; the same command again makes the others",
+                counted(*all, "run")
+            )));
+        }
+        complain(&self.manifest.failed, *all)
     }
-    remark(&format!("results: {}", results.display()));
-    if let Some(page) = page {
-        page.write(plan, &summary, &manifest, done.len())?;
-    }
-    let all = done.len() + todo.len();
-    if outcome.stopped {
-        return Err(Failure::Interrupted(format!(
-            "stopped: {} of {} done and kept; the same command again makes the others",
-            done.len(),
-            counted(all, "run")
-        )));
-    }
-    complain(&manifest.failed, all)
 }
 
 /// Fails if a run did; says which and why.

@@ -1,22 +1,25 @@
 //! Progress on standard error: a bar where a person looks at it, a line now and then elsewhere.
 
+use cmdline::progress::CommandWatch;
 use cmdline::remark;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use units::counted;
 
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
-pub(crate) enum SimProgress {
+/// Progress of a long computation.
+enum SimProgress {
     Bar(ProgressBar),
     Lines { all: u64, done: u64, began: Instant, said: Instant },
 }
 
 impl SimProgress {
     /// `all` runs are about to be made.
-    pub(crate) fn begin(all: u64) -> Self {
+    fn begin(all: u64) -> Self {
         if io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
             let style =
@@ -31,7 +34,7 @@ impl SimProgress {
     }
 
     /// A run is over.
-    pub(crate) fn step(&mut self) {
+    fn step(&mut self) {
         match self {
             Self::Bar(bar) => bar.inc(1),
             Self::Lines { all, done, began, said } => {
@@ -46,10 +49,38 @@ impl SimProgress {
         }
     }
 
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// The person at the terminal, or the log of a job.
+#[derive(Default)]
+pub(crate) struct SimWatch(Mutex<Option<SimProgress>>);
+
+impl SimWatch {
+    fn with_progress(&self, act: impl FnOnce(&mut Option<SimProgress>)) {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl CommandWatch for SimWatch {
+    fn begin(&self, count: u64, _noun: &str) {
+        self.with_progress(|progress| *progress = Some(SimProgress::begin(count)));
+    }
+
+    fn step(&self) {
+        self.with_progress(|progress| progress.iter_mut().for_each(SimProgress::step));
+    }
+
+    fn end(&self) {
+        self.with_progress(|progress| progress.take().iter().for_each(SimProgress::end));
+    }
+
+    fn note(&self, text: &str) {
+        remark(text);
     }
 }
 

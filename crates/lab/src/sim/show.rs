@@ -38,12 +38,22 @@ struct Json<'a> {
     failed: &'a [FailedRun],
 }
 
+/// Prints the JSON.
 pub(crate) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> Result<(), Failure> {
+    stdout::print(&json_of(plan, summary, manifest)?)
+}
+
+/// The JSON that `json` prints.
+pub(super) fn json_of(
+    plan: &Plan<'_>,
+    summary: &Summary,
+    manifest: &Manifest,
+) -> Result<String, Failure> {
     let cells = summary.cells().map(|(cell, metrics)| {
         let coordinates = plan.coordinates(cell).into_iter();
         CellJson { cell, coordinates: coordinates.map(|c| (c.key, c.value)).collect(), metrics }
     });
-    stdout::print_json(&Json {
+    stdout::json(&Json {
         headstart: &manifest.headstart,
         plan_sha256: &manifest.plan_sha256,
         seed: manifest.seed,

@@ -6,8 +6,11 @@ mod figures;
 mod tables;
 mod topics;
 
+use clap::Command;
+use cmdline::request::{self, CommandReply};
 use cmdline::{Appendix, Failure, report_file, stdout};
 use link::path::PathSpec;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use topics::Topics;
 
@@ -106,6 +109,41 @@ pub(crate) fn run(args: &TheoryArgs) -> Result<(), Failure> {
         false => tables::print(&topics)?,
     }
     written
+}
+
+/// Closed forms that another program asks for.
+#[derive(Debug)]
+pub struct TheoryRequest(TheoryArgs);
+
+impl TheoryRequest {
+    /// The options that a request takes.
+    pub fn command() -> Command {
+        request::command::<TheoryArgs>("headstart lab theory")
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Fails if an argument is wrong, in the words of the command line.
+    pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        request::parse(Self::command(), arguments).map(Self)
+    }
+
+    /// Computes the topics and writes the page that the request asks for.
+    ///
+    /// # Errors
+    /// Fails if the page may not be written where the request says.
+    pub fn run(&self) -> Result<CommandReply, Failure> {
+        let Self(args) = self;
+        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
+        let topics = Topics::new(args);
+        Ok(CommandReply {
+            json: stdout::json(&topics)?,
+            sentences: Vec::new(),
+            tables: tables::all(&topics),
+            failure: write_page(args, &topics),
+        })
+    }
 }
 
 fn write_page(args: &TheoryArgs, topics: &Topics) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The topics as tables.
 
 use super::topics::{Gaps, Losses, Time, Topics};
+use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
 use link::matrix::SIZES;
 use report::{Cell, Column, Quantity, Row, Table};
@@ -12,15 +13,16 @@ const SHARES: [u32; 15] = [1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50, 75, 100, 150, 2
 
 pub(super) fn print(topics: &Topics) -> Result<(), Failure> {
     let mut is_first = true;
-    for (title, table) in all(topics) {
+    for NamedTable { name, table } in all(topics) {
         let gap = if std::mem::take(&mut is_first) { "" } else { "\n" };
-        stdout::print(&format!("{gap}{title}\n\n"))?;
+        stdout::print(&format!("{gap}{name}\n\n"))?;
         stdout::print_table(&table)?;
     }
     Ok(())
 }
 
-fn all(topics: &Topics) -> Vec<(String, Table)> {
+/// The tables of all topics, each with its title.
+pub(super) fn all(topics: &Topics) -> Vec<NamedTable> {
     let mut tables = Vec::new();
     if let Some(rows) = &topics.windows {
         tables.extend(sizes_of(rows).into_iter().map(|size| windows(rows, size, &SHARES)));
@@ -28,7 +30,7 @@ fn all(topics: &Topics) -> Vec<(String, Table)> {
     tables.extend(topics.gaps.iter().flat_map(gaps));
     tables.extend(topics.losses.iter().flat_map(losses));
     tables.extend(topics.time.iter().flat_map(time));
-    tables
+    tables.into_iter().map(|(title, table)| NamedTable::new(title, table)).collect()
 }
 
 /// The sizes of the rows, each once.

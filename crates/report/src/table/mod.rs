@@ -5,6 +5,7 @@
 //! [`Table::milestones`] its times; [`Table::comparison`] has those of several races.
 
 mod comparison;
+mod html;
 mod markdown;
 mod milestones;
 mod race;

@@ -3,13 +3,15 @@
 //! A [`TableColumn`] has the name, the type, the unit and the meaning of a column. The file repeats
 //! them in its metadata, so a reader of the file needs no other description. A [`TableWriter`]
 //! takes rows of [`TableValue`]s. Every value may be missing. The files have only types that
-//! DuckDB, pandas and Spark all read.
+//! DuckDB, pandas and Spark all read. A [`RowColumn`] also says how a row gives the column's value.
 
 mod buffer;
 mod read;
+mod rows;
 
 pub use buffer::TableValue;
 pub use read::{TableReader, WantedColumn};
+pub use rows::{RowColumn, TableRows};
 
 use buffer::ColumnBuffer;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -50,7 +52,7 @@ pub struct TableColumn {
     /// Unit of its values, like `ns`; empty if they have none.
     pub unit: &'static str,
     /// Meaning of its values, in one sentence; empty if the name suffices.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// Writes a table.
@@ -88,11 +90,11 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn row(&mut self, values: impl IntoIterator<Item = TableValue>) -> io::Result<()> {
         let mut values = values.into_iter();
         for column in &mut self.columns {
-            let value = values.next().ok_or_else(wrong)?;
-            column.push(value).ok_or_else(wrong)?;
+            let value = values.next().ok_or_else(misfit)?;
+            column.push(value).ok_or_else(misfit)?;
         }
         if values.next().is_some() {
-            return Err(wrong());
+            return Err(misfit());
         }
         self.rows += 1;
         if self.rows == GROUP {
@@ -124,14 +126,21 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-fn wrong() -> io::Error {
+impl<W: Write + Send> TableRows for TableWriter<W> {
+    fn row(&mut self, values: &mut dyn Iterator<Item = TableValue>) -> io::Result<()> {
+        Self::row(self, values)
+    }
+}
+
+/// The error of a row that does not fit its table.
+pub fn misfit() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a row that does not fit its table's columns")
 }
 
 /// A column in the metadata: `column.NAME` is `UNIT: MEANING`.
 fn described(column: &TableColumn) -> KeyValue {
     let TableColumn { name, unit, about, .. } = column;
-    let text = if unit.is_empty() { (*about).to_owned() } else { format!("{unit}: {about}") };
+    let text = if unit.is_empty() { about.to_string() } else { format!("{unit}: {about}") };
     KeyValue::new(format!("column.{name}"), text)
 }
 

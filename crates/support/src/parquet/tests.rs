@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use units::{Duration, Instant};
 
 fn column(name: &'static str, kind: ColumnKind, unit: &'static str) -> TableColumn {
-    TableColumn { name: name.into(), kind, unit, about: "Told in the metadata." }
+    TableColumn { name: name.into(), kind, unit, about: "Told in the metadata.".into() }
 }
 
 fn columns() -> [TableColumn; 5] {

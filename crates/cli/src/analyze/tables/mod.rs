@@ -5,6 +5,8 @@ mod rows;
 mod table;
 
 use super::rebuilt::RebuiltAs;
+pub use table::MemoryRows;
+
 use clap::ValueEnum;
 use cmdline::Failure;
 use findings::LossEpoch;
@@ -12,6 +14,7 @@ use rows::{OfSender, RebuiltConnection};
 use std::fs;
 use std::io;
 use std::path::Path;
+use support::parquet::TableColumn;
 use table::{OutTable, PartFile};
 use trace::{
     ConnectionTrace, Retransmission, SenderSnapshot, TraceSink, TracedSender, TransferReport,
@@ -19,7 +22,7 @@ use trace::{
 
 /// A table of `--out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum TableName {
+pub enum TableName {
     /// A row per connection
     Connections,
     /// A row per transfer, with where its time went
@@ -27,6 +30,8 @@ pub(super) enum TableName {
     /// A row per retransmission
     Retransmissions,
     /// A row per loss epoch of a client host
+    // The name of its file, too.
+    #[value(alias = "loss_epochs")]
     LossEpochs,
     /// A row per ACK that reached a sender: as long as the capture
     Windows,
@@ -34,7 +39,7 @@ pub(super) enum TableName {
 
 impl TableName {
     /// The name of its file, without the ending.
-    const fn file(self) -> &'static str {
+    pub const fn file(self) -> &'static str {
         match self {
             Self::Connections => "connections",
             Self::Transfers => "transfers",
@@ -55,7 +60,25 @@ macro_rules! add {
     };
 }
 
-/// Writes tables to a folder.
+/// Begins a table in memory.
+pub type BeginMemory<'a> = dyn FnMut(TableName, &[TableColumn]) -> Box<dyn MemoryRows> + 'a;
+
+/// All tables, each by the macro `$table` from its name and columns.
+macro_rules! tables {
+    ($table:ident) => {
+        Self {
+            connections: $table!(Connections, rows::CONNECTIONS),
+            transfers: $table!(Transfers, rows::TRANSFERS),
+            retransmissions: $table!(Retransmissions, rows::RETRANSMISSIONS),
+            loss_epochs: $table!(LossEpochs, rows::LOSS_EPOCHS),
+            windows: $table!(Windows, rows::WINDOWS),
+            failure: None,
+            rebuilt_as: RebuiltAs::default(),
+        }
+    };
+}
+
+/// Writes tables to a folder, or keeps them in memory.
 pub(super) struct TablesSink {
     connections: Option<OutTable<RebuiltConnection>>,
     transfers: Option<OutTable<OfSender<TransferReport>>>,
@@ -84,19 +107,28 @@ impl TablesSink {
         macro_rules! table {
             ($name:ident, $columns:expr) => {
                 is_wanted(TableName::$name)
-                    .then(|| OutTable::begin(folder, TableName::$name.file(), $columns))
+                    .then(|| OutTable::in_folder(folder, TableName::$name.file(), $columns))
                     .transpose()?
             };
         }
-        Ok(Self {
-            connections: table!(Connections, rows::CONNECTIONS),
-            transfers: table!(Transfers, rows::TRANSFERS),
-            retransmissions: table!(Retransmissions, rows::RETRANSMISSIONS),
-            loss_epochs: table!(LossEpochs, rows::LOSS_EPOCHS),
-            windows: table!(Windows, rows::WINDOWS),
-            failure: None,
-            rebuilt_as: RebuiltAs::default(),
-        })
+        Ok(tables!(table))
+    }
+
+    /// Begins `wanted` tables in memory. By default these are all but windows, a table that is as
+    /// long as the capture.
+    pub(super) fn in_memory(wanted: &[TableName], begin: &mut BeginMemory<'_>) -> Self {
+        let is_wanted = |name| match wanted.is_empty() {
+            true => name != TableName::Windows,
+            false => wanted.contains(&name),
+        };
+        macro_rules! table {
+            ($name:ident, $columns:expr) => {
+                is_wanted(TableName::$name).then(|| {
+                    OutTable::in_memory(|columns| begin(TableName::$name, columns), $columns)
+                })
+            };
+        }
+        tables!(table)
     }
 
     /// Writes what is left, and gives the files their names once all are whole.
@@ -111,8 +143,9 @@ impl TablesSink {
             self.loss_epochs.map(OutTable::end),
             self.windows.map(OutTable::end),
         ];
-        let whole = whole.into_iter().flatten().collect::<Result<Vec<PartFile>, Failure>>()?;
-        whole.into_iter().try_for_each(PartFile::keep)
+        let whole =
+            whole.into_iter().flatten().collect::<Result<Vec<Option<PartFile>>, Failure>>()?;
+        whole.into_iter().flatten().try_for_each(PartFile::keep)
     }
 
     /// Loss epochs are wanted.

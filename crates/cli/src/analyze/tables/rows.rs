@@ -1,11 +1,10 @@
 //! The columns of each table. `docs/analyze.md` lists them for readers.
 
-use super::table::RowColumn;
 use findings::LossEpoch;
 use memory::{PathKey, Scope};
 use std::net::IpAddr;
 use std::ops::Deref;
-use support::parquet::TableValue;
+use support::parquet::{RowColumn, TableValue};
 use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, SenderSnapshot, SparedBy, TimeShare,
     TracedSender, TransferReport,

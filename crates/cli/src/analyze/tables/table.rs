@@ -1,102 +1,31 @@
-//! A table whose columns are a list: name, unit, meaning, and where its value comes from, each in one place.
+//! A table of `--out` that is being written.
 
 use cmdline::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
+use support::parquet::{RowColumn, TableColumn, TableRows, TableWriter};
 
-/// A column of a table whose rows are made of `R`.
-pub(super) struct RowColumn<R> {
-    name: &'static str,
-    kind: ColumnKind,
-    unit: &'static str,
-    about: &'static str,
-    value: fn(&R) -> TableValue,
+/// Rows that a program keeps in memory.
+pub trait MemoryRows: TableRows + Send {
+    /// All rows are there.
+    ///
+    /// # Errors
+    /// If the rows cannot be kept.
+    fn end(self: Box<Self>) -> io::Result<()>;
 }
 
-impl<R> RowColumn<R> {
-    const fn of(
-        kind: ColumnKind,
-        name: &'static str,
-        unit: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self { name, kind, unit, about, value }
-    }
-
-    pub(super) const fn text(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Text, name, "", about, value)
-    }
-
-    /// A number of things.
-    pub(super) const fn count(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "", about, value)
-    }
-
-    pub(super) const fn bytes(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "bytes", about, value)
-    }
-
-    /// Bits per second.
-    pub(super) const fn rate(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "bit/s", about, value)
-    }
-
-    /// A duration; its name ends with its unit.
-    pub(super) const fn nanos(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Integer, name, "ns", about, value)
-    }
-
-    /// A point of time.
-    pub(super) const fn time(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Time, name, "UTC", about, value)
-    }
-
-    pub(super) const fn truth(
-        name: &'static str,
-        about: &'static str,
-        value: fn(&R) -> TableValue,
-    ) -> Self {
-        Self::of(ColumnKind::Truth, name, "", about, value)
-    }
-
-    fn described(&self) -> TableColumn {
-        let Self { name, kind, unit, about, .. } = *self;
-        TableColumn { name: name.into(), kind, unit, about }
-    }
-}
-
-/// A table that is being written. It has its name once it is whole.
+/// A table that is being written.
 pub(super) struct OutTable<R: 'static> {
     columns: &'static [RowColumn<R>],
-    writer: TableWriter<BufWriter<File>>,
-    file: PartFile,
+    rows: OutRows,
+}
+
+/// Rows on their way.
+enum OutRows {
+    /// To a file, which has its name once it is whole.
+    File(Box<TableWriter<BufWriter<File>>>, PartFile),
+    Memory(Box<dyn MemoryRows>),
 }
 
 /// A file under the name of a part, which is removed unless it gets its own.
@@ -125,32 +54,52 @@ fn unwritten(path: &Path, why: &io::Error) -> Failure {
 
 impl<R> OutTable<R> {
     /// The table `name` of a folder.
-    pub(super) fn begin(
+    pub(super) fn in_folder(
         folder: &Path,
         name: &str,
         columns: &'static [RowColumn<R>],
     ) -> Result<Self, Failure> {
         let path = folder.join(name).with_extension("parquet");
         let part = path.with_extension("parquet.part");
-        let described: Vec<TableColumn> = columns.iter().map(RowColumn::described).collect();
         let refused =
             |why: io::Error| Failure::input(format!("cannot write {}: {why}", part.display()));
         let created = File::create(&part).map_err(refused)?;
         let file = PartFile { path, part: part.clone() };
-        let writer = TableWriter::begin(BufWriter::new(created), &described).map_err(refused)?;
-        Ok(Self { columns, writer, file })
+        let writer = TableWriter::begin(BufWriter::new(created), &described(columns));
+        Ok(Self { columns, rows: OutRows::File(Box::new(writer.map_err(refused)?), file) })
+    }
+
+    /// A table in memory; `begin` gets its columns.
+    pub(super) fn in_memory(
+        begin: impl FnOnce(&[TableColumn]) -> Box<dyn MemoryRows>,
+        columns: &'static [RowColumn<R>],
+    ) -> Self {
+        Self { columns, rows: OutRows::Memory(begin(&described(columns))) }
     }
 
     pub(super) fn row(&mut self, row: &R) -> io::Result<()> {
-        self.writer.row(self.columns.iter().map(|column| (column.value)(row)))
-    }
-
-    /// Writes the rest. The file has its name once it is kept.
-    pub(super) fn end(self) -> Result<PartFile, Failure> {
-        let Self { writer, file, .. } = self;
-        match writer.end() {
-            Ok(()) => Ok(file),
-            Err(why) => Err(unwritten(&file.path, &why)),
+        let mut values = self.columns.iter().map(|column| column.value(row));
+        match &mut self.rows {
+            OutRows::File(writer, _) => writer.row(values),
+            OutRows::Memory(rows) => rows.row(&mut values),
         }
     }
+
+    /// Writes the rest. A file has its name once it is kept.
+    pub(super) fn end(self) -> Result<Option<PartFile>, Failure> {
+        match self.rows {
+            OutRows::Memory(rows) => match rows.end() {
+                Ok(()) => Ok(None),
+                Err(why) => Err(Failure::failed(format!("cannot keep a table: {why}"))),
+            },
+            OutRows::File(writer, file) => match writer.end() {
+                Ok(()) => Ok(Some(file)),
+                Err(why) => Err(unwritten(&file.path, &why)),
+            },
+        }
+    }
+}
+
+fn described<R>(columns: &[RowColumn<R>]) -> Vec<TableColumn> {
+    columns.iter().map(RowColumn::described).collect()
 }

@@ -72,7 +72,7 @@ pub fn read(
                     break;
                 }
                 if counts.wrong <= TOLD {
-                    progress.remark(&format!("headstart: {told}"));
+                    progress.refuse(&told);
                 }
             }
         }

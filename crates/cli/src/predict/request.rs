@@ -1,0 +1,89 @@
+//! A forecast that another program asks for, in the words of the command line.
+
+use super::args::PredictArgs;
+use super::running::Running;
+use super::{Foretold, forecasted, nothing, read, said_of, shown};
+use clap::Command;
+use cmdline::captures::{Feed, ReadingWatch};
+use cmdline::progress::CommandWatch;
+use cmdline::request::{self, CommandReply, NamedTable};
+use cmdline::{Failure, report_file, stdout};
+use forecast::Forecast;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A forecast that another program asks for.
+#[derive(Debug)]
+pub struct PredictRequest(PredictArgs);
+
+/// Receivers of the progress of a forecast, and what stops its reading.
+pub struct PredictWatch<'a> {
+    /// Receives what cannot be read.
+    pub reading: Box<dyn ReadingWatch>,
+    /// Receives notes, and the replays that are done.
+    pub replays: &'a dyn CommandWatch,
+    /// Once it is set, reading ends.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl PredictRequest {
+    /// The options that a request takes.
+    pub fn command() -> Command {
+        request::command::<PredictArgs>("headstart predict")
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Fails if an argument is wrong, in the words of the command line.
+    pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        request::parse(Self::command(), arguments).map(Self)
+    }
+
+    /// Reads the captures, replays them, and writes the page that the request asks for.
+    ///
+    /// # Errors
+    /// Fails if nothing can be read or replayed.
+    pub fn run(&self, watch: PredictWatch<'_>) -> Result<CommandReply, Failure> {
+        let Self(args) = self;
+        if let Some(path) = &args.report {
+            report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
+        }
+        let choice = args.senders.choice()?;
+        let clients = choice.clients.clone();
+        let mut feed = Feed::open(&args.files).choosing(choice).watched(watch.reading);
+        feed.until(Some(watch.stop));
+        let (visitors, models) = read(args, &mut feed, clients)?;
+        let verdict = feed.verdict();
+        if !feed.has_results() {
+            return Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read")));
+        }
+        let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
+            return Err(Failure::input(nothing::why(&visitors)));
+        };
+        said_of(&visitors, args.most_transfers, &|text| watch.replays.note(text));
+        let forecast = Forecast::of(visitors, args.queue);
+        let foretold = forecasted(args, &now, forecast, watch.replays)?;
+        let written = foretold.write(args);
+        Ok(CommandReply {
+            json: stdout::json(&foretold.json())?,
+            sentences: sentences(&foretold),
+            tables: vec![
+                NamedTable::new("times", shown::times(&foretold.result)),
+                NamedTable::new("gains", shown::by_group(&foretold.result, now.name())),
+            ],
+            failure: verdict.and(written).and(foretold.verdict()),
+        })
+    }
+}
+
+/// The words that the command prints.
+fn sentences(Foretold { told, now, result }: &Foretold<'_>) -> Vec<String> {
+    let name = now.name();
+    let first = told.sentence().lines().map(str::to_owned).collect::<Vec<_>>();
+    let others = [Some(now.sentence()), shown::of_queues(result), Some(shown::fit(result, name))];
+    let last = shown::refusal(result, name).unwrap_or_else(|| shown::how_computed(result, name));
+    first.into_iter().chain(others.into_iter().flatten()).chain([last]).collect()
+}

@@ -1,0 +1,99 @@
+"""The package itself: examples, stubs, figures."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+
+import headstart
+import pytest
+from headstart import _core
+
+MODULES = [headstart.__name__] + [
+    module.name
+    for module in pkgutil.iter_modules(headstart.__path__, "headstart.")
+    if not module.name.endswith("_core")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("tqdm")
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_the_pages_examples_run(root):
+    """The code of docs/python.md, one block after another, as a reader types it."""
+    for name in ("duckdb", "matplotlib", "pandas", "polars", "pyarrow", "tqdm"):
+        pytest.importorskip(name)
+    matplotlib = importlib.import_module("matplotlib")
+    matplotlib.use("agg")
+    page = (root / "docs/python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(blocks) == 3
+    exec("\n".join(blocks), {})
+
+
+def test_what_is_public_is_documented():
+    for name in headstart.__all__:
+        public = getattr(headstart, name)
+        if inspect.isclass(public) or inspect.isroutine(public) or inspect.ismodule(public):
+            assert public.__doc__, name
+
+
+def test_types_fit():
+    """The package, its stubs and a user's script pass the type checker."""
+    pytest.importorskip("mypy")
+    script = "import headstart; headstart.race('30kB', repeat=3).schemes.to_pylist()"
+    for words in (["-p", "headstart"], ["-c", script]):
+        checked = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", *words],
+            capture_output=True,
+            text=True,
+        )
+        assert checked.returncode == 0, checked.stdout
+
+
+def test_the_stub_has_what_the_module_has():
+    pytest.importorskip("mypy")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "headstart._core"], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_figures_draw_the_results():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    race = headstart.race("30kB", schemes="linux", repeat=3)
+    axes = headstart.plot.race(race)
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == [row["page_s"] for row in race.schemes.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("name", "absent"),
+    [
+        # Options that print instead of racing; and the programs of real worlds, which `on` refuses.
+        ("race", {"json", "json_schema", "server", "client"}),
+        # Options that show something instead of running a plan, and files that Python writes itself.
+        ("simulate", {"json", "schema", "example", "dry_run", "format"}),
+        ("predict", {"json", "json_schema"}),
+        # Outputs of a terminal, and the comparison with a board of before.
+        ("scoreboard", {"json", "json_schema", "cells", "causes", "against"}),
+        # Readings take hours and a file; captures and logs stop at signals of the program.
+        ("papers", {"json", "list", "readings", "budget", "seed", "table", "resume", "capture", "access_log"}),
+        # Outputs of a terminal; logs have a command line of their own.
+        ("analyze", {"json", "follow", "error", "access_log", "log_format"}),
+    ],
+)
+def test_functions_have_the_options_of_their_commands(name, absent):
+    given = set(inspect.signature(getattr(headstart, name)).parameters) - {"progress"}
+    renamed = {"files": "captures", "from": "from_"}
+    known = {renamed.get(option, option) for option in _core.options(name)}
+    assert given == known - absent

@@ -1,0 +1,81 @@
+"""Work beside the interpreter: Ctrl-C, progress, threads."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import headstart
+import pytest
+
+LONG = {"page": "news", "schemes": "linux,hs-cubic", "repeat": 2000}
+
+
+def test_ctrl_c_stops_a_race():
+    """The signal comes after the first progress. The process then prints in much less than the race."""
+    script = (
+        "import headstart\n"
+        "try:\n"
+        f"    headstart.race(progress=lambda *_: print('going', flush=True), **{LONG!r})\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "going\n"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert rest.splitlines()[-1] == "stopped"
+
+
+def test_the_interpreter_goes_on_meanwhile():
+    """Another thread counts while a race runs. With the lock held it would stand still."""
+    counted, over = [0], threading.Event()
+
+    def count():
+        while not over.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begun, before = time.monotonic(), counted[0]
+    headstart.race("news", schemes="linux", repeat=20, threads=1)
+    took = time.monotonic() - begun
+    over.set()
+    thread.join()
+    assert counted[0] - before > 20 * took
+
+
+def test_progress_ends_with_all():
+    seen = []
+    headstart.race("30kB", repeat=3, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1] > 0
+    assert seen == sorted(seen)
+
+
+def test_an_exception_of_the_callback_is_raised():
+    def fails(done, total):
+        raise ZeroDivisionError("mine")
+
+    begun = time.monotonic()
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        headstart.race(progress=fails, **LONG)
+    assert time.monotonic() - begun < 60
+
+
+def test_results_do_not_depend_on_threads():
+    one, two = (headstart.race("30kB", repeat=4, threads=n).to_json() for n in (1, 2))
+    assert one == two
+
+
+def test_a_fork_after_a_race_can_race():
+    """Pools of `multiprocessing` fork. No thread of a race may be missing in the child."""
+    headstart.race("3kB", schemes="linux", exact=True)
+    child = os.fork()
+    if child == 0:
+        headstart.race("3kB", schemes="linux", exact=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
