@@ -162,10 +162,12 @@ SKIPPED = $(abspath $(TARGET))/skipped
 test: test-built
 	@tools/need tshark=tshark capinfos=wireshark-common tcpdump=tcpdump tcptrace=tcptrace redis-server=redis-server \
 		nginx=nginx-light curl=curl chromium=chromium ping=iputils-ping ip=iproute2 promtool=prometheus go=golang-go \
-		python3=python3 unshare=util-linux groff=groff-base mandoc=mandoc zsh=zsh fish=fish
+		python3=python3 /usr/lib/python3/dist-packages=python3-venv unshare=util-linux groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
-	export HEADSTART_SKIPPED="$(SKIPPED)"; code=0; tools/run-tests "$(abspath $(TARGET))" || code=$$?; \
-		tools/test-python "$(abspath $(TARGET))" || code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
+	export HEADSTART_SKIPPED="$(SKIPPED)"; code=0; \
+		tools/test-python "$(abspath $(TARGET))" >"$(TARGET)/python-tests" 2>&1 & python=$$!; \
+		tools/run-tests "$(abspath $(TARGET))" || code=$$?; wait $$python || code=$$?; \
+		cat "$(TARGET)/python-tests"; tools/skipped "$(SKIPPED)"; exit $$code
 
 # All tests as `make test` runs them, not run.
 test-built:
