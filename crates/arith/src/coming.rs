@@ -1,9 +1,11 @@
-//! How many connections are on their way to their first flight, counted from their SYNs on in one word, so that it can be
-//! changed at once: a page opens several, and what a path is remembered to take is for all of them.
+//! How many connections are on their way to their first flight, counted from their SYNs on in one
+//! word, so that it can be changed at once: a page opens several, and what a path is remembered to
+//! take is for all of them.
 //!
-//! Time is counted in spans of what a handshake takes at most. Who has come is taken off; who never comes, because the handshake failed
-//! or belonged to somebody else, is forgotten after two spans at most. `crates/agent/bpf/coming.h` is the same in C, for the
-//! kernel; a test there holds the two together.
+//! Time is counted in spans of what a handshake takes at most. Who has come is taken off; who never
+//! comes, because the handshake failed or belonged to somebody else, is forgotten after two spans
+//! at most. `crates/agent/bpf/coming.h` is the same in C, for the kernel; a test there holds the
+//! two together.
 
 /// Who began to come in a span, at most.
 const MOST: u64 = 0xffff;
@@ -11,8 +13,8 @@ const MOST: u64 = 0xffff;
 /// No span is longer.
 const LONGEST: u64 = 1 << 44;
 
-/// The span in which `now` lies, in the unit of `round`, a round trip: two of these long, or up to twice as much, so that what is learnt
-/// of the round trip seldom changes it.
+/// The span in which `now` lies, in the unit of `round`, a round trip: two of these long, or up to
+/// twice as much, so that what is learnt of the round trip seldom changes it.
 ///
 /// # Examples
 /// ```
@@ -26,7 +28,8 @@ pub const fn span(now: u64, round: u64) -> u32 {
     (now / length) as u32
 }
 
-/// The word `coming` as it is in `span`: who began to come before the span that went before is forgotten.
+/// The word `coming` as it is in `span`: who began to come before the span that went before is
+/// forgotten.
 ///
 /// # Examples
 /// ```

@@ -1,10 +1,10 @@
 //! The window that ends a transfer with an epoch: TCP/SPAND's arithmetic (Zhang, Qiu & Keshav 2000
 //! §4).
 //!
-//! In congestion avoidance on a path that holds `capacity` segments, a window climbs from half of it
-//! to one more than it, loses a segment and falls back: an epoch. A transfer is over soonest if it
-//! ends with an epoch, so the window it should begin with depends on its size. Everything is counted
-//! in segments, and takes constant time: sums in closed form, one integer square root.
+//! In congestion avoidance on a path that holds `capacity` segments, a window climbs from half of
+//! it to one more than it, loses a segment and falls back: an epoch. A transfer is over soonest if
+//! it ends with an epoch, so the window it should begin with depends on its size. Everything is
+//! counted in segments, and takes constant time: sums in closed form, one integer square root.
 
 /// A path and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,9 @@ impl PathShare {
     /// window at the path's capacity, just before the loss that would end its epoch (§4.1,
     /// equation 3), lowered by the shift (§4.2, equation 4) if `choice` wants it.
     ///
-    /// Whole epochs, and what no window up to the capacity carries, begin at the bottom: the paper's
-    /// equations say nothing useful there. Between 1 and the capacity; zero segments need 1.
+    /// Whole epochs, and what no window up to the capacity carries, begin at the bottom: the
+    /// paper's equations say nothing useful there. Between 1 and the capacity; zero segments
+    /// need 1.
     pub fn initial_window(self, segments: u64, choice: WindowChoice) -> u64 {
         let (capacity, per_ack) = self.clamped();
         let epoch = self.epoch_size();
@@ -116,8 +117,8 @@ mod tests {
 
     #[test]
     fn the_worked_example_of_the_paper() {
-        // b = 1, Wc = 10, F = 11: 10 is too few, 9 + 10 = 19 is enough, so m = 9; 8 to spare over two
-        // round trips is a shift of 4: 5 + 6 = 11.
+        // b = 1, Wc = 10, F = 11: 10 is too few, 9 + 10 = 19 is enough, so m = 9; 8 to spare over
+        // two round trips is a shift of 4: 5 + 6 = 11.
         assert_eq!(share(10, 1).initial_window(11, WindowChoice::default()), 9);
         assert_eq!(share(10, 1).initial_window(11, SHIFTED), 5);
     }

@@ -1,8 +1,11 @@
-//! What a connection proves as it goes: the most segments that were outstanding at a time and all arrived.
+//! What a connection proves as it goes: the most segments that were outstanding at a time and all
+//! arrived.
 //!
-//! `crates/agent/bpf/flights.h` is the same in C, for the kernel; a test there holds the two together.
+//! `crates/agent/bpf/flights.h` is the same in C, for the kernel; a test there holds the two
+//! together.
 
-/// An ACK after which nothing is missing, as far as flights are concerned. Offsets are of the bytes sent.
+/// An ACK after which nothing is missing, as far as flights are concerned. Offsets are of the bytes
+/// sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightAck {
     /// Bytes acknowledged cumulatively.
@@ -61,7 +64,8 @@ impl Flights {
         is_larger
     }
 
-    /// The most that were outstanding together and have arrived; of what is under way only if nothing is (`outstanding`).
+    /// The most that were outstanding together and have arrived; of what is under way only if
+    /// nothing is (`outstanding`).
     pub fn proven(&self, outstanding: u32) -> u32 {
         match outstanding {
             0 => self.flight.max(self.last_flight).max(self.round_flight),
@@ -78,7 +82,8 @@ mod tests {
     fn a_flight_counts_when_the_next_one_has_begun_to_arrive() {
         let ack = |una, next, outstanding, acked| FlightAck { una, next, outstanding, acked };
         let mut flights = Flights::beginning_at(0);
-        // Of ten the first two arrive, and four more leave: 12 + 2 were outstanding when the round trip up to 14 began.
+        // Of ten the first two arrive, and four more leave: 12 + 2 were outstanding when the round
+        // trip up to 14 began.
         assert!(!flights.count(&ack(2, 14, 12, 2)));
         // Two more, four leave: 14 + 2 within it.
         assert!(!flights.count(&ack(4, 18, 14, 2)));

@@ -1,20 +1,22 @@
-//! What a connection's ACKs tell of the rate at which its flights arrive: the trains of [`crate::trains`], cut from the ACKs.
+//! What a connection's ACKs tell of the rate at which its flights arrive: the trains of
+//! [`crate::trains`], cut from the ACKs.
 //!
-//! The flights of slow start are the trains. A train begins with the first ACK of what the train before released, and ends
-//! with the ACK before the next such. Two in a row that arrived alike are believed. Whoever has a connection measured decides
-//! what follows. `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the two together.
+//! The flights of slow start are the trains. A train begins with the first ACK of what the train
+//! before released, and ends with the ACK before the next such. Two in a row that arrived alike are
+//! believed. Whoever has a connection measured decides what follows. `crates/agent/bpf/measure.h`
+//! is the same in C, for the kernel; a test there holds the two together.
 
 use crate::trains::{agree, carried, gap, gap_of_rate, held_up, shorter};
 
-/// What flights have not told by then they are not asked for: from ten segments on slow start has doubled so often that it
-/// fills any window, or something else keeps it from growing.
+/// What flights have not told by then they are not asked for: from ten segments on slow start has
+/// doubled so often that it fills any window, or something else keeps it from growing.
 pub const MAX_TRAINS: u32 = 16;
 
 /// Segments that anybody begins with (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 
-/// An ACK after which nothing is missing. Times are microseconds of one clock, and wrap, as `delivered` does; offsets are of
-/// the bytes sent.
+/// An ACK after which nothing is missing. Times are microseconds of one clock, and wrap, as
+/// `delivered` does; offsets are of the bytes sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainAck {
     /// When it came.
@@ -116,13 +118,15 @@ impl TrainMeasure {
         if self.has_measured { carried(mss, self.best) } else { 0 }
     }
 
-    /// What was measured or, where no two trains have agreed, what the longest one shows that was held up, bytes a second; 0:
-    /// none was. One train alone may be wrong: enough to tell others, who ask several, and not to send by it.
+    /// What was measured or, where no two trains have agreed, what the longest one shows that was
+    /// held up, bytes a second; 0: none was. One train alone may be wrong: enough to tell others,
+    /// who ask several, and not to send by it.
     pub fn shown_rate(&self, mss: u32) -> u64 {
         if self.has_measured { self.measured_rate(mss) } else { carried(mss, self.held_up_gap) }
     }
 
-    /// A burst has arrived with this gap, nanoseconds a segment: the train that the next one is compared with.
+    /// A burst has arrived with this gap, nanoseconds a segment: the train that the next one is
+    /// compared with.
     pub const fn note_burst(&mut self, gap: u64) {
         self.gap = gap;
     }
@@ -147,7 +151,8 @@ impl TrainMeasure {
         self.first.delivered = ack.delivered;
     }
 
-    /// All has arrived: nothing that follows ends the train that did, and the next one comes after a pause.
+    /// All has arrived: nothing that follows ends the train that did, and the next one comes after
+    /// a pause.
     pub fn end(&mut self, next: u64) {
         self.evaluate();
         self.forget(next);
@@ -160,8 +165,8 @@ impl TrainMeasure {
         self.has_train = false;
     }
 
-    /// What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
-    /// what is sent lags behind what may be.
+    /// What the first of a train lets go is the first of the next one: the acknowledgement of that
+    /// ends this one, also where what is sent lags behind what may be.
     fn next_train(&mut self, ack: &TrainAck, now: Arrived) -> TrainSays {
         let says = self.evaluate();
         self.trains += u32::from(now.delivered.wrapping_sub(self.first.delivered) > INITIAL_WINDOW);
@@ -174,8 +179,8 @@ impl TrainMeasure {
         says
     }
 
-    /// Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since
-    /// it arrived as it left, because it might be.
+    /// Two trains that agree are believed, until two others are, or one shows that the path is
+    /// faster: by its gap or, since it arrived as it left, because it might be.
     fn evaluate(&mut self) -> TrainSays {
         let ArrivedTrain { gap, segments, is_held_up } = self.arrived_train();
         let last = self.gap;
@@ -200,7 +205,8 @@ impl TrainMeasure {
         TrainSays::Faster
     }
 
-    /// The acknowledgement of a last segment may have waited for one more to come: the one before it tells better then.
+    /// The acknowledgement of a last segment may have waited for one more to come: the one before
+    /// it tells better then.
     fn arrived_train(&self) -> ArrivedTrain {
         let (all, but_last) = (self.gap_until(self.last), self.gap_until(self.last_but_one));
         let is_all = all > 0 && (but_last == 0 || all <= but_last);
@@ -222,8 +228,8 @@ impl TrainMeasure {
 mod tests {
     use super::*;
 
-    /// 600 us a segment are 20 Mbit/s for 1500 bytes. Windows of 10, 20 and 40 segments over 80 ms, an ACK for each segment
-    /// of 1000 bytes, two segments leave for each.
+    /// 600 us a segment are 20 Mbit/s for 1500 bytes. Windows of 10, 20 and 40 segments over 80 ms,
+    /// an ACK for each segment of 1000 bytes, two segments leave for each.
     #[test]
     fn two_flights_that_arrive_alike_are_believed() {
         let mut measure = TrainMeasure::default();
@@ -246,8 +252,9 @@ mod tests {
                 sent_us = at_us;
             }
         }
-        // The first train is judged as the second begins: its ten segments arrived within 5.4 ms, sent at once. The second
-        // one, sent within 5.4 ms and arrived within 11.4, agrees, as the third begins.
+        // The first train is judged as the second begins: its ten segments arrived within 5.4 ms,
+        // sent at once. The second one, sent within 5.4 ms and arrived within 11.4, agrees, as the
+        // third begins.
         use TrainSays::{Nothing, Rate};
         assert_eq!(said, [Nothing, Nothing, Rate, Rate]);
         assert_eq!(measure.best(), 600_000);
@@ -255,8 +262,9 @@ mod tests {
         assert_eq!(measure.measured_rate(1500), 2_500_000);
     }
 
-    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first arrives at once and tells nothing, the second
-    /// at 600 us a segment, the third at twice that. So no two have agreed, and the longest tells 1500 bytes in 600 us.
+    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first arrives at once
+    /// and tells nothing, the second at 600 us a segment, the third at twice that. So no two have
+    /// agreed, and the longest tells 1500 bytes in 600 us.
     #[test]
     fn where_no_two_agree_the_longest_that_was_held_up_is_shown() {
         let mut measure = TrainMeasure::default();

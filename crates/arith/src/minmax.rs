@@ -87,8 +87,8 @@ mod tests {
     fn the_second_choice_is_from_a_later_quarter() {
         let mut filter = MaxFilter::new();
         filter.update(10, 0, 9);
-        // Within a quarter (2) nothing but a better value is kept; the first after it, the 7, is the
-        // second choice, and the first after half of the window, the 6, the third.
+        // Within a quarter (2) nothing but a better value is kept; the first after it, the 7, is
+        // the second choice, and the first after half of the window, the 6, the third.
         filter.update(10, 2, 8);
         assert_eq!(filter.update(10, 3, 7), 9);
         assert_eq!(filter.update(10, 6, 6), 9);

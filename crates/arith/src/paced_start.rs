@@ -1,11 +1,11 @@
 //! The search of Paced Start (Hu & Steenkiste 2003 §3.2): at what spacing trains of segments stop
 //! queueing.
 //!
-//! A pair sent back to back tells the spacing `g_B` of the bottleneck's capacity. Trains follow, each
-//! twice as long as the last; one whose acknowledgements come further apart than its segments left
-//! was faster than what is available. The search halves the rate until a train is not, or closes in
-//! on the capacity from below, and ends after two or three trains. A gap is the time per segment, in
-//! any unit; integers up to [`MAX_GAP`].
+//! A pair sent back to back tells the spacing `g_B` of the bottleneck's capacity. Trains follow,
+//! each twice as long as the last; one whose acknowledgements come further apart than its segments
+//! left was faster than what is available. The search halves the rate until a train is not, or
+//! closes in on the capacity from below, and ends after two or three trains. A gap is the time per
+//! segment, in any unit; integers up to [`MAX_GAP`].
 
 /// The longest gap: two seconds if the unit is a nanosecond. Longer ones are taken as this.
 pub const MAX_GAP: u64 = 1 << 31;
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn case_1_three_quarters_go_through() {
-        // alpha 0.8: at 2 g_B the model would say 1.4, at 4/3 g_B 1.267: neither queues. Exit midway
-        // between 3/4 B and B: 8/7.
+        // alpha 0.8: at 2 g_B the model would say 1.4, at 4/3 g_B 1.267: neither queues. Exit
+        // midway between 3/4 B and B: 8/7.
         assert_eq!(search(0, 800_000), (vec![2_000_000, 1_333_333], 1_142_857));
     }
 
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn case_5_none_goes_through() {
-        // alpha 0.05: 2.9; 1 + 0.95 * 5.8 = 6.51; 1 + 0.95 * 13.02 = 13.369 > 13.02. Exit with twice
-        // that.
+        // alpha 0.05: 2.9; 1 + 0.95 * 5.8 = 6.51; 1 + 0.95 * 13.02 = 13.369 > 13.02. Exit with
+        // twice that.
         let tried = vec![2_000_000, 5_800_000, 13_020_000];
         assert_eq!(search(0, 50_000), (tried, 26_738_000));
     }

@@ -69,8 +69,8 @@ impl Estimator {
     }
 
     /// Takes one of `n` samples of a round trip: each moves the estimates an `n`-th as far, rounded
-    /// towards zero, so that a round trip weighs the same however many ACKs it brings (RFC 7323 §4.2,
-    /// appendix G). For fine clocks: with coarse ones small steps vanish.
+    /// towards zero, so that a round trip weighs the same however many ACKs it brings (RFC 7323
+    /// §4.2, appendix G). For fine clocks: with coarse ones small steps vanish.
     ///
     /// # Examples
     /// ```
@@ -129,8 +129,8 @@ impl LinuxEstimator {
         Self { floor, srtt8: 0, mdev4: 0, mdev_max: floor, rttvar: floor, round_end: 0 }
     }
 
-    /// As if eight times the smoothed round trip, at least 1, and four times the mean deviation were
-    /// known already.
+    /// As if eight times the smoothed round trip, at least 1, and four times the mean deviation
+    /// were known already.
     pub fn seed_scaled(&mut self, srtt8: u64, mdev4: u64) {
         self.srtt8 = srtt8.clamp(1, MAX_SAMPLE * 8);
         self.mdev4 = mdev4.min(MAX_SAMPLE * 4);

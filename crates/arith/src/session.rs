@@ -1,8 +1,10 @@
-//! One window for all connections to a host: what happens to it. It grows and falls as that of one CUBIC does; an active member has
-//! the share of it that its weight is of all active members' weights.
+//! One window for all connections to a host: what happens to it. It grows and falls as that of one
+//! CUBIC does; an active member has the share of it that its weight is of all active members'
+//! weights.
 //!
-//! Windows are segments, times nanoseconds of one clock and microseconds where the name says so. `crates/agent/bpf/shared.h` is
-//! the same in C, for the kernel; a test there holds the two together.
+//! Windows are segments, times nanoseconds of one clock and microseconds where the name says so.
+//! `crates/agent/bpf/shared.h` is the same in C, for the kernel; a test there holds the two
+//! together.
 
 use crate::cubic::{CubicCurve, CurveAck};
 use crate::parts::part_beside;
@@ -14,8 +16,8 @@ pub const INITIAL_WINDOW: u32 = 10;
 pub const UNLIMITED: u32 = 0x7fff_ffff;
 /// No window is larger.
 const MAX_WINDOW: u32 = 1 << 20;
-/// HyStart as Linux has it (`tcp_cubic.c`): from this window on, by the lowest of so many samples of a round trip, which is
-/// later than the lowest of all by an eighth, within these bounds.
+/// HyStart as Linux has it (`tcp_cubic.c`): from this window on, by the lowest of so many samples
+/// of a round trip, which is later than the lowest of all by an eighth, within these bounds.
 const HYSTART_LOW_WINDOW: u32 = 16;
 const HYSTART_MIN_SAMPLES: u32 = 8;
 const HYSTART_DELAY_MIN: u32 = 4000;
@@ -39,16 +41,19 @@ pub struct Session {
     /// Most outstanding in the round trip under way, or acknowledged.
     round_flight: u32,
     round_acked: u32,
-    /// The remembered window that it began with, until as much has arrived of one flight; 0: it has.
+    /// The remembered window that it began with, until as much has arrived of one flight; 0: it
+    /// has.
     pub unproven: u32,
     /// Lowest round trip of all, microseconds.
     pub base_us: u32,
     round_end_ns: u64,
     /// Last acknowledgement.
     pub used_ns: u64,
-    /// Until then acknowledgements are counted in `round_acked`: for as long as the lowest round trip.
+    /// Until then acknowledgements are counted in `round_acked`: for as long as the lowest round
+    /// trip.
     counted_ns: u64,
-    /// Of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since.
+    /// Of the path, as remembered when it began, bytes a second; 0: not known, or something was
+    /// lost since.
     pub rate: u64,
     curve: CubicCurve,
     last_flight: u32,
@@ -144,7 +149,8 @@ impl Session {
         self.count_promised(member, 0);
     }
 
-    /// A member's share. At least one segment: nobody is silenced, also where there are more members than segments.
+    /// A member's share. At least one segment: nobody is silenced, also where there are more
+    /// members than segments.
     pub fn share_of(&self, member: &SessionMember) -> u32 {
         let share = match self.weights > member.weight {
             true => self.window.wrapping_mul(member.weight) / self.weights,
@@ -153,9 +159,10 @@ impl Session {
         share.max(1)
     }
 
-    /// What a member may send as it joins: its share. Those that have just joined see nothing of it for a round trip, so what they
-    /// were promised is not given again, as far as they have so much to send, and what is left is for all who come. Not less
-    /// than a connection begins with anyway while slow start lasts.
+    /// What a member may send as it joins: its share. Those that have just joined see nothing of it
+    /// for a round trip, so what they were promised is not given again, as far as they have so much
+    /// to send, and what is left is for all who come. Not less than a connection begins with anyway
+    /// while slow start lasts.
     pub fn share_at_once(&mut self, member: &mut SessionMember, joining: &Joining) -> u32 {
         let taken = self.promised.wrapping_sub(member.promised);
         let beside = part_beside(self.window, taken, INITIAL_WINDOW, joining.among);
@@ -191,8 +198,9 @@ impl Session {
         self.taught = 0;
     }
 
-    /// Nobody has sent yet, or for a while, so whoever does next starts for all. Of silence, and a round trip: the least
-    /// retransmission timeout. (A kernel's clock is far from zero, where a new session was used last; ours may be near.)
+    /// Nobody has sent yet, or for a while, so whoever does next starts for all. Of silence, and a
+    /// round trip: the least retransmission timeout. (A kernel's clock is far from zero, where a
+    /// new session was used last; ours may be near.)
     pub const fn is_idle(&self, now_ns: u64, srtt_us: u32) -> bool {
         let silence = 200 * NS_PER_MS + srtt_us as u64 * NS_PER_US;
         let is_silent = now_ns.wrapping_sub(self.used_ns) > silence;
@@ -317,7 +325,8 @@ impl Session {
         self.outstanding
     }
 
-    /// More is proven than was taught, or as much after a second: each time that all has arrived would be often.
+    /// More is proven than was taught, or as much after a second: each time that all has arrived
+    /// would be often.
     pub const fn is_new_sample(&mut self, flight: u32, now_ns: u64) -> bool {
         if flight <= self.taught && now_ns.wrapping_sub(self.taught_ns) < 1000 * NS_PER_MS {
             return false;
@@ -336,8 +345,9 @@ impl Session {
     }
 }
 
-/// Segments that a member has to send, as far as is known: what the application has `said`, or what lies in its queue, if that may
-/// be all. What is written in pieces, or is as much as the kernel queues before it sends, may be more.
+/// Segments that a member has to send, as far as is known: what the application has `said`, or what
+/// lies in its queue, if that may be all. What is written in pieces, or is as much as the kernel
+/// queues before it sends, may be more.
 pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) -> u32 {
     /// Of what is written the kernel queues as much before it sends the first.
     const MIN_PIECE: u32 = 30_000;
@@ -348,8 +358,9 @@ pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) ->
     if segments > INITIAL_WINDOW { segments } else { INITIAL_WINDOW }
 }
 
-/// Of the pace of all, `window` in a round trip, who joins has the part that it is of those who join within one, as if those
-/// to come had as much to send: what others send is ACK-clocked, or has left.
+/// Of the pace of all, `window` in a round trip, who joins has the part that it is of those who
+/// join within one, as if those to come had as much to send: what others send is ACK-clocked, or
+/// has left.
 pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
     if promised == joining {
         return share.max(window);
@@ -358,9 +369,9 @@ pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
     share.max(part.unwrap_or(0) as u32)
 }
 
-/// The rate, bytes a second, of a burst that is `even` spread over a round trip; `is_hurried`, once the window is proven and while
-/// slow start lasts, four windows in one (3.33 times the pace of 1.2). Where the path is known to be faster than that, at its
-/// part of the path's rate.
+/// The rate, bytes a second, of a burst that is `even` spread over a round trip; `is_hurried`, once
+/// the window is proven and while slow start lasts, four windows in one (3.33 times the pace of
+/// 1.2). Where the path is known to be faster than that, at its part of the path's rate.
 pub const fn burst_rate(even: u64, path: u64, spread: u32, window: u32, is_hurried: bool) -> u64 {
     let hurried = even.wrapping_mul(3).wrapping_add(even.wrapping_mul(85) >> 8);
     let rate = if is_hurried { hurried } else { even };

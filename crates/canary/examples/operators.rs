@@ -1,5 +1,6 @@
-//! How often operators who gain nothing are stopped or told of a gain, over a month of looks, and how soon operators who gain
-//! or lose something are told so: `make test-canary`. The numbers of operators and connections may be given as arguments.
+//! How often operators who gain nothing are stopped or told of a gain, over a month of looks, and
+//! how soon operators who gain or lose something are told so: `make test-canary`. The numbers of
+//! operators and connections may be given as arguments.
 
 #![allow(clippy::disallowed_methods, reason = "an example prints, and reads its arguments")]
 
@@ -11,7 +12,8 @@ use operators::shapes::SHAPES;
 use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
 use rayon::prelude::*;
 
-/// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by the logarithm.
+/// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by
+/// the logarithm.
 const LEAST: f64 = 4_320.0;
 const MOST: f64 = 100_000.0;
 /// Operators of each effect that is to be found.

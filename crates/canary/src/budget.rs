@@ -1,6 +1,7 @@
-//! How the comparisons of one agent share one probability of error. All intervals that it ever shows hold the truth together
-//! with a probability of 95 %, whatever depends on what (the shares are added up: Bonferroni). So 5 % bounds the false alarms
-//! of the off switch, of all parts, over all time; it bounds the gains that are claimed falsely as well.
+//! How the comparisons of one agent share one probability of error. All intervals that it ever
+//! shows hold the truth together with a probability of 95 %, whatever depends on what (the shares
+//! are added up: Bonferroni). So 5 % bounds the false alarms of the off switch, of all parts, over
+//! all time; it bounds the gains that are claimed falsely as well.
 //!
 //! Half belongs to the comparison of all connections, since most depends on it. Each of the six
 //! ways to divide them has a twelfth.
@@ -48,8 +49,8 @@ impl ErrorShare {
         ConfidenceSequence { alpha: self.0 / 2.0 * ERROR, scale: TIME_SCALE }
     }
 
-    /// Intervals of its ratio of retransmissions: an eighth. What has them retransmit more in each connection that loses is seldom,
-    /// and what has more of them lose is found by their number.
+    /// Intervals of its ratio of retransmissions: an eighth. What has them retransmit more in each
+    /// connection that loses is seldom, and what has more of them lose is found by their number.
     pub fn retransmissions(self) -> ConfidenceSequence {
         ConfidenceSequence { alpha: self.0 / 8.0 * ERROR, scale: RETRANSMISSION_SCALE }
     }

@@ -1,6 +1,7 @@
-//! All comparisons of an agent, and what follows from them: a part of the connections is stopped once warm starts are slower
-//! there, or retransmit too much, or in too many connections, and that is not chance; a gain is claimed once it is not chance. Each connection is one
-//! more look at each comparison that it belongs to.
+//! All comparisons of an agent, and what follows from them: a part of the connections is stopped
+//! once warm starts are slower there, or retransmit too much, or in too many connections, and that
+//! is not chance; a gain is claimed once it is not chance. Each connection is one more look at each
+//! comparison that it belongs to.
 
 use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
@@ -85,14 +86,15 @@ impl CanaryFinding {
         self.times.is_some_and(|ratio| ratio.low > 1.0)
     }
 
-    /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as many connections, and that is not
-    /// chance.
+    /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as
+    /// many connections, and that is not chance.
     pub fn is_lossier(&self, ratio: f64) -> bool {
         self.retransmissions.is_some_and(|of| of.low > ratio)
             || self.losing.as_ref().is_some_and(|of| of.exceeds(ratio))
     }
 
-    /// Why warm starts are to stop here: they are slower, or lossier than `off_ratio`, and neither is chance.
+    /// Why warm starts are to stop here: they are slower, or lossier than `off_ratio`, and neither
+    /// is chance.
     pub fn harm(&self, off_ratio: f64) -> Option<String> {
         let of = |what: &str, much: &str, ratio: ConfidenceInterval, limit: f64| {
             format!(
@@ -119,7 +121,8 @@ impl Default for Canary {
 }
 
 impl Canary {
-    /// Nothing is compared yet. `fewest`: connections on each side, in one stage, before anything is said.
+    /// Nothing is compared yet. `fewest`: connections on each side, in one stage, before anything
+    /// is said.
     pub fn new(fewest: u64) -> Self {
         Self {
             fewest,
@@ -259,7 +262,8 @@ fn class(of: &[Trial], n: u8) -> Option<(&Trial, ErrorShare)> {
 mod tests {
     use super::*;
 
-    /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits `again` segments.
+    /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits
+    /// `again` segments.
     fn connection(n: u32, is_chosen: bool, time_s: f64, again: u32) -> CanaryConnection {
         let factor = if n.is_multiple_of(2) { 1.1 } else { 1.0 / 1.1 };
         let outcome = CanaryOutcome {
@@ -320,8 +324,8 @@ mod tests {
         let slower = after(200, 1.5, 1).finding(CanaryPart::All).unwrap();
         let why = slower.harm(2.0).unwrap();
         assert!(why.starts_with("warm starts (200) took 1.50 times as much as 200 of"), "{why}");
-        // A tenth of 4,000 connections retransmits 8 segments where one was before: eight times as much, and surely more than
-        // twice, not than eight times.
+        // A tenth of 4,000 connections retransmits 8 segments where one was before: eight times as
+        // much, and surely more than twice, not than eight times.
         let lossier = after(4000, 1.0, 8).finding(CanaryPart::All).unwrap();
         let why = lossier.harm(2.0).unwrap();
         assert!(why.contains("retransmitted 8.00 times as much"), "{why}");

@@ -16,8 +16,8 @@ pub struct ConfidenceInterval {
     pub high: f64,
 }
 
-/// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none, too. It holds for one look at
-/// 95 %: it describes, and nothing is decided by it.
+/// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none,
+/// too. It holds for one look at 95 %: it describes, and nothing is decided by it.
 pub fn share(part: u64, whole: u64) -> Option<ConfidenceInterval> {
     if whole == 0 {
         return None;

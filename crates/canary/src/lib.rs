@@ -1,6 +1,7 @@
-//! Statistics of a canary: connections that chance has chosen to start warm beside those of a control group, compared after every
-//! connection that closes, for as long as the agent runs. Looking often raises no false alarm: the intervals are confidence
-//! sequences, each of which holds the truth at all times together with the probability that it states.
+//! Statistics of a canary: connections that chance has chosen to start warm beside those of a
+//! control group, compared after every connection that closes, for as long as the agent runs.
+//! Looking often raises no false alarm: the intervals are confidence sequences, each of which holds
+//! the truth at all times together with the probability that it states.
 //!
 //! [`sequence`] has the width of an interval, [`log_times`], [`retransmissions`] and [`losing`]
 //! what is compared, [`trial`] one comparison over the stages of a ramp, [`networks`] those by

@@ -1,5 +1,6 @@
-//! Completion times as they are compared: by their logarithms, so that the ratio of geometric means says by which factor a
-//! typical connection is faster, and a connection that lasts for hours decides nothing.
+//! Completion times as they are compared: by their logarithms, so that the ratio of geometric means
+//! says by which factor a typical connection is faster, and a connection that lasts for hours
+//! decides nothing.
 
 use crate::sequence::LogRatio;
 

@@ -1,13 +1,17 @@
-//! Connections that retransmit anything, as they are compared: how many times as many of those chosen do so as of the control
-//! group. Losses are rare and come in bursts, so the number of connections that lose is known far better than what they lose.
+//! Connections that retransmit anything, as they are compared: how many times as many of those
+//! chosen do so as of the control group. Losses are rare and come in bursts, so the number of
+//! connections that lose is known far better than what they lose.
 //!
-//! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as many lose, one that loses was
-//! chosen with odds `r o`. So each of them is a bet on `r` against any `s`, which pays `P(r)/P(s)` by the side on which it
-//! is. If the truth is `s`, the wealth of whoever bets is a martingale, and of many who bet on several `r` in the mean, too: it exceeds
-//! `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J. Kelly, 1956). Nothing is taken for normal.
+//! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as
+//! many lose, one that loses was chosen with odds `r o`. So each of them is a bet on `r` against
+//! any `s`, which pays `P(r)/P(s)` by the side on which it is. If the truth is `s`, the wealth of
+//! whoever bets is a martingale, and of many who bet on several `r` in the mean, too: it exceeds
+//! `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J. Kelly, 1956). Nothing
+//! is taken for normal.
 //!
-//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself: losses may come together in
-//! any way, as of one network at one time. Against others it takes that `r` is about the same for all.
+//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself:
+//! losses may come together in any way, as of one network at one time. Against others it takes that
+//! `r` is about the same for all.
 
 use crate::interval::ConfidenceInterval;
 use serde::{Deserialize, Serialize};
@@ -81,7 +85,8 @@ impl LosingStage {
 }
 
 impl Losing {
-    /// One more stage; nothing with fewer than `fewest` connections on either side, as all that is compared.
+    /// One more stage; nothing with fewer than `fewest` connections on either side, as all that is
+    /// compared.
     pub fn add(&mut self, stage: &LosingStage, fewest: u64) {
         if stage.chosen.closed.min(stage.control.closed) < fewest.max(1) {
             return;
@@ -103,7 +108,8 @@ impl Losing {
         (!self.0.is_empty()).then_some(LosingRatio { stages: self, alpha })
     }
 
-    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. None counts as half of one.
+    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. None counts
+    /// as half of one.
     pub fn estimate(&self) -> f64 {
         let chosen = self.weighted(|stage| (stage.chosen, stage.control));
         let control = self.weighted(|stage| (stage.control, stage.chosen));
@@ -134,7 +140,8 @@ impl Losing {
 }
 
 impl LosingRatio {
-    /// Whether it surely exceeds a ratio: by chance at no look ever, but with the probability of error.
+    /// Whether it surely exceeds a ratio: by chance at no look ever, but with the probability of
+    /// error.
     pub fn exceeds(&self, ratio: f64) -> bool {
         self.stages.estimate() > ratio && self.is_above(ratio)
     }
@@ -185,8 +192,8 @@ mod tests {
 
     #[test]
     fn the_wealth_is_that_of_the_bets() {
-        // Odds of 1. One that loses was chosen: who bets on r against 1 has 2 r / (1 + r) of it, and one of the control group
-        // leaves 2 / (1 + r). After two and one: 8 r² / (1 + r)³.
+        // Odds of 1. One that loses was chosen: who bets on r against 1 has 2 r / (1 + r) of it,
+        // and one of the control group leaves 2 / (1 + r). After two and one: 8 r² / (1 + r)³.
         let losing = of(&[stage((100, 2), (100, 1))]);
         let by_hand: f64 = BETS.iter().map(|r| 8.0 * r * r / (1.0 + r).powi(3)).sum();
         let by_hand = (by_hand / BETS.len() as f64).ln();
@@ -197,8 +204,9 @@ mod tests {
 
     #[test]
     fn whoever_knows_the_truth_neither_wins_nor_loses_in_the_mean() {
-        // Odds of 3 and a true ratio of 2: chosen with 6/7. Against 2, a bet on 2 b pays (6b / (6b + 1)) / (6/7) or
-        // (1 / (6b + 1)) / (1/7), and 6/7 of the one and 1/7 of the other are 1.
+        // Odds of 3 and a true ratio of 2: chosen with 6/7. Against 2, a bet on 2 b pays (6b /
+        // (6b + 1)) / (6/7) or (1 / (6b + 1)) / (1/7), and 6/7 of the one and 1/7 of the other
+        // are 1.
         let pays = |chosen: u64, control: u64| {
             of(&[stage((300, chosen), (100, control))]).log_wealth(2.0, |bet| 2.0 * bet).exp()
         };
@@ -207,7 +215,8 @@ mod tests {
 
     #[test]
     fn twice_as_many_is_twice_whatever_the_odds_of_a_stage() {
-        // 20 of 1000 beside 10 of 1000, and by night, with other odds and more losses, 200 of 900 beside 11 of 100.
+        // 20 of 1000 beside 10 of 1000, and by night, with other odds and more losses, 200 of 900
+        // beside 11 of 100.
         let both = of(&[stage((1000, 20), (1000, 10)), stage((900, 200), (100, 11))]);
         // By hand: (20 · 0.5 + 200 · 0.1) / (10 · 0.5 + 11 · 0.9) = 30 / 14.9.
         assert!((both.estimate() - 30.0 / 14.9).abs() < 1e-12);

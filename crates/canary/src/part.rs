@@ -10,7 +10,8 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// Segments remembered of a class of windows, at most: twice as many each, from what is hardly more than a stock window on.
+/// Segments remembered of a class of windows, at most: twice as many each, from what is hardly more
+/// than a stock window on.
 pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
 /// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];

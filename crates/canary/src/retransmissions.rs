@@ -1,6 +1,7 @@
-//! Retransmissions as they are compared: how many a connection has in the mean. A connection counts with [`MOST`] at most, so that
-//! a long download over a bad link, which has thousands, decides nothing. Not by segments sent: few downloads send most of
-//! all segments, and would make the ratio as uncertain as they are few.
+//! Retransmissions as they are compared: how many a connection has in the mean. A connection counts
+//! with [`MOST`] at most, so that a long download over a bad link, which has thousands, decides
+//! nothing. Not by segments sent: few downloads send most of all segments, and would make the ratio
+//! as uncertain as they are few.
 
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
@@ -40,9 +41,11 @@ impl Retransmissions {
     }
 }
 
-/// Means of both groups over stages, for their ratio. Within a stage the groups' means are compared, and a stage counts by how many
-/// connections both have (Mantel & Haenszel 1959). Means are put together, and not the stages' ratios: the logarithm of a ratio of
-/// few retransmissions is biased, the more so the more the groups differ in size, and so would be the mean of many of them.
+/// Means of both groups over stages, for their ratio. Within a stage the groups' means are
+/// compared, and a stage counts by how many connections both have (Mantel & Haenszel 1959). Means
+/// are put together, and not the stages' ratios: the logarithm of a ratio of few retransmissions is
+/// biased, the more so the more the groups differ in size, and so would be the mean of many of
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PooledMeans {
     /// Sum of the stages' weights.
@@ -138,8 +141,8 @@ mod tests {
     fn twice_as_much_is_known_as_well_as_the_connections_that_lose() {
         let ratio = by(sums(100, 20, 10), sums(100, 10, 10)).unwrap();
         assert!((ratio.log - 2.0_f64.ln()).abs() < 1e-12);
-        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. Of the others 1 in the mean,
-        // (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
+        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. Of
+        // the others 1 in the mean, (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
         assert!((ratio.error_squared - 13.0 / 99.0).abs() < 1e-12, "{ratio:?}");
     }
 
@@ -157,9 +160,10 @@ mod tests {
         assert!((alike.error_squared - 2e-4).abs() < 1e-12, "{alike:?}");
     }
 
-    /// Nine times as many are in the control group, and one connection in a thousand loses, in both. Of ten stages one has the loss
-    /// among those chosen and nine have none there: together 1 of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which
-    /// none counts as one, would have told of nine times as many.
+    /// Nine times as many are in the control group, and one connection in a thousand loses, in
+    /// both. Of ten stages one has the loss among those chosen and nine have none there: together 1
+    /// of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which none counts as one,
+    /// would have told of nine times as many.
     #[test]
     fn stages_with_rare_losses_do_not_add_up_to_a_difference() {
         let mut means = PooledMeans::default();
@@ -169,12 +173,14 @@ mod tests {
         }
         let ratio = means.ratio().unwrap();
         assert!(ratio.log.abs() < 1e-9, "{ratio:?}");
-        // Each one that loses is as uncertain as itself: 1 and 1/9, but for the small-sample factor of the variances.
+        // Each one that loses is as uncertain as itself: 1 and 1/9, but for the small-sample factor
+        // of the variances.
         assert!((ratio.error_squared - (1.0 + 1.0 / 9.0)).abs() < 0.01, "{ratio:?}");
     }
 
-    /// A busy night with 4 retransmissions a connection and 9 of 10 in the control group, a quiet day with none and 9 of 10 chosen.
-    /// All together those chosen would have 400 of 1000, and the control group 3600 of 1000.
+    /// A busy night with 4 retransmissions a connection and 9 of 10 in the control group, a quiet
+    /// day with none and 9 of 10 chosen. All together those chosen would have 400 of 1000, and the
+    /// control group 3600 of 1000.
     #[test]
     fn a_ramp_over_losses_that_change_shows_no_effect_of_them() {
         let mut means = PooledMeans::default();

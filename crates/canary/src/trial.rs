@@ -1,4 +1,5 @@
-//! One comparison: connections that may start warm beside those of the control group, over the stages of a ramp.
+//! One comparison: connections that may start warm beside those of the control group, over the
+//! stages of a ramp.
 //!
 //! A stage is a time in which the shares of both groups and all other settings stay the same.
 //! Within a stage chance alone tells the groups apart. Across stages it does not: at night, or
@@ -168,8 +169,8 @@ impl Trial {
         self.past_control += stage.control.retransmissions.closed;
     }
 
-    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer than `fewest` on either side in
-    /// every stage.
+    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer
+    /// than `fewest` on either side in every stage.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
         self.times(fewest).ratio()
     }
@@ -181,15 +182,16 @@ impl Trial {
         pooled
     }
 
-    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in
-    /// every stage.
+    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than
+    /// `fewest` on either side in every stage.
     pub fn retransmission_ratio(&self, fewest: u64) -> Option<LogRatio> {
         let mut pooled = self.past_means;
         self.stages.iter().for_each(|of| of.add_means(&mut pooled, fewest));
         pooled.ratio()
     }
 
-    /// How many of either side retransmitted anything, stage by stage; nothing of a stage with fewer than `fewest` on either side.
+    /// How many of either side retransmitted anything, stage by stage; nothing of a stage with
+    /// fewer than `fewest` on either side.
     pub fn losing(&self, fewest: u64) -> Losing {
         let mut all = self.past_losing.clone();
         self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
@@ -227,7 +229,8 @@ mod tests {
         trial.add(CanaryGroup { stage, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
     }
 
-    /// So many of each group; times lie evenly around a mean, those of the chosen ones half as long.
+    /// So many of each group; times lie evenly around a mean, those of the chosen ones half as
+    /// long.
     fn fill(trial: &mut Trial, stage: u32, (chosen, control): (u32, u32), mean: f64) {
         for (count, is_chosen, mean) in [(chosen, true, mean / 2.0), (control, false, mean)] {
             for n in 0..count {
@@ -239,8 +242,9 @@ mod tests {
 
     #[test]
     fn a_ramp_over_times_that_change_shows_no_effect_of_the_times() {
-        // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine tenths in between. All together
-        // those chosen would look eight times as fast as they are. Within each stage they take half.
+        // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine
+        // tenths in between. All together those chosen would look eight times as fast as they are.
+        // Within each stage they take half.
         let mut trial = Trial::default();
         fill(&mut trial, 0, (100, 900), 10.0);
         fill(&mut trial, 1, (900, 100), 0.1);

@@ -1,8 +1,9 @@
 //! How many packets an emulation moves, and how true it is to its rate and its round trip: what
-//! `make bench` runs. Needs root and TUN devices; exits with 1 if a figure is not what it should be.
+//! `make bench` runs. Needs root and TUN devices; exits with 1 if a figure is not what it should
+//! be.
 //!
-//! Everything else that runs on the machine shows in these figures; the lateness that comes with each
-//! says how much.
+//! Everything else that runs on the machine shows in these figures; the lateness that comes with
+//! each says how much.
 
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::{Duplex, LinkConfig, QueueLimit};
@@ -203,8 +204,9 @@ fn rate_of_tcp() -> io::Result<bool> {
     Ok(rate_verdict("TCP", &joined, bps))
 }
 
-/// Probes beside 10 Mbit/s: half of them find the link idle, the others wait for a part of a packet's
-/// 0.6 ms. The median is to be within 1 % of 80 ms and the transmission of the probe both ways.
+/// Probes beside 10 Mbit/s: half of them find the link idle, the others wait for a part of a
+/// packet's 0.6 ms. The median is to be within 1 % of 80 ms and the transmission of the probe both
+/// ways.
 fn round_trip_under_load() -> io::Result<bool> {
     let joined = Joined::new(Rate::from_mbps(20), 40, 100)?;
     let _receiver = joined.receiver()?;

@@ -1,6 +1,6 @@
-//! Control groups of version 2 for sockets: a socket belongs for good to the cgroup in which its process was
-//! when it was made, and what a listening one accepts belongs there, too. So programs of the kernel that are
-//! attached to a cgroup concern its connections and no others.
+//! Control groups of version 2 for sockets: a socket belongs for good to the cgroup in which its
+//! process was when it was made, and what a listening one accepts belongs there, too. So programs
+//! of the kernel that are attached to a cgroup concern its connections and no others.
 
 use crate::Privilege;
 use std::cell::Cell;
@@ -56,8 +56,8 @@ impl Cgroup {
         &self.0
     }
 
-    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those that other
-    /// threads make meanwhile, unless they use [`Cgroup::run_outside`].
+    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those
+    /// that other threads make meanwhile, unless they use [`Cgroup::run_outside`].
     ///
     /// # Errors
     /// If the process may not move, or not back.
@@ -72,8 +72,8 @@ impl Cgroup {
         Ok(done)
     }
 
-    /// Runs `job` while no other thread has the process in a cgroup, so that the sockets that it makes
-    /// are of the process's own cgroup. Within [`Cgroup::run`] they are of that cgroup.
+    /// Runs `job` while no other thread has the process in a cgroup, so that the sockets that it
+    /// makes are of the process's own cgroup. Within [`Cgroup::run`] they are of that cgroup.
     pub fn run_outside<T>(job: impl FnOnce() -> T) -> T {
         let _alone = (!MOVED.get()).then(lock);
         job()

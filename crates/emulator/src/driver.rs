@@ -1,5 +1,5 @@
-//! One direction in real time: reads packets at one port, hands them over at the other when they are
-//! due, and sleeps in between.
+//! One direction in real time: reads packets at one port, hands them over at the other when they
+//! are due, and sleeps in between.
 
 use crate::totals::Live;
 use crate::{Clock, Pipe, Port};

@@ -22,8 +22,8 @@ pub struct EmulationOptions {
     /// on how many came before it on the same link, as in the simulator.
     pub seed: u64,
     /// How long before an event a thread stops sleeping and looks at the clock instead. It makes
-    /// handing over more exact by about the time of a wake-up, and costs that much of a core for each
-    /// packet.
+    /// handing over more exact by about the time of a wake-up, and costs that much of a core for
+    /// each packet.
     pub spin: Duration,
     /// Who is told of every packet.
     pub recorders: Option<Duplex<PacketRecorder>>,
@@ -117,7 +117,8 @@ impl Emulation {
         Duplex { forward: self.down.totals(), reverse: self.up.totals() }
     }
 
-    /// How late both directions were since this was last asked, for a verdict on each of several runs.
+    /// How late both directions were since this was last asked, for a verdict on each of several
+    /// runs.
     pub fn take_lateness(&self) -> Lateness {
         let mut lateness = self.down.take_lateness();
         lateness.add(&self.up.take_lateness());
@@ -125,8 +126,8 @@ impl Emulation {
     }
 
     /// Gives both links other rates, unless they follow a trace. They hold for packets that arrive
-    /// from now on; packets in the queues keep the times at which they leave. A rate of zero changes
-    /// nothing.
+    /// from now on; packets in the queues keep the times at which they leave. A rate of zero
+    /// changes nothing.
     pub fn set_rates(&self, rates: Duplex<Rate>) {
         for (running, rate) in [(&self.down, rates.forward), (&self.up, rates.reverse)] {
             running.next_rate.store(rate.as_bps(), Ordering::Release);

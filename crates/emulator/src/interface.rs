@@ -37,8 +37,8 @@ impl Addresses {
     }
 
     /// Both ends of pair `n`, the client's first, from the networks that are set aside for
-    /// measurements and routed nowhere: 198.18.0.0/15 (RFC 2544 §C.2.2) and 2001:2::/48 (RFC 5180 §8).
-    /// Addresses begin again after 32768 pairs.
+    /// measurements and routed nowhere: 198.18.0.0/15 (RFC 2544 §C.2.2) and 2001:2::/48 (RFC 5180
+    /// §8). Addresses begin again after 32768 pairs.
     pub fn numbered(n: u32) -> [Self; 2] {
         let n = n % PAIRS;
         let end = |host: u32| Self {
@@ -80,8 +80,8 @@ impl InterfaceConfig {
         }
     }
 
-    /// The host's end of a pair that is not yet known: `name` has a `%d` for the first number that is
-    /// free, and the device gets the addresses of the pair of that number.
+    /// The host's end of a pair that is not yet known: `name` has a `%d` for the first number that
+    /// is free, and the device gets the addresses of the pair of that number.
     pub fn numbered(name: &str) -> Self {
         let name = Some(name.to_owned());
         Self {
@@ -106,8 +106,8 @@ impl InterfaceConfig {
         Self { peer: Some(peer), ..self }
     }
 
-    /// The same, with a route to the other end by which TCP connections begin with a window of so many
-    /// segments (`initcwnd` of `ip route`).
+    /// The same, with a route to the other end by which TCP connections begin with a window of so
+    /// many segments (`initcwnd` of `ip route`).
     #[must_use]
     pub fn with_initial_window(self, segments: u32) -> Self {
         Self { initial_window: Some(segments), ..self }
@@ -139,7 +139,8 @@ impl Interface {
     /// Makes a device in a namespace.
     ///
     /// # Errors
-    /// [`Privilege`] if the process may not, or if there are no TUN devices here or the name is taken.
+    /// [`Privilege`] if the process may not, or if there are no TUN devices here or the name is
+    /// taken.
     pub fn open(namespace: &Namespace, config: &InterfaceConfig) -> io::Result<Self> {
         namespace.run(|| open_here(config, namespace))?
     }
@@ -164,8 +165,8 @@ impl Interface {
         self.addresses
     }
 
-    /// Packets that found no room in the device because it was not read fast enough: no link has seen
-    /// or counted them.
+    /// Packets that found no room in the device because it was not read fast enough: no link has
+    /// seen or counted them.
     ///
     /// # Errors
     /// If the kernel's table of devices cannot be read.
@@ -212,8 +213,9 @@ fn number_in(name: &str) -> u32 {
 }
 
 /// Keeps the kernel from sending of its own accord: no link-local address, no questions for
-/// routers. Where there is no IPv6 there is nothing to keep quiet. What comes from the device by IPv4 is not forwarded, also on
-/// a host that forwards; IPv6 knows no such setting of one device (`net.ipv6.conf.all.forwarding` decides).
+/// routers. Where there is no IPv6 there is nothing to keep quiet. What comes from the device by
+/// IPv4 is not forwarded, also on a host that forwards; IPv6 knows no such setting of one device
+/// (`net.ipv6.conf.all.forwarding` decides).
 fn quieten(device: &str) {
     for (key, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")]
     {

@@ -3,9 +3,10 @@
 //!
 //! Read in this order: [`classify`] says what a queue may know of a packet, [`mark_ce`] marks one;
 //! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
-//! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
-//! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
-//! process, too; a [`Cgroup`] is whom programs of the kernel attend to. [`EmulationRecording`] writes logs and captures.
+//! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that
+//! dies with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that
+//! dies with the process, too; a [`Cgroup`] is whom programs of the kernel attend to.
+//! [`EmulationRecording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -30,26 +31,28 @@
 //! ```
 //!
 //! # Time
-//! A packet arrives when it is read from its device. Everything after that is decided at the instants
-//! that the link computes, never at those at which a thread happens to wake: the same arrivals depart
-//! at the same instants on an idle machine and on a loaded one. Only the handing over at the far end
-//! comes late, by what the machine needs to wake a thread; how late is measured for every packet
-//! ([`Lateness`]) and belongs to every result.
+//! A packet arrives when it is read from its device. Everything after that is decided at the
+//! instants that the link computes, never at those at which a thread happens to wake: the same
+//! arrivals depart at the same instants on an idle machine and on a loaded one. Only the handing
+//! over at the far end comes late, by what the machine needs to wake a thread; how late is measured
+//! for every packet ([`Lateness`]) and belongs to every result.
 //!
 //! # What misleads measurements through namespaces
 //! - The kernel remembers round trips and windows of peers beyond a connection
-//!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it off
-//!   in new namespaces; the host's own is left alone.
-//! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name it:
-//!   [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. One that is not in
-//!   `tcp_allowed_congestion_control` is refused there, also to root; a server's socket option
-//!   (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
-//! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be dropped
-//!   that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
+//!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it
+//!   off in new namespaces; the host's own is left alone.
+//! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name
+//!   it: [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. One that
+//!   is not in `tcp_allowed_congestion_control` is refused there, also to root; a server's socket
+//!   option (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
+//! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be
+//!   dropped that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
 //! - `rp_filter` drops what arrives where it would not be sent; it is off in new namespaces.
-//! - IPv6 addresses are of no use before duplicate detection has ended; there is none here (`nodad`).
+//! - IPv6 addresses are of no use before duplicate detection has ended; there is none here
+//!   (`nodad`).
 //! - A process in another network namespace still sees the `/sys` of its mount namespace.
-//! - A receiver that opens with a window of 64 KB bounds every start-up above it: `net.ipv4.tcp_rmem`.
+//! - A receiver that opens with a window of 64 KB bounds every start-up above it:
+//!   `net.ipv4.tcp_rmem`.
 
 mod awake;
 mod cgroup;

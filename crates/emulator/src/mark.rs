@@ -1,7 +1,7 @@
 //! Telling congestion by a mark (RFC 3168 §5): the ECN field of a packet in flight becomes CE.
 
-/// Marks an ECN-capable IPv4 or IPv6 packet, the IPv4 checksum included; others are left as they are.
-/// True if the packet carries the mark now.
+/// Marks an ECN-capable IPv4 or IPv6 packet, the IPv4 checksum included; others are left as they
+/// are. True if the packet carries the mark now.
 pub fn mark_ce(packet: &mut [u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => mark_ipv4(packet),

@@ -14,8 +14,8 @@ use std::{fmt, thread};
 #[derive(Clone, Debug)]
 pub struct Namespace(Arc<File>);
 
-/// The sysctls of new namespaces: no memory of earlier connections, and no packets dropped for coming
-/// where they would not be sent.
+/// The sysctls of new namespaces: no memory of earlier connections, and no packets dropped for
+/// coming where they would not be sent.
 const DEFAULTS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.conf.all.rp_filter", "0"),
@@ -49,9 +49,9 @@ impl Namespace {
         Ok(Self(Arc::new(File::open("/proc/thread-self/ns/net")?)))
     }
 
-    /// Makes the calling thread one of this namespace: sockets and devices that it opens from now on
-    /// are there, as are the threads and processes that it starts. Its other sockets stay where they
-    /// were opened.
+    /// Makes the calling thread one of this namespace: sockets and devices that it opens from now
+    /// on are there, as are the threads and processes that it starts. Its other sockets stay where
+    /// they were opened.
     ///
     /// # Errors
     /// [`Privilege`] if the process may not.

@@ -75,7 +75,8 @@ impl Pipe {
         Self { recorder: Some(recorder), ..self }
     }
 
-    /// The link is of this rate from now on, unless it follows a trace. A rate of zero changes nothing.
+    /// The link is of this rate from now on, unless it follows a trace. A rate of zero changes
+    /// nothing.
     pub fn set_rate(&mut self, rate: Rate) {
         // Zero is the only rate that a link refuses.
         let _ = self.link.set_rate(rate);

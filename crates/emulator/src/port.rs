@@ -1,4 +1,5 @@
-//! Where packets enter and leave an emulation: one place, or several hosts behind one end of a path.
+//! Where packets enter and leave an emulation: one place, or several hosts behind one end of a
+//! path.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A descriptor that gives one IP packet for each read and takes one for each write: a TUN device
-/// without packet information, or one end of a [`port_pair`]. Or [several](Self::of_several) of these. Cheap to clone.
+/// without packet information, or one end of a [`port_pair`]. Or [several](Self::of_several) of
+/// these. Cheap to clone.
 #[derive(Clone)]
 pub struct Port(Arc<Kind>);
 
@@ -42,7 +44,8 @@ impl Port {
         Ok(Self(Arc::new(Kind::One(Box::new(descriptor)))))
     }
 
-    /// Hosts behind one end of a path, each with its addresses: their packets come in turn, and each gets those that are for it.
+    /// Hosts behind one end of a path, each with its addresses: their packets come in turn, and
+    /// each gets those that are for it.
     ///
     /// # Errors
     /// If there are no more descriptors.
@@ -69,7 +72,8 @@ impl Port {
     /// Hands over a packet.
     ///
     /// # Errors
-    /// As write(2); `WouldBlock` if there is no room for it, `AddrNotAvailable` if it is for no host here.
+    /// As write(2); `WouldBlock` if there is no room for it, `AddrNotAvailable` if it is for no
+    /// host here.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         match &*self.0 {
             Kind::One(descriptor) => {
@@ -128,10 +132,11 @@ impl fmt::Debug for Port {
     }
 }
 
-/// Two ends between which packets pass within the process, for whoever brings a network stack
-/// of its own: one is for the emulation, the other is handed out as a descriptor that keeps packets
-/// apart (a Unix socket of type `SOCK_SEQPACKET`, non-blocking). Either end holds some 3,600 full packets that the other
-/// has not read yet; without privileges fewer, by the system's limit (`net.core.wmem_max`).
+/// Two ends between which packets pass within the process, for whoever brings a network stack of
+/// its own: one is for the emulation, the other is handed out as a descriptor that keeps packets
+/// apart (a Unix socket of type `SOCK_SEQPACKET`, non-blocking). Either end holds some 3,600 full
+/// packets that the other has not read yet; without privileges fewer, by the system's limit
+/// (`net.core.wmem_max`).
 ///
 /// # Errors
 /// If there are no more descriptors.
@@ -143,8 +148,9 @@ pub fn port_pair() -> io::Result<(Port, OwnedFd)> {
     Ok((Port::new(ours)?, theirs))
 }
 
-/// What a socket sends may wait for its reader: the system's default is 93 packets, which come within 11 ms over 100 Mbit/s. A
-/// busy machine lets a reader wait longer, and its packets would be lost.
+/// What a socket sends may wait for its reader: the system's default is 93 packets, which come
+/// within 11 ms over 100 Mbit/s. A busy machine lets a reader wait longer, and its packets would be
+/// lost.
 fn hold_much(socket: &OwnedFd) -> io::Result<()> {
     const BYTES: usize = 4 << 20;
     if setsockopt(socket, SndBufForce, &BYTES).is_err() {

@@ -1,5 +1,5 @@
-//! What became of each packet, for whoever wants to know it: told from the real-time threads without
-//! ever making them wait.
+//! What became of each packet, for whoever wants to know it: told from the real-time threads
+//! without ever making them wait.
 
 use link::{Occupancy, PacketInfo};
 use serde::Serialize;
@@ -147,7 +147,8 @@ impl PacketRecorder {
         if self.wants.records {
             self.tell(PacketNote::End(self.direction, record));
         }
-        // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to look at.
+        // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to
+        // look at.
         if self.wants.segments
             && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
         {

@@ -1,10 +1,11 @@
 //! Commands that die with the process, and everything that they have started.
 //!
-//! A command gets a process namespace beside its network namespace. Its first process, which the kernel
-//! calls init, is this program once more under the name `headstart-init`: it asks the kernel to be killed when
-//! its parent dies, starts the command, passes signals on to it, waits for it and exits with its code.
-//! When init ends, for whatever reason, the kernel kills all that is left in the namespace; so nothing
-//! survives a `kill -9` of the process, without its having a chance to clean up.
+//! A command gets a process namespace beside its network namespace. Its first process, which the
+//! kernel calls init, is this program once more under the name `headstart-init`: it asks the kernel
+//! to be killed when its parent dies, starts the command, passes signals on to it, waits for it and
+//! exits with its code. When init ends, for whatever reason, the kernel kills all that is left in
+//! the namespace; so nothing survives a `kill -9` of the process, without its having a chance to
+//! clean up.
 //!
 //! A program that starts such commands calls [`serve_as_init`] before anything else in `main`.
 
@@ -33,8 +34,8 @@ use std::thread::{self, JoinHandle};
 /// What init is called.
 const NAME: &str = "headstart-init";
 
-/// Exit codes of a command that could not be started, as of env(1): there is none of that name, it is
-/// no program, and whatever else.
+/// Exit codes of a command that could not be started, as of env(1): there is none of that name, it
+/// is no program, and whatever else.
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 const FAILED: u8 = 125;
@@ -161,8 +162,8 @@ fn start_here(namespace: &Namespace, command: &mut Command) -> io::Result<Child>
     command.spawn()
 }
 
-/// The exit code that stands for how a command ended: its own, or 128 and the number of the signal that
-/// ended it, as shells have it.
+/// The exit code that stands for how a command ended: its own, or 128 and the number of the signal
+/// that ended it, as shells have it.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)

@@ -49,9 +49,9 @@ impl ThreadScheduling {
         ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Leaves real time for ordinary scheduling, with the best niceness: for a thread that starts a program with much to compute, which
-    /// inherits both. A browser with real-time threads once filled all cores. So the kernel's own threads did not run, for which it
-    /// waited itself.
+    /// Leaves real time for ordinary scheduling, with the best niceness: for a thread that starts a
+    /// program with much to compute, which inherits both. A browser with real-time threads once
+    /// filled all cores. So the kernel's own threads did not run, for which it waited itself.
     pub fn leave_real_time() {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
         // Leaving needs no privilege. Where the niceness is refused, the thread has what all have.

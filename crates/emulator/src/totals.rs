@@ -1,5 +1,5 @@
-//! What a direction counts while it runs. Its thread writes it ([`crate::driver`]), and whoever asks
-//! an emulation reads it ([`crate::emulation`]).
+//! What a direction counts while it runs. Its thread writes it ([`crate::driver`]), and whoever
+//! asks an emulation reads it ([`crate::emulation`]).
 
 use crate::lateness::Lateness;
 use link::LinkCounters;

@@ -2,8 +2,8 @@
 //! their size and a few properties ([`PacketInfo`]), and time; no protocol.
 //!
 //! A [`Link`] is one direction of a wire. Whoever moves the packets, a simulator in virtual time or
-//! an emulator in real time, offers it packets with `now` as an argument. `now` never runs backwards
-//! from one call to the next. There are three kinds ([`Stage`]):
+//! an emulator in real time, offers it packets with `now` as an argument. `now` never runs
+//! backwards from one call to the next. There are three kinds ([`Stage`]):
 //!
 //! - [`Fifo`], drop-tail at a constant rate: packets are served in order, so the departure of a
 //!   packet is known when it arrives, and the answer is its [`LinkFate`].
@@ -12,11 +12,11 @@
 //! - [`Served`], everything else: priority drop, CoDel, fair queueing, acks-first, and rates that
 //!   follow a trace. Who goes next is decided when the link falls free, so that the packet is kept
 //!   by a token until then, and the driver is told when to come back. From the start of service on
-//!   everything is as it is for the others. Decisions fall at departure instants, whether or not the
-//!   driver wakes up late.
+//!   everything is as it is for the others. Decisions fall at departure instants, whether or not
+//!   the driver wakes up late.
 //!
-//! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the name of
-//! who draws from it, such as a link.
+//! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the
+//! name of who draws from it, such as a link.
 //!
 //! [`recording`] reads recorded links: the rate by time in a table, or in mahimahi's form.
 //! [`path`] reads the notation of a whole path (`20mbit,80ms,100p`) and gives its two links.

@@ -3,10 +3,11 @@
 //! A driver offers packets by token, wakes the link at [`Served::poll_timeout`] with
 //! [`Served::handle_timeout`], and after either takes [`Served::poll_outcome`] until there is none.
 //!
-//! Every decision has its own instant: a service begins when the link is free and a packet is there.
-//! What the queue decides then depends on that instant and on what arrived until then, never on when
-//! the driver woke, because an offer first makes up for the services that were due before it. Under
-//! [`Ties::StillIn`] a service due at exactly `t` sees what arrives at `t`: offer first, wake then.
+//! Every decision has its own instant: a service begins when the link is free and a packet is
+//! there. What the queue decides then depends on that instant and on what arrived until then, never
+//! on when the driver woke, because an offer first makes up for the services that were due before
+//! it. Under [`Ties::StillIn`] a service due at exactly `t` sees what arrives at `t`: offer first,
+//! wake then.
 
 use crate::medium::{Draws, Medium, beside};
 use crate::packet::Queued;

@@ -37,8 +37,8 @@ impl LinkServer {
         }
     }
 
-    /// Serves a packet of `bytes` from `start` on, which [`LinkServer::start`] has named; returns when
-    /// it departs.
+    /// Serves a packet of `bytes` from `start` on, which [`LinkServer::start`] has named; returns
+    /// when it departs.
     pub(crate) fn serve(&mut self, start: Instant, bytes: u32) -> Instant {
         match self {
             Self::Constant { serializer, free_at } => {

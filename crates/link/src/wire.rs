@@ -46,8 +46,8 @@ impl Link {
         &mut self.stage
     }
 
-    /// From now on the link is of this rate, unless it follows a trace. What has been given a time of
-    /// departure keeps it.
+    /// From now on the link is of this rate, unless it follows a trace. What has been given a time
+    /// of departure keeps it.
     ///
     /// # Errors
     /// If the rate is zero.

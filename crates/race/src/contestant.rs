@@ -34,10 +34,11 @@ pub struct MeasuredLoad {
     pub dropped: u64,
     /// Bytes the background flows received from the load's start to its end.
     pub background_bytes: u64,
-    /// The background's loss against the same interval of `linux`'s same visit: 1 − bytes delivered / bytes
-    /// delivered then. `None` without background or if the load never ended.
+    /// The background's loss against the same interval of `linux`'s same visit: 1 − bytes delivered
+    /// / bytes delivered then. `None` without background or if the load never ended.
     pub harm: Option<f64>,
-    /// What one packet in a hundred exceeded in being handed over late by an emulated link; zero in simulation.
+    /// What one packet in a hundred exceeded in being handed over late by an emulated link; zero in
+    /// simulation.
     pub lateness: Duration,
     /// Why it did not complete.
     pub failure: Option<String>,
@@ -49,12 +50,14 @@ pub struct MeasuredLoad {
     pub critical: Vec<CriticalObject>,
     /// Its objects and connections, in the first visits; `None` if it was not watched.
     pub detail: Option<LoadDetail>,
-    /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
+    /// What bounded each connection's sender from when on, in the order of the recording; with a
+    /// recording alone.
     pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
     pub recording: Option<LoadRecording>,
-    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
-    /// with `-sent` behind it what was handed to its queue. Real worlds write theirs to files.
+    /// Captures of the access link in all visits, with the first, if asked for: what crossed each
+    /// direction, by its name, and with `-sent` behind it what was handed to its queue. Real worlds
+    /// write theirs to files.
     pub captures: Vec<(String, Vec<u8>)>,
 }
 
@@ -96,8 +99,8 @@ impl MeasuredLoad {
 const DRAWN: usize = 2;
 
 impl MeasuredLoad {
-    /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
-    /// `keep`, recordings of the first ones stay, for figures.
+    /// Takes account of what bounded each of a client's loads, if the access link's watch saw all
+    /// that passed there. If `keep`, recordings of the first ones stay, for figures.
     pub fn settle_all(loads: &mut [&mut Self], page: &Page, watch: Option<&LinkWatch>, keep: bool) {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {

@@ -2,9 +2,9 @@
 //!
 //! Of a load that took from `s` to `s + t`, the background's bytes delivered in that interval are
 //! compared with those delivered from `z` to `z + t` of the run of the same repeat in which `linux`
-//! loads the page, `z` being the beginning of `linux`'s load: harm = 1 − the former / the latter. Of a
-//! first visit, `z = s`. Intervals of equal length, since a load that is merely over sooner leaves
-//! its background less time.
+//! loads the page, `z` being the beginning of `linux`'s load: harm = 1 − the former / the latter.
+//! Of a first visit, `z = s`. Intervals of equal length, since a load that is merely over sooner
+//! leaves its background less time.
 
 use super::run::{self, Stage, Staging};
 use super::{Contestant, Race, RunOptions};

@@ -48,8 +48,8 @@
 //! (`phase`). Runs are independent of one another: they are spread over threads, and their results
 //! do not depend on how many.
 //!
-//! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
-//! know from one visit serves the next.
+//! A client may visit the page several times, idling between ([`Visits`]): what connections and
+//! hosts know from one visit serves the next.
 //!
 //! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
 //!
@@ -154,8 +154,8 @@ pub struct Race {
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
-    /// The browser's TCP; `None`: as its servers', with the receive window of `linux` unless the scheme says `rwnd=`:
-    /// what a client offers does not depend on how its server starts.
+    /// The browser's TCP; `None`: as its servers', with the receive window of `linux` unless the
+    /// scheme says `rwnd=`: what a client offers does not depend on how its server starts.
     pub client: Option<Scheme>,
     /// What the page's hosts are.
     pub hosts: Hosts,
@@ -255,7 +255,8 @@ impl Race {
         }
     }
 
-    /// How hosts are spoken to in all visits: connections stay open between them, unless visits open their own.
+    /// How hosts are spoken to in all visits: connections stay open between them, unless visits
+    /// open their own.
     pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
         loader_for(&self.loader_of_visits(), scheme)
     }
@@ -270,9 +271,9 @@ impl Race {
         loader_for(&self.loader, scheme)
     }
 
-    /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of repeated visits is below each of
-    /// them: connections are open if they are in any. `phase` is the time of the path's recordings
-    /// when the visit begins ([`MeasuredLoad::phase`]).
+    /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of
+    /// repeated visits is below each of them: connections are open if they are in any. `phase` is
+    /// the time of the path's recordings when the visit begins ([`MeasuredLoad::phase`]).
     pub fn limit(&self, kind: VisitKind, phase: Option<Duration>) -> Limit {
         // The first visit to each server of the site finds none.
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;

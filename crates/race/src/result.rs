@@ -1,7 +1,8 @@
 //! A race in numbers, whatever worlds it ran in: medians over repeats, and every sample.
 //!
-//! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is held against `linux`'s same
-//! repeat in the same world, so what both have in common (start phases, losses, the state of a machine) drops out.
+//! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is held
+//! against `linux`'s same repeat in the same world, so what both have in common (start phases,
+//! losses, the state of a machine) drops out.
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
@@ -34,7 +35,8 @@ pub struct SchemeResult {
     pub completed: bool,
     /// Why loads are missing, if an agent failed.
     pub left_out: Option<String>,
-    /// What bounded its loads, the mean of their shares; `None` if it is not known of every load that counts.
+    /// What bounded its loads, the mean of their shares; `None` if it is not known of every load
+    /// that counts.
     pub bounds: Option<BoundShares>,
     /// Turns made again because packets were late.
     pub redone: u32,
@@ -63,8 +65,8 @@ pub struct MilestoneResult {
     pub gain_over_linux: Option<Spread>,
 }
 
-/// What real worlds were made of, and as what simulated servers wrote. The default is that there were no real worlds, and that
-/// servers wrote as the built-in one.
+/// What real worlds were made of, and as what simulated servers wrote. The default is that there
+/// were no real worlds, and that servers wrote as the built-in one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Setting {
     /// What served in the kernel's world, like `nginx/1.22.1`; `None` if it was not among them.
@@ -77,7 +79,8 @@ pub struct Setting {
     pub client: Option<String>,
     /// Bytes that the client offered from the beginning; `None`: as Linux comes.
     pub client_window_bytes: Option<u32>,
-    /// Seconds beyond which lateness has a turn made again; `None` in simulation, where nothing is late.
+    /// Seconds beyond which lateness has a turn made again; `None` in simulation, where nothing is
+    /// late.
     pub lateness_limit_s: Option<f64>,
 }
 
@@ -244,7 +247,8 @@ struct HeldAgainst<'a> {
 }
 
 impl HeldAgainst<'_> {
-    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so far.
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so
+    /// far.
     fn gain(self, of: LoadNumber, time: Duration, at: PageMilestone) -> Option<f64> {
         let turn = self.baseline?.counted().find(|turn| turn.repeat == of.repeat)?;
         Some(1.0 - over(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
@@ -419,7 +423,8 @@ struct LoadNumber {
 /// A value of a load; `None` if it is undefined.
 type LoadValue<'a> = dyn Fn(LoadNumber, &MeasuredLoad) -> Option<f64> + 'a;
 
-/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is
+/// undefined.
 fn by_repeat(contestant: &Contestant, kind: VisitKind, value: &LoadValue<'_>) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();

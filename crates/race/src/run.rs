@@ -26,7 +26,8 @@ pub(super) struct Stage {
     /// When the first visit begins.
     pub(super) start: Instant,
     background: Vec<AppId>,
-    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one for all.
+    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one
+    /// for all.
     sites: Vec<Vec<HostId>>,
     /// The loads by server and client, from the first visit of each pair on.
     loads: Vec<SiteLoad>,
@@ -235,7 +236,8 @@ impl Stage {
         loads
     }
 
-    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the access link.
+    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the
+    /// access link.
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(Tally::of(&servers, &self.lines));

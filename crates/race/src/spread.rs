@@ -1,7 +1,8 @@
 //! The median of a race's repeats, and how sure it is.
 //!
-//! Times of a race are skewed and have several courses: one packet more or less in a full queue decides a round
-//! trip. So a race tells medians, and for their intervals assumes nothing of how the times are distributed.
+//! Times of a race are skewed and have several courses: one packet more or less in a full queue
+//! decides a round trip. So a race tells medians, and for their intervals assumes nothing of how
+//! the times are distributed.
 
 use serde::Serialize;
 
@@ -14,8 +15,9 @@ pub struct Spread {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Least and greatest value of a 95 % confidence interval of the median: two of the values themselves, by their
-    /// rank. `None` below [`Spread::LEAST_FOR_INTERVAL`] values, of which even the extremes are not that sure.
+    /// Least and greatest value of a 95 % confidence interval of the median: two of the values
+    /// themselves, by their rank. `None` below [`Spread::LEAST_FOR_INTERVAL`] values, of which even
+    /// the extremes are not that sure.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -23,7 +25,8 @@ pub struct Spread {
 const MISSES: f64 = 0.05;
 
 impl Spread {
-    /// So few values have an interval: six lie on one side of the median in 2 of 64 cases, five in 2 of 32.
+    /// So few values have an interval: six lie on one side of the median in 2 of 64 cases, five in
+    /// 2 of 32.
     pub const LEAST_FOR_INTERVAL: usize = 6;
 
     /// Of these values; `None` if there are none or one is missing.
@@ -48,9 +51,10 @@ impl Spread {
     }
 }
 
-/// The greatest rank, from 0, such that the median lies between the values of that rank from below and from above in
-/// 95 of 100 cases at least (David & Nagaraja 2003 §7.1). The number of values below the median is binomial with
-/// probability 1/2, so the interval misses with twice P(B ≤ rank).
+/// The greatest rank, from 0, such that the median lies between the values of that rank from below
+/// and from above in 95 of 100 cases at least (David & Nagaraja 2003 §7.1). The number of values
+/// below the median is binomial with probability 1/2, so the interval misses with twice P(B ≤
+/// rank).
 fn rank_from_either_end(n: usize) -> Option<usize> {
     // As a logarithm: of a thousand values the probability of none is below what a number can hold.
     let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
@@ -86,7 +90,8 @@ mod tests {
         assert_eq!(Spread::of([Some(1.0), None].into_iter()), None);
     }
 
-    /// The ranks, from 1, in the tables of the sign test at 5 %: those of 6, 8, 9, 12, 15, 17, 20, 25 values.
+    /// The ranks, from 1, in the tables of the sign test at 5 %: those of 6, 8, 9, 12, 15, 17, 20,
+    /// 25 values.
     #[test]
     fn ranks_are_those_of_the_sign_test() {
         for (n, rank) in

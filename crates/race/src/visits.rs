@@ -11,10 +11,11 @@ pub struct Visits {
     pub count: u32,
     /// From the end of a visit to the beginning of the next.
     pub idle: Duration,
-    /// Servers behind each of the page's hosts, at least 1: the n-th visit goes to the n-th of them,
-    /// in turn. They share a gateway, under schemes that ask one.
+    /// Servers behind each of the page's hosts, at least 1: the n-th visit goes to the n-th of
+    /// them, in turn. They share a gateway, under schemes that ask one.
     pub site: u32,
-    /// Each visit opens connections of its own, whatever HTTP keeps alive, as a browser does that was closed between.
+    /// Each visit opens connections of its own, whatever HTTP keeps alive, as a browser does that
+    /// was closed between.
     pub reconnects: bool,
     /// Another line that some of the visits cross; `None`: all cross the race's path.
     pub other: Option<Alternation>,
@@ -134,7 +135,8 @@ mod tests {
         Visits { count: 8, other: Some(Alternation { line, every }), ..Visits::default() }
     }
 
-    /// Pairs of visits alternate, the other line first. A neighbour is another client of a constant rate.
+    /// Pairs of visits alternate, the other line first. A neighbour is another client of a constant
+    /// rate.
     #[test]
     fn visits_alternate_and_begin_with_the_other_line() {
         let path: PathSpec = "20mbit,80ms,100p,up=5mbit".parse().expect("a path");
@@ -142,7 +144,8 @@ mod tests {
         let clients: Vec<_> = (0..8).map(|n| visits.client(n)).collect();
         assert_eq!(clients, [1, 1, 0, 0, 1, 1, 0, 0]);
         assert_eq!(visits.rates(0, &path), None);
-        // The same client sees one rate both ways on the other line, and the path's own rates after it.
+        // The same client sees one rate both ways on the other line, and the path's own rates after
+        // it.
         let slow = Rate::from_mbps(2);
         let visits = alternating(OtherLine::Rate(slow), 1);
         assert_eq!((visits.client(0), visits.client(1)), (0, 0));

@@ -1,5 +1,5 @@
-//! Where a page is loaded: simulated, or over real hosts and an emulated link. The race is one in all of them;
-//! this crate runs the simulated one, and whoever has real hosts adds theirs.
+//! Where a page is loaded: simulated, or over real hosts and an emulated link. The race is one in
+//! all of them; this crate runs the simulated one, and whoever has real hosts adds theirs.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
-//! in the order of RFC 6675 §5.
+//! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a
+//! function, in the order of RFC 6675 §5.
 
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use crate::verdict::{AckReading, AckVerdict};
@@ -20,8 +20,8 @@ struct Delivered {
 }
 
 impl Sender {
-    /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still be a
-    /// D-SACK for what was sent before, and a repetition ends a probe.
+    /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still
+    /// be a D-SACK for what was sent before, and a repetition ends a probe.
     #[inline]
     pub fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()

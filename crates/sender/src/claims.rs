@@ -7,7 +7,8 @@ use crate::acknowledgement::Acknowledgement;
 use policy::ack::{AckInfo, AckProgress};
 
 impl Sender {
-    /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged before.
+    /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged
+    /// before.
     #[inline(never)]
     pub(crate) fn read_claims(
         &mut self,
@@ -20,8 +21,8 @@ impl Sender {
         }
         info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
-        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK
-        // goes by round trips alone there (`tcp_rack_advance`).
+        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's
+        // RACK goes by round trips alone there (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }
 
@@ -68,8 +69,8 @@ impl Sender {
         stamp.is_some_and(is_older)
     }
 
-    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
-    /// it began.
+    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding
+    /// when it began.
     #[inline]
     pub(crate) fn is_partial_ack(&self, info: &AckInfo) -> bool {
         info.advanced()

@@ -1,5 +1,5 @@
-//! What an ACK says to others than its connection: the members of a shared path, by the order of sending, and the
-//! meter of a path whose policy models it.
+//! What an ACK says to others than its connection: the members of a shared path, by the order of
+//! sending, and the meter of a path whose policy models it.
 
 use crate::Sender;
 use path::{Front, MemberDelivery, Path};
@@ -8,11 +8,12 @@ use policy::recovery::{News, RecoveryEvent, TimerAction};
 use units::Instant;
 
 impl Sender {
-    /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.
+    /// Tells a shared path which segment this ACK acknowledges, by its place in the order of
+    /// sending.
     ///
-    /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
-    /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
-    /// note 2): the n-th is for the n-th segment after the hole, or a later one.
+    /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp
+    /// on duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al.
+    /// 1998, note 2): the n-th is for the n-th segment after the hole, or a later one.
     #[cold]
     pub(crate) fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
         if info.advanced() {
@@ -66,9 +67,9 @@ impl Sender {
         }
     }
 
-    /// Tells the path's meter, and through it the policy that models the path, what the ACK delivered.
-    /// `losses_before`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
-    /// path fell.
+    /// Tells the path's meter, and through it the policy that models the path, what the ACK
+    /// delivered. `losses_before`: on the scoreboard before it; `old`: it is for data sent before
+    /// the window of a shared path fell.
     #[cold]
     pub(crate) fn meter(
         &mut self,

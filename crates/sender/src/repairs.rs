@@ -2,9 +2,9 @@
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most
 //! answers take to find. So its state is read once after each change. Its last [`Stance`], which
-//! holds until its next event, is kept, too. A connection that loses nothing then sends by comparing
-//! numbers of its own. Where assertions are on, which is in every test, the policy is asked all the
-//! same, and has to agree.
+//! holds until its next event, is kept, too. A connection that loses nothing then sends by
+//! comparing numbers of its own. Where assertions are on, which is in every test, the policy is
+//! asked all the same, and has to agree.
 
 use crate::Sender;
 use crate::burst::Burst;

@@ -1,7 +1,7 @@
 //! Loss recovery, and the members of a shared path, judge an ACK, and the path gets the result.
 //!
-//! The report on a timeout takes the same way ([`Sender::apply_report`]). An ECN echo is answered as
-//! a loss (RFC 3168 §6.1.2).
+//! The report on a timeout takes the same way ([`Sender::apply_report`]). An ECN echo is answered
+//! as a loss (RFC 3168 §6.1.2).
 
 use crate::Sender;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};

@@ -1,5 +1,5 @@
-//! What a scheme regards when it decides which of a client's connections sends next, and so what it is
-//! told of each response.
+//! What a scheme regards when it decides which of a client's connections sends next, and so what it
+//! is told of each response.
 
 use crate::weights::{Weights, name};
 use endpoint::Handle;

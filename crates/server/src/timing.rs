@@ -1,5 +1,6 @@
-//! What the transport knew when a response began, as a `Server-Timing` header (W3C Server Timing §3): the
-//! browser's developer tools show it, and scripts read it (`PerformanceResourceTiming.serverTiming`).
+//! What the transport knew when a response began, as a `Server-Timing` header (W3C Server Timing
+//! §3): the browser's developer tools show it, and scripts read it
+//! (`PerformanceResourceTiming.serverTiming`).
 
 use endpoint::ConnectionInfo;
 use units::Duration;

@@ -32,8 +32,8 @@ pub struct Weights(BTreeMap<ObjectKind, u32>);
 pub struct WeightsError(String);
 
 impl Weights {
-    /// Ensemble-TCP's policy by content: HTML 12, code 6, images 3, anything else 1 (Eggert, Heidemann &
-    /// Touch 2000 §4).
+    /// Ensemble-TCP's policy by content: HTML 12, code 6, images 3, anything else 1 (Eggert,
+    /// Heidemann & Touch 2000 §4).
     pub fn ensemble_tcp() -> Self {
         let by_content = |kind| match kind {
             ObjectKind::Html => 12,
@@ -65,7 +65,8 @@ pub(crate) fn name(kind: ObjectKind) -> &'static str {
 impl FromStr for Weights {
     type Err = WeightsError;
 
-    /// Entries `CONTENT=WEIGHT`, apart by commas or white space; from `#` to the end of a line is a remark.
+    /// Entries `CONTENT=WEIGHT`, apart by commas or white space; from `#` to the end of a line is a
+    /// remark.
     fn from_str(text: &str) -> Result<Self, WeightsError> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
         let entries = lines.flat_map(|line| line.split([',', ' ', '\t']));

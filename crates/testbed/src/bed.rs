@@ -1,6 +1,7 @@
-//! One client, its servers, and the link between them, for the visits of one repeat. The servers of a site are hosts of their
-//! own behind one end of the link; each has an exchange of its own with the client. A neighbour is a second client, with a link
-//! of its own to another device of the first server.
+//! One client, its servers, and the link between them, for the visits of one repeat. The servers of
+//! a site are hosts of their own behind one end of the link; each has an exchange of its own with
+//! the client. A neighbour is a second client, with a link of its own to another device of the
+//! first server.
 
 use crate::captures::Ends;
 use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
@@ -242,7 +243,8 @@ struct SiteVisitor {
     was_here: Cell<bool>,
 }
 
-/// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does not end there is none.
+/// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does
+/// not end there is none.
 async fn visits(
     race: &Race,
     clients: &[(Vec<SiteVisitor>, &Emulation)],

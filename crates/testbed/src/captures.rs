@@ -1,7 +1,8 @@
 //! Captures of every world, for a reader who asks why two of them differ.
 //!
-//! The simulator has what its links carried with its loads; in real time the emulated link tells what it was handed and
-//! what it handed over, at both its ends. Both are classic pcap, with times since the world began.
+//! The simulator has what its links carried with its loads; in real time the emulated link tells
+//! what it was handed and what it handed over, at both its ends. Both are classic pcap, with times
+//! since the world began.
 
 use emulator::{EmulationRecording, Files, PacketRecorder, SegmentSink, Sink};
 use netsim::Duplex;
@@ -34,8 +35,9 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// The captures that came with simulated loads, by the names of their files: `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap`, or
-/// `SCHEME-sim-LINK.pcap` where `beside_others`, which are of real worlds.
+/// The captures that came with simulated loads, by the names of their files: `SCHEME-LINK.pcap` and
+/// `SCHEME-LINK-sent.pcap`, or `SCHEME-sim-LINK.pcap` where `beside_others`, which are of real
+/// worlds.
 pub fn of_simulations(
     outcome: &RaceOutcome,
     beside_others: bool,
@@ -57,7 +59,8 @@ impl Ends {
     /// No files.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Begins the files, if there are any, and tells `segments` of every segment: what does so, and what the emulation tells.
+    /// Begins the files, if there are any, and tells `segments` of every segment: what does so, and
+    /// what the emulation tells.
     ///
     /// # Errors
     /// If a file cannot be made; the error names it.
@@ -72,7 +75,8 @@ impl Ends {
         EmulationRecording::begin(Files { captures, segments: Some(segments), ..Files::default() })
     }
 
-    /// Waits until all is written and told, when the emulation is over. False if some segments were not told of.
+    /// Waits until all is written and told, when the emulation is over. False if some segments were
+    /// not told of.
     ///
     /// # Errors
     /// If writing failed, or was too slow for what crossed the link.

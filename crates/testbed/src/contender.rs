@@ -1,5 +1,6 @@
-//! Who races: a scheme of the core. Worlds run it as far as they have it: the kernel has those that model its own congestion
-//! controls, and, with an agent, those whose decisions the agent makes there.
+//! Who races: a scheme of the core. Worlds run it as far as they have it: the kernel has those that
+//! model its own congestion controls, and, with an agent, those whose decisions the agent makes
+//! there.
 
 use race::{Race, named};
 use tcp::Scheme;
@@ -13,7 +14,8 @@ pub struct Contender {
     agent: Option<AgentScheme>,
 }
 
-/// What the kernel takes to run a scheme by an agent: the agent's command line, and what its server does.
+/// What the kernel takes to run a scheme by an agent: the agent's command line, and what its server
+/// does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentScheme {
     control: &'static str,
@@ -22,11 +24,13 @@ pub struct AgentScheme {
     attends_client: bool,
 }
 
-/// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections there (`--control`).
+/// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections
+/// there (`--control`).
 const CONTROLS: [(&str, &str); 3] =
     [("hs-cubic", "cubic"), ("hs-bbr", "bbr"), ("hs-session", "session")];
 
-/// A parameter of these schemes, the agent's option of the same meaning, and how the agent has a value of it.
+/// A parameter of these schemes, the agent's option of the same meaning, and how the agent has a
+/// value of it.
 type OptionOf = (&'static str, &'static str, fn(&str) -> Option<String>);
 
 const OPTIONS: [OptionOf; 6] = [
@@ -53,8 +57,8 @@ impl Contender {
         Scheme::parse(text).map(Self::new).map_err(|error| error.to_string())
     }
 
-    /// The same with an agent that attends to the client, too, if it has one: it stands for one on each host, since it uses
-    /// nothing in one network namespace that it has learnt in another.
+    /// The same with an agent that attends to the client, too, if it has one: it stands for one on
+    /// each host, since it uses nothing in one network namespace that it has learnt in another.
     #[must_use]
     pub fn attending_to_client(mut self) -> Self {
         if let Some(agent) = &mut self.agent {
@@ -99,7 +103,8 @@ impl Contender {
 }
 
 impl AgentScheme {
-    /// Of a scheme's text; `None` if the agent has no such scheme, or cannot be told what follows its name.
+    /// Of a scheme's text; `None` if the agent has no such scheme, or cannot be told what follows
+    /// its name.
     fn of(text: &str) -> Option<Self> {
         let mut parts = text.split('+');
         let name = parts.next()?;

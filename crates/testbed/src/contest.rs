@@ -1,5 +1,5 @@
-//! Who runs when: repeats outermost, then contenders, then worlds, so that whatever the machine goes
-//! through meets all worlds alike; and again what was handed over too late.
+//! Who runs when: repeats outermost, then contenders, then worlds, so that whatever the machine
+//! goes through meets all worlds alike; and again what was handed over too late.
 
 use crate::bed::{self, Who};
 use crate::captures::Folder;
@@ -31,8 +31,8 @@ pub struct ContestOptions<'a> {
     pub server: &'a ServerProgram,
     /// The agent of those that have one.
     pub agent: Option<&'a Agent>,
-    /// A folder for captures of the first repeats of real worlds, made if it is not there. Those of simulations
-    /// come with their loads.
+    /// A folder for captures of the first repeats of real worlds, made if it is not there. Those of
+    /// simulations come with their loads.
     pub captures: Option<&'a Path>,
     /// Record the loads of the first repeat for figures.
     pub record: bool,
@@ -64,7 +64,8 @@ impl<'a> ContestOptions<'a> {
     }
 }
 
-/// How often [`ContestOptions::on_run`] is called: for every repeat in real time, and for every simulated run.
+/// How often [`ContestOptions::on_run`] is called: for every repeat in real time, and for every
+/// simulated run.
 pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u64 {
     let real = |one| worlds.iter().filter(|world| Real::of(one, **world).is_some()).count() as u64;
     let simulated = if worlds.contains(&World::Sim) { race.run_count() } else { 0 };
@@ -72,8 +73,9 @@ pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u6
 }
 
 /// Runs the race in all worlds; answers by contender in their order, then by world as asked for.
-/// What real worlds have not ([`Race::background`]; `wire` has no sites of several servers) they leave out. A contender whose agent
-/// fails when others have been measured is left out from there on ([`Contestant::left_out`]).
+/// What real worlds have not ([`Race::background`]; `wire` has no sites of several servers) they
+/// leave out. A contender whose agent fails when others have been measured is left out from there
+/// on ([`Contestant::left_out`]).
 ///
 /// # Errors
 /// If the machine does not let it: see [`cannot_be_had`].
@@ -123,8 +125,9 @@ fn entries(how: ContestOptions<'_>) -> Vec<Entry<'_>> {
     entries
 }
 
-/// Why the race goes on without a contender after this turn of its; `None` if it goes on with it. An agent may stop
-/// working at any time, when somebody starts another; that is no reason to lose what was measured.
+/// Why the race goes on without a contender after this turn of its; `None` if it goes on with it.
+/// An agent may stop working at any time, when somebody starts another; that is no reason to lose
+/// what was measured.
 fn reason_to_go_on_without(
     contender: &Contender,
     took: io::Result<()>,
@@ -138,8 +141,8 @@ fn reason_to_go_on_without(
     }
 }
 
-/// True if `error` says that this machine has no real worlds: a privilege, TUN devices or a congestion
-/// control is missing. Anything else is a failure.
+/// True if `error` says that this machine has no real worlds: a privilege, TUN devices or a
+/// congestion control is missing. Anything else is a failure.
 pub fn cannot_be_had(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
 }

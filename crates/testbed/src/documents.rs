@@ -1,13 +1,16 @@
-//! Bodies that a browser can read: as long as the page's objects, and revealing what these reveal, about where they do.
+//! Bodies that a browser can read: as long as the page's objects, and revealing what these reveal,
+//! about where they do.
 //!
-//! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. Data are scripts
-//! as well, for a browser waits for these before it says that a page is loaded. Fonts are pictures: it ends the load of a font
-//! that it cannot understand. All that is left is a comment.
+//! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by
+//! asking for it. Data are scripts as well, for a browser waits for these before it says that a
+//! page is loaded. Fonts are pictures: it ends the load of a font that it cannot understand. All
+//! that is left is a comment.
 
 use workload::{Discovery, Object, ObjectId, ObjectKind, Page};
 
-/// What a document begins with. The icon is none. What the document shows begins below the first screen: Chromium asks first for the
-/// pictures that it shows, and as all of ours are of one pixel it would show all, in an order of chance.
+/// What a document begins with. The icon is none. What the document shows begins below the first
+/// screen: Chromium asks first for the pictures that it shows, and as all of ours are of one pixel
+/// it would show all, in an order of chance.
 const BEGINNING: &str =
     "<!doctype html><link rel=icon href=data:,><body><p style=height:9999px></p>";
 
@@ -24,7 +27,8 @@ pub(crate) struct Resources {
     pub(crate) bytes: u64,
 }
 
-/// Objects of the page that are no redirects, and not its document. `bytes` tells how long bodies are.
+/// Objects of the page that are no redirects, and not its document. `bytes` tells how long bodies
+/// are.
 pub(crate) fn resources(page: &Page, bytes: impl Fn(&Object) -> u64) -> Resources {
     let main = main_document(page);
     let ids = page.ids().filter(|id| main != Some(*id));
@@ -110,8 +114,8 @@ fn pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Ve
     children
 }
 
-/// Imports, which have to be first, and then one background of all others for the element that [`reference`] gives each style
-/// sheet.
+/// Imports, which have to be first, and then one background of all others for the element that
+/// [`reference`] gives each style sheet.
 fn style_pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Vec<Piece> {
     let is_style = |child: &ObjectId| page.object(*child).kind == ObjectKind::Style;
     let (sheets, others): (Vec<_>, Vec<_>) = page.children(id).iter().copied().partition(is_style);
@@ -160,7 +164,8 @@ fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
     }
 }
 
-/// The body of an object, `bytes` long; other objects are at what `address` says. [`refusal`] has been asked.
+/// The body of an object, `bytes` long; other objects are at what `address` says. [`refusal`] has
+/// been asked.
 pub(crate) fn body(
     page: &Page,
     id: ObjectId,
@@ -189,7 +194,8 @@ pub(crate) fn body(
     body
 }
 
-/// A picture of one pixel. What follows it means nothing. A browser ends the load of one that it cannot understand.
+/// A picture of one pixel. What follows it means nothing. A browser ends the load of one that it
+/// cannot understand.
 pub(crate) const PICTURE: [u8; 35] =
     *b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 const PICTURE_TYPE: &str = "image/gif";
@@ -226,7 +232,8 @@ mod tests {
     use super::*;
     use workload::{Http, PageHost};
 
-    /// A document of 1000 bytes with a style sheet behind 700 bytes and a picture at its end; the sheet has a font.
+    /// A document of 1000 bytes with a style sheet behind 700 bytes and a picture at its end; the
+    /// sheet has a font.
     fn page() -> Page {
         let html = Object::plain("html", ObjectKind::Html, 1000);
         let at =

@@ -2,9 +2,9 @@
 //! told by whoever moves the bytes.
 //!
 //! The driver of `netsim` in real time: bytes cross the network without meaning, and what a span of
-//! them means is handed over beside it when it is written. So a page is loaded in every world by the
-//! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and servers
-//! are tasks of one thread; nothing here waits.
+//! them means is handed over beside it when it is written. So a page is loaded in every world by
+//! the same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and
+//! servers are tasks of one thread; nothing here waits.
 
 use crate::site;
 use crate::timer;
@@ -181,8 +181,8 @@ impl Exchange {
         self.tell(|loader, now| loader.handle_received(now, conn, total));
     }
 
-    /// So much more has arrived at the client, of a server that nobody tells what to send: what it is
-    /// is read from what it says.
+    /// So much more has arrived at the client, of a server that nobody tells what to send: what it
+    /// is is read from what it says.
     pub(crate) fn on_told(&self, conn: LoadConnId, content: SpanContent, bytes: u64) {
         let total = {
             let call = &mut self.inner.borrow_mut().calls[conn.index()];
@@ -395,7 +395,8 @@ fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
     }
 }
 
-/// Bytes unsent below which a server that speaks this has the next part of a response, if that matters.
+/// Bytes unsent below which a server that speaks this has the next part of a response, if that
+/// matters.
 pub(crate) fn low_water(protocol: Protocol) -> Option<u64> {
     protocol.interleaves().then_some(protocol.low_water)
 }
@@ -406,7 +407,8 @@ mod tests {
     use units::Duration;
     use workload::{Http, Tls};
 
-    /// What a server of one object of 30 kB is told to write, and of which it begins a response of how many bytes.
+    /// What a server of one object of 30 kB is told to write, and of which it begins a response of
+    /// how many bytes.
     fn parts(http: Http, tls: Tls) -> Vec<(u64, Option<u64>)> {
         let page = Arc::new(Page::single(30_000));
         let config = LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() };

@@ -1,5 +1,5 @@
-//! One race in three worlds: the same page on the same path in simulation, served by our endpoint on
-//! the wire, and served by the Linux kernel.
+//! One race in three worlds: the same page on the same path in simulation, served by our endpoint
+//! on the wire, and served by the Linux kernel.
 //!
 //! In the real worlds the client is Linux in a network namespace of its own, the path is crate
 //! `emulator`'s, and the page is loaded by the same loader as in simulation (`exchange`): the same

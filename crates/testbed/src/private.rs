@@ -1,5 +1,5 @@
-//! A place for the files of a server, an agent or a gateway of ours: in memory, seen by nobody else, gone with whoever
-//! holds it; and waiting for what runs there to be ready.
+//! A place for the files of a server, an agent or a gateway of ours: in memory, seen by nobody
+//! else, gone with whoever holds it; and waiting for what runs there to be ready.
 
 use emulator::sandbox::Sandbox;
 use nix::mount::{MsFlags, mount};
@@ -11,7 +11,8 @@ use std::time::Duration;
 
 /// Where it is. No program is there (FHS 3.0 §3.15), so nothing is hidden from those that use it.
 const FOLDER: &str = "/run";
-/// How long it may take to be ready: the kernel checks an agent's programs in some tenths of a second.
+/// How long it may take to be ready: the kernel checks an agent's programs in some tenths of a
+/// second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is looked whether it has given up.
 pub(crate) const GLANCE: Duration = Duration::from_millis(50);

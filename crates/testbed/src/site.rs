@@ -1,7 +1,8 @@
 //! A page as files and configuration of a web server that is not ours.
 //!
-//! Each object is a file of zeros, without blocks on any disk, as long as leaves the answer, with the
-//! server's own header, about as long as the modelled one: framing of TLS included, which is not spoken.
+//! Each object is a file of zeros, without blocks on any disk, as long as leaves the answer, with
+//! the server's own header, about as long as the modelled one: framing of TLS included, which is
+//! not spoken.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -27,7 +28,8 @@ pub(crate) fn object_at<'a>(page: &'a Page, at: &str) -> Option<&'a Object> {
 }
 
 /// Bytes of the header that the server puts before an answer: status, Server, Date, Content-Type,
-/// Content-Length, Last-Modified and Connection; in HTTP/2 most of them are indexed or Huffman's (RFC 7541).
+/// Content-Length, Last-Modified and Connection; in HTTP/2 most of them are indexed or Huffman's
+/// (RFC 7541).
 pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     match protocol.http {
         Http::Http2 => 110,
@@ -76,8 +78,8 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
     of_zeros(FLIGHT, flight.saturating_sub(shortest.unwrap_or(0)))
 }
 
-/// What stands for a server's part of TLS leaves as that would: from memory, and its last part at once. nginx would hold the last
-/// part of a file back until its header has been acknowledged.
+/// What stands for a server's part of TLS leaves as that would: from memory, and its last part at
+/// once. nginx would hold the last part of a file back until its header has been acknowledged.
 const WHOLE: &str = "location = /flight { sendfile off; }";
 
 /// The beginning of nginx's configuration, up to and without the servers. `has` is true of a module
@@ -112,8 +114,8 @@ pub(super) struct ListensAt<'a> {
     pub(super) ready: SocketAddr,
 }
 
-/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts. `has` tells whether a module is
-/// built in.
+/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts.
+/// `has` tells whether a module is built in.
 pub(super) fn configuration(
     folder: &Path,
     page: &Page,

@@ -1,7 +1,7 @@
 //! The world `wire`: servers over our endpoint, under any scheme of the core.
 //!
-//! One endpoint stands for all hosts of a page, so schemes that share a path among the connections to a
-//! host share it among all of the page's: `Hosts::Together` in simulation.
+//! One endpoint stands for all hosts of a page, so schemes that share a path among the connections
+//! to a host share it among all of the page's: `Hosts::Together` in simulation.
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve};
@@ -36,7 +36,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// An endpoint of these addresses whose servers send by `scheme`, without Nagle's algorithm unless the scheme asks for it.
+    /// An endpoint of these addresses whose servers send by `scheme`, without Nagle's algorithm
+    /// unless the scheme asks for it.
     ///
     /// # Errors
     /// If the system gives no thread or descriptor.
@@ -57,7 +58,8 @@ impl Wire {
         self.port.clone()
     }
 
-    /// Serves the page's hosts at these addresses, in their order, for as long as the runtime lives.
+    /// Serves the page's hosts at these addresses, in their order, for as long as the runtime
+    /// lives.
     ///
     /// # Errors
     /// If the endpoint is gone.

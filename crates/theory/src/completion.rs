@@ -9,12 +9,12 @@
 //! T(w) = sum over round trips but the last of max(w_i tau, R)  +  r tau  +  delivery
 //! ```
 //!
-//! with `r` segments left for the last. From `P = R / tau` on (the pipe) a larger window waits in the
-//! queue and saves nothing. Without a loss on the way the fastest window is therefore
-//! `min(F, ceil(P))`, and no larger one is faster. Where a climb from there would meet the loss
-//! before the transfer ends, it may pay to begin lower or not: a loss costs idle time only if half
-//! the capacity is below the pipe, or if the transfer ends before it is repaired. So every window up
-//! to the capacity is tried. docs/theory.md has the derivation.
+//! with `r` segments left for the last. From `P = R / tau` on (the pipe) a larger window waits in
+//! the queue and saves nothing. Without a loss on the way the fastest window is therefore `min(F,
+//! ceil(P))`, and no larger one is faster. Where a climb from there would meet the loss before the
+//! transfer ends, it may pay to begin lower or not: a loss costs idle time only if half the
+//! capacity is below the pipe, or if the transfer ends before it is repaired. So every window up to
+//! the capacity is tried. docs/theory.md has the derivation.
 //!
 //! The first window is taken to be spaced by its sender or held by the queue.
 
@@ -73,8 +73,9 @@ impl ModelPath {
         self.round_trip.as_nanos().div_ceil(self.segment_time.as_nanos().max(1)).max(1)
     }
 
-    /// The largest window of which nothing is lost, `Wc`: the queue, and what has left it and is not
-    /// acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as well.
+    /// The largest window of which nothing is lost, `Wc`: the queue, and what has left it and is
+    /// not acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as
+    /// well.
     pub fn capacity(&self) -> u64 {
         let tau = self.segment_time.as_nanos().max(1);
         let beyond_queue = (self.round_trip - self.segment_time).as_nanos() / tau;
@@ -131,9 +132,9 @@ impl ModelPath {
         self.round_trip.saturating_sub(self.sending(window))
     }
 
-    /// From when the last segment before a lost one has crossed the link, `behind` segments following:
-    /// until the lost one is delivered. Sent again at the third duplicate ACK, behind what waits then;
-    /// at a timeout if there are not three.
+    /// From when the last segment before a lost one has crossed the link, `behind` segments
+    /// following: until the lost one is delivered. Sent again at the third duplicate ACK, behind
+    /// what waits then; at a timeout if there are not three.
     fn repair(&self, behind: u64) -> Duration {
         let heard = self.round_trip - self.segment_time;
         let again = match behind {

@@ -2,8 +2,8 @@
 //! (its Table 2 and Figure 6): by the closed forms, and by stepping the search through the model
 //! that they come from.
 //!
-//! Gaps are in units of `g_B`, the gap of the capacity. A train with gap `g` that is too fast arrives
-//! `F(g) = 1 + (1 − alpha) g` apart; it is if `F(g) > g`.
+//! Gaps are in units of `g_B`, the gap of the capacity. A train with gap `g` that is too fast
+//! arrives `F(g) = 1 + (1 − alpha) g` apart; it is if `F(g) > g`.
 
 use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 use serde::Serialize;
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn the_borders_are_those_of_table_2() {
-        // 3/4 and 1/2 by the probes' rates; (3 - sqrt 5) / 4 solves 4 a^2 - 6 a + 1 = 0, the paper's
-        // 0.19; its 0.08 is where 1 = 2 alpha (1 + 2 (1 - alpha) (3 - 2 alpha)).
+        // 3/4 and 1/2 by the probes' rates; (3 - sqrt 5) / 4 solves 4 a^2 - 6 a + 1 = 0, the
+        // paper's 0.19; its 0.08 is where 1 = 2 alpha (1 + 2 (1 - alpha) (3 - 2 alpha)).
         let cases = cases();
         let borders: Vec<f64> = cases.iter().map(|case| case.alpha_from).collect();
         assert!((borders[0] - 0.75).abs() < 1e-12 && (borders[1] - 0.5).abs() < 1e-12);
@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn the_rates_are_those_of_table_2() {
-        // Its last column, to the digit it has: (0.9, 1.2), (1.0, 1.2), (1.0, 2.0), (1.0, 2.0), (0.5, ∞).
+        // Its last column, to the digit it has: (0.9, 1.2), (1.0, 1.2), (1.0, 2.0), (1.0, 2.0),
+        // (0.5, ∞).
         let rounded = |rate: f64| (rate * 10.0).round() / 10.0;
         let rows = cases();
         let rates: Vec<_> =

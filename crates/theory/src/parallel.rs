@@ -1,5 +1,5 @@
-//! Several connections to one host, and a loss (Balakrishnan, Padmanabhan, Seshan, Stemm & Katz 1998
-//! §3.2): how far their common window falls, and who is hit.
+//! Several connections to one host, and a loss (Balakrishnan, Padmanabhan, Seshan, Stemm & Katz
+//! 1998 §3.2): how far their common window falls, and who is hit.
 
 use serde::Serialize;
 

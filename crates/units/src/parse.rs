@@ -1,8 +1,9 @@
 //! Reading quantities as people write them: `20mbit`, `20 Mbps`, `80 ms`, `64kB`.
 //!
-//! Case and spaces before the unit do not count, but for one letter: `b` is a bit in rates, `B` a byte. So `20Mbps` is
-//! megabits and `20MB/s` megabytes. A size takes `KB` and `kB` as 1000 bytes, `KiB` as 1024. What can mean two things is
-//! refused, and the error says what to write: a size in `kb`, a rate in `M`, a number without a unit.
+//! Case and spaces before the unit do not count, but for one letter: `b` is a bit in rates, `B` a
+//! byte. So `20Mbps` is megabits and `20MB/s` megabytes. A size takes `KB` and `kB` as 1000 bytes,
+//! `KiB` as 1024. What can mean two things is refused, and the error says what to write: a size in
+//! `kb`, a rate in `M`, a number without a unit.
 //!
 //! Parsing is exact: the number is read as a decimal fraction and scaled in integers, so `1.5mbit`
 //! is 1,500,000 bit/s on every machine.
@@ -27,7 +28,8 @@ impl fmt::Display for ParseUnitError {
 
 impl std::error::Error for ParseUnitError {}
 
-/// A kind of quantity: its name, its units in lower case with what each is worth, and what errors say.
+/// A kind of quantity: its name, its units in lower case with what each is worth, and what errors
+/// say.
 struct Kind {
     what: &'static str,
     units: &'static [(&'static str, u64)],

@@ -25,8 +25,8 @@ impl Dscp {
         self.0
     }
 
-    /// True for the medium and high drop precedences of assured forwarding, AFx2 and AFx3: where only
-    /// two levels are told apart, these are the ones that queues drop first (RFC 2597 §2, §6).
+    /// True for the medium and high drop precedences of assured forwarding, AFx2 and AFx3: where
+    /// only two levels are told apart, these are the ones that queues drop first (RFC 2597 §2, §6).
     pub const fn is_high_drop(self) -> bool {
         matches!(self.0, 12 | 14 | 20 | 22 | 28 | 30 | 36 | 38)
     }

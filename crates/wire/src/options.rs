@@ -1,7 +1,7 @@
 //! TCP options: kinds, lengths, and the order in which they are written.
 //!
-//! Kinds that are not known are skipped by their length (RFC 9293 §3.1). Options that only a SYN may
-//! carry are ignored elsewhere.
+//! Kinds that are not known are skipped by their length (RFC 9293 §3.1). Options that only a SYN
+//! may carry are ignored elsewhere.
 
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
@@ -112,8 +112,8 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// The options in the order in which Linux writes them, padding first, so that those of a segment
-    /// without SYN start at a word as RFC 7323 (appendix A) recommends.
+    /// The options in the order in which Linux writes them, padding first, so that those of a
+    /// segment without SYN start at a word as RFC 7323 (appendix A) recommends.
     ///
     /// # Errors
     /// If they take more than there is room for.

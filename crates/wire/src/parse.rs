@@ -19,8 +19,8 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, true)
 }
 
-/// As [`parse`], of a packet whose transport checksum its sender has left to be filled in, or whoever
-/// handed it over has checked (checksum offload).
+/// As [`parse`], of a packet whose transport checksum its sender has left to be filled in, or
+/// whoever handed it over has checked (checksum offload).
 ///
 /// # Errors
 /// As [`parse`].

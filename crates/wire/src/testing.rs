@@ -2,7 +2,8 @@
 
 use crate::{Packet, parse, parse_offloaded, write, write_echo_reply};
 
-/// Reads `bytes`, whatever they are; what was taken, written again and read again, has to be the same.
+/// Reads `bytes`, whatever they are; what was taken, written again and read again, has to be the
+/// same.
 pub fn play(bytes: &[u8]) {
     drop(parse(bytes));
     let mut out = Vec::new();

@@ -52,8 +52,8 @@ pub const TLS12_SERVER_FINISHED: u64 = 51;
 /// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
 pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
 
-/// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date, Content-Type, Content-Length of
-/// five or six digits, Last-Modified and Connection.
+/// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date,
+/// Content-Type, Content-Length of five or six digits, Last-Modified and Connection.
 pub const NGINX_HTTP1_HEADER: u64 = 205;
 /// The same in HTTP/2, by HPACK (RFC 7541): 88 to 90 bytes with the frame's header were seen.
 pub const NGINX_HTTP2_HEADER: u64 = 80;
@@ -77,8 +77,8 @@ pub struct LoaderConfig {
     /// Connections that the protocol keeps alive stay open when the page is done, for the next
     /// visit ([`PageLoader::start_again`](crate::PageLoader::start_again)).
     pub keep_open: bool,
-    /// From the last byte of an object under HTTP/1.0 until its connection no longer counts as open, and another
-    /// may be opened in its place.
+    /// From the last byte of an object under HTTP/1.0 until its connection no longer counts as
+    /// open, and another may be opened in its place.
     pub turnaround: Duration,
     /// The browser knows the addresses of all hosts, and looks no name up.
     pub knows_hosts: bool,
@@ -252,7 +252,8 @@ impl Protocol {
         header.saturating_add(body_bytes).saturating_add(frames.saturating_mul(self.framing()))
     }
 
-    /// Header and body of a response as the server writes them: nginx has a header of its own length, and as many bytes in all.
+    /// Header and body of a response as the server writes them: nginx has a header of its own
+    /// length, and as many bytes in all.
     pub(crate) fn parts(&self, object: &Object) -> (u64, u64) {
         let (header, body) = (object.response_header_bytes, object.body_bytes);
         let own = match (self.server, self.http) {

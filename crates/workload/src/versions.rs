@@ -1,5 +1,5 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server they write.
-//! [`crate::http`] says what each costs.
+//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server
+//! they write. [`crate::http`] says what each costs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,14 +69,16 @@ impl fmt::Display for Tls {
     }
 }
 
-/// Which web server a simulated one writes as. It decides what a connection's TCP is handed at a time, and in which order.
+/// Which web server a simulated one writes as. It decides what a connection's TCP is handed at a
+/// time, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ServerModel {
-    /// The project's own: all that may be written at a moment is one write, the urgent first, without Nagle's algorithm.
+    /// The project's own: all that may be written at a moment is one write, the urgent first,
+    /// without Nagle's algorithm.
     #[default]
     Builtin,
-    /// nginx 1.22 as it comes, in the clear with `sendfile`: headers are writes of their own, responses follow one another, and
-    /// `TCP_NODELAY` and `TCP_CORK` change as it writes.
+    /// nginx 1.22 as it comes, in the clear with `sendfile`: headers are writes of their own,
+    /// responses follow one another, and `TCP_NODELAY` and `TCP_CORK` change as it writes.
     Nginx,
 }
 

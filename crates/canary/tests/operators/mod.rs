@@ -1,8 +1,9 @@
-//! Operators that look all the time, for a month: each has traffic of its own, ramps its canary up in four steps, and does
-//! what the agent does after every connection that closes, which is at least as often as every ten seconds. The traffic is
-//! worse than what the arithmetic likes: times of a few factors of ten, a tenth of connections kept for long, a hundred paths
-//! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
-//! known, so what is found can be judged.
+//! Operators that look all the time, for a month: each has traffic of its own, ramps its canary up
+//! in four steps, and does what the agent does after every connection that closes, which is at
+//! least as often as every ten seconds. The traffic is worse than what the arithmetic likes: times
+//! of a few factors of ten, a tenth of connections kept for long, a hundred paths that differ, each
+//! with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to
+//! it is known, so what is found can be judged.
 
 use canary::comparisons::{Canary, CanaryConnection};
 use canary::part::{CanaryPart, window_class};
@@ -82,7 +83,8 @@ struct SimulatedPath {
     unwell_for: f64,
 }
 
-/// How often a path becomes unwell, of its connections; for how many of them in the mean, and how many times as many lose then.
+/// How often a path becomes unwell, of its connections; for how many of them in the mean, and how
+/// many times as many lose then.
 const UNWELL: (f64, f64, f64) = (0.002, 20.0, 10.0);
 
 impl Random {

@@ -20,8 +20,8 @@ fn ecn_is_read_from_both_families() {
     }
 }
 
-/// RFC 2597 §6: AFij is 8i + 2j; with two levels, j = 1 is the better one (§2). Best effort, CS1 (8)
-/// and EF (46) have no drop precedence.
+/// RFC 2597 §6: AFij is 8i + 2j; with two levels, j = 1 is the better one (§2). Best effort, CS1
+/// (8) and EF (46) have no drop precedence.
 #[test]
 fn drop_precedence_is_read_from_both_families() {
     for v6 in [false, true] {

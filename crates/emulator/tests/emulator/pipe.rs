@@ -88,8 +88,8 @@ fn loads() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 proptest! {
-    /// Whoever wakes late finds the same packets, due at the same instants, marked, dropped and lost
-    /// alike.
+    /// Whoever wakes late finds the same packets, due at the same instants, marked, dropped and
+    /// lost alike.
     #[test]
     fn waking_late_changes_nothing(
         config in configs(), load in loads(), seed: u64, late: u64,

@@ -70,8 +70,8 @@ fn read(port: &Port) -> Option<Vec<u8>> {
     }
 }
 
-/// A reader that a busy machine lets wait loses nothing: 180 packets are 22 ms at 100 Mbit/s, twice what a socket holds by the
-/// system's default, and less than it may hold without privileges.
+/// A reader that a busy machine lets wait loses nothing: 180 packets are 22 ms at 100 Mbit/s, twice
+/// what a socket holds by the system's default, and less than it may hold without privileges.
 #[test]
 fn packets_wait_for_a_late_reader() {
     let (near, far) = port_pair().unwrap();
@@ -116,7 +116,8 @@ fn both_directions_pass_packets_in_order() {
     }
 }
 
-/// Three hosts behind one end: the client hears all of them in turn, and each hears what is for it alone.
+/// Three hosts behind one end: the client hears all of them in turn, and each hears what is for it
+/// alone.
 #[test]
 fn several_hosts_share_an_end() {
     let addresses = [1, 2, 3].map(|last| [10, 0, 1, last]);

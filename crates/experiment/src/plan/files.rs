@@ -1,5 +1,5 @@
-//! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart, so that the example
-//! that reads it runs anywhere.
+//! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart,
+//! so that the example that reads it runs anywhere.
 
 use super::document::{At, PlanDocument};
 use super::error::Fault;

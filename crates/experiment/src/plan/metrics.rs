@@ -22,8 +22,9 @@ pub enum WorkloadMetric {
     CompletionP95,
     /// Payload received in the measured interval, divided by the interval's length, bit/s.
     ///
-    /// Without `measure.from` the interval begins with the first start of a workload's member. Transfers
-    /// of rounds, arrivals and users and visits of pages count as received when their last byte has arrived.
+    /// Without `measure.from` the interval begins with the first start of a workload's member.
+    /// Transfers of rounds, arrivals and users and visits of pages count as received when their
+    /// last byte has arrived.
     Goodput,
     /// Jain's fairness index of the transfers' goodputs.
     Fairness,
@@ -120,8 +121,8 @@ impl Tallies {
         self.workloads[group].tally.received += bytes;
     }
 
-    /// A transfer of a workload, whose member received so many bytes in the interval. A transfer that is not
-    /// over has no goodput if they are not known.
+    /// A transfer of a workload, whose member received so many bytes in the interval. A transfer
+    /// that is not over has no goodput if they are not known.
     pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
         let Tallied { endless, tally, .. } = &mut self.workloads[group];
         let endless = *endless;

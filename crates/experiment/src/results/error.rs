@@ -5,7 +5,8 @@ use std::fmt;
 /// Why results cannot be stored or read; the text names the file and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultsError {
-    /// What the caller named cannot be used: another folder, other parts, other permissions are needed.
+    /// What the caller named cannot be used: another folder, other parts, other permissions are
+    /// needed.
     Refused(String),
     /// Reading or writing failed on the way.
     Failed(String),

@@ -1,6 +1,7 @@
 //! The folder of results: which plan owns it, which runs it holds.
 //!
-//! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to it.
+//! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to
+//! it.
 
 use crate::results::run::{self, RUNS};
 use crate::results::{Manifest, ResultsError, manifest, tables};
@@ -19,9 +20,10 @@ pub struct Folder {
 impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
-    /// The folder may be new, empty, or hold results of the same part of the same plan. With `force` it may
-    /// hold results of any plan, which are removed. A folder that held none has a manifest from here on, without
-    /// a run that is done: whatever ends this process, the folder belongs to the plan.
+    /// The folder may be new, empty, or hold results of the same part of the same plan. With
+    /// `force` it may hold results of any plan, which are removed. A folder that held none has a
+    /// manifest from here on, without a run that is done: whatever ends this process, the folder
+    /// belongs to the plan.
     ///
     /// # Errors
     /// If the folder holds something else, another process writes to it, or it cannot be written.
@@ -98,8 +100,8 @@ impl Folder {
         fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    /// Removes the runs; tables and manifest are written anew. The old manifest stays until the new one takes its
-    /// place: a folder without one would be nobody's.
+    /// Removes the runs; tables and manifest are written anew. The old manifest stays until the new
+    /// one takes its place: a folder without one would be nobody's.
     fn clear(&self) -> std::io::Result<()> {
         match fs::remove_dir_all(self.path.join(RUNS)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

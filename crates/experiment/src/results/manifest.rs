@@ -1,7 +1,7 @@
 //! `manifest.json`: what a folder of results holds, and what made it.
 //!
-//! It names no time of day, so the same plan gives the same bytes. It carries the plan's text: parts can be
-//! merged, and results shown, without the plan file.
+//! It names no time of day, so the same plan gives the same bytes. It carries the plan's text:
+//! parts can be merged, and results shown, without the plan file.
 
 use crate::plan::Plan;
 use crate::results::{ResultsError, Shard};

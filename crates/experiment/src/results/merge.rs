@@ -24,8 +24,8 @@ struct Part {
 }
 
 impl Merge {
-    /// Reads the parts and checks them: all of one plan, each once, each complete. With `incomplete`, parts
-    /// and runs may be missing.
+    /// Reads the parts and checks them: all of one plan, each once, each complete. With
+    /// `incomplete`, parts and runs may be missing.
     ///
     /// # Errors
     /// If a folder is no part of a sweep, or the parts do not fit together.
@@ -53,8 +53,8 @@ impl Merge {
         &self.parts[0].folder
     }
 
-    /// Lets the runs of all parts count in `folder`, too. Returns the manifest of the whole, and which runs
-    /// are there and which are missing.
+    /// Lets the runs of all parts count in `folder`, too. Returns the manifest of the whole, and
+    /// which runs are there and which are missing.
     ///
     /// # Errors
     /// If a run cannot be copied.

@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 use support::parquet::{ColumnKind, TableColumn, TableValue, TableWriter};
 
-/// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look like.
+/// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look
+/// like.
 fn kind(name: &str, keys: &[String]) -> ColumnKind {
     match name {
         name if keys.iter().any(|key| key == name) => ColumnKind::Text,

@@ -1,7 +1,7 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 //!
-//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done. `run.json`
-//! in it holds the run's [`RunSummary`], beside the parts of the tables.
+//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done.
+//! `run.json` in it holds the run's [`RunSummary`], beside the parts of the tables.
 
 use crate::plan::RunResult;
 use crate::results::ResultsError;
@@ -30,7 +30,8 @@ pub(crate) struct WorkloadSummary {
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// What a run comes down to: the numbers from which all but the tables of transfers and links are made.
+/// What a run comes down to: the numbers from which all but the tables of transfers and links are
+/// made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunSummary {
     /// When it ended, seconds.

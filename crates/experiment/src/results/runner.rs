@@ -45,9 +45,11 @@ pub struct RunsOutcome {
     pub stopped: bool,
 }
 
-/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after each.
+/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after
+/// each.
 ///
-/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its [`FailedRun`].
+/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its
+/// [`FailedRun`].
 ///
 /// # Errors
 /// If a result cannot be written.

@@ -16,8 +16,8 @@ impl Shard {
     /// All runs in one part.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// Whether the run of this number belongs to the part. Runs are dealt out in turn, so that costly
-    /// neighbours end up in different parts.
+    /// Whether the run of this number belongs to the part. Runs are dealt out in turn, so that
+    /// costly neighbours end up in different parts.
     pub const fn contains(self, run: usize) -> bool {
         run % self.count == self.number - 1
     }

@@ -14,7 +14,8 @@ pub struct StoredResults {
 }
 
 impl StoredResults {
-    /// Opens a folder of results. Another process may go on writing to it: runs appear whole or not at all.
+    /// Opens a folder of results. Another process may go on writing to it: runs appear whole or not
+    /// at all.
     ///
     /// # Errors
     /// If the folder holds no results, or another version of headstart has made them.

@@ -1,7 +1,7 @@
 //! The tables of a folder of results, computed from the runs in it, in the order of runs.
 //!
-//! `cells.csv` and `workloads.csv` come from the runs' summaries, `summary.csv` from the means over repeats.
-//! `flows.csv` and `queues.csv` are the runs' own tables, one behind the other.
+//! `cells.csv` and `workloads.csv` come from the runs' summaries, `summary.csv` from the means over
+//! repeats. `flows.csv` and `queues.csv` are the runs' own tables, one behind the other.
 
 use crate::plan::{Plan, WorkloadMetric};
 use crate::results::ResultsError;
@@ -34,8 +34,8 @@ pub enum TableFormat {
     Parquet,
 }
 
-/// Writes all tables of the runs `done` into the folder `results`, and removes those of an earlier time in the other
-/// format; returns the means over repeats.
+/// Writes all tables of the runs `done` into the folder `results`, and removes those of an earlier
+/// time in the other format; returns the means over repeats.
 ///
 /// # Errors
 /// If a run's result cannot be read, or a table cannot be written.
@@ -152,8 +152,8 @@ impl Runs {
     }
 }
 
-/// Joins the files `name` of all runs, each line with the number of its run. Runs without such a file add
-/// nothing; without any there is no table, nor one of an earlier time.
+/// Joins the files `name` of all runs, each line with the number of its run. Runs without such a
+/// file add nothing; without any there is no table, nor one of an earlier time.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
     remove(&results.join(name))?;
     let mut table = None;

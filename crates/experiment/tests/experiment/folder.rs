@@ -211,8 +211,8 @@ fn what_cannot_be_written_is_refused_before_any_run() {
         }
         _ => panic!("opened in spite of {what}"),
     };
-    // A file in the way of the folder, of the folder of runs, and a folder in the way of a table. Tests may run
-    // as root, who may write everywhere, so permissions prove nothing here.
+    // A file in the way of the folder, of the folder of runs, and a folder in the way of a table.
+    // Tests may run as root, who may write everywhere, so permissions prove nothing here.
     let file = folder.join("file");
     fs::write(&file, "").unwrap();
     refused(&file, "cannot be a folder");

@@ -19,8 +19,8 @@ bottleneck = { rate = \"1mbit\", delay = \"10ms\" }
 
 #[test]
 fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
-    // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22 ms.
-    // Data of 1000 bytes without overhead: 8 ms and 10 ms. Nothing else is sent first.
+    // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22
+    // ms. Data of 1000 bytes without overhead: 8 ms and 10 ms. Nothing else is sent first.
     let text = format!(
         "schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
          [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\n\
@@ -75,9 +75,10 @@ fn late_transfer(more: &str) -> Late {
 fn the_measured_interval_leaves_out_the_time_before_the_first_start() {
     let close =
         |is: f64, hand: f64| assert!((is / hand - 1.0).abs() < 1e-6, "{is} instead of {hand}");
-    // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a second
-    // segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the run ends 251 ms
-    // after the start. The bottleneck has sent the SYN for 1 ms and the data for 8 ms: 9 ms of 251.
+    // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a
+    // second segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the
+    // run ends 251 ms after the start. The bottleneck has sent the SYN for 1 ms and the data for 8
+    // ms: 9 ms of 251.
     let Late { goodput, utilisation, end } = late_transfer("");
     close(end, 3.251);
     close(goodput, 8000.0 / 0.251);
@@ -350,8 +351,8 @@ fn rounds_can_keep_step_and_begin_otherwise_than_they_go_on() {
     assert_eq!(starts.collect::<Vec<_>>(), ["7.0", "11.0", "21.0"]);
 }
 
-/// Two transfers of 30 KB from a source, and a minute later one from another source to another sink,
-/// over 1.6 Mbit/s and 100 ms; how long the first of the one and that of the other took.
+/// Two transfers of 30 KB from a source, and a minute later one from another source to another
+/// sink, over 1.6 Mbit/s and 100 ms; how long the first of the one and that of the other took.
 fn one_after_the_other(memory: &str) -> [f64; 2] {
     let text = format!(
         "schemes = [\"spand+iw=1+mss=1000\"]\n{memory}\n\
@@ -392,8 +393,8 @@ fn a_gateway_knows_what_its_rule_lets_transfers_tell() {
     let second = |rule: &str| {
         one_after_the_other(&format!("memory = {{ sites = [\"sources\"], {rule} }}"))[1]
     };
-    // Losses alone: there is none, so nothing is known. The largest flight of slow start is less than the window that it
-    // ends with, and the next transfer needs a round trip more or as many.
+    // Losses alone: there is none, so nothing is known. The largest flight of slow start is less
+    // than the window that it ends with, and the next transfer needs a round trip more or as many.
     assert_eq!(second("quiet = \"none\""), alone);
     let (used, window) = (second("quiet = \"used\""), second("quiet = \"window\""));
     assert!(window <= used && used < alone, "{window}, {used}, {alone}");

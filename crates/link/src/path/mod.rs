@@ -3,8 +3,8 @@
 //! A path is one access link, the client at its end, every server behind it at the same distance.
 //! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way
 //! delay: each direction has half of it. A queue stands before each direction and holds waiting
-//! packets plus the one in service, drop-tail or another discipline by name; loss strikes each packet
-//! of either direction independently.
+//! packets plus the one in service, drop-tail or another discipline by name; loss strikes each
+//! packet of either direction independently.
 //!
 //! A rate may change as a recording says (`changing`), or as the mobile downlink does (`mobile`).
 //!

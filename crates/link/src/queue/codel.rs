@@ -1,6 +1,6 @@
 //! Controlled delay (RFC 8289): a queue whose packets have waited longer than a target for a whole
-//! interval drops, or marks, at the head, at first one packet, then ever more often, until they wait
-//! less. The `n`-th comes `interval / sqrt(n)` after the one before.
+//! interval drops, or marks, at the head, at first one packet, then ever more often, until they
+//! wait less. The `n`-th comes `interval / sqrt(n)` after the one before.
 //!
 //! [`CoDel`] is the control law over any queue that can be popped; [`CoDelQueue`] the discipline.
 

@@ -201,8 +201,8 @@ fn the_average_is_exponential_and_falls_while_idle() {
     assert_eq!(red.average(), 0.0);
 }
 
-/// With thresholds in bytes a packet of half the mean size is struck half as often: gaps even from 1
-/// to 39 instead of 19.
+/// With thresholds in bytes a packet of half the mean size is struck half as often: gaps even from
+/// 1 to 39 instead of 19.
 #[test]
 fn in_bytes_small_packets_are_struck_less() {
     let mut red = red(|red| red.thresholds = Thresholds::Bytes { min: 5000.0, max: 15_000.0 });

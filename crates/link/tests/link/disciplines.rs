@@ -160,9 +160,10 @@ fn strikes(story: &Story) -> Vec<Instant> {
     strikes
 }
 
-/// An overload that comes back soon is met at the rate that was right when it went: with `n` strikes
-/// the first time, the second of the next time comes `interval / sqrt(n - 1)` after the first
-/// (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is new.
+/// An overload that comes back soon is met at the rate that was right when it went: with `n`
+/// strikes the first time, the second of the next time comes `interval / sqrt(n - 1)` after the
+/// first (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is
+/// new.
 #[test]
 fn codel_remembers_for_sixteen_intervals() {
     for (again, remembers) in [(1_600_000, true), (4_000_000, false)] {
@@ -205,8 +206,8 @@ fn fq_codel() -> Discipline {
     Discipline::FqCoDel(FqCoDelConfig::default())
 }
 
-/// Three flows that heed nothing and send 1, 2 and 3 times the rate, in packets of 1500, 300 and 700
-/// bytes: each has a third of the bytes, to within two rounds of quantum and packet.
+/// Three flows that heed nothing and send 1, 2 and 3 times the rate, in packets of 1500, 300 and
+/// 700 bytes: each has a third of the bytes, to within two rounds of quantum and packet.
 #[test]
 fn fq_codel_shares_equally() {
     let load = merged(&[
@@ -222,9 +223,9 @@ fn fq_codel_shares_equally() {
     }
 }
 
-/// Three flows that fill the link, and one of half its rate that finds its queue empty when it begins.
-/// An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2), or this
-/// flow would be new for ever and have its half.
+/// Three flows that fill the link, and one of half its rate that finds its queue empty when it
+/// begins. An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2),
+/// or this flow would be new for ever and have its half.
 #[test]
 fn fq_codel_lets_no_flow_be_new_for_ever() {
     let mut streams: Vec<_> = (0..3).map(|n| stream(n, 1500, 700, (n, 2_000_000))).collect();
@@ -239,8 +240,8 @@ fn fq_codel_lets_no_flow_be_new_for_ever() {
 }
 
 /// A flow of a packet every 20 ms beside two that fill the link: it is always new, and waits for no
-/// more than the packet in service, once the two others are no longer new themselves. It loses none,
-/// although the queue is full.
+/// more than the packet in service, once the two others are no longer new themselves. It loses
+/// none, although the queue is full.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
     let load = merged(&[
@@ -263,8 +264,8 @@ fn fq_codel_isolates_a_sparse_flow() {
     assert!(waits(Discipline::DropTail).contains(&None));
 }
 
-/// Whoever fills the queue pays for the room: a flow that never has more than one packet in it loses
-/// none to one that sends twice the rate.
+/// Whoever fills the queue pays for the room: a flow that never has more than one packet in it
+/// loses none to one that sends twice the rate.
 #[test]
 fn fq_codel_drops_from_the_longest_queue() {
     let quiet = CoDelConfig { interval: Duration::from_secs(1000), ..CoDelConfig::default() };
@@ -284,10 +285,10 @@ fn traced(text: &str, discipline: Discipline) -> Link {
     Link::new(config.with_rate_trace(trace), Pcg32::new(1, 1))
 }
 
-/// Opportunities at 2, 5, 5 and 10 ms, and again from there. Two packets of 700 bytes share the first;
-/// 104 bytes of it are left for the one of 1500, which ends in the next; the one of 3000 takes what
-/// is left of that, 108 bytes, all of the other one at 5 ms, and ends at 10 ms. The next comes at
-/// 12 ms too late for the rest of that and takes the opportunity of its own instant.
+/// Opportunities at 2, 5, 5 and 10 ms, and again from there. Two packets of 700 bytes share the
+/// first; 104 bytes of it are left for the one of 1500, which ends in the next; the one of 3000
+/// takes what is left of that, 108 bytes, all of the other one at 5 ms, and ends at 10 ms. The next
+/// comes at 12 ms too late for the rest of that and takes the opportunity of its own instant.
 #[test]
 fn a_trace_moves_bytes_at_its_opportunities() {
     let packet = |us, bytes| Offered { at: at_us(us), info: PacketInfo::plain(bytes) };
@@ -349,8 +350,8 @@ fn opportunities_before_the_beginning_are_past() {
     assert_eq!(departures_from(15), departures_from(5));
 }
 
-/// Under a standing queue every byte of every opportunity is used: 40 packets of 1500 bytes, 60,000,
-/// need 40 opportunities of 1504, ten rounds of four in 10 ms each.
+/// Under a standing queue every byte of every opportunity is used: 40 packets of 1500 bytes,
+/// 60,000, need 40 opportunities of 1504, ten rounds of four in 10 ms each.
 #[test]
 fn a_trace_gives_its_mean_rate_to_a_standing_queue() {
     // Where a discipline would drop, it marks.

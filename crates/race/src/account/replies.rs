@@ -1,4 +1,5 @@
-//! What a sender was asked for: when the request was there, when the answer was, and where in the stream it ended.
+//! What a sender was asked for: when the request was there, when the answer was, and where in the
+//! stream it ended.
 
 use crate::record::{LoadRecording, RequestData, Stretch, TransferRecord};
 use units::Instant;

@@ -1,8 +1,9 @@
 //! One sender by itself: what held its data back at each moment.
 //!
-//! The offered window counts for a whole round trip: a sender that met its edge in a round trip is bound by it in all of
-//! it. ACK clock and pacing spread what the window admits over the round trip, so that the sender rarely stands at
-//! the edge itself. Flights have been judged as a whole since T-RAT (Zhang et al. 2002 §3.3).
+//! The offered window counts for a whole round trip: a sender that met its edge in a round trip is
+//! bound by it in all of it. ACK clock and pacing spread what the window admits over the round
+//! trip, so that the sender rarely stands at the edge itself. Flights have been judged as a whole
+//! since T-RAT (Zhang et al. 2002 §3.3).
 
 use super::replies::{Reply, replies};
 use crate::bound::{Bound, BoundFrom};
@@ -75,7 +76,8 @@ impl Sender {
         self.ready.saturating_sub(self.sent)
     }
 
-    /// The window has no room for what it would send next: a full segment, or all that is left (RFC 9293 §3.8.6.2.1).
+    /// The window has no room for what it would send next: a full segment, or all that is left (RFC
+    /// 9293 §3.8.6.2.1).
     fn meets_edge(&self) -> bool {
         let waiting = self.waiting();
         waiting > 0 && self.edge.saturating_sub(self.sent) < waiting.min(self.mss)
@@ -91,8 +93,8 @@ impl Sender {
             0 if self.thinking > 0 => Bound::Server,
             0 => Bound::Rounds,
             _ if self.meets_edge() => Bound::ReceiveWindow,
-            // No window keeps back the first segment of an answer behind which nothing is in flight: its host has not
-            // come to it yet.
+            // No window keeps back the first segment of an answer behind which nothing is in
+            // flight: its host has not come to it yet.
             _ if self.acked >= self.sent && self.fresh == Some(self.sent) => Bound::Server,
             _ if self.at_edge > 0 => Bound::ReceiveWindow,
             _ => Bound::CongestionWindow,
@@ -131,8 +133,8 @@ fn for_each_instant(mut sender: Sender, changes: &[Dated], mut tell: impl FnMut(
     }
 }
 
-/// The round trips in which a sender meets the edge of the window. A round trip begins with a segment, and ends with its
-/// acknowledgement.
+/// The round trips in which a sender meets the edge of the window. A round trip begins with a
+/// segment, and ends with its acknowledgement.
 fn rounds_at_edge(start: Sender, changes: &[Dated]) -> Vec<Stretch> {
     let mut rounds = Vec::new();
     let (mut from, mut first, mut meets) = (Instant::ZERO, start.sent, false);

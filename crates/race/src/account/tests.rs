@@ -88,8 +88,8 @@ fn in_force(timeline: &[BoundFrom], at: Instant) -> Option<Bound> {
     timeline[index].bound
 }
 
-/// Where the account says that a sender holds data back, it has data that it holds back, and the window that is named is the
-/// one that is full; where it says that there is none, there is none.
+/// Where the account says that a sender holds data back, it has data that it holds back, and the
+/// window that is named is the one that is full; where it says that there is none, there is none.
 #[test]
 fn senders_say_the_same_of_themselves() {
     let schemes = ["linux", "linux+rwnd=8kB", "newreno+iw=1", "linux+iw=32+pacing=on", "linux-bbr"];
@@ -131,7 +131,8 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
         }
         Some(Bound::ReceiveWindow) => assert!(told.unsent > 0, "{place}"),
         Some(Bound::Recovery) => {}
-        // From outside a pacer that still spaces the flight before looks like a host that has not come to the next answer.
+        // From outside a pacer that still spaces the flight before looks like a host that has not
+        // come to the next answer.
         Some(Bound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
         None | Some(Bound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
         Some(Bound::Path | Bound::Client | Bound::Dns) => {
@@ -143,9 +144,10 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
     }
 }
 
-/// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40, another for its server from
-/// 20 to 60, and nobody from there on. The browser works out two requests at 30 to 40, as one.
-/// It looks up two names from 50 to 60, as one, and another from 80 to 95.
+/// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40,
+/// another for its server from 20 to 60, and nobody from there on. The browser works out two
+/// requests at 30 to 40, as one. It looks up two names from 50 to 60, as one, and another from 80
+/// to 95.
 #[test]
 fn moments_are_divided_among_those_who_wait() {
     let at = Instant::from_nanos;
@@ -161,7 +163,8 @@ fn moments_are_divided_among_those_who_wait() {
         lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
     };
     let shares = Parties::new(&busy, &browser, &senders).shares(at(0), at(100)).unwrap();
-    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50, and half of 50 to 60.
+    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50,
+    // and half of 50 to 60.
     let third = 10.0 / 3.0;
     let expected = [
         (Bound::Path, 10.0),

@@ -55,8 +55,8 @@ pub struct Limit {
 /// The limit of a first visit of `page`, whose hosts are spoken to as `config` says, on links of
 /// `capacity`: every connection has to be opened.
 ///
-/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
-/// be faster than this, but never than [`limit_without_handshake`].
+/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`),
+/// may be faster than this, but never than [`limit_without_handshake`].
 pub fn limit(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::Closed, capacity)
 }

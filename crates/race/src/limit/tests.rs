@@ -90,8 +90,8 @@ fn http10_saves_a_handshake_an_object() {
     let page = page(Http::Http10, Tls::None, objects);
     let again = limit_again(&page, &LoaderConfig::default(), &capacity());
     let without = limit_without_handshake(&page, &LoaderConfig::default(), &capacity());
-    // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection alive:
-    // of a repeated visit it saves the first handshake at most.
+    // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection
+    // alive: of a repeated visit it saves the first handshake at most.
     assert_at(without.page, 43 * MS + 680 * US, 4);
     assert!(again.page > without.page);
 }

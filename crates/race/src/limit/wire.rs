@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_load_takes_its_time_and_the_delay() {
-        // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
+        // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded
+        // up.
         let full = PacketShape::TCP.stream(1460);
         let (capacity, start) = (capacity(), Duration::ZERO);
         let (page, host) = (Page::single(1), HostId(0));

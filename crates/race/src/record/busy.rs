@@ -5,8 +5,8 @@ use units::Instant;
 
 /// Stretches in which something is at a link, put together as it is told of.
 ///
-/// Whatever enters is told of in the order of its instants. That it is gone is told after it entered, and may be told ahead
-/// of the instant.
+/// Whatever enters is told of in the order of its instants. That it is gone is told after it
+/// entered, and may be told ahead of the instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Busy {
     /// Those that are over, in the order of time. They do not touch.
@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_touches_is_one_stretch() {
-        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing by itself.
+        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing
+        // by itself.
         let told_at_once =
             [(1, 1), (2, 1), (4, -1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
         assert_eq!(stretches(&told_at_once), [(1, 6), (8, 9)]);

@@ -1,4 +1,5 @@
-//! One connection's packets at the access link: both streams, the window that was offered, what was lost.
+//! One connection's packets at the access link: both streams, the window that was offered, what was
+//! lost.
 
 use super::gaps::Gaps;
 use super::seen::{LinkStep, SeenAtLink, Way};
@@ -69,7 +70,8 @@ pub(crate) struct Trace {
     pub(crate) delivered: Vec<(Instant, u64)>,
     /// What the client sent.
     pub(crate) requests: Vec<RequestData>,
-    /// When bytes of either stream began to be lost and not sent again (+1), and when there were none any more (−1).
+    /// When bytes of either stream began to be lost and not sent again (+1), and when there were
+    /// none any more (−1).
     pub(crate) gaps: Vec<(Instant, i64)>,
 }
 
@@ -88,8 +90,8 @@ impl FlowRecord {
         }
     }
 
-    /// The client opens another connection from the same port: a SYN of its own has another initial sequence number
-    /// (RFC 9293 §3.4.1).
+    /// The client opens another connection from the same port: a SYN of its own has another initial
+    /// sequence number (RFC 9293 §3.4.1).
     pub(super) fn is_followed(&self, way: Way, segment: &Segment) -> bool {
         let opens = way == Way::Up && segment.has(Flags::SYN);
         opens && self.client.first.is_some_and(|first| first != segment.seq + 1)
@@ -115,8 +117,9 @@ impl FlowRecord {
         }
     }
 
-    /// What a segment takes of sequence space that somebody waits for: a SYN is at 0, the first byte at 1, and a FIN nothing.
-    /// Until the server has accepted the connection, each segment of the client does what the SYN was for.
+    /// What a segment takes of sequence space that somebody waits for: a SYN is at 0, the first
+    /// byte at 1, and a FIN nothing. Until the server has accepted the connection, each segment of
+    /// the client does what the SYN was for.
     fn sequence_space(&self, way: Way, segment: &Segment, bytes: &Range<u64>) -> Range<u64> {
         let opens = segment.has(Flags::SYN) || (way == Way::Up && self.accepted.is_none());
         (if opens { 0 } else { bytes.start + 1 })..bytes.end + 1
@@ -285,7 +288,8 @@ impl Stream {
         from..from + u64::from(segment.len)
     }
 
-    /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before the first is known.
+    /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before
+    /// the first is known.
     fn offset(&self, seq: SeqNum) -> Option<u64> {
         let known = self.first? + self.acked as u32;
         let distance = i64::from(seq.distance_from(known));

@@ -4,7 +4,8 @@ use super::stretch::Edge;
 use std::ops::Range;
 use units::Instant;
 
-/// Pieces of a stream's sequence space that were lost, until they are sent again or known to have arrived.
+/// Pieces of a stream's sequence space that were lost, until they are sent again or known to have
+/// arrived.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
     /// Disjoint, in no order.

@@ -1,8 +1,10 @@
-//! A load as the access link saw it: what each server sent and heard, what it was offered, what queues held.
+//! A load as the access link saw it: what each server sent and heard, what it was offered, what
+//! queues held.
 //!
-//! A [`LinkWatch`] is told of every packet at the link, in simulation (`recorder`) and in real time alike, and fills a
-//! [`LoadRecording`] in. `account` says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
-//! `gaps` what of them was lost and not yet repaired, `busy` when the link had data, `queue` what a queue held.
+//! A [`LinkWatch`] is told of every packet at the link, in simulation (`recorder`) and in real time
+//! alike, and fills a [`LoadRecording`] in. `account` says of it what bounded the load, and reports
+//! draw it. `flow` is one connection's packets, `gaps` what of them was lost and not yet repaired,
+//! `busy` when the link had data, `queue` what a queue held.
 
 mod busy;
 mod flow;
@@ -39,7 +41,8 @@ pub struct LoadRecording {
     pub transfers: Vec<TransferRecord>,
     /// When the access link held data of the page, waiting or being sent, in either direction.
     pub busy: Vec<Stretch>,
-    /// Servers think as long as the page has it. False: they cannot, and the client asks so much later.
+    /// Servers think as long as the page has it. False: they cannot, and the client asks so much
+    /// later.
     pub servers_think: bool,
     /// The access link's queues: down, then up. None, unless they are wanted for figures.
     pub queues: Vec<Queue>,
@@ -54,7 +57,8 @@ pub struct TransferRecord {
     pub port: u16,
     /// What its server sent and heard.
     pub sequence: Vec<SequenceEvent>,
-    /// The window that its client offered, as its server heard of it; the first may be from before the load.
+    /// The window that its client offered, as its server heard of it; the first may be from before
+    /// the load.
     pub offers: Vec<Offer>,
     /// Changes of its server's window; none where the server does not tell them.
     pub window: Vec<WindowChange>,
@@ -115,8 +119,8 @@ impl TransferRecord {
         Self { connection, port, sequence, offers, window, trace: Trace::default() }
     }
 
-    /// Bytes that its server had sent and not heard to have arrived in order (the flight size of RFC 5681 §2), after each
-    /// change from the beginning of the load on.
+    /// Bytes that its server had sent and not heard to have arrived in order (the flight size of
+    /// RFC 5681 §2), after each change from the beginning of the load on.
     pub fn flight(&self) -> Vec<(Instant, u64)> {
         let sent = |event: &&SequenceEvent| event.step == SequenceStep::Sent;
         // What was sent before is acknowledged: nothing was wanted of it meanwhile.

@@ -18,7 +18,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
+    /// Watches connections of these servers, and, if they are wanted, the queues of the access
+    /// link.
     pub(crate) fn new(
         servers: &[HostId],
         access: &Access,

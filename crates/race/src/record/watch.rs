@@ -12,11 +12,12 @@ use units::Instant;
 
 /// Keeps what the account of a load and its figures need of the packets at the access link.
 ///
-/// It is to be told of them in the order of time; what is known in advance (departures and losses of a queue
-/// without a service stage) may be told early.
+/// It is to be told of them in the order of time; what is known in advance (departures and losses
+/// of a queue without a service stage) may be told early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
-    /// Connections of the page, by their port at the client. One port may have several, one after the other.
+    /// Connections of the page, by their port at the client. One port may have several, one after
+    /// the other.
     flows: FxHashMap<u16, Vec<FlowRecord>>,
     /// When data of the page is there: down, then up.
     data: [Busy; 2],
@@ -92,14 +93,15 @@ impl LinkWatch {
         }
     }
 
-    /// The packets of a connection: of several that had its port, of the one that opened when it did.
+    /// The packets of a connection: of several that had its port, of the one that opened when it
+    /// did.
     fn flow(&self, transfer: &TransferRecord) -> Option<&FlowRecord> {
         let opened = transfer.connection.opened.as_nanos();
         self.flows.get(&transfer.port)?.iter().min_by_key(|f| f.began.as_nanos().abs_diff(opened))
     }
 
-    /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
-    /// it.
+    /// Fills in what was seen of a load's connections and queues from its start on, until `next`,
+    /// the start of the load after it.
     pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
@@ -142,8 +144,8 @@ mod tests {
         watch.on_segment(send(Way::Down, ms + 2), 40_000, &data);
     }
 
-    /// A port that two connections have had, one after the other: the second one's data is no retransmission of the first one's.
-    /// A SYN that is sent again opens no other.
+    /// A port that two connections have had, one after the other: the second one's data is no
+    /// retransmission of the first one's. A SYN that is sent again opens no other.
     #[test]
     fn a_port_that_is_used_again_belongs_to_another_connection() {
         let mut watch = LinkWatch::new(false);

@@ -1,4 +1,5 @@
-//! What a transfer lost time to, as counts: SYNs sent again, timeouts, tail-loss probes, retransmissions.
+//! What a transfer lost time to, as counts: SYNs sent again, timeouts, tail-loss probes,
+//! retransmissions.
 
 use crate::ends::EndCounts;
 use crate::host_set::HostSet;
@@ -16,7 +17,8 @@ pub struct CauseCounts {
     pub timeouts: u64,
     /// Those of them that were not for SYNs: data or a FIN had waited too long.
     pub data_timeouts: u64,
-    /// Seconds that timers ran before they expired, over all connections; what waits at the same time counts each time.
+    /// Seconds that timers ran before they expired, over all connections; what waits at the same
+    /// time counts each time.
     pub timeout_seconds: f64,
     /// Tail-loss probes sent.
     pub probes: u64,

@@ -1,8 +1,9 @@
 //! The matrix: 5400 cells of seven factors, and a sample of 300 in which every two levels meet.
 //!
 //! The sample is built, not drawn: cell by cell, the one is taken whose pairs of levels have been
-//! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
-//! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
+//! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every
+//! prefix of it is balanced. The quick set is built the same way within strata of what cells cost
+//! (`strata`).
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use link::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
@@ -250,7 +251,8 @@ pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
     let mut chosen = Vec::new();
     while chosen.len() < count.min(left.len() + chosen.len()) {
-        // A pair that has met m times of the n in which it may weighs m n: what is rare must not wait.
+        // A pair that has met m times of the n in which it may weighs m n: what is rare must not
+        // wait.
         let weight = |place: &Place| -> u64 {
             let of = |(n, (a, b)): (usize, &(usize, usize))| {
                 met[n][place[*a]][place[*b]] * (LEVELS[*a] * LEVELS[*b]) as u64

@@ -30,8 +30,8 @@ pub struct Ranked {
 pub struct RankAgreement {
     /// Pairs of schemes.
     pub pairs: usize,
-    /// Kendall's tau: the share of pairs in the same order, less that of pairs in the other; 1 for equal rankings.
-    /// `NaN` without a pair.
+    /// Kendall's tau: the share of pairs in the same order, less that of pairs in the other; 1 for
+    /// equal rankings. `NaN` without a pair.
     pub tau: f64,
     /// The pairs in the other order.
     pub swapped: Vec<SwappedPair>,
@@ -44,7 +44,8 @@ pub struct SwappedPair {
     pub names: [String; 2],
     /// Time of the former over the latter's: on the first board below 1, on the second above.
     pub ratios: [f64; 2],
-    /// Whether the two intervals of a board have nothing in common, by board: it is sure of its order.
+    /// Whether the two intervals of a board have nothing in common, by board: it is sure of its
+    /// order.
     pub is_sure: [bool; 2],
 }
 
@@ -113,8 +114,8 @@ mod tests {
         Ranking { set: Set::All, schemes: schemes.iter().map(ranked).collect() }
     }
 
-    /// Of a, b, c and d six pairs; b and c are swapped: (5 − 1) / 6. The first board has 1.0 to 1.2 and 1.3 to 1.5, which
-    /// are apart, the second 1.2 to 1.4 and 1.15 to 1.35.
+    /// Of a, b, c and d six pairs; b and c are swapped: (5 − 1) / 6. The first board has 1.0 to 1.2
+    /// and 1.3 to 1.5, which are apart, the second 1.2 to 1.4 and 1.15 to 1.35.
     #[test]
     fn kendalls_tau_and_the_swapped_pair_by_hand() {
         let first = ranking(&[("a", 0.5), ("c", 1.4), ("b", 1.1), ("d", 2.0), ("alone", 9.0)]);

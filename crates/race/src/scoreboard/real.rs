@@ -1,8 +1,9 @@
 //! The board of real shapes: recorded pages and sizes of documents over the paths that people have.
 //!
-//! Pages are those of `pages/`. Sizes of single documents are quantiles of the Weibull distribution that Pries, Magyari
-//! and Tran-Gia fitted to the main objects of the million most visited sites (NGI 2012): scale 28,242.8 bytes, shape
-//! 0.814944. Paths are presets. Each document stands for a tenth of the board, a page for a sixth.
+//! Pages are those of `pages/`. Sizes of single documents are quantiles of the Weibull distribution
+//! that Pries, Magyari and Tran-Gia fitted to the main objects of the million most visited sites
+//! (NGI 2012): scale 28,242.8 bytes, shape 0.814944. Paths are presets. Each document stands for a
+//! tenth of the board, a page for a sixth.
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use link::path::{PathSpec, preset};
@@ -35,8 +36,8 @@ pub enum RealVisit {
     KeptConnections,
 }
 
-/// Quantiles at 10, 30, 50, 70 and 90 %, each the middle of a fifth, in whole hundreds of bytes: 28,242.8 bytes times
-/// (−ln(1 − p)) to the power of 1 / 0.814944.
+/// Quantiles at 10, 30, 50, 70 and 90 %, each the middle of a fifth, in whole hundreds of bytes:
+/// 28,242.8 bytes times (−ln(1 − p)) to the power of 1 / 0.814944.
 const DOCUMENTS: [u64; 5] = [1_800, 8_000, 18_000, 35_500, 78_600];
 
 impl RealCell {
@@ -86,7 +87,8 @@ impl RealCell {
                 ..LoaderConfig::default()
             },
             path: self.path(),
-            // The rate of a shared radio changes with its other users; the others have a line of their own.
+            // The rate of a shared radio changes with its other users; the others have a line of
+            // their own.
             down_rate: if self.path == "wifi-cafe" {
                 DownRate::Wandering
             } else {
@@ -169,7 +171,8 @@ mod tests {
         }
     }
 
-    /// 8 contents, 7 paths, 3 visits, 2 loads; the recorded pages are those that `pages/README.md` describes.
+    /// 8 contents, 7 paths, 3 visits, 2 loads; the recorded pages are those that `pages/README.md`
+    /// describes.
     #[test]
     fn the_board_has_every_cell_once() {
         let cells = [documents(), pages()].concat();

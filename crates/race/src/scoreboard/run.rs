@@ -92,8 +92,9 @@ fn transfer(mut stage: Stage, scene: &Scene, ends: Ends<'_>) -> TransferOutcome 
     })
 }
 
-/// How long the background takes for its bytes when nothing is transferred: after the first visit by `linux` where
-/// there is one, from the instant at which the measured one would begin. `None` without a background.
+/// How long the background takes for its bytes when nothing is transferred: after the first visit
+/// by `linux` where there is one, from the instant at which the measured one would begin. `None`
+/// without a background.
 pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
     let mut stage = Stage::new(scene, draw, None);
     let start = match scene.before {
@@ -160,8 +161,8 @@ impl Stage {
         self.simulation.add(self.start, load)
     }
 
-    /// The visit that leaves something to remember; returns when the measured one begins, or `None` if it did
-    /// not end.
+    /// The visit that leaves something to remember; returns when the measured one begins, or `None`
+    /// if it did not end.
     fn visit_before(&mut self, scene: &Scene) -> Option<Instant> {
         if scene.before == Before::Nothing {
             return Some(self.start);

@@ -1,4 +1,5 @@
-//! What a cell runs, whatever its board: a page over a path, what else is on it, and what was there before.
+//! What a cell runs, whatever its board: a page over a path, what else is on it, and what was there
+//! before.
 
 use crate::limit::{Capacity, limit, limit_again, limit_without_handshake};
 use crate::{BASELINE, Limit};
@@ -91,17 +92,18 @@ impl Scene {
         }
     }
 
-    /// Bytes that the background has to bring while it is watched: as many as the transfer, and enough for
-    /// some round trips.
+    /// Bytes that the background has to bring while it is watched: as many as the transfer, and
+    /// enough for some round trips.
     pub(super) fn goal(&self) -> u64 {
         self.bytes.max(2 * self.path.down().bytes_in(self.path.rtt()))
     }
 
-    /// The background's time under max-min fair sharing over its time alone. Each of its `n` flows that no window
-    /// limits, and the transfer as a whole, have a share of 1 / (n + 1) of the rate from the first instant on. With a
-    /// transfer of S bytes the flows bring G bytes in G + S bytes' time if the transfer is over before them, else in
-    /// (n + 1) / n of G bytes' time: they are slowed by S / G, and by 1 / n at most. Flows that take half of the rate
-    /// lose nothing to a transfer that takes the other half.
+    /// The background's time under max-min fair sharing over its time alone. Each of its `n` flows
+    /// that no window limits, and the transfer as a whole, have a share of 1 / (n + 1) of the rate
+    /// from the first instant on. With a transfer of S bytes the flows bring G bytes in G + S
+    /// bytes' time if the transfer is over before them, else in (n + 1) / n of G bytes' time: they
+    /// are slowed by S / G, and by 1 / n at most. Flows that take half of the rate lose nothing to
+    /// a transfer that takes the other half.
     fn fair(&self) -> f64 {
         let flows = match self.load {
             BackgroundLoad::Idle | BackgroundLoad::Half => return 1.0,
@@ -148,10 +150,10 @@ mod tests {
         cell.scene()
     }
 
-    /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the transfer's 30 kB are
-    /// over, at 90 kB's time; the flows have 60 kB by then, and 40 kB to go: 130 kB's time in place of 100. A transfer of
-    /// 300 kB is not over before them: they have two thirds throughout, 150 kB's time for 100, though their goal grows
-    /// with it.
+    /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the
+    /// transfer's 30 kB are over, at 90 kB's time; the flows have 60 kB by then, and 40 kB to go:
+    /// 130 kB's time in place of 100. A transfer of 300 kB is not over before them: they have two
+    /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
         let fair = |bytes| scene(bytes, BackgroundLoad::Full).fair();
@@ -162,7 +164,8 @@ mod tests {
         assert_eq!(scene(300_000, BackgroundLoad::Half).fair(), 1.0);
     }
 
-    /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us: 40.0704 ms.
+    /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us:
+    /// 40.0704 ms.
     #[test]
     fn the_limits_differ_by_a_handshake() {
         let Yardstick { limit, limit_without_handshake, rtt, .. } =

@@ -64,7 +64,8 @@ impl Set {
         }
     }
 
-    /// The cells as CSV: a line each, with their numbers in the whole set, from 1. With a half, those of it alone.
+    /// The cells as CSV: a line each, with their numbers in the whole set, from 1. With a half,
+    /// those of it alone.
     pub fn listing(self, half: Option<Half>) -> String {
         let columns = match self {
             Self::Quick | Self::Sample | Self::All => {

@@ -61,12 +61,12 @@ fn gap(http: Http, tls: Tls, scheme: &str) -> Duration {
 
 #[test]
 fn a_sender_that_fills_the_link_reaches_it() {
-    // The handshake's ACK leaves by itself ahead of the request and takes the 40 bytes of newreno 16 us
-    // up the link, the 52 of linux 20.8. Newreno's SYN and SYN-ACK are 4 bytes longer than the limit's,
-    // 1.6 us each; linux's 16 bytes, 6.4 us each. Timestamps take 12 of each packet: the 300,100 bytes
-    // of linux are 208 packets for the limit's 206, so 80 bytes and 12 for each of 208 more, and 12 of
-    // the request's: (2 * 40 + 208 * 12) * 0.4 us = 1030.4 us, and 4.8. Rounding is granted half a
-    // nanosecond for each of 206 packets down and 3 others.
+    // The handshake's ACK leaves by itself ahead of the request and takes the 40 bytes of newreno
+    // 16 us up the link, the 52 of linux 20.8. Newreno's SYN and SYN-ACK are 4 bytes longer than
+    // the limit's, 1.6 us each; linux's 16 bytes, 6.4 us each. Timestamps take 12 of each packet:
+    // the 300,100 bytes of linux are 208 packets for the limit's 206, so 80 bytes and 12 for each
+    // of 208 more, and 12 of the request's: (2 * 40 + 208 * 12) * 0.4 us = 1030.4 us, and 4.8.
+    // Rounding is granted half a nanosecond for each of 206 packets down and 3 others.
     for http in [Http::Http10, Http::Http11] {
         let newreno = gap(http, Tls::None, "newreno+iw=1000+rwnd=6MB");
         assert!((19_200..19_350).contains(&newreno.as_nanos()), "{newreno}");

@@ -375,9 +375,10 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
         let row = result.row(name, World::Sim, VisitKind::First).unwrap();
         row.median(RaceMetric::PageSeconds).unwrap()
     };
-    // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips, since its receiver measures
-    // for one before it lets the window grow, then 128 KB: 300 KB take four round trips, 624 ms in all, and a few
-    // milliseconds more for the last 44 KB at 50 Mbit/s and for delayed ACKs.
+    // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips,
+    // since its receiver measures for one before it lets the window grow, then 128 KB: 300 KB take
+    // four round trips, 624 ms in all, and a few milliseconds more for the last 44 KB at 50 Mbit/s
+    // and for delayed ACKs.
     let offered = seconds("jump-start", "jump-start");
     assert!((0.624..0.68).contains(&offered), "{offered}");
     // A client that offers a megabyte from the beginning: one round trip of data.
@@ -388,10 +389,11 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
     assert!(narrow > 18.0 * 0.104, "{narrow}");
 }
 
-/// Four objects of 25 kB at once over 10 Mbit/s, 40 ms and eight packets of queue. Stock connections send 40 segments at once, and
-/// most are dropped. The first visit shows what all four together were carried at; on the second their first flights leave
-/// at that, and the queue drops none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80: 166 ms at
-/// least. Half as long again is for what the shares are too small by.
+/// Four objects of 25 kB at once over 10 Mbit/s, 40 ms and eight packets of queue. Stock
+/// connections send 40 segments at once, and most are dropped. The first visit shows what all four
+/// together were carried at; on the second their first flights leave at that, and the queue drops
+/// none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80: 166 ms at least.
+/// Half as long again is for what the shares are too small by.
 #[test]
 fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let host = PageHost::plain("server", Http::Http10);
@@ -416,9 +418,10 @@ fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     assert!(second >= 20 && slow > took, "{second}, {slow:?}");
 }
 
-/// 1 MB over 100 Mbit/s and 40 ms are 691 segments, of which the path holds 333 and its queue 100. A first visit begins wide, and
-/// shows that 256 may leave in a round trip, evenly: that is slower than the path. On the second one slow start is over before
-/// all that its window allows has left. That difference is more than the queue takes, and must not leave at once. The limit is 162 ms.
+/// 1 MB over 100 Mbit/s and 40 ms are 691 segments, of which the path holds 333 and its queue 100.
+/// A first visit begins wide, and shows that 256 may leave in a round trip, evenly: that is slower
+/// than the path. On the second one slow start is over before all that its window allows has left.
+/// That difference is more than the queue takes, and must not leave at once. The limit is 162 ms.
 #[test]
 fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     let host = PageHost::plain("server", Http::Http10);
@@ -437,7 +440,8 @@ fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     assert!(took < Duration::from_millis(162 * 5 / 4), "{took:?}");
 }
 
-/// Visits of 200 kB that alternate between `20mbit,80ms,100p` and another line, the other line first.
+/// Visits of 200 kB that alternate between `20mbit,80ms,100p` and another line, the other line
+/// first.
 fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
     let other = Some(Alternation { line, every: 1 });
     let idle = Duration::from_secs(1);

@@ -41,13 +41,16 @@ pub struct ClaimAnswer {
     pub findings: Findings,
     /// What follows.
     pub verdict: ClaimVerdict,
-    /// The answer by default, if the reading that was chosen of the paper changes what is run for the claim.
+    /// The answer by default, if the reading that was chosen of the paper changes what is run for
+    /// the claim.
     pub by_default: Option<ClaimByDefault>,
-    /// What it is answered from, if not from the claim's own conditions: the user's captures or log.
+    /// What it is answered from, if not from the claim's own conditions: the user's captures or
+    /// log.
     pub given: Option<&'static str>,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
-    /// It differs because this run is quick: with all repeats and points it holds, which was seen when the reading was chosen.
+    /// It differs because this run is quick: with all repeats and points it holds, which was seen
+    /// when the reading was chosen.
     pub differs_in_quick_alone: bool,
 }
 
@@ -108,8 +111,8 @@ impl ClaimAnswer {
         self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
     }
 
-    /// A line by default: what it would be under the plans as they stand. Where a line has the case that decides, it may have
-    /// another case, and says so in its label.
+    /// A line by default: what it would be under the plans as they stand. Where a line has the case
+    /// that decides, it may have another case, and says so in its label.
     pub fn line_by_default(&self, line: usize) -> Option<&FigureLine> {
         let lines = &self.by_default.as_ref()?.findings.lines;
         // The same function made both, from the same cells.
@@ -117,7 +120,8 @@ impl ClaimAnswer {
         lines.get(line).filter(|_| same)
     }
 
-    /// The plans of the claim that stay as they stand whatever the reading, as they are beside the verdicts.
+    /// The plans of the claim that stay as they stand whatever the reading, as they are beside the
+    /// verdicts.
     fn beside(&self) -> Vec<&'static str> {
         let Some(table) = choices::table_of(self.claim) else { return Vec::new() };
         let names = self.claim.experiments().iter().map(|experiment| experiment.name);

@@ -124,7 +124,8 @@ impl Book {
         self.chosen.iter().any(|(known, _)| *known == name)
     }
 
-    /// The same under the chosen readings: cells that were made under them stand in the place of those by default.
+    /// The same under the chosen readings: cells that were made under them stand in the place of
+    /// those by default.
     #[must_use]
     pub fn under_chosen(&self) -> Self {
         let mut book = self.clone();

@@ -177,7 +177,8 @@ mod tests {
         let share = |least| share_meeting(ClaimInterval::at_least(least), &figures);
         assert_eq!(share(3.0).mean, 50.0);
         assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
-        // Three of four are at least 2 with their error bars, two by their means alone: most by error bars.
+        // Three of four are at least 2 with their error bars, two by their means alone: most by
+        // error bars.
         let unsure = [1.0, 1.5, 2.0, 3.0].map(|mean| Measured { mean, standard_error: 0.25 });
         let line = |least| {
             let line = FigureLine::new("cases", crate::papers::PERCENT);

@@ -13,8 +13,8 @@ pub struct PaperClaim {
     pub text: &'static str,
     /// The paper and the place in it.
     pub source: &'static str,
-    /// Under which conditions it is answered: tick, seeds, load range, and the numbers that stand for
-    /// words such as "about".
+    /// Under which conditions it is answered: tick, seeds, load range, and the numbers that stand
+    /// for words such as "about".
     pub conditions: &'static str,
     /// If it differs: why, as measured. Empty if it holds.
     pub why: &'static str,

@@ -48,7 +48,8 @@ impl ClaimInterval {
 }
 
 /// Of figures that all have to lie in `within`, the one that is furthest out of it, or nearest to
-/// leaving it, with what belongs to it. If this one meets the interval, all do; if its mean lies in it, all means do.
+/// leaving it, with what belongs to it. If this one meets the interval, all do; if its mean lies in
+/// it, all means do.
 pub fn furthest_out<T>(
     within: ClaimInterval,
     figures: impl IntoIterator<Item = (T, Measured)>,
@@ -162,8 +163,8 @@ impl FigureLine {
 }
 
 impl FigureLine {
-    /// Whether ours meets what the paper says with error bars alone: the mean itself lies outside, or too few of the means that
-    /// are counted lie inside.
+    /// Whether ours meets what the paper says with error bars alone: the mean itself lies outside,
+    /// or too few of the means that are counted lie inside.
     pub fn holds_by_error_bars(&self) -> bool {
         let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
         let means_hold =

@@ -1,11 +1,12 @@
 //! The papers' claims, as checks: `headstart lab papers`.
 //!
-//! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
-//! is claimed, under which conditions, and how it is answered. Most are answered from
-//! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off each
-//! run. Runs are made once for all claims that need them (`run`), their readings collected in a
-//! [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the paper's
-//! interval. **The verdict is computed** from them (`finding`); a test compares those of a quick run with a table.
+//! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in
+//! [`CLAIMS`]: what is claimed, under which conditions, and how it is answered. Most are answered
+//! from [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures
+//! off each run. Runs are made once for all claims that need them (`run`), their readings collected
+//! in a [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the
+//! paper's interval. **The verdict is computed** from them (`finding`); a test compares those of a
+//! quick run with a table.
 //!
 //! Read on in `finding` (intervals and verdicts), `sample` (standard errors), then a family.
 
@@ -62,8 +63,8 @@ pub fn claims() -> impl Iterator<Item = &'static PaperClaim> {
     CLAIMS.iter().copied().flatten()
 }
 
-/// The claims of these names, in the order of all; a family's name stands for all of its claims, and
-/// no names for all there are. Case does not matter.
+/// The claims of these names, in the order of all; a family's name stands for all of its claims,
+/// and no names for all there are. Case does not matter.
 ///
 /// # Errors
 /// If a name is none, with the nearest that are.

@@ -4,7 +4,8 @@ use experiment::plan::{RunResult, WorkloadMetric};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// One transfer of a run, as `flows.csv` has it (docs/plans.md). Times are seconds since its origin.
+/// One transfer of a run, as `flows.csv` has it (docs/plans.md). Times are seconds since its
+/// origin.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Flow {
     /// Name of the workload.

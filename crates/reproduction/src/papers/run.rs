@@ -44,8 +44,8 @@ pub struct PreparedRuns<'t> {
 }
 
 impl<'t> PreparedRuns<'t> {
-    /// The experiments of `claims`, each once, and again under the reading that was chosen of the paper; a part
-    /// of each if it is to be quick.
+    /// The experiments of `claims`, each once, and again under the reading that was chosen of the
+    /// paper; a part of each if it is to be quick.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -69,8 +69,8 @@ impl<'t> PreparedRuns<'t> {
         Ok(Self { jobs, shifts, mornings, quick })
     }
 
-    /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what verdicts are read
-    /// from is run.
+    /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what
+    /// verdicts are read from is run.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -238,7 +238,8 @@ impl<'t> Job<'t> {
     }
 }
 
-/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from its axis keeps its value.
+/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from
+/// its axis keeps its value.
 fn run_at(plain: &[Coordinate], edited: &[Coordinate]) -> Vec<Coordinate> {
     let of = |own: &Coordinate| edited.iter().find(|c| c.key == own.key).unwrap_or(own).clone();
     plain.iter().map(of).collect()

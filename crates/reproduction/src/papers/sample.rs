@@ -98,8 +98,8 @@ impl Samples {
         }
     }
 
-    /// By how many per cent `self` is above `other`, of two experiments that share no random numbers: the errors are independent
-    /// (linearisation), and the repeats may differ in number.
+    /// By how many per cent `self` is above `other`, of two experiments that share no random
+    /// numbers: the errors are independent (linearisation), and the repeats may differ in number.
     pub fn excess_over_apart(&self, other: &Self) -> Measured {
         let (above, below) = (self.mean(), other.mean());
         let ratio = above.mean / below.mean;
@@ -116,8 +116,8 @@ impl Samples {
         Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
     }
 
-    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the gain, their standard error its
-    /// own. So gains of the same repeats can be subtracted in pairs.
+    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the
+    /// gain, their standard error its own. So gains of the same repeats can be subtracted in pairs.
     #[must_use]
     pub fn gains_over(&self, other: &Self) -> Self {
         let below = other.mean().mean;
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(ratio, Measured { mean: 0.5, standard_error: 0.25 });
     }
 
-    /// 1 and 3 over 4 and 4: a gain of 50 with parts of 75 and 25, whose error is that of the ratio, 25. Less the same gain
-    /// nothing remains, and no error; unpaired it would be 35.
+    /// 1 and 3 over 4 and 4: a gain of 50 with parts of 75 and 25, whose error is that of the
+    /// ratio, 25. Less the same gain nothing remains, and no error; unpaired it would be 35.
     #[test]
     fn gains_of_the_same_repeats_are_subtracted_in_pairs() {
         let (fast, slow) = (samples(&[1.0, 3.0]), samples(&[4.0, 4.0]));
@@ -167,14 +167,16 @@ mod tests {
         assert_eq!(gains.values(), [75.0, 25.0]);
         assert_eq!(gains.mean(), fast.gain_over(&slow));
         assert_eq!(gains.minus(&gains).mean(), Measured::exact(0.0));
-        // Beside a baseline of 2 and 6, of which it is half each time, the gain is 50 without error.
+        // Beside a baseline of 2 and 6, of which it is half each time, the gain is 50 without
+        // error.
         let other = fast.gains_over(&samples(&[2.0, 6.0]));
         assert_eq!(other.values(), [50.0, 50.0]);
         assert!(fast.gains_over(&samples(&[0.0, 0.0])).mean().mean.is_nan());
     }
 
-    /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1, 3 (variance 2, of two): 1, so
-    /// sqrt(1 + (1.5 · 1)²) / 2 = 0.9014; the third figure of one side alone is no matter.
+    /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1,
+    /// 3 (variance 2, of two): 1, so sqrt(1 + (1.5 · 1)²) / 2 = 0.9014; the third figure of one
+    /// side alone is no matter.
     #[test]
     fn two_experiments_are_compared_by_their_own_errors() {
         let excess = samples(&[2.0, 4.0]).excess_over_apart(&samples(&[1.0, 3.0]));

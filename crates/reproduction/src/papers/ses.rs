@@ -34,8 +34,8 @@ const SES_2: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
 };
 
-/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its variant to the last
-/// byte.
+/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its
+/// variant to the last byte.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
     let page = |member: usize, time: fn(&Flow) -> Option<f64>| {

@@ -47,8 +47,8 @@ fn arriving_flows_agree_with_ns2() {
     assert!(rows.iter().all(|row| row.ours_se > 0.0 && row.ns2_se > row.ours_se));
 }
 
-/// Made by ns-2.35 with the set-up of the fast-start suite: four bulk transfers, whose windows of 128 packets are one
-/// more than path and queue hold, over ten draws of starts.
+/// Made by ns-2.35 with the set-up of the fast-start suite: four bulk transfers, whose windows of
+/// 128 packets are one more than path and queue hold, over ten draws of starts.
 const FOUR_BULK: &str =
     "proto,nbulk,runs,first_mean,first_se,second_mean,second_se\nnewreno,4,10,7.77,1.15,7.26,0.11";
 

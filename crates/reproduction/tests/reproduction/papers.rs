@@ -131,8 +131,9 @@ fn what_was_not_measured_does_not_hold() {
     assert!(answers.iter().all(|answer| answer.verdict == ClaimVerdict::Differs));
 }
 
-/// SP-4 holds with all its seeds, and the table of its paper says so. Only a quick run that finds otherwise is said to be too short: in full
-/// that would be news, and of SP-2 no table says that it holds.
+/// SP-4 holds with all its seeds, and the table of its paper says so. Only a quick run that finds
+/// otherwise is said to be too short: in full that would be news, and of SP-2 no table says that it
+/// holds.
 #[test]
 fn a_quick_run_that_differs_from_the_full_one_says_so() {
     let said = |id: &str, quick: bool| {

@@ -1,4 +1,5 @@
-//! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
+//! A cell of the grid: one scheme's times for one load over one path, simulated and in one real
+//! world, and how near they are.
 
 use super::shares::same_courses;
 use race::World;
@@ -58,8 +59,8 @@ pub struct AgreementCell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgreementVerdict {
-    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between its fastest and its slowest
-    /// load.
+    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between
+    /// its fastest and its slowest load.
     Inside,
     /// Within the second bound.
     Near,
@@ -114,8 +115,8 @@ impl AgreementCell {
         })
     }
 
-    /// Simulated and measured times overlap. Where a load takes one of two courses, both worlds may have both and yet medians
-    /// that are far apart.
+    /// Simulated and measured times overlap. Where a load takes one of two courses, both worlds may
+    /// have both and yet medians that are far apart.
     pub fn have_met(&self) -> bool {
         let both = self.sim_s.zip(self.real_s);
         both.is_some_and(|(sim, real)| sim.min <= real.max && real.min <= sim.max)

@@ -1,7 +1,8 @@
-//! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond decide which packet finds no place,
-//! and a load takes one of a few courses whose times are far apart. Medians of seven are then of any of them, also where both
-//! worlds take each as often. Simulation tells which loads are of this kind before any is measured: they are loaded three times as
-//! often, in all worlds, whatever comes of it.
+//! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond
+//! decide which packet finds no place, and a load takes one of a few courses whose times are far
+//! apart. Medians of seven are then of any of them, also where both worlds take each as often.
+//! Simulation tells which loads are of this kind before any is measured: they are loaded three
+//! times as often, in all worlds, whatever comes of it.
 
 use super::CellRace;
 use super::plan::{loaded, longest_first, of_each};
@@ -12,8 +13,8 @@ use std::io;
 
 /// So many simulated loads show it.
 const SEEDS: u32 = 21;
-/// Times are of several courses if the longest is so much longer than the shortest: more than hosts that wake up now or then
-/// make of one.
+/// Times are of several courses if the longest is so much longer than the shortest: more than hosts
+/// that wake up now or then make of one.
 const APART: f64 = 1.05;
 /// How much more often they are loaded.
 const TIMES: u32 = 3;
@@ -42,8 +43,8 @@ mod tests {
     use super::*;
     use tcp::Scheme;
 
-    /// 30 KB over 100 Mbit/s and 200 ms fill nothing; BBR's page in half a product of 20 Mbit/s and 20 ms took 0.65 to 0.95 s in
-    /// all worlds.
+    /// 30 KB over 100 Mbit/s and 200 ms fill nothing; BBR's page in half a product of 20 Mbit/s and
+    /// 20 ms took 0.65 to 0.95 s in all worlds.
     #[test]
     fn what_overflows_a_small_queue_together_is_loaded_more_often() {
         let grid = Grid { repeats: 7, ..Grid::full(vec![Scheme::parse("linux-bbr").unwrap()]) };

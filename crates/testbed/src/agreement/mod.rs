@@ -1,5 +1,6 @@
-//! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
-//! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
+//! Do the three worlds tell the same story? Single objects and a page under what Linux servers run,
+//! over a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the
+//! others.
 
 mod cell;
 mod courses;
@@ -84,8 +85,8 @@ impl Grid {
         }
     }
 
-    /// The schemes whose decisions the agent makes, over the paths of `check agent`: first visits, repeated ones, and answers
-    /// over connections that were idle.
+    /// The schemes whose decisions the agent makes, over the paths of `check agent`: first visits,
+    /// repeated ones, and answers over connections that were idle.
     pub fn of_agent(schemes: Vec<Scheme>, agent: Agent) -> Self {
         let paths = crate::gain::paths();
         let (loads, agent) = (loads::of_agent(), Some(agent));
@@ -98,8 +99,8 @@ impl Grid {
         Self { paths, repeats: 3, ..Self::full(schemes) }
     }
 
-    /// Every scheme of the catalogue over our endpoint, on three of its paths: each rate, each round trip
-    /// and both queues are among them.
+    /// Every scheme of the catalogue over our endpoint, on three of its paths: each rate, each
+    /// round trip and both queues are among them.
     pub fn every_scheme() -> Self {
         let names = catalogue().iter().map(|named| Scheme::parse(named.name));
         let schemes = names.map(|scheme| scheme.expect("the catalogue's names are schemes"));
@@ -141,8 +142,8 @@ impl Grid {
         self
     }
 
-    /// What is to be loaded, and how often: what simulation shows to take one of several courses more often
-    /// (`courses`).
+    /// What is to be loaded, and how often: what simulation shows to take one of several courses
+    /// more often (`courses`).
     ///
     /// # Errors
     /// If the machine gives no threads.
@@ -208,8 +209,8 @@ fn contenders(race: &Race) -> Vec<Contender> {
     race.schemes.iter().cloned().map(Contender::new).collect()
 }
 
-/// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of their
-/// product.
+/// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of
+/// their product.
 fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
@@ -335,7 +336,8 @@ mod tests {
         }
     }
 
-    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and real ones numbered on.
+    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and
+    /// real ones numbered on.
     #[test]
     fn what_is_measured_again_goes_on_where_it_was() {
         let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };

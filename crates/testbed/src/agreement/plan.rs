@@ -1,4 +1,5 @@
-//! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
+//! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by
+//! turns.
 
 use super::{Agreement, AgreementCell, AgreementVerdict, CellRace, Grid, contenders};
 use crate::captures;
@@ -67,7 +68,8 @@ impl AgreementPlan<'_> {
 /// A race in these worlds, `server` serving in the kernel's.
 ///
 /// # Errors
-/// If the machine does not let it, or a contestant was left out: a cell without times says nothing of agreement.
+/// If the machine does not let it, or a contestant was left out: a cell without times says nothing
+/// of agreement.
 pub(super) fn loaded(
     CellRace { captures: folder, race, .. }: &CellRace,
     worlds: &[World],
@@ -130,7 +132,8 @@ pub(super) fn of_each<T: Send>(
     Ok(done.into_iter().map(|(_, said)| said).collect())
 }
 
-/// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
+/// Their indices, what takes the link longest before the others: who is left with one at the end
+/// keeps everybody waiting.
 pub(super) fn longest_first(races: &[CellRace]) -> VecDeque<usize> {
     let time = |CellRace { race, .. }: &CellRace| {
         race.path.down().transmit_time(race.page.response_bytes())

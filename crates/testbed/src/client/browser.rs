@@ -1,4 +1,5 @@
-//! Who asks for the page in real time: the loader that simulations have, or curl or Chromium as they are installed.
+//! Who asks for the page in real time: the loader that simulations have, or curl or Chromium as
+//! they are installed.
 
 use super::chromium::{Chromium, ChromiumVisitor};
 use super::curl::{Curl, CurlVisitor};
@@ -44,7 +45,8 @@ impl Browser {
         matches!(self, Self::Loader)
     }
 
-    /// Why it cannot make a race's visits, of those contenders that real worlds have; `None` if it can.
+    /// Why it cannot make a race's visits, of those contenders that real worlds have; `None` if it
+    /// can.
     pub fn refusal(
         &self,
         race: &Race,

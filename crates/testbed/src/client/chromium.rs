@@ -1,8 +1,10 @@
-//! Chromium as a client: the browser as it is installed, run once for each visit, in the client's namespace.
+//! Chromium as a client: the browser as it is installed, run once for each visit, in the client's
+//! namespace.
 //!
-//! It loads the page's documents ([`crate::documents`]), finds the other objects in them by itself, opens what connections it
-//! likes, and tells the times of its own clock (W3C Navigation Timing and Resource Timing). Each visit has a profile of its own in
-//! memory, so nothing is cached. A visit begins when the browser has had time to start, as a user's browser has.
+//! It loads the page's documents ([`crate::documents`]), finds the other objects in them by itself,
+//! opens what connections it likes, and tells the times of its own clock (W3C Navigation Timing and
+//! Resource Timing). Each visit has a profile of its own in memory, so nothing is cached. A visit
+//! begins when the browser has had time to start, as a user's browser has.
 
 use super::devtools::DevTools;
 use crate::documents::{self, Resources};
@@ -24,15 +26,16 @@ use workload::{Http, ObjectId, PageMilestone, Tls};
 
 /// Names under which it is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// Starts the program that is its first argument, with the others, and with its input and output as the pipes of the DevTools protocol:
-/// Chromium has them at the descriptors 3 and 4.
+/// Starts the program that is its first argument, with the others, and with its input and output as
+/// the pipes of the DevTools protocol: Chromium has them at the descriptors 3 and 4.
 const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
 /// What Chromium computes in its first second has nothing to do with the page.
 const STARTING: Duration = Duration::from_millis(1500);
 /// Until it is asked again whether it shows a page.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Without a window, and without whatever would use the network beside the page or connect before it is asked for.
+/// Without a window, and without whatever would use the network beside the page or connect before
+/// it is asked for.
 const OPTIONS: [&str; 12] = [
     "--headless",
     "--no-sandbox",
@@ -218,7 +221,8 @@ impl ChromiumVisitor {
         }
     }
 
-    /// One visit, and what is measured when it is told. What the browser takes to begin and to end is no matter of the visit's.
+    /// One visit, and what is measured when it is told. What the browser takes to begin and to end
+    /// is no matter of the visit's.
     ///
     /// # Errors
     /// If the machine starts no process.
@@ -271,8 +275,9 @@ impl ChromiumVisitor {
     }
 }
 
-/// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
-/// document, and how many bytes their bodies had. The load event comes after all of them.
+/// Milliseconds: when the load began, when the document had arrived, when all had; how many
+/// resources there were beside the document, and how many bytes their bodies had. The load event
+/// comes after all of them.
 const TIMES: &str = "(()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
     r=performance.getEntriesByType(\"resource\");return[n.redirectStart||n.fetchStart,n.responseEnd,\
     Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,r.reduce((n,e)=>n+e.encodedBodySize,0)]})()";
@@ -284,7 +289,8 @@ struct Told {
     page: Duration,
 }
 
-/// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document have arrived.
+/// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document have
+/// arrived.
 fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
     let [began, html, page, count, bytes] = *numbers else {
         return Err(format!("it tells no times but {numbers:?}"));

@@ -1,8 +1,9 @@
-//! curl as a client: the program as it is installed, run once for each visit, in the client's namespace.
+//! curl as a client: the program as it is installed, run once for each visit, in the client's
+//! namespace.
 //!
-//! It loads a single object over a connection of its own, and tells the time itself. What a page's objects reveal
-//! it does not look for, so pages are not for it. It runs in a process namespace that the kernel clears when this
-//! process dies.
+//! It loads a single object over a connection of its own, and tells the time itself. What a page's
+//! objects reveal it does not look for, so pages are not for it. It runs in a process namespace
+//! that the kernel clears when this process dies.
 
 use crate::exchange::Exchange;
 use crate::programs;
@@ -19,9 +20,10 @@ use tokio::net::unix::pipe::Receiver;
 use units::Duration;
 use workload::{Http, ObjectId, PageMilestone, Tls};
 
-/// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to its end, when the
-/// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up. It is told
-/// on standard error, which is not buffered: before the connection is closed.
+/// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to
+/// its end, when the last byte has been written to where nothing is kept (curl(1), `--write-out`).
+/// There is no name to look up. It is told on standard error, which is not buffered: before the
+/// connection is closed.
 const TIME: &str = "%{stderr}%{time_total}s\\n";
 
 /// A program that is curl.
@@ -101,8 +103,8 @@ impl CurlVisitor {
         }
     }
 
-    /// One visit, and what is measured when its time is told. What the machine then takes to end the process is no
-    /// matter of the visit's.
+    /// One visit, and what is measured when its time is told. What the machine then takes to end
+    /// the process is no matter of the visit's.
     ///
     /// # Errors
     /// If the machine starts no process.

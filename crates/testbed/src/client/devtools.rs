@@ -1,7 +1,7 @@
 //! What a browser is told and asks over a pair of pipes: the Chrome DevTools Protocol.
 //!
-//! Messages are JSON objects, each ended by a zero byte (`--remote-debugging-pipe`). A command has a number, which its answer repeats.
-//! What else arrives are events.
+//! Messages are JSON objects, each ended by a zero byte (`--remote-debugging-pipe`). A command has
+//! a number, which its answer repeats. What else arrives are events.
 
 use emulator::sandbox::Streams;
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ pub(super) struct DevTools {
 }
 
 impl DevTools {
-    /// Over the pipes of a command that reads messages from its input and writes them to its output.
+    /// Over the pipes of a command that reads messages from its input and writes them to its
+    /// output.
     ///
     /// # Errors
     /// If these are no pipes.

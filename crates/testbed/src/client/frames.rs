@@ -1,7 +1,8 @@
 //! How much of each HTTP/2 response has arrived, also of frames that are not whole yet.
 //!
-//! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library hands a DATA frame on when all
-//! of it is there, which takes nginx's frames of 16 KiB a round trip longer. So the bytes are looked at on their way to it.
+//! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library
+//! hands a DATA frame on when all of it is there, which takes nginx's frames of 16 KiB a round trip
+//! longer. So the bytes are looked at on their way to it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -100,8 +101,8 @@ mod tests {
         bytes
     }
 
-    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, of 30 on stream 3: cut anywhere, as much of each has arrived as lies
-    /// before the cut, and all in the end.
+    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, of 30 on stream 3: cut anywhere, as
+    /// much of each has arrived as lies before the cut, and all in the end.
     #[test]
     fn a_part_of_a_frame_counts_wherever_it_is_cut() {
         let all = [frame(1, 1, 20), frame(0, 1, 100), frame(0, 3, 30), frame(0, 1, 50)].concat();
@@ -109,7 +110,8 @@ mod tests {
             let arrivals = Arrivals::default();
             let mut frames = Frames::new(arrivals.clone());
             frames.read(&all[..cut]);
-            // The first DATA begins behind 29 bytes and its header, the second behind 38 + 100 and its own, the third 39 later.
+            // The first DATA begins behind 29 bytes and its header, the second behind 38 + 100 and
+            // its own, the third 39 later.
             let within = |begin: usize, bytes: usize| cut.saturating_sub(begin).min(bytes) as u64;
             assert_eq!(arrivals.of(1), within(38, 100) + within(186, 50), "{cut}");
             assert_eq!(arrivals.of(3), within(147, 30), "{cut}");

@@ -1,8 +1,9 @@
 //! A connection to a server that speaks HTTP, as the loader wants it loaded.
 //!
-//! The loader's spans become requests as long as they are: what a browser would say to open TLS is a
-//! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
-//! goes into that. A server of this kind does not think: the client waits that long before it asks.
+//! The loader's spans become requests as long as they are: what a browser would say to open TLS is
+//! a request whose answer is as long as the server's part of it, so nothing is enciphered and no
+//! time goes into that. A server of this kind does not think: the client waits that long before it
+//! asks.
 
 use super::frames::{Arrivals, Frames};
 use super::together::Together;

@@ -1,7 +1,7 @@
 //! The browser's connections: sockets of the Linux kernel, in whatever namespace the thread is in.
 //!
-//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). Who asks is the loader that
-//! simulations have, curl or Chromium (`browser`).
+//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). Who asks is
+//! the loader that simulations have, curl or Chromium (`browser`).
 
 mod browser;
 mod chromium;
@@ -36,8 +36,8 @@ use workload::LoadConnId;
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTcp {
-    /// Bytes that it offers from the beginning, and no more but for what packets leave of the same buffer; `None`: as Linux
-    /// comes, 64 KB at first and more as they are used.
+    /// Bytes that it offers from the beginning, and no more but for what packets leave of the same
+    /// buffer; `None`: as Linux comes, 64 KB at first and more as they are used.
     pub window: Option<u32>,
 }
 
@@ -59,15 +59,16 @@ impl ClientTcp {
     }
 }
 
-/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel offers half, until it has
-/// seen how much room packets take in it. The first buffer is the largest one, since the model's window never grows.
+/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel
+/// offers half, until it has seen how much room packets take in it. The first buffer is the largest
+/// one, since the model's window never grows.
 fn receive_memory(window: u32) -> String {
     let buffer = 2 * u64::from(window);
     format!("4096 {buffer} {buffer}")
 }
 
-/// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by one. 4 ms, as most are
-/// built, if it does not say.
+/// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by
+/// one. 4 ms, as most are built, if it does not say.
 fn kernel_tick() -> Duration {
     let said = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
     said.map_or(
@@ -79,7 +80,8 @@ fn kernel_tick() -> Duration {
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
 const AT_ONCE: usize = 1024;
 
-/// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any more.
+/// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any
+/// more.
 async fn run(
     exchange: Exchange,
     mut openings: mpsc::UnboundedReceiver<NewConnection>,

@@ -1,7 +1,7 @@
 //! A stream that keeps the first bytes it is given until more follow, and shows what it reads.
 //!
-//! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated one does. A library writes it by
-//! itself as soon as there is a connection.
+//! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated
+//! one does. A library writes it by itself as soon as there is a connection.
 
 use super::frames::Frames;
 use std::io;

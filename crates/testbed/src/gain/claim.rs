@@ -20,7 +20,8 @@ pub struct GainClaim {
     pub measure: GainMeasure,
     /// Beside whom.
     pub beside: &'static str,
-    /// What was measured: the median in seconds, or packets in all visits; `None` if a load did not complete.
+    /// What was measured: the median in seconds, or packets in all visits; `None` if a load did not
+    /// complete.
     pub measured: Option<f64>,
     /// The other's.
     pub other: Option<f64>,

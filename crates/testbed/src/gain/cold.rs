@@ -1,5 +1,6 @@
-//! What the agent's options for paths that nobody knows gain: a wide cold start (`--cold wide`), and timers of SYNs by what
-//! others have seen (`--handshake-timer known`). Both are off unless an operator asks for them.
+//! What the agent's options for paths that nobody knows gain: a wide cold start (`--cold wide`),
+//! and timers of SYNs by what others have seen (`--handshake-timer known`). Both are off unless an
+//! operator asks for them.
 
 use super::cases::{Beside, GainBound, GainCase, GainMeasure, path};
 use crate::contender::Contender;
@@ -29,12 +30,14 @@ pub(super) fn quick() -> Vec<GainCase> {
     vec![wide_start(30_000, main), wide_start(200_000, main), lost_syns()]
 }
 
-/// First visits of one object. The round trip that is saved is less than a sixth of a longer transfer.
+/// First visits of one object. The round trip that is saved is less than a sixth of a longer
+/// transfer.
 fn wide_start(bytes: u64, path: PathSpec) -> GainCase {
     first_visit(bytes, path, 0.85)
 }
 
-/// The same over a path that carries less than such a start takes it to (5 Mbit/s): it loses no more, and takes no longer.
+/// The same over a path that carries less than such a start takes it to (5 Mbit/s): it loses no
+/// more, and takes no longer.
 fn wide_start_on_a_slow_path(bytes: u64) -> GainCase {
     let (rate, rtt) = (Rate::from_mbps(1), Duration::from_millis(80));
     let path = PathSpec::new(rate, rtt, QueueSize::Packets(50)).expect("it exists");
@@ -53,8 +56,9 @@ fn first_visit(bytes: u64, path: PathSpec, at_most: f64) -> GainCase {
     case
 }
 
-/// HTML and eleven small images, each over a connection of its own, from behind an uplink of 1 Mbit/s: eleven SYNs are too many
-/// for a queue of eight packets. Stock SYNs go again after a second.
+/// HTML and eleven small images, each over a connection of its own, from behind an uplink of 1
+/// Mbit/s: eleven SYNs are too many for a queue of eight packets. Stock SYNs go again after a
+/// second.
 fn lost_syns() -> GainCase {
     let path: PathSpec = "20mbit,80ms,8p,up=1mbit".parse().expect("it exists");
     let stock = Contender::parse(STOCK).expect("a contender");
@@ -90,7 +94,8 @@ const fn of(
 mod tests {
     use super::*;
 
-    /// Two sizes over four paths, and both over a slow one. Each has two bounds, of time and of drops.
+    /// Two sizes over four paths, and both over a slow one. Each has two bounds, of time and of
+    /// drops.
     #[test]
     fn wide_starts_are_first_visits_that_may_lose_no_more() {
         let cases = full();

@@ -1,9 +1,10 @@
-//! What Linux gains by an agent: first and repeated visits, beside Linux as it comes and the limit, and whether the
-//! gains are what is asked of them. All of it by the kernel, over emulated links.
+//! What Linux gains by an agent: first and repeated visits, beside Linux as it comes and the limit,
+//! and whether the gains are what is asked of them. All of it by the kernel, over emulated links.
 //!
-//! `cases` says what is loaded over which paths and what is asked, `cold` the same of options for paths that nobody knows.
-//! `presets` compares the gains over the paths that people have with simulated ones. A
-//! case is one race, all contenders by turns. `claim` compares what was measured with what was asked for.
+//! `cases` says what is loaded over which paths and what is asked, `cold` the same of options for
+//! paths that nobody knows. `presets` compares the gains over the paths that people have with
+//! simulated ones. A case is one race, all contenders by turns. `claim` compares what was measured
+//! with what was asked for.
 
 mod cases;
 mod claim;
@@ -205,7 +206,8 @@ mod tests {
     fn whoever_is_missing_is_asked_for_nothing() {
         let all = GainPlan::full();
         let mut present = all.contenders();
-        // Linux with either control, three of the agent's schemes, and two of these options that are off by default.
+        // Linux with either control, three of the agent's schemes, and two of these options that
+        // are off by default.
         assert_eq!(present.len(), 7);
         present.retain(|contender| contender.name() != "hs-bbr");
         let plan = all.of(&present);

@@ -12,10 +12,10 @@ use units::{Duration, Rate, parse_bytes};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
 /// One cell a line: congestion control, answers, path, and what else there is. `10x50kB` are ten
-/// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind another
-/// path, `after RATE` visits over the same path at another rate before. The times are those of
-/// the cell's own path. `offers SIZE` is the receive window of the client, stock Linux otherwise.
-/// `visits N` makes so many visits in place of [`VISITS`].
+/// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind
+/// another path, `after RATE` visits over the same path at another rate before. The times are those
+/// of the cell's own path. `offers SIZE` is the receive window of the client, stock Linux
+/// otherwise. `visits N` makes so many visits in place of [`VISITS`].
 ///
 /// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms, the queues 0.1 to 2 bandwidth-delay
 /// products (no less than four packets), the losses 0 to 2 %.
@@ -169,7 +169,8 @@ impl HarmCell {
         self.connections
     }
 
-    /// True if repeats differ: packets are lost at random, or each meets another part of a recording.
+    /// True if repeats differ: packets are lost at random, or each meets another part of a
+    /// recording.
     pub fn is_random(&self) -> bool {
         self.path.loss() > 0.0 || self.path.is_changing()
     }
@@ -369,7 +370,8 @@ mod tests {
         }
     }
 
-    /// Each visit of ten answers opens ten connections, and the first visits of a pair are the neighbour's.
+    /// Each visit of ten answers opens ten connections, and the first visits of a pair are the
+    /// neighbour's.
     #[test]
     fn races_have_the_visits_of_their_cells() {
         let race = |text: &str| {

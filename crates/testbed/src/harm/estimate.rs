@@ -58,8 +58,9 @@ mod tests {
         RatioEstimate::of(&parts.iter().map(part).collect::<Vec<_>>())
     }
 
-    /// Sums 6 and 4: 1.5. Residuals 1 − 1.5 = −0.5 and 5 − 4.5 = 0.5, so the variance of a residual is
-    /// 0.5 and the standard error √(2 · 0.5) / 4 = 0.25. Student's t with one degree of freedom is 12.706.
+    /// Sums 6 and 4: 1.5. Residuals 1 − 1.5 = −0.5 and 5 − 4.5 = 0.5, so the variance of a residual
+    /// is 0.5 and the standard error √(2 · 0.5) / 4 = 0.25. Student's t with one degree of freedom
+    /// is 12.706.
     #[test]
     fn ratio_and_interval_by_hand() {
         let two = estimate(&[(1.0, 1.0), (5.0, 3.0)]).expect("a ratio");

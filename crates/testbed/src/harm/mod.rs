@@ -2,8 +2,8 @@
 //! answers over the same paths, in the same run.
 //!
 //! `cells` is the table of what is loaded over which paths, for simulation and kernel alike. A cell
-//! is repeated until its ratio of times is known well enough (`estimate`). `figures` has its numbers,
-//! `verdict` compares them with the bounds, `summary` counts the cells.
+//! is repeated until its ratio of times is known well enough (`estimate`). `figures` has its
+//! numbers, `verdict` compares them with the bounds, `summary` counts the cells.
 
 mod cells;
 mod estimate;
@@ -167,8 +167,8 @@ impl HarmPlan {
         figures.repeats >= least && (is_over || figures.is_known_within(half_width))
     }
 
-    /// One repeat of stock Linux and of the agent, in this order. In the kernel both run at the same
-    /// time, each in a world of its own, so that both meet the same load of the machine.
+    /// One repeat of stock Linux and of the agent, in this order. In the kernel both run at the
+    /// same time, each in a world of its own, so that both meet the same load of the machine.
     fn repeat(
         &self,
         cell: &HarmCell,

@@ -5,7 +5,8 @@ use super::figures::HarmFigures;
 use super::verdict::{BoundCheck, HarmVerdict};
 use serde::Serialize;
 
-/// The share of cells that have to be within [`super::TIME_BOUND`] and [`super::RETRANSMISSION_BOUND`].
+/// The share of cells that have to be within [`super::TIME_BOUND`] and
+/// [`super::RETRANSMISSION_BOUND`].
 pub const CELLS_WITHIN: f64 = 0.95;
 
 /// How many cells are within the bounds.
@@ -27,7 +28,8 @@ pub struct HarmSummary {
     pub failed: usize,
     /// Cells that this world could not measure.
     pub left_out: usize,
-    /// The geometric mean of the ratios of times: cells that are unsure one by one are surer together.
+    /// The geometric mean of the ratios of times: cells that are unsure one by one are surer
+    /// together.
     pub mean_time_ratio: Option<f64>,
     /// The bounds hold.
     pub holds: bool,

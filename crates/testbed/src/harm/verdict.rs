@@ -78,8 +78,8 @@ mod tests {
         RatioEstimate { value, half_width }
     }
 
-    /// A mean of 1.08 is above 1.05 if its interval is narrow, unsure if it includes 1.05. An interval that
-    /// includes everything excuses nothing.
+    /// A mean of 1.08 is above 1.05 if its interval is narrow, unsure if it includes 1.05. An
+    /// interval that includes everything excuses nothing.
     #[test]
     fn an_interval_decides_if_it_is_narrow() {
         let check = |value, half| BoundCheck::of(&estimate(value, half), 1.05, 0.2);

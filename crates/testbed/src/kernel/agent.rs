@@ -1,10 +1,12 @@
-//! An agent for one server of the kernel's world: `headstart-agent`, which makes Linux start warm, attends to
-//! the cgroup of that server's sockets and to nothing else, keeps nothing, and is gone with the world.
+//! An agent for one server of the kernel's world: `headstart-agent`, which makes Linux start warm,
+//! attends to the cgroup of that server's sockets and to nothing else, keeps nothing, and is gone
+//! with the world.
 //!
-//! It is run as an operator would run it: its command line is all that is known of it here, and that it tells a
-//! service manager when it is ready (sd_notify(3)). The kernel has one congestion control of a name, so one agent runs at
-//! a time on a machine; other races wait for theirs. The servers of a site share it: each is a network namespace, and what the
-//! agent learns in one it uses in no other, so that it stands for an agent on each (ADR 29).
+//! It is run as an operator would run it: its command line is all that is known of it here, and
+//! that it tells a service manager when it is ready (sd_notify(3)). The kernel has one congestion
+//! control of a name, so one agent runs at a time on a machine; other races wait for theirs. The
+//! servers of a site share it: each is a network namespace, and what the agent learns in one it
+//! uses in no other, so that it stands for an agent on each (ADR 29).
 
 use super::gateway::{self, SiteGateway};
 use crate::contender::AgentScheme;
@@ -59,8 +61,8 @@ impl Agent {
     /// Has it attend for a moment, to see whether it can here.
     ///
     /// # Errors
-    /// Why it cannot, in its own words. [`crate::cannot_be_had`] says whether that is the machine's fault before
-    /// the agent's.
+    /// Why it cannot, in its own words. [`crate::cannot_be_had`] says whether that is the machine's
+    /// fault before the agent's.
     pub fn try_once(&self, scheme: &AgentScheme) -> io::Result<()> {
         self.attend(scheme).map(drop)
     }
@@ -73,7 +75,8 @@ impl Agent {
         self.attend_by(scheme, |start| start.agent(&[]).map(|agent| (agent, None)))
     }
 
-    /// The same for the servers of a site: a gateway runs, and answers the agent by the time that this comes back.
+    /// The same for the servers of a site: a gateway runs, and answers the agent by the time that
+    /// this comes back.
     ///
     /// # Errors
     /// The same, or why there is no gateway.

@@ -1,4 +1,5 @@
-//! A server that answers as the simulated one does, with the same think times and in the same order.
+//! A server that answers as the simulated one does, with the same think times and in the same
+//! order.
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve as serve_one};
@@ -27,8 +28,8 @@ sockopt_impl!(
     u32
 );
 
-/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: an agent is told how long
-/// each answer is.
+/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: an
+/// agent is told how long each answer is.
 pub(super) fn serve(
     exchange: &Exchange,
     listeners: &[std::net::TcpListener],
@@ -77,7 +78,8 @@ sockopt_impl!(
     Standing
 );
 
-/// The beginning of the kernel's `struct tcp_info`, as much as is of interest: it answers with as much as is asked for.
+/// The beginning of the kernel's `struct tcp_info`, as much as is of interest: it answers with as
+/// much as is asked for.
 #[repr(C)]
 #[expect(
     unreachable_pub,
@@ -98,8 +100,8 @@ struct Socketry {
     socket: Socket,
     /// Whether the kernel is told how long each answer is.
     says_size: bool,
-    /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands them
-    /// over as one; written one by one, short ones would be segments of their own.
+    /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands
+    /// them over as one; written one by one, short ones would be segments of their own.
     corked: Cell<bool>,
 }
 

@@ -1,5 +1,6 @@
-//! The gateway of a site in the kernel's world: `headstart-gateway`, a process of its own, with certificates that it has made
-//! and that go with it. The agent reaches it over the loopback device of the namespace that both are in, by mutual TLS.
+//! The gateway of a site in the kernel's world: `headstart-gateway`, a process of its own, with
+//! certificates that it has made and that go with it. The agent reaches it over the loopback device
+//! of the namespace that both are in, by mutual TLS.
 
 use crate::private::{self, GLANCE, PATIENCE};
 use emulator::Namespace;

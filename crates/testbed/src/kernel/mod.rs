@@ -1,5 +1,6 @@
-//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its own, stock or
-//! with an agent (`agent`), which asks a gateway where the servers are of a site (`gateway`).
+//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its
+//! own, stock or with an agent (`agent`), which asks a gateway where the servers are of a site
+//! (`gateway`).
 //!
 //! Who writes to the sockets is nginx or this process (`builtin`); the sockets are the same.
 
@@ -30,8 +31,8 @@ const BACKLOG: i32 = 1024;
 
 /// The kernel's congestion control that a scheme is the model of; `None` if it is of none.
 ///
-/// The rest of the kernel's TCP is as it comes: `linux` is what a server runs by default, and so the
-/// other two are `linux` with another congestion control.
+/// The rest of the kernel's TCP is as it comes: `linux` is what a server runs by default, and so
+/// the other two are `linux` with another congestion control.
 pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     match scheme {
         "linux" => Some("cubic"),
@@ -50,8 +51,8 @@ pub(crate) struct Stock {
 }
 
 impl Stock {
-    /// The kernel that a scheme is the model of: `linux`, `linux-bbr` or `linux-reno`, also with `iw=`. `None` if
-    /// it is of none.
+    /// The kernel that a scheme is the model of: `linux`, `linux-bbr` or `linux-reno`, also with
+    /// `iw=`. `None` if it is of none.
     pub(crate) fn modelled_by(scheme: &Scheme) -> Option<Self> {
         let (name, parameter) = match scheme.name().split_once('+') {
             Some((name, parameter)) => (name, Some(parameter)),
@@ -120,8 +121,8 @@ pub(crate) struct Service<'a> {
 }
 
 impl Service<'_> {
-    /// Has the agent attend, if the congestion control takes one, for as long as what is returned lives. The servers of a
-    /// site, if there are several, share a gateway.
+    /// Has the agent attend, if the congestion control takes one, for as long as what is returned
+    /// lives. The servers of a site, if there are several, share a gateway.
     ///
     /// # Errors
     /// If the machine does not let it, or there is no agent.
@@ -226,8 +227,8 @@ impl Kernel {
     }
 }
 
-/// A socket whose connections will have the congestion control, if one is chosen, and say that there is room for more only
-/// while less than the low water is unsent.
+/// A socket whose connections will have the congestion control, if one is chosen, and say that
+/// there is room for more only while less than the low water is unsent.
 pub(crate) fn listen(
     address: SocketAddr,
     control: Option<&str>,

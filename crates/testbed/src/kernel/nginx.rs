@@ -1,9 +1,10 @@
 //! nginx as a server of the kernel's world.
 //!
-//! It inherits sockets that are listening already, the way a new binary of it takes over from an old one:
-//! by the variable `NGINX`. So they have the congestion control and the low water that the race asks for,
-//! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
-//! this process dies, and all its files are in a file system in memory that no other process sees.
+//! It inherits sockets that are listening already, the way a new binary of it takes over from an
+//! old one: by the variable `NGINX`. So they have the congestion control and the low water that the
+//! race asks for, which its configuration knows no words for. It runs in a process namespace that
+//! the kernel clears when this process dies, and all its files are in a file system in memory that
+//! no other process sees.
 
 use crate::private;
 use crate::programs;

@@ -1,7 +1,8 @@
 //! Answers in HTTP, over any stream, for clients to whom bytes have to mean something.
 //!
-//! What nginx would serve ([`crate::site`]): at the path of an object as many bytes as its answer is
-//! modelled to have, header and framing included. It thinks, and bodies mean something, where the client is a browser.
+//! What nginx would serve ([`crate::site`]): at the path of an object as many bytes as its answer
+//! is modelled to have, header and framing included. It thinks, and bodies mean something, where
+//! the client is a browser.
 
 use super::Knobs;
 use crate::documents;
@@ -24,8 +25,9 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use workload::{HostId, Http, ObjectId, ObjectKind};
 
-/// Bytes of an answer's header in HTTP/1.1 but for the padding's: status 17, Date 37, Content-Length of a number of five
-/// digits 23, an empty line 2, the padding's name and end 9. In HTTP/2 some 30 less.
+/// Bytes of an answer's header in HTTP/1.1 but for the padding's: status 17, Date 37,
+/// Content-Length of a number of five digits 23, an empty line 2, the padding's name and end 9. In
+/// HTTP/2 some 30 less.
 const BARE: u64 = 88;
 /// Printable, and as long as whatever stands for other servers' headers.
 static PADDING: [u8; 256] = [b'X'; 256];

@@ -43,9 +43,9 @@ where
     }
 }
 
-/// All that may be written now, this and what follows it, is handed over as one: written frame by frame, a
-/// sender that is a thread of its own may find the first of them alone, and send a segment that is not full.
-/// How much it is.
+/// All that may be written now, this and what follows it, is handed over as one: written frame by
+/// frame, a sender that is a thread of its own may find the first of them alone, and send a segment
+/// that is not full. How much it is.
 fn announce_all(
     exchange: &Exchange,
     conn: LoadConnId,

@@ -1,5 +1,5 @@
-//! The account of a load held against the kernel's own of its sender (`struct tcp_info`). Needs root and TUN devices; says so and
-//! passes without them.
+//! The account of a load held against the kernel's own of its sender (`struct tcp_info`). Needs
+//! root and TUN devices; says so and passes without them.
 
 use super::Crossed;
 use emulator::{
@@ -31,7 +31,8 @@ sockopt_impl!(
     SenderLimits
 );
 
-/// The beginning of the kernel's `struct tcp_info`, to where it says what bounded the sender (since Linux 4.10).
+/// The beginning of the kernel's `struct tcp_info`, to where it says what bounded the sender (since
+/// Linux 4.10).
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(
@@ -62,7 +63,8 @@ struct Fetched {
     port: u16,
 }
 
-/// A sender that paces stands at the edge of the window for moments alone, and the kernel counts only these: so, CUBIC.
+/// A sender that paces stands at the edge of the window for moments alone, and the kernel counts
+/// only these: so, CUBIC.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(b"cubic")?;
@@ -179,8 +181,9 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     load.bounds.expect("an account of a load that has ended")
 }
 
-/// A receive buffer of 32 kB, of which the window has about a half: nearly all of the sender's time is the receive window's
-/// by the kernel's account, which counts the link's time, too. As Linux comes, slow start has not reached the window: none of it is.
+/// A receive buffer of 32 kB, of which the window has about a half: nearly all of the sender's time
+/// is the receive window's by the kernel's account, which counts the link's time, too. As Linux
+/// comes, slow start has not reached the window: none of it is.
 #[test]
 fn the_kernel_says_the_same_of_the_receive_window() {
     if !test_support::has(&test_support::EMULATION) {
@@ -203,7 +206,8 @@ fn the_kernel_says_the_same_of_the_receive_window() {
                 }
                 None => assert!(rwnd == 0.0 && kernel == 0.0, "{told}"),
             }
-            // While it was busy by the kernel's account, it was bound by a window, the path, or its own last flight's round trip.
+            // While it was busy by the kernel's account, it was bound by a window, the path, or its
+            // own last flight's round trip.
             let bound = rwnd + path + time(Bound::CongestionWindow);
             assert!(busy > 0.95 * bound && busy < 1.05 * bound + 130.0, "{told}");
         }

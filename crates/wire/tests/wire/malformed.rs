@@ -1,5 +1,5 @@
-//! Packets that are not taken, each with its reason: a good one, damaged in one place, its checksums
-//! made right again where they are not what is wrong.
+//! Packets that are not taken, each with its reason: a good one, damaged in one place, its
+//! checksums made right again where they are not what is wrong.
 
 use segment::{Flags, Segment, TcpOptions, Timestamps};
 use std::net::SocketAddr;

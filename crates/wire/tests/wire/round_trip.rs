@@ -26,8 +26,8 @@ fn ends(v6: bool) -> (SocketAddr, SocketAddr) {
 }
 
 prop_compose! {
-    /// Options of a SYN: at most MSS 4, SACK permitted 2, timestamps 10, shift 3, a report of 12 and a
-    /// cookie of 8, which is 39.
+    /// Options of a SYN: at most MSS 4, SACK permitted 2, timestamps 10, shift 3, a report of 12
+    /// and a cookie of 8, which is 39.
     fn syn_options()(
         mss: Option<u16>,
         window_scale in prop::option::of(0..=14_u8),

@@ -183,8 +183,8 @@ impl Distribution {
         Duration::from_secs_f64(self.sample(stream))
     }
 
-    /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions without bound reach any number,
-    /// beyond what a stream of TCP can count.
+    /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions
+    /// without bound reach any number, beyond what a stream of TCP can count.
     pub const MOST: u64 = 1 << 50;
 
     /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MOST`].

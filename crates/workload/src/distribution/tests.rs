@@ -184,7 +184,8 @@ proptest! {
     }
 }
 
-/// Of a Pareto of shape 0.01 from 1000, 2^50 = 1.13e15 is exceeded by a share of (1000 / 2^50)^0.01 = 76 %.
+/// Of a Pareto of shape 0.01 from 1000, 2^50 = 1.13e15 is exceeded by a share of (1000 / 2^50)^0.01
+/// = 76 %.
 #[test]
 fn counts_are_bounded() {
     let pareto = Distribution::pareto_from(1000.0, 0.01).unwrap();

@@ -2,7 +2,8 @@
 //!
 //! A recording says what was fetched when; a page says what reveals what. In between:
 //!
-//! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses among several pages.
+//! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses
+//!   among several pages.
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
 //!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
 //!   of each entry `startedDateTime` and `request.url`.
@@ -52,8 +53,8 @@ pub use error::HarError;
 
 use crate::page::Page;
 
-/// Reads a page from the bytes of a HAR file; `name` is what errors call it. Of several pages it is the one that began
-/// first.
+/// Reads a page from the bytes of a HAR file; `name` is what errors call it. Of several pages it is
+/// the one that began first.
 ///
 /// # Errors
 /// If the bytes are not JSON, lack one of the required keys, hold a time or size beyond reason, or
@@ -62,8 +63,8 @@ pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
     parse_har_page(bytes, None, name)
 }
 
-/// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without a choice as
-/// [`parse_har`].
+/// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without
+/// a choice as [`parse_har`].
 ///
 /// # Errors
 /// As [`parse_har`]; also if the file has no such page.

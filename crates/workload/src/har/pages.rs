@@ -1,4 +1,5 @@
-//! The pages of a file that has several, like the runs of a test: which there are, and which one is meant.
+//! The pages of a file that has several, like the runs of a test: which there are, and which one is
+//! meant.
 
 use super::error::{HarError, Problem};
 use super::model::Log;

@@ -196,8 +196,8 @@ fn skip(entry: &Entry, exporter: Exporter) -> Option<Skipped> {
     }
 }
 
-/// Chromium says so in `_fromCache`, Safari in `_fetchType`, Firefox in `cache`; Playwright transfers 0 bytes, older
-/// versions of Firefox have content that took neither bytes nor time.
+/// Chromium says so in `_fromCache`, Safari in `_fetchType`, Firefox in `cache`; Playwright
+/// transfers 0 bytes, older versions of Firefox have content that took neither bytes nor time.
 fn is_cached(entry: &Entry, exporter: Exporter) -> bool {
     if exporter.marks_cache() && entry.cache.get("afterRequest").is_some() {
         return true;

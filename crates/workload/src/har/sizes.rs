@@ -38,8 +38,8 @@ pub(super) enum Known {
     Not,
 }
 
-/// `_transferSize` or `_bytesIn` (header and body as they crossed the wire) is best, then `bodySize` and
-/// `headersSize`, then `content.size` less `content.compression`.
+/// `_transferSize` or `_bytesIn` (header and body as they crossed the wire) is best, then
+/// `bodySize` and `headersSize`, then `content.size` less `content.compression`.
 pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
     let response = &entry.response;
     let known_header = response.headers_size.bytes().filter(|n| *n > 0);
@@ -61,7 +61,8 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
     Sizes { header, body, known, conflict: conflict(response, body, known) }
 }
 
-/// Compares what was counted on the wire with the content, where both are known and should be alike.
+/// Compares what was counted on the wire with the content, where both are known and should be
+/// alike.
 fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     /// Headers whose size is estimated, and frames that some exporters count.
     const TOLERANCE: u64 = 1000;
@@ -70,7 +71,8 @@ fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
         return None;
     }
     let saved = response.content.compression.bytes().is_some_and(|saved| saved > 0);
-    // Without headers nobody knows whether it was compressed; of a range there is more than was asked for.
+    // Without headers nobody knows whether it was compressed; of a range there is more than was
+    // asked for.
     let is_plain = !response.headers.is_empty() && !is_compressed(response) && !saved;
     let is_whole = response.status.bytes() == Some(200);
     let slack = TOLERANCE.max(content / 20);
@@ -114,7 +116,8 @@ fn body_without_transfer_size(response: &Response, exporter: Exporter) -> (u64, 
     }
 }
 
-/// The header's part of `bodySize`. Versions of Firefox that left it out have the content's own size there.
+/// The header's part of `bodySize`. Versions of Firefox that left it out have the content's own
+/// size there.
 fn header_within(response: &Response, body: u64, exporter: Exporter) -> u64 {
     let is_content = response.content.size.bytes() == Some(body) && body > 0;
     let header = response.headers_size.bytes().filter(|n| *n <= body && !is_content);

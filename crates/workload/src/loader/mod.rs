@@ -204,8 +204,8 @@ impl PageLoader {
         self.actions.pop_front()
     }
 
-    /// When the browser will have worked out the next request or looked up a name, or may open a connection in the place of another;
-    /// call [`handle_timeout`](Self::handle_timeout) then.
+    /// When the browser will have worked out the next request or looked up a name, or may open a
+    /// connection in the place of another; call [`handle_timeout`](Self::handle_timeout) then.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let leaving = self.leaving.front().filter(|_| !self.is_done()).map(|(until, _)| *until);
         let found = self.lookups.poll_timeout();

@@ -62,8 +62,9 @@ impl Pool {
         self.protocol.keeps_alive() && self.open.iter().any(is_ready)
     }
 
-    /// A connection could not be opened. The object that has waited longest has no way to come, unless another
-    /// connection serves it later, or one that is being opened has no other object to serve.
+    /// A connection could not be opened. The object that has waited longest has no way to come,
+    /// unless another connection serves it later, or one that is being opened has no other object
+    /// to serve.
     pub(super) fn on_refused(&mut self, connections: &[Connection]) -> Option<ObjectId> {
         if self.will_serve(connections) {
             self.is_refused = true;

@@ -99,8 +99,9 @@ impl Load {
     }
 }
 
-/// Chromium 156 over HTTP/1.1, as captures show it: a second connection is there for what the document reveals, and that is asked
-/// for 20 ms after the document has come. A redirect reveals without work.
+/// Chromium 156 over HTTP/1.1, as captures show it: a second connection is there for what the
+/// document reveals, and that is asked for 20 ms after the document has come. A redirect reveals
+/// without work.
 #[test]
 fn chromium_opens_two_connections_and_reads_for_20_ms() {
     let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };
@@ -121,7 +122,8 @@ fn chromium_opens_two_connections_and_reads_for_20_ms() {
     assert_eq!([load.connect(1), load.finish(1, 0)], ["1:0", "1:1"]);
 }
 
-/// Of the two connections either brings the document, if the other is refused. If both are, it fails.
+/// Of the two connections either brings the document, if the other is refused. If both are, it
+/// fails.
 #[test]
 fn the_second_connection_serves_where_the_first_is_refused() {
     let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };

@@ -91,8 +91,8 @@ impl ObjectKind {
         }
     }
 
-    /// The content that Ensemble-TCP's ticket policies see in an object of this kind. Their classes date
-    /// from pages of HTML, Java and images (Eggert, Heidemann & Touch 2000 §4).
+    /// The content that Ensemble-TCP's ticket policies see in an object of this kind. Their classes
+    /// date from pages of HTML, Java and images (Eggert, Heidemann & Touch 2000 §4).
     pub const fn ticket_content(self) -> sharing::Content {
         match self {
             Self::Html | Self::Redirect => sharing::Content::Html,
@@ -150,7 +150,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// Of the page's first host, wanted from the start: a request of 300 bytes, a header of 200, no think time.
+    /// Of the page's first host, wanted from the start: a request of 300 bytes, a header of 200, no
+    /// think time.
     pub fn plain(label: impl Into<String>, kind: ObjectKind, body_bytes: u64) -> Self {
         Self {
             label: label.into(),

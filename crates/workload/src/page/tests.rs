@@ -50,8 +50,8 @@ fn sizes_order_and_kilobytes_of_the_papers_pages_by_hand() {
     // The middle of 9 and 12 is 10.5, that of 1 and 3 is 2; large ones come first.
     let expected = [[7_000].as_slice(), &[10_500; 4], &[2_000; 9]].concat();
     assert_eq!(bodies("graphics", model), expected);
-    // A frame set of 1 to 2 KB keeps its parts in place: three of 1 to 2, one of 7, one of 83; then the images
-    // that the part of 83 names, last of all the five that the part of 7 names.
+    // A frame set of 1 to 2 KB keeps its parts in place: three of 1 to 2, one of 7, one of 83; then
+    // the images that the part of 83 names, last of all the five that the part of 7 names.
     let largest = RequestModel { small: ObjectSizes::Largest, ..model };
     let kilobytes = |images: &[u64]| -> Vec<u64> {
         [&[2, 2, 2, 2, 7, 83], images].concat().iter().map(|kb| kb * 1_000).collect()

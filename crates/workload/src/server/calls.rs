@@ -1,10 +1,12 @@
 //! What a web server calls of its sockets, in order.
 //!
-//! nginx 1.22 as it comes, with `sendfile` and in the clear (seen by `strace`). In HTTP/1.x the header is a write of its own, the
-//! file follows, and after the first response the connection has `TCP_NODELAY` for good. In HTTP/2 the header's frame is a write,
-//! after which `TCP_NODELAY` is set; for the frames of the file it is taken back and `TCP_CORK` set. The cork is drawn when the
-//! file has been handed over, or there is no room. Nagle's algorithm then holds the last part of a segment until the header's has
-//! been acknowledged, unless another header follows. What has waited for room goes as one, headers and files.
+//! nginx 1.22 as it comes, with `sendfile` and in the clear (seen by `strace`). In HTTP/1.x the
+//! header is a write of its own, the file follows, and after the first response the connection has
+//! `TCP_NODELAY` for good. In HTTP/2 the header's frame is a write, after which `TCP_NODELAY` is
+//! set; for the frames of the file it is taken back and `TCP_CORK` set. The cork is drawn when the
+//! file has been handed over, or there is no room. Nagle's algorithm then holds the last part of a
+//! segment until the header's has been acknowledged, unless another header follows. What has waited
+//! for room goes as one, headers and files.
 
 use super::NextSpan;
 use crate::stream::Span;

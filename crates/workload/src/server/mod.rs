@@ -92,8 +92,8 @@ impl ServerSession {
         self.next(now, unsent).map(|next| next.span)
     }
 
-    /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write). If
-    /// [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
+    /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write).
+    /// If [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
     pub fn poll_call(&mut self, now: Instant, unsent: u64) -> Option<SocketCall> {
         if self.nginx.is_none() {
             return self.poll_write(now, unsent).map(SocketCall::Write);
@@ -111,7 +111,8 @@ impl ServerSession {
         nginx.poll()
     }
 
-    /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a moment is one.
+    /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a
+    /// moment is one.
     pub const fn calls_singly(&self) -> bool {
         self.nginx.is_some()
     }
@@ -119,7 +120,8 @@ impl ServerSession {
     /// Bytes unsent below which there may be more to write; `None` if that does not matter.
     pub fn low_water(&self) -> Option<u64> {
         let low = self.protocol.interleaves().then_some(self.protocol.low_water)?;
-        // Linux wakes a writer that found no room at half of `TCP_NOTSENT_LOWAT`; the built-in server asks for twice as much.
+        // Linux wakes a writer that found no room at half of `TCP_NOTSENT_LOWAT`; the built-in
+        // server asks for twice as much.
         let is_woken = self.nginx.as_ref().is_some_and(NginxCalls::is_behind);
         Some(if is_woken { (low / 2).max(1) } else { low })
     }

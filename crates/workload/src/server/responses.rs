@@ -90,9 +90,9 @@ impl Responses {
         Some(NextSpan { span, begins, ends })
     }
 
-    /// HTTP/1.x owes the oldest response first, even if a later one is ready. HTTP/2 picks the
-    /// most urgent of those ready, and among equals the one whose turn was longest ago. nginx has all of a response in its
-    /// queue before the next one.
+    /// HTTP/1.x owes the oldest response first, even if a later one is ready. HTTP/2 picks the most
+    /// urgent of those ready, and among equals the one whose turn was longest ago. nginx has all of
+    /// a response in its queue before the next one.
     fn next_index(&self) -> Option<usize> {
         if !self.protocol.interleaves() {
             return self.owed.front().filter(|r| r.ready).map(|_| 0);

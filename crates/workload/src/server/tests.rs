@@ -161,7 +161,8 @@ fn nginx(page: &Arc<Page>, http: Http) -> ServerSession {
     )
 }
 
-/// As `strace` has it of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and as many bytes in all: 1050.
+/// As `strace` has it of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and as many
+/// bytes in all: 1050.
 #[test]
 fn nginx_writes_headers_by_themselves_and_sets_nodelay_behind_the_first_response() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0), object(ObjectKind::Image, 100, 0)]);
@@ -173,8 +174,8 @@ fn nginx_writes_headers_by_themselves_and_sets_nodelay_behind_the_first_response
     assert_eq!(calls(&mut server, T0, 0), ["150"]);
 }
 
-/// The same: a header's frame, then a file's between `TCP_CORK`'s two calls, and no turns. 20,050 bytes are 80, 16,375 and 3,595
-/// with 9 around each; 1,050 are 80 and 970.
+/// The same: a header's frame, then a file's between `TCP_CORK`'s two calls, and no turns. 20,050
+/// bytes are 80, 16,375 and 3,595 with 9 around each; 1,050 are 80 and 970.
 #[test]
 fn nginx_corks_a_file_in_http2_and_answers_in_order() {
     let page = page(vec![object(ObjectKind::Image, 20_000, 0), object(ObjectKind::Html, 1000, 0)]);
@@ -187,7 +188,8 @@ fn nginx_corks_a_file_in_http2_and_answers_in_order() {
     assert_eq!(calls(&mut server, T0, 0), [&first[..], &second[..], &third[..]].concat());
 }
 
-/// What has waited for room goes under one cork, headers too, and only where half of the mark is free.
+/// What has waited for room goes under one cork, headers too, and only where half of the mark is
+/// free.
 #[test]
 fn nginx_that_had_no_room_goes_on_as_one() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0)]);

@@ -200,7 +200,8 @@ fn kind() -> impl Strategy<Value = ObjectKind> {
 struct Draft {
     /// Discovered at the start.
     object: Object,
-    /// Which of the objects before it names it, and where in its body; `None`: it is there at the start.
+    /// Which of the objects before it names it, and where in its body; `None`: it is there at the
+    /// start.
     named_by: Option<Naming>,
 }
 

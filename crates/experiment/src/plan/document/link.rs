@@ -17,7 +17,8 @@ pub(crate) struct WireSpec {
     pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,
-    /// The queue before the link: a limit, or a table with a discipline; without bound unless given.
+    /// The queue before the link: a limit, or a table with a discipline; without bound unless
+    /// given.
     pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
     /// Probability that a packet is lost on the wire, each independently; 0 unless given.
     pub(crate) loss: Option<Probability>,

@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Duration;
 
-/// What hosts remember of destinations, under schemes that ask: those with `memory=temporal` each host
-/// by itself, those with `memory=gateway` a performance gateway, their own or their site's.
+/// What hosts remember of destinations, under schemes that ask: those with `memory=temporal` each
+/// host by itself, those with `memory=gateway` a performance gateway, their own or their site's.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemorySpec {
-    /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a gateway
-    /// of their own.
+    /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a
+    /// gateway of their own.
     #[serde(default)]
     pub(crate) sites: Vec<At<String>>,
     /// How sites' gateways come to know what senders know; `reports` unless given.
     #[serde(default)]
     pub(crate) collecting: CollectingSpec,
-    /// What a gateway takes together: addresses that share 24 bits, or every host by itself; `network`
-    /// unless given.
+    /// What a gateway takes together: addresses that share 24 bits, or every host by itself;
+    /// `network` unless given.
     #[serde(default)]
     pub(crate) scope: ScopeSpec,
     /// What a transfer without loss tells a gateway; `window` unless given.

@@ -45,8 +45,8 @@ pub(crate) struct PlanDocument {
     pub(crate) time_limit: Option<Written<Duration>>,
     /// The schemes under comparison, the last axis of the sweep; `linux` unless given.
     pub(crate) schemes: Option<Vec<At<Written<Scheme>>>>,
-    /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those of
-    /// its workload and its own.
+    /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those
+    /// of its workload and its own.
     pub(crate) parameters: Option<At<String>>,
     /// What is joined to what.
     pub(crate) topology: TopologySpec,
@@ -96,9 +96,9 @@ pub(crate) struct Packets {
     pub(crate) control_bytes: Option<u32>,
 }
 
-/// Hosts that take time over every packet they send: each packet a time of its own, drawn uniformly, but
-/// none overtakes another, or none of its own connection. It keeps what starts at one instant from marching
-/// in step.
+/// Hosts that take time over every packet they send: each packet a time of its own, drawn
+/// uniformly, but none overtakes another, or none of its own connection. It keeps what starts at
+/// one instant from marching in step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessingSpec {
@@ -106,7 +106,8 @@ pub(crate) struct ProcessingSpec {
     pub(crate) hosts: At<String>,
     /// The longest time.
     pub(crate) longest: Written<Duration>,
-    /// Packets of what keep their order: of the `host`, or of each `connection`; `host` unless given.
+    /// Packets of what keep their order: of the `host`, or of each `connection`; `host` unless
+    /// given.
     #[serde(default)]
     pub(crate) per: Per,
 }

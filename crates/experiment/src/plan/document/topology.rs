@@ -60,9 +60,9 @@ pub(crate) struct DumbbellTopology {
 }
 
 /// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
-/// first and `sinks` at the last. Cross traffic comes in at the hosts of the group `in<n>` and goes out
-/// at those of `out<n>`; `cross-in` and `cross-out` are those of all n in turn. In a parking lot they are
-/// at the beginning and at the end of hop n, in a chain both at router n.
+/// first and `sinks` at the last. Cross traffic comes in at the hosts of the group `in<n>` and goes
+/// out at those of `out<n>`; `cross-in` and `cross-out` are those of all n in turn. In a parking
+/// lot they are at the beginning and at the end of hop n, in a chain both at router n.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowTopology {

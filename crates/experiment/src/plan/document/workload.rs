@@ -112,11 +112,12 @@ pub(crate) struct Bulk {
     /// Bytes to send, drawn for each transfer; without end unless given.
     pub(crate) size: Option<Sizes>,
     /// Transfers of a member that begin together, each over a connection of its own; under a scheme
-    /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless given.
-    pub(crate) parallel: Option<Few>,
-    /// Weights of a member's parallel transfers, of the first, the second, and so on, from the first
-    /// again at the end, under a scheme whose connections share a path by weight or tickets. 1 unless
+    /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless
     /// given.
+    pub(crate) parallel: Option<Few>,
+    /// Weights of a member's parallel transfers, of the first, the second, and so on, from the
+    /// first again at the end, under a scheme whose connections share a path by weight or tickets.
+    /// 1 unless given.
     #[serde(default)]
     pub(crate) weights: Vec<Few>,
     /// Close the connection behind the last byte; false unless given.
@@ -139,14 +140,14 @@ pub(crate) struct RoundsTraffic {
     pub(crate) first_jitter: Option<Times>,
     /// From the end of a round's last transfer to the next round; 0s unless given.
     pub(crate) idle: Option<Written<Duration>>,
-    /// From the beginning of a round to the next, if the round is over by then and `idle` has passed:
-    /// keeps the rounds of several workloads together.
+    /// From the beginning of a round to the next, if the round is over by then and `idle` has
+    /// passed: keeps the rounds of several workloads together.
     pub(crate) every: Option<Written<Duration>>,
 }
 
-/// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either group
-/// in turn, or, with random pairing, any of one with any of the other. Each opens a connection,
-/// sends, and closes.
+/// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either
+/// group in turn, or, with random pairing, any of one with any of the other. Each opens a
+/// connection, sends, and closes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Poisson {
@@ -158,9 +159,9 @@ pub(crate) struct Poisson {
     pub(crate) flows: Option<Count>,
 }
 
-/// A user who asks for the objects of a page one after another, reads, and asks for the next page, as a
-/// user equivalent of SURGE does (Barford & Crovella 1998). Each object comes over a connection of its
-/// own and is a transfer in results; asking takes no time. A member is one user.
+/// A user who asks for the objects of a page one after another, reads, and asks for the next page,
+/// as a user equivalent of SURGE does (Barford & Crovella 1998). Each object comes over a
+/// connection of its own and is a transfer in results; asking takes no time. A member is one user.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserTraffic {
@@ -176,9 +177,9 @@ pub(crate) struct UserTraffic {
     pub(crate) pages: Option<Count>,
 }
 
-/// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
-/// is the member's host of `to`. Each visit has connections of its own, which close with it, and is one
-/// transfer in results: from its start to its last byte.
+/// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the
+/// browser is the member's host of `to`. Each visit has connections of its own, which close with
+/// it, and is one transfer in results: from its start to its last byte.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageTraffic {
@@ -189,14 +190,15 @@ pub(crate) struct PageTraffic {
     pub(crate) requests: Option<At<Requests>>,
     /// How long after that; of the papers' pages too. 0s unless given.
     pub(crate) request_delay: Option<At<Written<Duration>>>,
-    /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges; spread over them
-    /// unless given.
+    /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges;
+    /// spread over them unless given.
     pub(crate) small_sizes: Option<At<PageSizes>>,
     /// The same of those that it calls medium.
     pub(crate) medium_sizes: Option<At<PageSizes>>,
     /// Order of asking, of the papers' pages too; small ones first unless given.
     pub(crate) order: Option<At<AskingOrder>>,
-    /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless given.
+    /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless
+    /// given.
     pub(crate) naming: Option<At<Naming>>,
     /// Bytes of a kilobyte of the papers' pages: 1024 or 1000. 1024 unless given.
     pub(crate) kilobyte: Option<At<u64>>,
@@ -207,10 +209,11 @@ pub(crate) struct PageTraffic {
     pub(crate) one_way: bool,
     /// HTTP version of all hosts: 1.0, 1.1, 2 or 3, as text; as the page says unless given.
     pub(crate) http: Option<At<String>>,
-    /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
+    /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless
+    /// given.
     pub(crate) connections: Option<Count>,
-    /// From the last byte of an object under HTTP/1.0 until another connection may be opened in the place of its
-    /// own; 0s unless given.
+    /// From the last byte of an object under HTTP/1.0 until another connection may be opened in the
+    /// place of its own; 0s unless given.
     pub(crate) turnaround: Option<At<Written<Duration>>>,
     /// Security of all hosts, none or 1.3, as text; as the page says unless given.
     pub(crate) tls: Option<At<String>>,

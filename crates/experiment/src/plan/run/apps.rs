@@ -319,8 +319,8 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
 }
 
 impl Actor {
-    /// The transfers that no sink has taken: those so far of applications that keep them, and those under way.
-    /// The actor received `received` bytes in the measured interval.
+    /// The transfers that no sink has taken: those so far of applications that keep them, and those
+    /// under way. The actor received `received` bytes in the measured interval.
     pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
         let own = |flows: &[FlowRecord]| self.handed(flows.iter(), 0, Some(received));

@@ -46,8 +46,8 @@ impl Flows {
         })))
     }
 
-    /// A transfer that is over, or under way at the end of the run; `received` are the bytes that its member
-    /// received in the measured interval, `None` if that is not known.
+    /// A transfer that is over, or under way at the end of the run; `received` are the bytes that
+    /// its member received in the measured interval, `None` if that is not known.
     pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: Option<u64>) {
         self.tallies.flow(id.group, flow, received);
         let (name, scheme) = &self.names[id.group];

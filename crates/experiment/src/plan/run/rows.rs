@@ -120,8 +120,8 @@ impl<'a> FlowRow<'a> {
 pub struct LinkRow {
     /// Its name.
     pub link: String,
-    /// Time that its transmissions in the interval took, divided by the interval's length; of a link with
-    /// a trace, at its mean rate.
+    /// Time that its transmissions in the interval took, divided by the interval's length; of a
+    /// link with a trace, at its mean rate.
     pub utilisation: f64,
     /// Packets taken into its queue.
     pub packets: u64,

@@ -36,8 +36,9 @@ pub(crate) enum End {
 
 /// The interval in which metrics count: `from` is in it, `until` is not.
 ///
-/// It begins at `measure.from`. Without that key it begins when the first member of a workload starts,
-/// in the background or not: nothing is sent before. It ends at `measure.until`, or when the run ends.
+/// It begins at `measure.from`. Without that key it begins when the first member of a workload
+/// starts, in the background or not: nothing is sent before. It ends at `measure.until`, or when
+/// the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MeasuredInterval {
     pub(crate) from: Instant,
@@ -97,7 +98,8 @@ pub struct Scenario {
     /// What hosts remember with; as they come unless the plan says otherwise.
     pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
-    /// Where the plan does not say when it begins, it begins at the origin until the first start is known.
+    /// Where the plan does not say when it begins, it begins at the origin until the first start is
+    /// known.
     pub(crate) interval: MeasuredInterval,
     /// Whether the plan says when the interval begins.
     pub(crate) has_warm_up: bool,

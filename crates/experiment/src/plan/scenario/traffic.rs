@@ -44,7 +44,8 @@ pub(crate) enum Activity {
     Rounds(Box<RoundsPlan>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
-    /// Objects one after another, and time to think between pages; times in seconds, sizes in bytes.
+    /// Objects one after another, and time to think between pages; times in seconds, sizes in
+    /// bytes.
     User(Box<UserPlan>),
     /// Visits to a page; time to think in seconds.
     Page {

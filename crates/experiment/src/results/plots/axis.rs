@@ -45,7 +45,8 @@ const KINDS: [Kind; 5] = [
     Kind { read: packets, unit: AxisUnit::Count, counted: "packets" },
 ];
 
-/// The values as numbers of one kind; `None` if one of them is no such number, as the name of a queue.
+/// The values as numbers of one kind; `None` if one of them is no such number, as the name of a
+/// queue.
 pub(super) fn numbers(values: &[String]) -> Option<Numbers> {
     KINDS.iter().find_map(|kind| {
         let read = values.iter().map(|value| Some((value.clone(), (kind.read)(value)?)));

@@ -1,8 +1,8 @@
 //! Plots of any measure over any axis of a plan, as sections of a report page.
 //!
-//! A [`PlotRequest`] is what a person asks for, `goodput:bottleneck.rate`. [`Plots::of`] resolves requests against
-//! the plan, before any run. [`Plots::sections`] draws the plots from a [`Summary`]: `select` puts the cells in
-//! order, `draw` makes the figures.
+//! A [`PlotRequest`] is what a person asks for, `goodput:bottleneck.rate`. [`Plots::of`] resolves
+//! requests against the plan, before any run. [`Plots::sections`] draws the plots from a
+//! [`Summary`]: `select` puts the cells in order, `draw` makes the figures.
 
 mod axis;
 mod draw;
@@ -22,8 +22,8 @@ const DEFAULT: [&str; 5] = ["completion_mean", "completion_p95", "goodput", "uti
 pub struct PlotRequest {
     /// A column of the tables, such as `goodput`; of a single workload `WORKLOAD.goodput`.
     pub measure: String,
-    /// A key of the sweep, or the end of one behind a dot; `scheme`. Without it, the first axis whose values are
-    /// numbers.
+    /// A key of the sweep, or the end of one behind a dot; `scheme`. Without it, the first axis
+    /// whose values are numbers.
     pub axis: Option<String>,
 }
 
@@ -164,7 +164,8 @@ fn measure_of(plan: &Plan<'_>, name: &str) -> Result<(String, &'static Measure),
     }
 }
 
-/// The plan's key that `name` stands for: the key itself, or the only one that ends so behind a dot.
+/// The plan's key that `name` stands for: the key itself, or the only one that ends so behind a
+/// dot.
 fn axis_of(plan: &Plan<'_>, name: &str) -> Result<String, String> {
     let keys = plan.keys();
     if keys.iter().any(|key| key == name) {

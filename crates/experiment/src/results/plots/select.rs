@@ -1,4 +1,5 @@
-//! The cells of a plan with their coordinates and values, and which keys tell plots and curves apart.
+//! The cells of a plan with their coordinates and values, and which keys tell plots and curves
+//! apart.
 
 use crate::plan::{Plan, SCHEME};
 use crate::results::{Summary, SummaryEntry, short_key};
@@ -76,7 +77,8 @@ impl Cells {
         Layout { series, facets: others }
     }
 
-    /// Whether the value of `key` follows from those of `others`, as where a sweep varies them together.
+    /// Whether the value of `key` follows from those of `others`, as where a sweep varies them
+    /// together.
     fn follows(&self, key: &str, others: &[&str]) -> bool {
         let mut known: BTreeMap<Vec<&str>, &str> = BTreeMap::new();
         (0..self.cells.len()).all(|nth| {

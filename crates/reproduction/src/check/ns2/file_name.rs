@@ -1,4 +1,5 @@
-//! What a file's name says of the measurements in it: the clock's tick, and whether queues mark by RED.
+//! What a file's name says of the measurements in it: the clock's tick, and whether queues mark by
+//! RED.
 
 use units::Duration;
 
@@ -36,8 +37,9 @@ pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a name of ns-2's before or
-/// behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end so have a vowel before `red`: `shared`, `measured`.
+/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a
+/// name of ns-2's before or behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end
+/// so have a vowel before `red`: `shared`, `measured`.
 pub(super) fn is_red(file: &str) -> bool {
     let name = stem(file);
     let mut words = name.split(['-', '.', '_']);

@@ -120,8 +120,9 @@ pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
     }
 }
 
-/// Those of the `known` suites whose set-up the file's name tells; otherwise those whose set-up no name tells. The columns of
-/// one set-up may stand beside those of another, but the file was measured with one.
+/// Those of the `known` suites whose set-up the file's name tells; otherwise those whose set-up no
+/// name tells. The columns of one set-up may stand beside those of another, but the file was
+/// measured with one.
 fn by_name(known: &[usize], file: &str) -> Vec<usize> {
     if known.len() < 2 {
         return known.to_vec();
@@ -258,8 +259,9 @@ mod tests {
         }
     }
 
-    /// Ten connections fast-start in the set-up of stalls (FS-6), one in that of `…-constant-load-50ms…` (FS-1): a file is
-    /// of the set-up that its name tells, and the columns of the other are told as not compared.
+    /// Ten connections fast-start in the set-up of stalls (FS-6), one in that of
+    /// `…-constant-load-50ms…` (FS-1): a file is of the set-up that its name tells, and the columns
+    /// of the other are told as not compared.
     #[test]
     fn a_file_of_two_kinds_is_of_the_set_up_that_its_name_tells() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se,first_mean,first_se,second_mean,\

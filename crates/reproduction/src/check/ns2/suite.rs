@@ -57,8 +57,8 @@ pub enum Refusal {
 }
 
 impl Cases {
-    /// A case for each row of the files, as `make` has it from the file's name and the row. A row that is
-    /// malformed, impossible, or names something unknown is left out.
+    /// A case for each row of the files, as `make` has it from the file's name and the row. A row
+    /// that is malformed, impossible, or names something unknown is left out.
     ///
     /// # Errors
     /// As [`Self::leave_out`].
@@ -74,7 +74,8 @@ impl Cases {
         Ok(out)
     }
 
-    /// What `make` has of each row of a file. A row that is malformed, impossible, or names something unknown is left out.
+    /// What `make` has of each row of a file. A row that is malformed, impossible, or names
+    /// something unknown is left out.
     ///
     /// # Errors
     /// As [`Self::leave_out`].

@@ -25,7 +25,8 @@ pub struct Ns2Table {
 }
 
 impl Ns2Table {
-    /// Reads CSV; `name` is what errors call it. Empty lines, lines that begin with `#`, and a byte order mark are skipped.
+    /// Reads CSV; `name` is what errors call it. Empty lines, lines that begin with `#`, and a byte
+    /// order mark are skipped.
     ///
     /// # Errors
     /// If it is not CSV, or a row has more or fewer values than there are columns.
@@ -95,7 +96,8 @@ impl Ns2Table {
     }
 }
 
-/// The line of a record. The reader's position lies before what it skips: the rest of an end of line, empty lines, comments.
+/// The line of a record. The reader's position lies before what it skips: the rest of an end of
+/// line, empty lines, comments.
 fn line_of(text: &str, at: &csv::Position) -> u64 {
     let (before, rest) = text.split_at_checked(at.byte() as usize).unwrap_or((text, ""));
     let is_skipped = |line: &&str| line.trim_end_matches('\r').is_empty() || line.starts_with('#');
@@ -130,7 +132,8 @@ mod tests {
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
     }
 
-    /// As spreadsheets and people write files. Lines count from the file's first, whatever is skipped.
+    /// As spreadsheets and people write files. Lines count from the file's first, whatever is
+    /// skipped.
     #[test]
     fn comments_empty_lines_and_a_byte_order_mark_are_skipped() {
         let text = "\u{feff}# measured on Monday\r\nm,n\r\na,1\r\n\r\n# the second\r\nb,2\r\n";

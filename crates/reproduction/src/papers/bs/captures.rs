@@ -1,4 +1,5 @@
-//! What rests on captures: how well ACKs alone tell of a sender (§2.3), and the paper's analysis (§3).
+//! What rests on captures: how well ACKs alone tell of a sender (§2.3), and the paper's analysis
+//! (§3).
 
 use super::super::book::Book;
 use super::super::curve::{CurvePoint, Plot, PlotAxis};
@@ -49,7 +50,8 @@ pub(super) fn bs_4(book: &Book) -> Findings {
     findings
 }
 
-/// None predicted and none that happened is exact; one predicted where none happened is beyond any share.
+/// None predicted and none that happened is exact; one predicted where none happened is beyond any
+/// share.
 fn excess(told: &Samples, seen: &Samples) -> Measured {
     let is_none = |samples: &Samples| samples.values().iter().all(|count| *count == 0.0);
     if !seen.values().is_empty() && is_none(told) && is_none(seen) {

@@ -1,8 +1,9 @@
-//! Which clients of a proxy lose in each loss epoch, counted packet by packet, and what shares follow.
+//! Which clients of a proxy lose in each loss epoch, counted packet by packet, and what shares
+//! follow.
 //!
-//! A connection's loss epoch lasts from a segment that is dropped until that segment is sent again: then
-//! its part of the window falls, once for all that was dropped meanwhile. Epochs of connections to one
-//! host that overlap are one epoch of the host, in which several clients lose.
+//! A connection's loss epoch lasts from a segment that is dropped until that segment is sent again:
+//! then its part of the window falls, once for all that was dropped meanwhile. Epochs of
+//! connections to one host that overlap are one epoch of the host, in which several clients lose.
 
 use super::super::claim::{Experiment, Quick};
 use super::super::reading::{PacketStep, Readings, RunRecords};
@@ -68,8 +69,9 @@ fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("epochs", twos / ones);
     readings.set("both", 100.0 * both);
     readings.set("taken", 100.0 * taken);
-    // Windows grow by 2 and 1 segments per round trip between epochs and lose as much in them: before
-    // them they are 2 / taken and 1 / 0.5 times the time between; in the mean half of the loss less.
+    // Windows grow by 2 and 1 segments per round trip between epochs and lose as much in them:
+    // before them they are 2 / taken and 1 / 0.5 times the time between; in the mean half of the
+    // loss less.
     let mean = |grown: f64, taken: f64| grown / taken * (1.0 - taken / 2.0);
     readings.set("follows", mean(2.0 / twos, taken) / mean(1.0 / ones, 0.5));
 }

@@ -1,7 +1,8 @@
 //! What a reading makes of a plan.
 //!
-//! The edited plan has the cells of the plan in the same order, so a cell's coordinates stay those of the plan as
-//! it stands: only what is run at them changes. Of a swept key, the values that verdicts are read from are edited.
+//! The edited plan has the cells of the plan in the same order, so a cell's coordinates stay those
+//! of the plan as it stands: only what is run at them changes. Of a swept key, the values that
+//! verdicts are read from are edited.
 
 use super::super::claim::Experiment;
 use super::super::error::PapersError;
@@ -15,13 +16,15 @@ use toml::{Table, Value};
 pub struct EditedPlan {
     /// The experiment.
     pub(crate) experiment: &'static Experiment,
-    /// The plan as it stands, with the schemes that verdicts are read from: it says where cells are.
+    /// The plan as it stands, with the schemes that verdicts are read from: it says where cells
+    /// are.
     pub(crate) plain: String,
     /// The plan under the reading.
     pub(crate) text: String,
     /// Whether the reading changes it, or what is read off its runs.
     pub(crate) changed: bool,
-    /// Which figures of its runs stand for others ([`Readings::stand_in`](super::super::reading::Readings)).
+    /// Which figures of its runs stand for others
+    /// ([`Readings::stand_in`](super::super::reading::Readings)).
     pub(crate) variants: Vec<String>,
     judged: BTreeMap<String, Vec<String>>,
 }
@@ -56,7 +59,8 @@ impl EditedPlan {
         }))
     }
 
-    /// The plan under the reading, and behind it the values that verdicts are read from: all that says what is run.
+    /// The plan under the reading, and behind it the values that verdicts are read from: all that
+    /// says what is run.
     pub(crate) fn text_with_judged(&self) -> String {
         format!("{}\n# judged: {:?}\n", self.text, self.judged)
     }
@@ -156,8 +160,8 @@ fn apply(
     if found { Ok(()) } else { in_base(plan, edit) }
 }
 
-/// Takes a key out of the axis that sweeps it beside others: tables cannot be swept, and nothing but what verdicts
-/// are read from is run.
+/// Takes a key out of the axis that sweeps it beside others: tables cannot be swept, and nothing
+/// but what verdicts are read from is run.
 fn unsweep(plan: &mut Table, key: &str) -> Result<(), String> {
     let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
     for axis in axes {

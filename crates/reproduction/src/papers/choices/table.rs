@@ -14,8 +14,8 @@ pub struct PaperTable {
     pub paper: String,
     /// Families of its claims.
     pub families: Vec<String>,
-    /// By plan: swept keys, and the values that verdicts are read from. A plan that is not listed is beside
-    /// the verdicts, and no reading changes it.
+    /// By plan: swept keys, and the values that verdicts are read from. A plan that is not listed
+    /// is beside the verdicts, and no reading changes it.
     pub(in crate::papers) judged: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// The open choices.
     #[serde(rename = "choice")]
@@ -32,7 +32,8 @@ pub struct PaperTable {
     /// How many readings were tried before it was chosen.
     #[serde(default)]
     pub tried: u32,
-    /// Claims that hold under the chosen reading with all repeats and points, and differ in quick runs, which have too few of them.
+    /// Claims that hold under the chosen reading with all repeats and points, and differ in quick
+    /// runs, which have too few of them.
     #[serde(default)]
     pub(in crate::papers) holds_in_full: Vec<String>,
     /// How claims that differ under the chosen reading stand under others.
@@ -69,13 +70,15 @@ pub struct ChoiceLevel {
     pub(in crate::papers) figures: Vec<FigureEdit>,
 }
 
-/// Other figures of the same runs: a time to the last byte in place of that to the last acknowledgement, say.
+/// Other figures of the same runs: a time to the last byte in place of that to the last
+/// acknowledgement, say.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::papers) struct FigureEdit {
     /// Plans by name, or families of plans.
     pub(in crate::papers) plans: Vec<String>,
-    /// What the names of these figures end with, behind those of the figures that they stand for: `received`.
+    /// What the names of these figures end with, behind those of the figures that they stand for:
+    /// `received`.
     pub(in crate::papers) variant: String,
 }
 
@@ -120,7 +123,8 @@ impl PlanEdit {
     }
 }
 
-/// How a claim that differs under the chosen reading stands under the other readings that were tried.
+/// How a claim that differs under the chosen reading stands under the other readings that were
+/// tried.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimStanding {

@@ -29,8 +29,8 @@ pub(super) const CONNECTION: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page of both visits; the variant of the second without the round trip that it saves at its
-/// opening.
+/// Times of HTML and page of both visits; the variant of the second without the round trip that it
+/// saves at its opening.
 fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     for (visit, number) in [("first", 0), ("again", 1)] {
         let of = || run.of("page").filter(move |flow| flow.flow == number);

@@ -138,8 +138,8 @@ pub(super) fn fs_7(book: &Book) -> Findings {
     findings
 }
 
-/// What bulk transfers send again over the run, under fs less under fs-pdrop: what fs gains, it would
-/// have to take from somebody.
+/// What bulk transfers send again over the run, under fs less under fs-pdrop: what fs gains, it
+/// would have to take from somebody.
 fn bulk_cost(red: Bursts<'_>) -> FigureLine {
     let loads = red.loads();
     let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));

@@ -82,7 +82,8 @@ impl<'a> Bursts<'a> {
         self.record.values(LOAD)
     }
 
-    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed it.
+    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed
+    /// it.
     pub(super) fn run_load(self, load: &str) -> &'a str {
         let at = [(TICK, self.tick), (LOAD, load)];
         self.record.run_value(&at, LOAD).unwrap_or("none")

@@ -1,7 +1,7 @@
 //! TCP Fast Start (Padmanabhan & Katz 1998 §4, §5).
 //!
-//! `load` has the experiments with a single bursty connection among bulk transfers, whose claims are in
-//! `constant` and `changed`; the files beside them have one claim each.
+//! `load` has the experiments with a single bursty connection among bulk transfers, whose claims
+//! are in `constant` and `changed`; the files beside them have one claim each.
 
 mod asymmetric;
 mod changed;

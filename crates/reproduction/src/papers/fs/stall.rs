@@ -20,8 +20,8 @@ pub(super) const FS_6: Experiment = Experiment {
     quick: Quick { repeats: 25, keep: &[] },
 };
 
-/// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten had
-/// begun again.
+/// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten
+/// had begun again.
 pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut next = 0;
     let mut waiting = BTreeMap::new();

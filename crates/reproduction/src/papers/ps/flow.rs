@@ -243,8 +243,8 @@ const BIN: f64 = 0.1;
 /// As many as the plan's 8 s have.
 const BINS: usize = 80;
 
-/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the end of
-/// its start-up.
+/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the
+/// end of its start-up.
 fn over_time(run: &RunRecords<'_>, readings: &mut Readings) {
     let Some(flow) = run.of("flow").next() else { return };
     let mut bits = [0.0; BINS];

@@ -65,7 +65,8 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("all.active", seconds / span.unwrap_or(f64::NAN));
 }
 
-/// When a flow is over: with its last acknowledgement, or, in a variant of the figures, with its last byte.
+/// When a flow is over: with its last acknowledgement, or, in a variant of the figures, with its
+/// last byte.
 type FlowTime = fn(&Flow) -> Option<f64>;
 const ENDS: [(&str, FlowTime); 2] = [("", Flow::time_to_ack), (".received", Flow::time_to_receive)];
 
@@ -494,8 +495,8 @@ mod tests {
 
     #[test]
     fn percentiles_lie_between_their_neighbours() {
-        // Half way from the first to the last of five is the third; a tenth of the way 0.4 behind the
-        // first.
+        // Half way from the first to the last of five is the third; a tenth of the way 0.4 behind
+        // the first.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(percentile(&values, 50), 3.0);
         assert!((percentile(&values, 10) - 1.4).abs() < 1e-12);

@@ -74,8 +74,8 @@ pub(super) fn ps_8(book: &Book) -> Findings {
     findings
 }
 
-/// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and by
-/// what receivers acknowledge.
+/// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and
+/// by what receivers acknowledge.
 fn by_company(findings: &mut Findings, book: &Book) {
     let fifo = |cell: &&RecordCell| value(cell, QUEUE) == Some(FIFO);
     let cells: Vec<&RecordCell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn every_start_counts_once() {
-        // 100 starts of which 90, 300 of which 70 per cent exit by rate: 300 of 400. The error of the
-        // first counts a quarter, that of the second three.
+        // 100 starts of which 90, 300 of which 70 per cent exit by rate: 300 of 400. The error of
+        // the first counts a quarter, that of the second three.
         let share = |mean, standard_error| Measured { mean, standard_error };
         let all = weighted(&[(100.0, share(90.0, 4.0)), (300.0, share(70.0, 0.0))]);
         assert_eq!(all, share(75.0, 1.0));

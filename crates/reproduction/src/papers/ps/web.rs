@@ -120,7 +120,8 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
 pub(super) fn ps_10(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for (nth, case) in Case::all(book.of("PS-10")).iter().enumerate() {
-        // The first is the paper's law of sizes behind a queue of its kind; others show what it takes.
+        // The first is the paper's law of sizes behind a queue of its kind; others show what it
+        // takes.
         let bear = |line: FigureLine| {
             if nth == 0 { line.must(ClaimInterval::at_least(10.0)) } else { line }
         };

@@ -1,8 +1,9 @@
 //! The search for the reading under which most claims of a paper hold.
 //!
-//! First the default and every level of each choice alone, then the table's candidates, then combinations up to a
-//! budget: neighbours of the best reading so far, and every fourth one drawn from all. What comes next follows from the seed and from earlier
-//! results alone, so a search that goes on from a file ends as one that was never interrupted.
+//! First the default and every level of each choice alone, then the table's candidates, then
+//! combinations up to a budget: neighbours of the best reading so far, and every fourth one drawn
+//! from all. What comes next follows from the seed and from earlier results alone, so a search that
+//! goes on from a file ends as one that was never interrupted.
 
 use super::super::book::Book;
 use super::super::choices::EditedPlan;
@@ -34,8 +35,8 @@ impl TriedReading {
         self.results.iter().filter(|result| result.holds).count()
     }
 
-    /// What ranks readings: claims that hold; of as many the one with more lines that hold, weighted alike for
-    /// each claim; of these the one with fewer changes.
+    /// What ranks readings: claims that hold; of as many the one with more lines that hold,
+    /// weighted alike for each claim; of these the one with fewer changes.
     fn rank(&self) -> (usize, u64, Reverse<usize>) {
         let part = |result: &ClaimUnder| 1000 * result.held as u64 / result.lines.max(1) as u64;
         let parts = self.results.iter().map(part).sum();
@@ -57,9 +58,10 @@ pub struct ReadingSearch<'t> {
 }
 
 impl<'t> ReadingSearch<'t> {
-    /// A search with a seed and a budget of combinations beyond the levels alone. Results in `known` are not run
-    /// again. Runs are quick: they make a part of each experiment. Of `wanted` claims those of the paper are run: what is found
-    /// for one does not depend on the others, but the course of the search does.
+    /// A search with a seed and a budget of combinations beyond the levels alone. Results in
+    /// `known` are not run again. Runs are quick: they make a part of each experiment. Of `wanted`
+    /// claims those of the paper are run: what is found for one does not depend on the others, but
+    /// the course of the search does.
     pub fn new(
         table: &'t PaperTable,
         wanted: &[&'static PaperClaim],

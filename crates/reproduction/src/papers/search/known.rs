@@ -1,7 +1,8 @@
 //! What is known of claims under readings, as lines of text that a search goes on from.
 //!
-//! A result is known by what was run: the hash of the plans under the reading and of the values that verdicts are read from, the
-//! version of this program, and whether the run was quick. Readings that make the same plans share it.
+//! A result is known by what was run: the hash of the plans under the reading and of the values
+//! that verdicts are read from, the version of this program, and whether the run was quick.
+//! Readings that make the same plans share it.
 
 use super::super::answer::{ClaimAnswer, ClaimVerdict};
 use super::super::error::PapersError;

@@ -1,5 +1,5 @@
-//! What a search says: which reading makes most claims hold, which choice decides which claim, and which claims
-//! hold under none.
+//! What a search says: which reading makes most claims hold, which choice decides which claim, and
+//! which claims hold under none.
 
 use super::super::choices::OpenChoice;
 use super::course::{ReadingSearch, TriedReading};
@@ -24,7 +24,8 @@ pub struct ReadingsReport {
     pub levels: Vec<LevelRow>,
     /// How each claim did across all readings.
     pub across: Vec<ClaimAcross>,
-    /// The best readings of the search with all repeats and points, best first; empty in a quick one.
+    /// The best readings of the search with all repeats and points, best first; empty in a quick
+    /// one.
     pub in_full: Vec<ReadingRow>,
 }
 

@@ -97,8 +97,9 @@ fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
     (tried, lines)
 }
 
-/// The default, three levels alone, and the two combinations that two choices of two and three levels have beyond
-/// these: six readings. A search that continues from what another left runs nothing twice and tries the same.
+/// The default, three levels alone, and the two combinations that two choices of two and three
+/// levels have beyond these: six readings. A search that continues from what another left runs
+/// nothing twice and tries the same.
 #[test]
 fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     let table = PaperTable::read("small", SMALL).unwrap();
@@ -118,7 +119,8 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert!(error.starts_with("line 1:"), "{error}");
 }
 
-/// A search over one claim runs nothing for the paper's others, and finds for it what a search over all finds.
+/// A search over one claim runs nothing for the paper's others, and finds for it what a search over
+/// all finds.
 #[test]
 fn a_search_over_one_claim_runs_that_claim_alone() {
     let table = PaperTable::read("small", SMALL).unwrap();
@@ -130,12 +132,14 @@ fn a_search_over_one_claim_runs_that_claim_alone() {
         search.run(&reading, 1).unwrap()
     };
     let [of_all, of_one] = [found(&all), found(&one)];
-    // Of the table's plans, ET-6 alone is answered from ET-6 and ET-6-one; the others have no plan in it.
+    // Of the table's plans, ET-6 alone is answered from ET-6 and ET-6-one; the others have no plan
+    // in it.
     assert_eq!(of_one.len(), 1);
     assert!(of_all.contains(&of_one[0]));
 }
 
-/// A result is not taken for another if verdicts are read from other values: the plan is the same, and what is run of it is not.
+/// A result is not taken for another if verdicts are read from other values: the plan is the same,
+/// and what is run of it is not.
 #[test]
 fn a_change_of_what_is_judged_is_run_again() {
     let of = |judged: &str| {
@@ -180,8 +184,8 @@ const GAINED: [&str; 12] = [
     "FS-3", "FS-7", "SES-1", "SP-4", "SP-6", "SP-7", "BS-3", "ET-2", "ET-4", "PS-2", "PS-3", "PS-6",
 ];
 
-/// A reading that leaves the plans of a claim as they stand has its verdict by default. So a claim that holds under the
-/// chosen reading alone breaks there, and the table says so.
+/// A reading that leaves the plans of a claim as they stand has its verdict by default. So a claim
+/// that holds under the chosen reading alone breaks there, and the table says so.
 #[test]
 fn a_claim_that_breaks_under_another_reading_is_named() {
     for table in tables().unwrap() {
@@ -200,7 +204,8 @@ fn a_claim_that_breaks_under_another_reading_is_named() {
     }
 }
 
-/// How often a plan is run, and with which seeds, is no choice of the paper's: readings are compared by the same runs. Such an edit had no effect.
+/// How often a plan is run, and with which seeds, is no choice of the paper's: readings are
+/// compared by the same runs. Such an edit had no effect.
 #[test]
 fn no_level_changes_how_often_a_plan_is_run() {
     for key in ["repeats", "seed"] {

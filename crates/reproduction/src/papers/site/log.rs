@@ -1,9 +1,10 @@
-//! An access log of a busy site, simulated: who asks when, and nothing of transfers (Zhang, Qiu & Keshav 2000 §5.2.1).
+//! An access log of a busy site, simulated: who asks when, and nothing of transfers (Zhang, Qiu &
+//! Keshav 2000 §5.2.1).
 //!
-//! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours, images apart. Visitors
-//! arrive at that rate, each from an address of its own, and ask for as many pages in the mean. How long they think
-//! between pages is not said, and varied. Nor are networks of equal size in truth, which would only bring requests
-//! of one network closer together.
+//! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours,
+//! images apart. Visitors arrive at that rate, each from an address of its own, and ask for as many
+//! pages in the mean. How long they think between pages is not said, and varied. Nor are networks
+//! of equal size in truth, which would only bring requests of one network closer together.
 
 use findings::{RequestWatch, SharingFindings};
 use netsim::stream;

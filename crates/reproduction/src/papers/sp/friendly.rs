@@ -23,7 +23,8 @@ pub(super) const SP_8: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
 };
 
-/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last byte.
+/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last
+/// byte.
 fn halves(run: &RunRecords<'_>, readings: &mut Readings) {
     for half in ["a", "b"] {
         readings.set_mean(half, run.of(half).map(Flow::time_to_ack));

@@ -133,8 +133,8 @@ pub(super) fn mean_gain<'c>(
     mean_of(&gains)
 }
 
-/// By how many points the mean gain over one baseline is above that over another: in pairs, for schemes of a case share their
-/// random numbers.
+/// By how many points the mean gain over one baseline is above that over another: in pairs, for
+/// schemes of a case share their random numbers.
 pub(super) fn mean_gain_more<'c>(
     cases: impl IntoIterator<Item = &'c Case<'c>>,
     [one, other]: [&str; 2],

@@ -21,7 +21,8 @@ const BULK: &str = "workload.ftp.count";
 /// The key of the delay: of the one bottleneck, or of each of several.
 const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
 
-/// Parts for a quick run, of plans that vary the number of connections and of those that vary sizes.
+/// Parts for a quick run, of plans that vary the number of connections and of those that vary
+/// sizes.
 const NUMBERS: Quick = Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"])] };
 const ONE_NUMBER: Quick = Quick { repeats: 1, keep: &[(COUNT, &["10"])] };
 const FEW_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
@@ -93,8 +94,8 @@ pub(super) fn sp_2(book: &Book) -> Findings {
     findings
 }
 
-/// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 % over
-/// -nssr, need an -nssr a third below -ssr or more.
+/// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 %
+/// over -nssr, need an -nssr a third below -ssr or more.
 fn room_for_both(findings: &mut Findings, cases: &[Case<'_>], ssr: &str, nssr: &str, ns2: &Ns2) {
     let a_third = ClaimInterval::at_least(100.0 / 3.0);
     let ours: Vec<Measured> = cases.iter().map(|case| case.gain([nssr, ssr], TIME)).collect();

@@ -3,9 +3,10 @@
 //! Its shape follows the HTTP Archive's medians for desktop home pages (Web Almanac 2024, "Page
 //! Weight": 2,652 KB in 71 requests; images 1,054 KB in 18, scripts 613 KB in 24, fonts 131 KB,
 //! style sheets 78 KB, HTML 18 KB) at about half the weight: 40 objects, 1.2 MB, with somewhat more
-//! of it in pictures, as news has. The site serves its HTML, styles and scripts, a second host its images, a
-//! third what it measures readers with. Discovery: styles, fonts' style sheet and scripts in the
-//! HTML's head, images along its body, fonts in the style sheet, data and late images by scripts.
+//! of it in pictures, as news has. The site serves its HTML, styles and scripts, a second host its
+//! images, a third what it measures readers with. Discovery: styles, fonts' style sheet and scripts
+//! in the HTML's head, images along its body, fonts in the style sheet, data and late images by
+//! scripts.
 //!
 //! It is made up, not a recording: sizes, waits and delays are round figures of plausible order.
 

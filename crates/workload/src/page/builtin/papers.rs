@@ -1,8 +1,9 @@
 //! The five pages of Ensemble-TCP §4, with sizes inside the paper's ranges.
 //!
-//! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0 without
-//! thinking. The paper gives ranges of sizes, and says only that a client cannot ask for embedded objects before
-//! "at least part of" the HTML has arrived. So sizes, order and time of asking are a [`RequestModel`].
+//! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0
+//! without thinking. The paper gives ranges of sizes, and says only that a client cannot ask for
+//! embedded objects before "at least part of" the HTML has arrived. So sizes, order and time of
+//! asking are a [`RequestModel`].
 
 use crate::Http;
 use crate::page::{Discovery, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -103,7 +104,8 @@ pub struct RequestModel {
     pub naming: NamingPart,
 }
 
-/// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are found in.
+/// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are
+/// found in.
 struct Found {
     kind: ObjectKind,
     part: usize,
@@ -221,7 +223,8 @@ fn naming_part(group: &Found, model: RequestModel) -> usize {
     }
 }
 
-/// All of them in the order of asking. Parts of a frame set keep their places, for others are found in them.
+/// All of them in the order of asking. Parts of a frame set keep their places, for others are found
+/// in them.
 fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
     let of_group = |group: &Found| {
         let (part, kind) = (naming_part(group, model), group.kind);

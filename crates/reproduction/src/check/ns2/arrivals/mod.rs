@@ -1,5 +1,5 @@
-//! Flows that come and go over one bottleneck (Paced Start's dumbbell): Poisson arrivals, sizes with
-//! an exponential distribution, 20 Mbit/s, 20 ms, 100 packets.
+//! Flows that come and go over one bottleneck (Paced Start's dumbbell): Poisson arrivals, sizes
+//! with an exponential distribution, 20 Mbit/s, 20 ms, 100 packets.
 //!
 //! Rows that differ only in ns-2's seed are one case. A case is run here over seeds of ours; what
 //! one seed spreads is estimated from all runs, ns-2's and ours, as in a test of two samples.
@@ -162,8 +162,8 @@ const BESIDE: [Pair; 4] = [
     pair("p95_mbps", MetricUnit::Plain, |r| r.p95_mbps, |m| m.quantile(0.95)),
 ];
 
-/// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few seeds
-/// say too little about how many there are for a verdict.
+/// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few
+/// seeds say too little about how many there are for a verdict.
 const LOSSES: [(Pair, &str); 2] = [
     (
         pair("share_lossy_flows", MetricUnit::Share, |r| r.share_lossy_flows, |m| m.share_lossy),

@@ -1,5 +1,5 @@
-//! One flow beside constant cross traffic (Paced Start's single-bottleneck set-up): 100 Mbit/s, 80 ms,
-//! 1000 packets, 50 s.
+//! One flow beside constant cross traffic (Paced Start's single-bottleneck set-up): 100 Mbit/s, 80
+//! ms, 1000 packets, 50 s.
 //!
 //! Start-up ends when congestion avoidance first grows the window. ns-2 was looked at every 2 ms,
 //! and so are we. Where the cross traffic's intervals are random, ns-2's figure is one draw: its

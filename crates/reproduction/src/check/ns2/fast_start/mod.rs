@@ -1,13 +1,13 @@
-//! Two bursts over a kept connection, with slow start and with fast start, on an empty path and beside
-//! bulk transfers: the experiments of Padmanabhan & Katz 1998 §4.
+//! Two bursts over a kept connection, with slow start and with fast start, on an empty path and
+//! beside bulk transfers: the experiments of Padmanabhan & Katz 1998 §4.
 //!
 //! What a file's columns do not say, its name does ([`set_up`]). Both bursts' mean completion times
-//! must agree within 10 % or two standard errors of the difference. Rows `raw-…` are ns-2 as shipped,
-//! with fast start's timer for bursts dead: they are shown beside the variant they belong to, which
-//! was run with that timer looked at every millisecond. Beside a second burst by fast start is also
-//! shown what it takes with the other bug imitated that ns-2 still has, a round trip that stays at
-//! its first sample (`first_rtt_s`), and where that is all that keeps ours from agreeing it is said
-//! so.
+//! must agree within 10 % or two standard errors of the difference. Rows `raw-…` are ns-2 as
+//! shipped, with fast start's timer for bursts dead: they are shown beside the variant they belong
+//! to, which was run with that timer looked at every millisecond. Beside a second burst by fast
+//! start is also shown what it takes with the other bug imitated that ns-2 still has, a round trip
+//! that stays at its first sample (`first_rtt_s`), and where that is all that keeps ours from
+//! agreeing it is said so.
 
 mod rows;
 mod run;
@@ -138,7 +138,8 @@ fn add_cases(
         let raw = rows.iter().find(|(_, r)| r.proto == raw && r.bulk == row.bulk);
         cases.cases.push(case(table.name(), row.clone(), set_up, raw.map(|(_, r)| r.clone())));
     }
-    // A row of ns-2 as shipped is told of with its variant; without one there is nothing to compare.
+    // A row of ns-2 as shipped is told of with its variant; without one there is nothing to
+    // compare.
     let alone = |(_, raw): &&(u64, Measured)| {
         let variant = raw.proto.strip_prefix(RAW);
         variant.is_some_and(|v| !rows.iter().any(|(_, r)| r.proto == v && r.bulk == raw.bulk))
@@ -247,7 +248,8 @@ mod tests {
         assert!(count == 1 && skipped.contains("raw-fs"), "{skipped}");
     }
 
-    /// What a name or a column says is in the key, so that everybody sees with what a row was compared.
+    /// What a name or a column says is in the key, so that everybody sees with what a row was
+    /// compared.
     #[test]
     fn red_and_a_crowds_gap_are_seen_in_the_key() {
         let keys = |name: &str, text: &str| {

@@ -1,6 +1,7 @@
 //! What a row means: which load, which link, which schemes. Files tell some of it by their names,
-//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over 50 ms under a changing load unless it says more); the
-//! file of two groups of connections says nothing of the kind, and is of 50 ms.
+//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over
+//! 50 ms under a changing load unless it says more); the file of two groups of connections says
+//! nothing of the kind, and is of 50 ms.
 
 use super::super::file_name::{is_red, tick_of};
 use super::rows::Measured;

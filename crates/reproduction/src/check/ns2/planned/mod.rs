@@ -1,9 +1,11 @@
-//! Measurements of the set-ups that the papers' claims have as plans: stalls of bulk transfers beside fast starts (FS-6),
-//! bursts over an asymmetric path (FS-9, Table 2), shares of transfers to two hosts (BS-3).
+//! Measurements of the set-ups that the papers' claims have as plans: stalls of bulk transfers
+//! beside fast starts (FS-6), bursts over an asymmetric path (FS-9, Table 2), shares of transfers
+//! to two hosts (BS-3).
 //!
-//! A row changes what its columns name, and the plan says the rest: side links, starts, what is idle how long. Figures
-//! must agree within 10 % or two standard errors of the difference. None of these files comes with headstart: the open
-//! choices are the plans', and a file that was measured with others will show it.
+//! A row changes what its columns name, and the plan says the rest: side links, starts, what is
+//! idle how long. Figures must agree within 10 % or two standard errors of the difference. None of
+//! these files comes with headstart: the open choices are the plans', and a file that was measured
+//! with others will show it.
 
 mod shares;
 mod stalls;
@@ -170,7 +172,8 @@ mod tests {
         }
     }
 
-    /// A row that cannot have been measured is left out with its line; the row beside it is compared.
+    /// A row that cannot have been measured is left out with its line; the row beside it is
+    /// compared.
     #[test]
     fn one_row_out_of_range_leaves_the_others() {
         let stalls = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n";
@@ -201,8 +204,9 @@ mod tests {
         }
     }
 
-    /// The figures are those of the plan that the row changes: with the plan's own values a stall of the bulk
-    /// transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is outside.
+    /// The figures are those of the plan that the row changes: with the plan's own values a stall
+    /// of the bulk transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is
+    /// outside.
     #[test]
     fn a_row_is_run_by_its_plan() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs-pdrop,3,90,0\n";
@@ -214,7 +218,8 @@ mod tests {
         assert_eq!(rows[0].verdict, super::super::Ns2Verdict::Outside);
     }
 
-    /// What a name says of the clock, and what ns-2's bursty connections have, is in the plan that is run.
+    /// What a name says of the clock, and what ns-2's bursty connections have, is in the plan that
+    /// is run.
     #[test]
     fn the_tick_of_a_name_and_bursts_of_four_are_in_the_plan() {
         assert_eq!(tick_of("stall-tick0.5s.csv").ok().as_deref(), Some("500000us"));

@@ -1,5 +1,5 @@
-//! Table 2 of Fast Start (FS-9): two bursts down a fast link, the second beside uploads over the slow one that carries
-//! its acknowledgements, whose queue is FIFO or takes acknowledgements first.
+//! Table 2 of Fast Start (FS-9): two bursts down a fast link, the second beside uploads over the
+//! slow one that carries its acknowledgements, whose queue is FIFO or takes acknowledgements first.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,

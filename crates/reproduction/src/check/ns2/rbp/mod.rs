@@ -1,5 +1,5 @@
-//! Restart after idle: two bursts over one connection, half a minute apart, by Reno, Vegas and their
-//! variants with rate-based pacing (Visweswaraiah & Heidemann 1997).
+//! Restart after idle: two bursts over one connection, half a minute apart, by Reno, Vegas and
+//! their variants with rate-based pacing (Visweswaraiah & Heidemann 1997).
 //!
 //! Both bursts must agree within 10 % of completion time.
 
