@@ -1,4 +1,4 @@
-//! What the papers said, reproduced: their claims, and the programs that they used.
+//! Reproduction of the papers: their claims, and the programs that they used.
 //!
 //! [`papers`] runs each claim's experiments and says whether it holds; [`check`] runs single cases
 //! beside ns-2's recorded results. The product is in crates `race` and `experiment` and knows

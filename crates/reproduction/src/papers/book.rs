@@ -9,9 +9,9 @@ use experiment::plan::Coordinate;
 /// One cell: where it is, and the readings of its repeats.
 #[derive(Clone, Debug)]
 pub struct RecordCell {
-    /// Its place on each axis, as the plan has it.
+    /// Coordinates of the cell on each axis, as the plan has them.
     pub coordinates: Vec<Coordinate>,
-    /// The same as it was run: a reading may have changed a swept value.
+    /// Coordinates that were run: a reading may have changed a swept value.
     pub run_at: Vec<Coordinate>,
     /// The readings of repeats 0, 1, …
     pub repeats: Vec<Readings>,
@@ -124,8 +124,7 @@ impl Book {
         self.chosen.iter().any(|(known, _)| *known == name)
     }
 
-    /// The same under the chosen readings: cells that were made under them stand in the place of
-    /// those by default.
+    /// The book under the chosen readings: their cells replace those of the default readings.
     #[must_use]
     pub fn under_chosen(&self) -> Self {
         let mut book = self.clone();
@@ -167,7 +166,7 @@ impl Book {
         self.log_given
     }
 
-    /// What captures beside a busy server say.
+    /// Findings of captures beside a busy server.
     pub fn site(&self) -> &[SiteFound] {
         &self.site
     }
@@ -177,7 +176,7 @@ impl Book {
         self.logs.push(found);
     }
 
-    /// What logs of a busy site say.
+    /// Findings of logs of a busy site.
     pub fn logs(&self) -> &[LogFound] {
         &self.logs
     }

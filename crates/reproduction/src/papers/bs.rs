@@ -74,7 +74,7 @@ impl Cross<'_> {
         record.samples(&at, figure)
     }
 
-    /// How many times the bytes of SACK right-edge recovery gets across.
+    /// Ratio of the bytes that right-edge recovery delivers to those of SACK.
     fn ratio(self) -> Measured {
         self.figure("right-edge", "bytes").over(&self.figure("sack", "bytes"))
     }

@@ -7,7 +7,7 @@ use super::sample::{Measured, Samples};
 /// The schemes' axis.
 pub(super) const SCHEME: &str = experiment::plan::SCHEME;
 
-/// A place on all axes but the schemes'.
+/// A point on all axes of a plan but the schemes'.
 #[derive(Clone, Debug)]
 pub(super) struct Case<'a> {
     record: &'a ExperimentRecord,
@@ -83,7 +83,7 @@ pub(super) fn mean_of(figures: &[Measured]) -> Measured {
     }
 }
 
-/// How many per cent of figures meet an interval.
+/// Percentage of figures that meet an interval.
 pub(super) fn share_meeting(within: ClaimInterval, figures: &[Measured]) -> Measured {
     share_of(figures, |ours| within.meets(ours))
 }

@@ -3,12 +3,12 @@
 //! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in
 //! [`CLAIMS`]: what is claimed, under which conditions, and how it is answered. Most are answered
 //! from [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures
-//! off each run. Runs are made once for all claims that need them (`run`), their readings collected
-//! in a [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the
-//! paper's interval. **The verdict is computed** from them (`finding`); a test compares those of a
-//! quick run with a table.
+//! off each run. Each run is made once for all claims that need it (`run`), and a [`Book`] collects
+//! the readings. The claim's function turns them into [`Findings`]: labelled figures, each with the
+//! paper's interval. **The result is computed** from them (`finding`); a test compares the results
+//! of a quick run with a table.
 //!
-//! Read on in `finding` (intervals and verdicts), `sample` (standard errors), then a family.
+//! Read on in `finding` (intervals and results), `sample` (standard errors), then a family.
 
 mod answer;
 mod book;

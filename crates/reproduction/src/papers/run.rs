@@ -21,9 +21,9 @@ struct Job<'t> {
     experiment: &'static Experiment,
     /// The plan as it stands, which says where cells are.
     plan: Plan<'t>,
-    /// The plan under a reading, which is run in its place.
+    /// The plan under a reading, which is run instead of the plan.
     edited: Option<Plan<'t>>,
-    /// Which figures of its runs stand for others under the reading.
+    /// Variants of the figures of its runs that replace the plain ones under the reading.
     variants: &'t [String],
     /// Made beside the plan as it stands, for the chosen reading.
     chosen: bool,
@@ -69,8 +69,8 @@ impl<'t> PreparedRuns<'t> {
         Ok(Self { jobs, shifts, mornings, quick })
     }
 
-    /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what
-    /// verdicts are read from is run.
+    /// The experiments of `claims` under a reading: `plans` are theirs, and only the cells that
+    /// results are read from are run.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -100,7 +100,7 @@ impl<'t> PreparedRuns<'t> {
         Self { mornings: Vec::new(), ..self }
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn len(&self) -> usize {
         self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len() + self.mornings.len()
     }
@@ -110,8 +110,8 @@ impl<'t> PreparedRuns<'t> {
         self.len() == 0
     }
 
-    /// Makes the runs on so many threads (0: as many as there are cores), calling `done` after each
-    /// from any of them.
+    /// Makes the runs on `threads` threads (0: as many as there are cores), calling `done` after
+    /// each from any of them.
     ///
     /// # Errors
     /// If a run does not end as its plan says.
@@ -178,7 +178,7 @@ impl<'t> Job<'t> {
         Ok(Self { experiment, plan, edited: None, variants: &[], chosen: false, cells, repeats })
     }
 
-    /// A plan under a reading, of which only what verdicts are read from is run.
+    /// A plan under a reading, of which only the cells that results are read from are run.
     fn under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
         let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
         let plan = &job.plan;

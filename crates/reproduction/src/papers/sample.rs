@@ -1,9 +1,9 @@
 //! Figures of repeated runs, and what is computed from them with standard errors.
 //!
 //! The runs of two cells that differ in schemes alone share their random numbers, repeat by repeat.
-//! Differences and ratios are therefore paired: a ratio is that of the means, its error that of
-//! linearisation, the standard error of `a - R*b` over the mean of `b` (Cochran 1977 §6.4), which
-//! takes the correlation of the pairs into account and also holds where there is none.
+//! Differences and ratios are therefore paired. A ratio is the ratio of the means. Its error
+//! follows from linearisation: the standard error of `a - R*b` over the mean of `b` (Cochran 1977
+//! §6.4). It takes the correlation of the pairs into account and also holds without correlation.
 
 use race::estimate::MeanEstimate;
 
@@ -17,7 +17,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What was not found.
+    /// A figure that was not found.
     pub const NOTHING: Self = Self { mean: f64::NAN, standard_error: 0.0 };
 
     /// A figure without error.
@@ -175,8 +175,8 @@ mod tests {
     }
 
     /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1,
-    /// 3 (variance 2, of two): 1, so sqrt(1 + (1.5 · 1)²) / 2 = 0.9014; the third figure of one
-    /// side alone is no matter.
+    /// 3 (variance 2, of two): 1, so sqrt(1 + (1.5 · 1)²) / 2 = 0.9014. The third figure exists on
+    /// one side alone and does not matter.
     #[test]
     fn two_experiments_are_compared_by_their_own_errors() {
         let excess = samples(&[2.0, 4.0]).excess_over_apart(&samples(&[1.0, 3.0]));

@@ -17,7 +17,7 @@ const FINE: &str = "profile=paper+tick=100ms";
 const TICK: &str = "parameters";
 const PAIRS: &str = "workload.page.count";
 const BULK_PAIRS: &str = "workload.bulk.count";
-/// Within which the pages begin.
+/// The pages begin within this time.
 const JITTER: &str = "workload.page.start.until";
 
 const SES_1: Experiment = Experiment {
@@ -120,7 +120,7 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
     Some(100.0 * (1.0 - time("session")? / time(other)?))
 }
 
-/// What the paper says of `session` against `indep` beyond 6 pairs.
+/// The paper's interval for `session` against `indep` above 6 pairs.
 const BEYOND_SIX: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
 fn ses_1(book: &Book) -> Findings {

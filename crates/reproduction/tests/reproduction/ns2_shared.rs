@@ -27,8 +27,8 @@ fn recoveries_beside_bursts_agree() {
 
 #[test]
 fn four_transfers_through_a_small_buffer_agree_in_total() {
-    // Within 5 %. TCP-INT at 50 ms apart: after a timeout ns-2 halves its window again for what was
-    // sent before, down to half a packet (docs/validation.md).
+    // The bound is 5 %. TCP-INT at 50 ms apart: after a timeout ns-2 halves its window again for
+    // what was sent before, down to half a packet (docs/validation.md).
     let rows = rows_of("bs2");
     let of_int = |row: &&ComparisonRow| is(row, "proto", "int") && is(row, "delay", "50ms");
     let totals: Vec<&ComparisonRow> = rows.iter().filter(|r| r.metric.name == "total").collect();

@@ -71,7 +71,7 @@ impl<T: Into<Self>> From<Option<T>> for Field {
 pub struct Fields(Vec<(&'static str, Field)>);
 
 impl Fields {
-    /// The same with one more.
+    /// Appends a field.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
         self.0.push((name, value.into()));

@@ -1,5 +1,4 @@
-//! What a file's name says of the measurements in it: the clock's tick, and whether queues mark by
-//! RED.
+//! Parameters that a file's name gives: the clock's tick, and whether queues mark by RED.
 
 use units::Duration;
 
@@ -17,14 +16,14 @@ pub(super) fn tick_of(file: &str) -> Result<Duration, String> {
 /// The same; `None` if the name gives none.
 ///
 /// # Errors
-/// As [`tick_of`].
+/// Fails like [`tick_of`].
 pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     let name = stem(file);
     let mut words = name.split(['-', '_']);
     let word =
         words.find_map(|word| word.strip_prefix("tick").filter(|rest| starts_with_digit(rest)));
     let Some(word) = word else { return Ok(None) };
-    // What follows a dot may be another extension.
+    // The part after a dot may be another extension.
     let shorter = word.rsplit_once('.').map_or(word, |(before, _)| before);
     let read = |text: &str| {
         // A number alone is of seconds, as ns-2 writes them.

@@ -1,6 +1,5 @@
-//! What the measurements under the papers' profile have in common: sizes on the wire, a short delay
-//! before each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s with so many packets
-//! waiting besides the one in service.
+//! Set-up that all measurements under the papers' profile share: sizes on the wire, a short delay
+//! before each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s, a bounded queue.
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
@@ -25,7 +24,7 @@ pub(super) struct Wires {
     pub(super) delay: Duration,
     /// Packets that wait there besides the one in service.
     pub(super) buffer: u32,
-    /// Of the bottleneck's queue.
+    /// Discipline of the bottleneck's queue.
     pub(super) discipline: Discipline,
     /// Sources take up to a millisecond to send.
     pub(super) processing: bool,

@@ -4,7 +4,7 @@ use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Why a check cannot run.
+/// Reason why a check cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckError(pub(super) String);
 
@@ -55,7 +55,7 @@ impl Ns2Table {
         Ok(Self { name: name.to_owned(), headers, records })
     }
 
-    /// What errors call it.
+    /// Name of the table in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -132,8 +132,8 @@ mod tests {
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
     }
 
-    /// As spreadsheets and people write files. Lines count from the file's first, whatever is
-    /// skipped.
+    /// Spreadsheets and people write files like this one. Lines count from the file's first,
+    /// whatever is skipped.
     #[test]
     fn comments_empty_lines_and_a_byte_order_mark_are_skipped() {
         let text = "\u{feff}# measured on Monday\r\nm,n\r\na,1\r\n\r\n# the second\r\nb,2\r\n";

@@ -1,4 +1,4 @@
-//! What the papers leave open, and the readings that follow.
+//! Open choices of the papers, and the readings that follow.
 //!
 //! A [`PaperTable`] is a file under `plans/readings/`: the open choices of a paper, their levels,
 //! why the text allows each, and the reading that was chosen. A [`PaperReading`] picks one level of

@@ -94,13 +94,13 @@ const RANGES: [Ranges; 4] = [
     },
 ];
 
-/// How accesses are compared.
+/// Comparison of two kinds of accesses.
 #[derive(Clone, Copy)]
 struct Comparison {
     name: &'static str,
-    /// What repeated ones save beside what is measured, seconds.
+    /// Time that repeated accesses save in addition to the measured time, seconds.
     saved: f64,
-    /// How late objects are asked for.
+    /// Delay before objects are requested.
     delay: &'static str,
 }
 
@@ -110,7 +110,7 @@ const OTHERWISE: [Comparison; 2] = [
     Comparison { name: ", asked for half a round trip later", saved: 0.0, delay: "50ms" },
 ];
 
-/// Which of the record's cells, but for the scheme.
+/// Selection of the record's cells, without the scheme.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     scenario: Scenario,

@@ -28,7 +28,7 @@ pub(super) const ONE: Experiment = Experiment {
 struct SentPayload {
     /// When, in seconds.
     at: f64,
-    /// Of which member.
+    /// Number of the member.
     member: usize,
     bytes: f64,
 }
@@ -49,7 +49,7 @@ fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
 fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     set_total(run, &MEMBERS, readings);
     let sent = sent(run);
-    // What was sent when a member's last byte was: it leaves then.
+    // Segments sent up to a member's last byte: the member leaves then.
     let leaves = |member: usize| {
         let own = sent.iter().filter(|sent| sent.member == member);
         own.map(|sent| sent.at).fold(f64::NAN, f64::max)
@@ -74,7 +74,7 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
-/// All payload as it was sent; members are told apart by their ports, which are in order.
+/// All payload in sending order; members are distinguished by their ports, which are in order.
 fn sent(run: &RunRecords<'_>) -> Vec<SentPayload> {
     let enters = |step: &PacketStep| step.step == "enter" && step.payload.unwrap_or(0) > 0;
     let steps: Vec<PacketStep> = run.packet_steps().filter(enters).collect();

@@ -17,7 +17,7 @@ const HTML_PRE: &str = "etcp-html-pre";
 /// The schedulers that do not pre-empt.
 const OTHERS: [&str; 3] = ["etcp-fair", "etcp-content", "etcp-decay"];
 const ALL: [&str; 4] = ["etcp-fair", "etcp-content", "etcp-decay", HTML_PRE];
-/// Pages of so many objects that a limit of concurrency touches them.
+/// Pages with enough objects for a limit of concurrency to matter.
 const MANY: [&str; 3] = ["frames", "graphics", "java"];
 /// Pages that queues and windows touch.
 const ALL_BUT_MAP: [&str; 4] = ["text", "graphics", "frames", "java"];
@@ -34,7 +34,7 @@ pub(super) const ET_1: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page, and the shares of segments that were lost, and sent again.
+/// Times of HTML and page, and the shares of segments that were lost and retransmitted.
 fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let visit = || run.of("page");
     let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
@@ -47,7 +47,7 @@ fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean("lost", lost);
 }
 
-/// What the paper leaves open, and the plan varies.
+/// A choice that the paper leaves open and the plan varies.
 #[derive(Clone, Copy)]
 struct Choice {
     name: &'static str,

@@ -49,7 +49,7 @@ fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {
 
 /// Loads that leave a part of the link free: a bulk transfer takes 40 % of it.
 pub(super) const LOW: [&str; 3] = ["0", "1", "2"];
-/// Loads beyond the rise of all curves.
+/// Loads above the rise of all curves.
 const HIGH: [&str; 5] = ["8", "9", "10", "11", "12"];
 
 /// One experiment at one tick.
@@ -62,17 +62,17 @@ pub(super) struct Bursts<'a> {
 }
 
 impl<'a> Bursts<'a> {
-    /// At the paper's tick.
+    /// Selects the bursts at the paper's tick.
     pub(super) const fn of(record: &'a ExperimentRecord) -> Self {
         Self { record, tick: COARSE, max_p: None }
     }
 
-    /// The same with what is shown beside, and what that is.
+    /// Returns the variants that are shown beside, each with its description.
     pub(super) fn others(self) -> [(Self, &'static str); 2] {
         OTHERS.map(|(tick, what)| (Self { tick, ..self }, what))
     }
 
-    /// The same with another probability of marks.
+    /// Selects another probability of marks.
     pub(super) const fn marking(self, max_p: &'static str) -> Self {
         Self { max_p: Some(max_p), ..self }
     }
@@ -168,7 +168,7 @@ pub(super) fn ns2_gain(ns2: &Ns2, scheme: &str, load: &str) -> Option<f64> {
     Some(100.0 * (1.0 - time(scheme)?.mean / time("newreno")?.mean))
 }
 
-/// Those of some loads at which ns-2 was run.
+/// Returns the loads at which ns-2 was run.
 pub(super) fn ns2_loads(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
     let run =
         |load: &String| ns2.measured(&[("proto", "newreno"), ("nbulk", load)], "second").is_some();

@@ -19,7 +19,7 @@ const COARSE: &str = "profile=paper+tick=500ms";
 const FINE: &str = "profile=paper+tick=100ms";
 /// The paper's with receivers that delay ACKs, of which it says nothing.
 const DELAYED: &str = "profile=paper+tick=500ms+ack=100ms";
-/// What is shown beside the paper's tick and immediate ACKs.
+/// Variants shown beside the paper's tick and immediate ACKs.
 const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACKs")];
 /// The plans' key for them.
 const TICK: &str = "parameters";

@@ -1,8 +1,8 @@
 //! Paced Start (Hu & Steenkiste 2003).
 //!
 //! `theory` has the search's exits, `flow` a single flow beside constant traffic, `network` flows
-//! that come and go, `keys` what their plans vary, `starts` how start-ups end, `web` the two
-//! measurements of real systems.
+//! that come and go. `keys` names the varied parameters of their plans, `starts` the ends of
+//! start-ups, `web` the two measurements of real systems.
 
 mod flow;
 mod keys;

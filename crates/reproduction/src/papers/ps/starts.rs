@@ -1,4 +1,4 @@
-//! How start-ups end: by the rate that was found, or by a loss.
+//! Ends of start-ups: by the rate that was found, or by a loss.
 
 use super::keys::{ACKS, DELAYED, FIFO, QUEUE};
 use super::{PAST, SACK};
@@ -43,7 +43,7 @@ fn value<'c>(cell: &'c RecordCell, key: &str) -> Option<&'c str> {
     cell.coordinates.iter().find(|c| c.key == key).map(|c| c.value.as_str())
 }
 
-/// Cells under the choices that the verdicts of their experiments rest on.
+/// Cells under the choices that the results of their experiments rest on.
 fn is_counted(cell: &&RecordCell) -> bool {
     let is = |key, chosen| value(cell, key).is_none_or(|value| value == chosen);
     is(ACKS, DELAYED) && is(QUEUE, FIFO)

@@ -11,12 +11,12 @@ const CAPACITY_GAP: u64 = 1_000_000;
 /// Steps of alpha.
 const STEP: u64 = WHOLE / 10_000;
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Exit {
     /// Available share.
     alpha: f64,
-    /// In gaps of the capacity.
+    /// Gap, in gaps of the capacity.
     gap: f64,
     /// The pair included.
     trains: u32,
@@ -73,7 +73,7 @@ fn has_gap(exit: Exit, row: &Row) -> bool {
 }
 
 /// Exits, ascending by alpha, with their rows: one has the row before it as long as it has that
-/// row's gap, then the next row. Those that have none are left out.
+/// row's gap, then the next row. Exits without a row are left out.
 fn by_row(exits: &[Exit]) -> Vec<(usize, Exit)> {
     let mut row = 0;
     let mut found = Vec::new();

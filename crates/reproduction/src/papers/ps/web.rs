@@ -1,4 +1,4 @@
-//! What the paper measured with real systems: transfers over the Internet, and a web server.
+//! The paper's measurements of real systems: transfers over the Internet, and a web server.
 
 use super::keys::QUEUE;
 use super::{PAST, SACK};

@@ -1,8 +1,8 @@
-//! What is known of claims under readings, as lines of text that a search goes on from.
+//! Known results of claims under readings, as lines of text from which a search continues.
 //!
-//! A result is known by what was run: the hash of the plans under the reading and of the values
-//! that verdicts are read from, the version of this program, and whether the run was quick.
-//! Readings that make the same plans share it.
+//! A result is identified by the hash of the plans under the reading and of the values that results
+//! are read from, the program's version, and whether the run was quick. Readings that make the same
+//! plans share it.
 
 use super::super::answer::{ClaimAnswer, ClaimVerdict};
 use super::super::error::PapersError;
@@ -10,19 +10,19 @@ use super::super::finding::FigureLine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a claim did under a reading.
+/// Result of a claim under a reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimUnder {
     /// The claim.
     pub claim: String,
-    /// What was run for it: plans, version, quick or full.
+    /// Identity of the run: plans, version, quick or full.
     pub run: String,
     /// Whether it holds.
     pub holds: bool,
-    /// Lines of its verdict that hold.
+    /// Number of its deciding lines that hold.
     pub held: usize,
-    /// The lines of its verdict.
+    /// Number of its deciding lines.
     pub lines: usize,
     /// Labels of the lines that do not hold.
     pub outside: Vec<String>,

@@ -33,7 +33,7 @@ pub struct SiteEngines {
 }
 
 impl SiteEngines {
-    /// Engines that are told this.
+    /// Creates engines with this configuration.
     pub fn new(config: EngineConfig) -> Self {
         let acks_only = EngineConfig { acks_only: true, ..config.clone() };
         Self {
@@ -61,7 +61,7 @@ impl SiteEngines {
         self.predicted.on_segment(segment);
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn finish(self) -> SiteFound {
         let ((seen, found), _) = self.seen.finish_all();
         let (predicted, _) = self.predicted.finish_all();
@@ -75,12 +75,12 @@ impl SiteEngines {
     }
 }
 
-/// What outlives the simulation; its observers are its own.
+/// State that outlives the simulation, which owns its observers.
 #[derive(Clone, Default)]
 pub(super) struct Shared(Rc<RefCell<Option<SiteEngines>>>);
 
 impl Shared {
-    /// What was found.
+    /// Returns the findings.
     pub(super) fn finish(&self) -> Result<SiteFound, String> {
         self.0.borrow_mut().take().map(SiteEngines::finish).ok_or_else(|| "no capture".to_owned())
     }
@@ -91,7 +91,7 @@ pub(super) struct ServerCapture {
     /// By link: it leads from the server (`true`), or to it.
     links: Vec<Option<bool>>,
     server: HostId,
-    /// Links tell of arrivals ahead of time.
+    /// Links report arrivals ahead of time.
     coming: PassingOrder<Observed>,
     shared: Shared,
 }
@@ -109,7 +109,7 @@ impl ServerCapture {
         Self { links: of, server, coming: PassingOrder::default(), shared }
     }
 
-    /// Hands over what has arrived by `now`: it may be what lets go what is sent then.
+    /// Passes on the segments delivered by `now`: they may release what is sent then.
     fn release(&mut self, now: Instant) {
         while let Some(segment) = self.coming.pop_until(now) {
             if let Some(engines) = self.shared.0.borrow_mut().as_mut() {

@@ -3,8 +3,9 @@
 //!
 //! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours,
 //! images apart. Visitors arrive at that rate, each from an address of its own, and ask for as many
-//! pages in the mean. How long they think between pages is not said, and varied. Nor are networks
-//! of equal size in truth, which would only bring requests of one network closer together.
+//! pages in the mean. The paper does not give the time that visitors think between pages, so it is
+//! varied. Nor are networks of equal size in truth, which would only bring requests of one network
+//! closer together.
 
 use findings::{RequestWatch, SharingFindings};
 use netsim::stream;
@@ -34,14 +35,14 @@ pub(in super::super) struct LogMorning {
     seed: u64,
 }
 
-/// What was found in a log.
+/// Findings of a log.
 #[derive(Clone, Debug)]
 pub struct LogFound {
     /// Seconds between pages, in the mean, of a simulated one.
     pub think: Option<f64>,
-    /// How often networks ask again.
+    /// Repeated requests from networks.
     pub found: SharingFindings,
-    /// Whose names its addresses have; a simulated log has none.
+    /// Owners of its addresses' names; a simulated log has none.
     pub names: Option<NamedNetworks>,
 }
 
@@ -50,7 +51,7 @@ pub struct LogFound {
 pub struct NamedNetworks {
     /// Networks with a name.
     pub named: u64,
-    /// Of these, networks with names of several domains.
+    /// Networks among them that have names of several domains.
     pub several_domains: u64,
 }
 

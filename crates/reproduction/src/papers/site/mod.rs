@@ -1,4 +1,4 @@
-//! A busy web server of 1996, simulated, with what a capture beside it says of it: the material of
+//! A simulated busy web server of 1996, and the findings of a capture beside it: the material of
 //! the claims that rest on captures (Balakrishnan et al. 1998 §2, §3).
 //!
 //! A *shift* is three hours of a part of its clients. Each client has an access link of its own and
@@ -36,7 +36,7 @@ const PAGES: [&str; 4] = ["graphics", "map", "frames", "java"];
 /// Connections at once of a browser (Netscape's default).
 const CONNECTIONS: u32 = 4;
 
-/// How a group of clients is connected.
+/// Access link of a group of clients.
 struct ClientKind {
     kbit: u64,
     /// One way, and packets of the queue before the access link.
@@ -44,7 +44,7 @@ struct ClientKind {
     queue: u32,
     /// Packets of a thousand that are lost elsewhere.
     loss: u64,
-    /// What they offer.
+    /// Receive window that the clients offer.
     window: &'static str,
 }
 
@@ -74,16 +74,16 @@ pub(super) struct ShiftSize {
     pub(super) visits: u64,
 }
 
-/// What was found of a capture beside a busy server.
+/// Findings of a capture beside a busy server.
 #[derive(Clone, Debug, Default)]
 pub struct SiteFound {
-    /// With what the server sent.
+    /// Findings with the server's segments.
     pub found: TraceFindings,
-    /// What the server sent, as the capture shows it.
+    /// Counts of the server's segments, from the capture.
     pub seen: SenderTally,
-    /// The same from ACKs alone.
+    /// Counts inferred from ACKs alone.
     pub predicted: SenderTally,
-    /// Segments that the server says it sent again; `None` if it says nothing, as in a capture
+    /// Segments that the server reports as retransmitted; `None` without a report, as for a capture
     /// alone.
     pub said_again: Option<u64>,
     /// Packets captured.
@@ -133,7 +133,7 @@ pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
     shared.finish()
 }
 
-/// Between the first visits of two clients.
+/// Time between the first visits of two clients.
 const START_EVERY: Duration = Duration::from_millis(1_500);
 
 fn wire(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
@@ -180,8 +180,9 @@ mod tests {
     use super::*;
     use trace::RetransmissionKind;
 
-    /// Every retransmission that the server says it sent is told from packets; ACKs alone tell each
-    /// kind as often, within the paper's bound. Some 2,000 retransmissions.
+    /// Every retransmission that the server reports is recognised from packets. ACKs alone give
+    /// each kind as often, within the paper's bound. There are some 2,000 retransmissions. Some
+    /// 2,000 retransmissions.
     #[test]
     fn acks_alone_tell_what_the_server_sent_again() {
         let found = shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();

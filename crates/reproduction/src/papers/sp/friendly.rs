@@ -12,7 +12,7 @@ use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 const DELAY: &str = "topology.bottleneck.delay";
 const SIZE: &str = "workload.a.traffic.size";
 const COUNT: &str = "workload.a.count";
-/// Who the one half is, and who the other.
+/// Keys of the two halves' schemes.
 const HALVES: [&str; 2] = ["workload.a.scheme", "workload.b.scheme"];
 const SPAND: &str = "spand+tick=50ms";
 
@@ -65,7 +65,7 @@ impl Clock<'_> {
     }
 }
 
-/// Every place of a record.
+/// Every point of a record: delay, size and count.
 fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
     let mut places = Vec::new();
@@ -121,7 +121,8 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, SPAND's gain over the reno-ssr beside it: the case that decides.
+/// Adds, without effect on the result, SPAND's gain over the reno-ssr beside it: the case that
+/// decides.
 fn ahead<'p>(
     findings: &mut Findings,
     clock: Clock<'_>,

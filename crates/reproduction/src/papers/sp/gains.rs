@@ -10,7 +10,7 @@ pub(super) const SPAND: &str = "spand";
 /// The figure that all claims are about: the mean time of all transfers.
 pub(super) const TIME: &str = "completion";
 
-/// SPAND, told the share instead of asking.
+/// SPAND with a configured share instead of the gateway's.
 const TOLD: [&str; 4] =
     ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
 
@@ -76,7 +76,7 @@ pub(super) fn always(
     extremes(findings, cases, baseline);
 }
 
-/// Adds, outside the verdict, the same under another open choice.
+/// Adds, without effect on the result, the gains under another open choice.
 pub(super) fn always_with(
     findings: &mut Findings,
     with: &str,
@@ -88,8 +88,8 @@ pub(super) fn always_with(
     deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
-/// Adds, outside the verdict, the same with a gateway that knows better: each case with the best of
-/// a few shares.
+/// Adds, without effect on the result, the gains with a gateway that knows better: each case with
+/// the best of a few shares.
 pub(super) fn always_told(
     findings: &mut Findings,
     cases: &[Case<'_>],

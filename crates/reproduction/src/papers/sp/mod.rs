@@ -1,8 +1,8 @@
 //! TCP/SPAND (Zhang, Qiu & Keshav 2000).
 //!
-//! `rounds` has the comparisons with four kinds of TCP (`gains` what is said of them), `friendly`
-//! the mixture with one of them, `theory` the optimal window. A *case* is a place on all axes of a
-//! plan but the schemes'.
+//! `rounds` has the comparisons with four kinds of TCP (`gains` their statements), `friendly` the
+//! mixture with one of them, `theory` the optimal window. A *case* is a point on all axes of a plan
+//! but the schemes'.
 
 mod friendly;
 mod gains;

@@ -110,7 +110,7 @@ fn room_for_both(findings: &mut Findings, cases: &[Case<'_>], ssr: &str, nssr: &
     findings.line(share_line(line, a_third, &ours));
 }
 
-/// Adds, outside the verdict, the same with delayed ACKs.
+/// Adds, without effect on the result, the gains with delayed ACKs.
 fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     let cases = Case::all(record);
     let bounds = [(SSR, ClaimInterval::at_least(50.0)), (NSSR, ClaimInterval::between(15.0, 25.0))];
@@ -204,7 +204,7 @@ pub(super) fn sp_4(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, that gains over -ssr are larger where the pipe is.
+/// Adds, without effect on the result, that gains over -ssr are larger where the pipe is.
 fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
     let key = delay_key(sizes);
     let (cases, delays) = (Case::all(sizes), sizes.values(key));
@@ -252,8 +252,8 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     findings
 }
 
-/// A round trip of scenario 3 and its side links without queueing: 2 x (200 + 1 + 1) ms, 1040 bytes
-/// at 45 and twice at 10 Mbit/s, and as often 40 bytes.
+/// A round trip of scenario 3 and its side links without queueing. It has 2 x (200 + 1 + 1) ms of
+/// delay. It serialises 1040 bytes once at 45 and twice at 10 Mbit/s, and 40 bytes as often.
 const T3_ROUND_TRIP: f64 = 0.404 + 1080.0 * 8.0 * (1.0 / 45e6 + 2.0 / 10e6);
 
 /// Adds by how much SPAND takes longer than -nssr on T3 below 8 connections, in round trips.

@@ -67,7 +67,7 @@ pub(super) fn sp_1() -> Findings {
     findings
 }
 
-/// How many per cent of steps of the share by one segment leave the window as it was.
+/// Percentage of steps of the share by one segment that leave the window unchanged.
 fn unchanged(size: u64) -> Measured {
     let step = |capacity| {
         let [before, after] = [capacity, capacity + 1].map(|c| window(share(c), size, true));

@@ -100,7 +100,7 @@ impl Row {
         within("flows", f64::from(self.flows), [2.0, 1e6])
     }
 
-    /// What to run; an error names what headstart does not know.
+    /// The run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));
@@ -147,14 +147,14 @@ const fn pair(
     Pair { metric: Ns2Metric { name, unit }, ns2, ours }
 }
 
-/// What bears a verdict.
+/// Metrics that decide whether a row agrees.
 const COMPARED: [Pair; 3] = [
     pair("p50_mbps", MetricUnit::Plain, |r| r.p50_mbps, |m| m.quantile(0.5)),
     pair("mean_mbps", MetricUnit::Plain, |r| r.mean_mbps, Measured::mean),
     pair("mean_active", MetricUnit::Plain, |r| r.mean_active, |m| m.mean_active),
 ];
 
-/// What is shown beside.
+/// Metrics that are shown beside the compared ones.
 const BESIDE: [Pair; 4] = [
     pair("p5_mbps", MetricUnit::Plain, |r| r.p5_mbps, |m| m.quantile(0.05)),
     pair("p25_mbps", MetricUnit::Plain, |r| r.p25_mbps, |m| m.quantile(0.25)),
@@ -163,7 +163,7 @@ const BESIDE: [Pair; 4] = [
 ];
 
 /// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few
-/// seeds say too little about how many there are for a verdict.
+/// seeds say too little about their number to judge by.
 const LOSSES: [(Pair, &str); 2] = [
     (
         pair("share_lossy_flows", MetricUnit::Share, |r| r.share_lossy_flows, |m| m.share_lossy),

@@ -16,7 +16,7 @@ const TWO_ROUND_TRIPS_S: Duration = Duration::from_millis(200);
 /// Longer than any load takes.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) page: String,
@@ -35,10 +35,10 @@ pub(super) struct SetUp {
     pub(super) persistent: bool,
 }
 
-/// What a load measured.
+/// The measurements of a page load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Until the last HTML part had arrived, the two round trips included.
+    /// Time until the last HTML part was delivered, including the two round trips.
     pub(super) html: Option<Duration>,
     /// Until the last object had.
     pub(super) page: Option<Duration>,

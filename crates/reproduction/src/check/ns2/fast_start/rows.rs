@@ -21,12 +21,12 @@ pub(super) struct Measured {
     pub(super) groups: Vec<Group>,
 }
 
-/// What bursty connections measured, means over them and the runs.
+/// Measurements of bursty connections: means over the connections and the runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// Completion of the first and of the second burst, seconds.
     pub(super) times: [MeanEstimate; 2],
-    /// Packets sent again in the second.
+    /// Packets retransmitted in the second burst.
     pub(super) rexmit: f64,
     pub(super) timeouts: f64,
 }
@@ -47,7 +47,7 @@ pub(super) struct SingleRow {
     timeouts_mean: f64,
 }
 
-/// What a file does not have.
+/// Default of a column that a file lacks.
 const fn unknown() -> f64 {
     f64::NAN
 }

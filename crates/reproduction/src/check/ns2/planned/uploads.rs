@@ -1,5 +1,6 @@
 //! Table 2 of Fast Start (FS-9): two bursts down a fast link, the second beside uploads over the
-//! slow one that carries its acknowledgements, whose queue is FIFO or takes acknowledgements first.
+//! slow link that carries the acknowledgements. The slow link's queue is FIFO or serves
+//! acknowledgements first.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,

@@ -76,7 +76,7 @@ impl Suite for RestartAfterIdleSuite {
 }
 
 impl Row {
-    /// What was run, unless it cannot have been measured.
+    /// Returns the set-up of the row; an error says why it cannot have been measured.
     fn setup(&self) -> Result<Setup, String> {
         let rate = rate(&self.bw).map_err(|e| format!("bw: {e}"))?;
         let delay: Duration =

@@ -20,7 +20,7 @@ const PHASE: u64 = 556;
 const WINDOW: u32 = 100;
 const PORT: u16 = 9;
 
-/// What was run.
+/// The set-up of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     /// ns-2's class of sender.
@@ -45,14 +45,14 @@ pub(super) struct Setup {
     pub(super) packets: [u64; 2],
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// From data handed to TCP until its last ACK reaches the sender; `None` if it never did.
     pub(super) bursts: [Option<Duration>; 2],
     /// Retransmission timeouts, idle ones included where they cost what others do.
     pub(super) timeouts: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub(super) rexmit: u64,
 }
 

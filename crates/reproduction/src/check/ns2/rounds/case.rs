@@ -4,12 +4,12 @@ use race::estimate::MeanEstimate;
 use serde::Deserialize;
 use units::{Duration, Rate};
 
-/// What was run.
+/// The parameters that identify a case.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct CaseKey {
     /// The bottleneck: 1, 2 or 3 of the paper's table of scenarios.
     pub(super) scenario: u32,
-    /// How ns-2 was set.
+    /// The settings of ns-2.
     pub(super) profile: String,
     /// TCP variant and what it does after idle.
     pub(super) variant: String,
@@ -17,7 +17,7 @@ pub(super) struct CaseKey {
     pub(super) n: usize,
     /// Packets per transfer.
     pub(super) pkts: u64,
-    /// Transfers start uniformly within so many seconds of a round's beginning.
+    /// Transfers start uniformly within this time after a round's beginning, in seconds.
     pub(super) jitter: f64,
     /// Telnet sessions beside.
     pub(super) telnet: usize,
@@ -89,7 +89,7 @@ impl Measured {
 }
 
 impl CaseKey {
-    /// Why it cannot be run, if it cannot.
+    /// Returns the reason why the case cannot be run, if there is one.
     pub(super) fn unknown(&self) -> Option<String> {
         let Self { scenario, profile, variant, .. } = self;
         if bottleneck_of(*scenario).is_none() {

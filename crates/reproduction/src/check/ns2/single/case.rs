@@ -3,7 +3,7 @@
 use super::super::{Cases, CheckError, Ns2Table, Refusal};
 use serde::Deserialize;
 
-/// What identifies a case.
+/// The parameters that identify a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CaseKey {
     /// ns-2's TCP variant.
@@ -19,22 +19,22 @@ pub(super) struct CaseKey {
 /// A measured flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// What was run.
+    /// The parameters of the run.
     pub(super) key: CaseKey,
     /// Data handed to TCP until its last ACK reaches the sender, seconds.
     pub(super) time: f64,
     /// Packets dropped by the bottleneck.
     pub(super) drops: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub(super) rexmit: u64,
     /// Retransmission timeouts.
     pub(super) timeouts: u64,
 }
 
-/// How far a case spreads in ns-2 when the phase of its clock varies.
+/// Range of a case's results in ns-2 when the phase of its clock varies.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Band {
-    /// What was run.
+    /// The parameters of the run.
     pub(super) key: CaseKey,
     /// Fastest, seconds.
     pub(super) time_min: f64,
