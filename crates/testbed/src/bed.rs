@@ -40,25 +40,25 @@ pub(crate) fn visit(
     ThreadScheduling::on_its_own_thread(|| Bed::new(race, who, seed, captures)?.run(race, who))
 }
 
-/// Who serves whom.
+/// Both ends of a test bed: servers and client.
 #[derive(Clone, Copy)]
 pub(crate) struct Who<'a> {
-    /// What sends.
+    /// Executor of the sender in real time.
     pub(crate) place: Real<'a>,
-    /// What it takes, if that is the kernel.
+    /// The service of the kernel, if the kernel sends.
     pub(crate) service: Service<'a>,
-    /// How hosts are spoken to.
+    /// Protocols and settings by which the loader uses hosts.
     pub(crate) loader: &'a LoaderConfig,
-    /// Who is served.
+    /// TCP settings of the client.
     pub(crate) client: ClientTcp,
-    /// Who asks there.
+    /// The browser in the client's namespace.
     pub(crate) browser: &'a Browser,
     /// Keep what the loader knows of its objects, for figures.
     pub(crate) record: bool,
 }
 
 impl Who<'_> {
-    /// What both ends can speak.
+    /// The protocol that both ends support.
     fn tongue(&self) -> Tongue {
         let server = match self.place {
             Real::Wire(_) => Tongue::Counts,
@@ -87,7 +87,7 @@ struct Line {
     /// Lives as long as the device.
     _device: Interface,
     own: SocketAddr,
-    /// Of a site, in their order.
+    /// Servers of a site, in their order.
     servers: Vec<ServerHost>,
     emulation: Emulation,
     recording: EmulationRecording,
@@ -95,7 +95,7 @@ struct Line {
     captures: Ends,
 }
 
-/// What a line is to be like.
+/// Plan of an emulated line.
 struct LinePlan<'a> {
     path: PathSpec,
     /// Numbers of the pairs of addresses; the client has the first one's.
@@ -203,7 +203,7 @@ impl Line {
     }
 }
 
-/// Where packets of all servers enter and leave the link.
+/// Port at which packets of all servers enter and leave the link.
 fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
     match servers {
         [(_, server)] => Ok(server.port()),
@@ -280,7 +280,7 @@ async fn one_visit(
     again: bool,
 ) -> io::Result<MeasuredLoad> {
     let before = dropped(emulation);
-    // What was late before is not this visit's.
+    // Scheduling delay before the visit is not the visit's.
     emulation.take_lateness();
     let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
     let (load, (dropped, lateness)) = visitor.visit(again, measure).await?;

@@ -1,4 +1,4 @@
-//! Where hyper spawns its tasks: on the thread that serves or loads, which is the only one.
+//! Executor for hyper's tasks: they run on the thread that serves or loads, which is the only one.
 
 use hyper::rt::Executor;
 use std::future::Future;

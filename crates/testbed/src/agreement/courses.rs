@@ -1,8 +1,8 @@
 //! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond
-//! decide which packet finds no place, and a load takes one of a few courses whose times are far
+//! decide which packet is dropped. A load then takes one of a few courses, whose times are far
 //! apart. Medians of seven are then of any of them, also where both worlds take each as often.
-//! Simulation tells which loads are of this kind before any is measured: they are loaded three
-//! times as often, in all worlds, whatever comes of it.
+//! Simulation shows which loads are of this kind before any is measured. Those loads run three
+//! times as often in all worlds, whatever the result.
 
 use super::CellRace;
 use super::plan::{loaded, longest_first, of_each};
@@ -11,12 +11,12 @@ use race::World;
 use race::{Race, RaceMetric, RaceResult};
 use std::io;
 
-/// So many simulated loads show it.
+/// Number of simulated loads that show it.
 const SEEDS: u32 = 21;
 /// Times are of several courses if the longest is so much longer than the shortest: more than hosts
 /// that wake up now or then make of one.
 const APART: f64 = 1.05;
-/// How much more often they are loaded.
+/// Factor by which loads of several courses run more often.
 const TIMES: u32 = 3;
 
 /// Has those of `races` that take several courses repeated more often; looked at by `jobs` threads.

@@ -1,4 +1,4 @@
-//! What is loaded to hold the worlds against each other, and how often a client comes back.
+//! Loads by which the worlds are compared, and the number of visits of a client.
 
 use crate::gain;
 use race::Visits;
@@ -17,11 +17,11 @@ const SOON: Duration = Duration::from_millis(600);
 /// A page, how it is asked for, and how often.
 #[derive(Clone, Debug)]
 pub struct AgreementLoad {
-    /// What it is called, such as `30 KB after idle`.
+    /// Name of the load, such as `30 KB after idle`.
     pub name: String,
-    /// What is loaded.
+    /// The page that is loaded.
     pub page: Arc<Page>,
-    /// How hosts are spoken to.
+    /// Protocols and settings by which the loader uses hosts.
     pub loader: LoaderConfig,
     /// Visits of a client.
     pub visits: Visits,

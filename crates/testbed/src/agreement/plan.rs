@@ -1,5 +1,5 @@
-//! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by
-//! turns.
+//! Plan of the loads: cells are measured in several threads, and the worlds of a cell are
+//! interleaved.
 
 use super::{Agreement, AgreementCell, AgreementVerdict, CellRace, Grid, contenders};
 use crate::captures;
@@ -31,7 +31,7 @@ impl AgreementPlan<'_> {
         self.races.iter().map(of).sum()
     }
 
-    /// Simulation, and what is held against it.
+    /// Simulation, and the worlds that are compared with it.
     fn worlds(&self) -> Vec<World> {
         [World::Sim].into_iter().chain(self.grid.worlds.iter().copied()).collect()
     }
@@ -104,7 +104,8 @@ pub(super) fn loaded(
     Ok(outcome)
 }
 
-/// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
+/// Results of `answer` for each race, in the order of the races, computed in `order` by `jobs`
+/// threads.
 pub(super) fn of_each<T: Send>(
     races: &[CellRace],
     order: VecDeque<usize>,

@@ -6,10 +6,11 @@
 
 use race::SchemeResult;
 
-/// Clients by which it can be told which courses a load takes.
+/// Least number of clients that shows which courses a load takes.
 const ENOUGH: u32 = 7;
-/// How far shares of the loads may be apart that are over by some time (Kolmogorov and Smirnov's
-/// distance). Of two times 14 visits 0.51 is what tells two distributions apart at a level of 5 %.
+/// Largest difference between the shares of loads that are complete by some time (Kolmogorov and
+/// Smirnov's distance). For two samples of 14 visits, 0.51 separates two distributions at a level
+/// of 5 %.
 const APART: f64 = 0.5;
 
 /// Each load of either world is as long as one of the other, within `bound`, and their shares are
@@ -49,7 +50,7 @@ impl Times {
         self.seconds.iter().map(ahead).fold(0.0, f64::max)
     }
 
-    /// Of the loads that took no longer.
+    /// Share of the loads that took at most `seconds`.
     fn share(&self, seconds: f64) -> f64 {
         let over = self.seconds.iter().filter(|time| **time <= seconds).count();
         over as f64 / self.seconds.len() as f64

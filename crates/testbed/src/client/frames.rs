@@ -1,4 +1,4 @@
-//! How much of each HTTP/2 response has arrived, also of frames that are not whole yet.
+//! Counts the delivered bytes of each HTTP/2 response, including those of incomplete frames.
 //!
 //! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library
 //! hands a DATA frame on when all of it is there, which takes nginx's frames of 16 KiB a round trip
@@ -14,7 +14,7 @@ const HEADER: usize = 9;
 /// The type of frames that carry a body (RFC 9113 §6.1).
 const DATA: u8 = 0;
 
-/// What has arrived on a connection, by stream.
+/// Delivered bytes on a connection, by stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals(Rc<Inner>);
 
@@ -34,12 +34,12 @@ impl Arrivals {
         2 * before + 1
     }
 
-    /// Bytes of the body that have arrived on a stream.
+    /// Bytes of the body delivered on a stream.
     pub(super) fn of(&self, stream: u32) -> u64 {
         self.0.bytes.borrow().get(&stream).copied().unwrap_or(0)
     }
 
-    /// Waits until more has arrived on some stream.
+    /// Waits until further bytes are delivered on some stream.
     pub(super) async fn moved(&self) {
         self.0.moved.notified().await;
     }
@@ -101,8 +101,8 @@ mod tests {
         bytes
     }
 
-    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, of 30 on stream 3: cut anywhere, as
-    /// much of each has arrived as lies before the cut, and all in the end.
+    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, and of 30 on stream 3 are cut anywhere.
+    /// After a cut, each stream has the bytes before the cut; in the end all bytes are there.
     #[test]
     fn a_part_of_a_frame_counts_wherever_it_is_cut() {
         let all = [frame(1, 1, 20), frame(0, 1, 100), frame(0, 3, 30), frame(0, 1, 50)].concat();

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(super) struct Together<S> {
     stream: S,
     kept: Vec<u8>,
-    /// So many bytes are kept.
+    /// Number of bytes that are kept.
     most: usize,
     released: bool,
     frames: Frames,
@@ -53,7 +53,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Together<S> {
         self.kept.extend_from_slice(bytes);
         if self.kept.len() > self.most {
             self.released = true;
-            // What does not go now goes with the next write, or when the stream is flushed.
+            // The remaining bytes go with the next write, or when the stream is flushed.
             if let Poll::Ready(Err(error)) = self.poll_release(context) {
                 return Poll::Ready(Err(error));
             }

@@ -1,4 +1,4 @@
-//! What is asked of a scheme, and whether it was measured.
+//! Bounds on a scheme, and whether the measurements meet them.
 
 use super::cases::{Beside, GainBound, GainCase, GainMeasure};
 use super::limit_of;
@@ -8,28 +8,29 @@ use serde::Serialize;
 /// One thing that is asked of a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct GainClaim {
-    /// What was loaded, and how.
+    /// Name of the load and its conditions.
     pub load: String,
     /// The path, as it may be written.
     pub path: String,
-    /// Of whom.
+    /// Name of the scheme.
     pub scheme: String,
-    /// In which visits.
+    /// Kind of the visits.
     pub visit: &'static str,
-    /// What is asked about.
+    /// The measured quantity.
     pub measure: GainMeasure,
-    /// Beside whom.
+    /// The baseline of the comparison.
     pub beside: &'static str,
-    /// What was measured: the median in seconds, or packets in all visits; `None` if a load did not
+    /// Measured value: the median in seconds, or packets in all visits; `None` if a load did not
     /// complete.
     pub measured: Option<f64>,
     /// The other's.
     pub other: Option<f64>,
-    /// What was measured over the other's; `None` if there is none, or if it is 0.
+    /// Measured value over the baseline's; `None` if there is none, or if the baseline's is 0.
     pub ratio: Option<f64>,
-    /// What that may be. If the other's is 0, what was measured has to be 0, too.
+    /// Largest allowed ratio. If the baseline's value is 0, the measured value has to be 0, too. If
+    /// the other's is 0, what was measured has to be 0, too.
     pub at_most: f64,
-    /// What the ratio of times would be if the median were the limit.
+    /// Ratio of times if the median were the limit.
     pub limit_ratio: Option<f64>,
     /// Whether it is so.
     pub verdict: GainVerdict,
@@ -43,7 +44,7 @@ pub enum GainVerdict {
     Holds,
     /// It was not.
     Fails,
-    /// It was not, and no transport could: the limit itself is beyond.
+    /// The bound is not met, and no transport could meet it: the limit itself exceeds it.
     Barred,
 }
 
@@ -76,7 +77,7 @@ impl GainClaim {
 }
 
 impl GainMeasure {
-    /// What a scheme's visits of one kind have of it; `None` if one did not complete.
+    /// Value of the measure in a scheme's visits of one kind; `None` if one did not complete.
     fn of(self, row: &SchemeResult) -> Option<f64> {
         let time = row.median(RaceMetric::PageSeconds)?;
         Some(match self {
@@ -111,7 +112,7 @@ mod tests {
         // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
         assert_eq!(of(Some(1.0), Some(0.4)), GainVerdict::Holds);
         assert_eq!(of(Some(1.02), Some(0.4)), GainVerdict::Fails);
-        // The limit is 0.6 of it: nobody can.
+        // The limit is 0.6 of it: no scheme can meet the bound.
         assert_eq!(of(Some(1.22), Some(0.6)), GainVerdict::Barred);
         // A load that never ended is no excuse.
         assert_eq!(of(None, Some(0.6)), GainVerdict::Fails);

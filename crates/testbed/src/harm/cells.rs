@@ -15,10 +15,10 @@ use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 /// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind
 /// another path, `after RATE` visits over the same path at another rate before. The times are those
 /// of the cell's own path. `offers SIZE` is the receive window of the client, stock Linux
-/// otherwise. `visits N` makes so many visits in place of [`VISITS`].
+/// otherwise. `visits N` makes N visits instead of [`VISITS`].
 ///
-/// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms, the queues 0.1 to 2 bandwidth-delay
-/// products (no less than four packets), the losses 0 to 2 %.
+/// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms. The queues are 0.1 to 2
+/// bandwidth-delay products (no less than four packets), the losses 0 to 2 %.
 const TABLE: &str = "
 cubic 10kB    20mbit,80ms,100p
 cubic 30kB    20mbit,80ms,100p
@@ -122,18 +122,18 @@ pub enum HarmControl {
     Bbr,
 }
 
-/// What is loaded over which path, by stock Linux and with the agent.
+/// A load over a path, by stock Linux and with the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HarmCell {
     control: HarmControl,
-    /// Of each answer.
+    /// Bytes of each answer.
     bytes: u64,
     /// One answer over each.
     connections: u32,
     path: PathSpec,
     other: Option<OtherLine>,
     client: ClientTcp,
-    /// Of a client, its first one included.
+    /// Visits of a client, including its first one.
     visits: u32,
 }
 
@@ -277,7 +277,7 @@ fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
 }
 
 impl fmt::Display for HarmCell {
-    /// As it is read back.
+    /// Writes the cell in the syntax that it is parsed from.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let control = match self.control {
             HarmControl::Cubic => "cubic",
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The table has what the check promises: 60 cells or more, and each of the conditions.
+    /// The table meets the check's specification: 60 cells or more, and each of the conditions.
     #[test]
     fn the_table_covers_the_conditions() {
         let cells = all();

@@ -12,7 +12,7 @@ pub struct RatioEstimate {
     pub half_width: Option<f64>,
 }
 
-/// What one repeat adds to both sums.
+/// Amounts that one repeat adds to both sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RatioPart {
     pub(super) numerator: f64,

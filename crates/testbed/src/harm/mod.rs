@@ -30,18 +30,18 @@ use std::thread;
 use std::time;
 use units::Duration;
 
-/// How often a repeat is tried while the agent cannot start: a machine has one agent at a time, and
+/// Number of attempts to start the agent for a repeat: a machine has one agent at a time, and
 /// another may run.
 const AGENT_ATTEMPTS: u32 = 12;
-/// From one attempt to the next.
+/// Time between two attempts.
 const AGENT_PAUSE: time::Duration = time::Duration::from_secs(10);
 
-/// When a cell has been repeated often enough.
+/// Rule for the number of repeats of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HarmEffort {
     /// Repeats, at least.
     pub least: u32,
-    /// The same of a cell with random loss or a mobile path, whose repeats differ.
+    /// Least number of repeats of a cell with random loss or a mobile path, whose repeats differ.
     pub least_if_random: u32,
     /// Repeats, at most.
     pub most: u32,
@@ -65,16 +65,16 @@ impl HarmEffort {
     };
 }
 
-/// What is measured.
+/// The measurements to make.
 #[derive(Clone, Debug)]
 pub struct HarmPlan {
     /// The cells, in their order.
     pub cells: Vec<HarmCell>,
-    /// The scheme that is compared with stock Linux in the place of the agent's.
+    /// The scheme that is compared with stock Linux instead of the agent's.
     pub challenger: Option<Contender>,
     /// [`World::Sim`] or [`World::Kernel`].
     pub world: World,
-    /// How often.
+    /// Rule for the number of repeats.
     pub effort: HarmEffort,
 }
 
@@ -85,22 +85,22 @@ pub struct HarmRow {
     pub cell: String,
     /// Its figures; `None` if it was not measured.
     pub figures: Option<HarmFigures>,
-    /// Why it was not measured.
+    /// Reason why it was not measured.
     pub left_out: Option<String>,
-    /// Why a visit did not complete: the cell fails.
+    /// Reason why a visit did not complete: the cell fails.
     pub failed: Option<String>,
-    /// Repeats of a side that were made again because of scheduling delay.
+    /// Repeats of a side that were repeated because of scheduling delay.
     pub redone: u32,
 }
 
 /// All cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HarmReport {
-    /// Where they were measured.
+    /// The world of the measurements.
     pub world: World,
     /// The cells; the slowest agent first, and last the cells that were not measured.
     pub cells: Vec<HarmRow>,
-    /// How many are within the bounds.
+    /// Number of cells within the bounds.
     pub summary: HarmSummary,
 }
 

@@ -28,8 +28,8 @@ sockopt_impl!(
     u32
 );
 
-/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: an
-/// agent is told how long each answer is.
+/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: the
+/// server announces the length of each answer to the agent.
 pub(super) fn serve(
     exchange: &Exchange,
     listeners: &[std::net::TcpListener],
@@ -62,7 +62,7 @@ async fn one(
     stream.set_nodelay(true)?;
     let socket = Socket::from(stream.as_fd().try_clone_to_owned()?);
     if let Some(low) = exchange.low_water(host) {
-        // Who waits is woken when half of it is unsent (`__tcp_stream_memory_free`).
+        // The kernel wakes a waiting writer when half of it is unsent (`__tcp_stream_memory_free`).
         socket.set_tcp_notsent_lowat(u32::try_from(2 * low).unwrap_or(u32::MAX))?;
     }
     let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
@@ -70,7 +70,7 @@ async fn one(
 }
 
 sockopt_impl!(
-    /// How a connection stands.
+    /// State of a connection (`struct tcp_info`).
     Info,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -98,7 +98,7 @@ const CLOSED: u8 = 7;
 struct Socketry {
     /// The stream's, once more.
     socket: Socket,
-    /// Whether the kernel is told how long each answer is.
+    /// Whether the server announces the length of each answer to the kernel.
     says_size: bool,
     /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands
     /// them over as one; written one by one, short ones would be segments of their own.
@@ -108,14 +108,15 @@ struct Socketry {
 impl Socketry {
     fn set_cork(&self, corked: bool) {
         if self.corked.replace(corked) != corked {
-            // It fails only on a connection that is over, of which the next write tells.
+            // It fails only on a closed connection, which the next write reports.
             let _ = self.socket.set_tcp_cork(corked);
         }
     }
 }
 
 impl Socketry {
-    /// Registered anew each time: the kernel tells of room once it was asked, and found none.
+    /// The socket is registered again each time: the kernel reports room only after a check that
+    /// found none.
     async fn wait_for_room(&self) -> io::Result<()> {
         #[expect(
             deprecated,
@@ -144,7 +145,7 @@ impl Knobs for Socketry {
         self.set_cork(false);
     }
 
-    /// What is over has nothing unsent, and the next write says so.
+    /// A closed connection has nothing unsent, and the next write reports it.
     async fn unsent_below(&self, low: u64) -> u64 {
         loop {
             let standing = getsockopt(&self.socket, Info).ok();

@@ -1,11 +1,11 @@
-//! Which server the kernel's world gets.
+//! Choice of the server in the kernel's world.
 
 use super::{Nginx, ServerProgram};
 use std::path::PathBuf;
 use std::str::FromStr;
 use workload::{LoaderConfig, Page};
 
-/// What was asked for.
+/// The server that the user requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ServerChoice {
     /// nginx where it is installed and writes as it would on the real site, else this process.

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use workload::{HostId, LoadConnId};
 
-/// What a server may do with a connection beside reading and writing it.
+/// Socket options that a server may set on a connection.
 pub(crate) trait Knobs {
     /// This is written next.
     fn announce(&self, part: &Part);
@@ -43,9 +43,9 @@ where
     }
 }
 
-/// All that may be written now, this and what follows it, is handed over as one: written frame by
-/// frame, a sender that is a thread of its own may find the first of them alone, and send a segment
-/// that is not full. How much it is.
+/// All bytes that may be written now, this part and its followers, are announced as one. Otherwise
+/// a sender in a thread of its own may see only the first frame, and send a segment that is not
+/// full. Returns the number of bytes.
 fn announce_all(
     exchange: &Exchange,
     conn: LoadConnId,
@@ -65,7 +65,7 @@ fn announce_all(
     }
 }
 
-/// The same of bytes whose meaning the exchange tells.
+/// Serves a connection as bytes whose meaning the exchange knows.
 async fn count<S>(
     exchange: &Exchange,
     conn: LoadConnId,

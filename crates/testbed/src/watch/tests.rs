@@ -1,4 +1,4 @@
-//! The account of a load held against the kernel's own of its sender (`struct tcp_info`). Needs
+//! Compares the account of a load with the kernel's own of its sender (`struct tcp_info`). Needs
 //! root and TUN devices; says so and passes without them.
 
 use super::Crossed;
@@ -23,7 +23,7 @@ const PATH: &str = "50mbit,104ms,inf";
 const BYTES: u64 = 300_000;
 
 sockopt_impl!(
-    /// What bounded a sender.
+    /// Limits that bounded a sender.
     Limits,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -54,7 +54,7 @@ struct Loaded {
     limits: SenderLimits,
 }
 
-/// What the client's end saw of its connection.
+/// The client's observations of its connection.
 struct Fetched {
     start: Instant,
     connected: Instant,
@@ -63,8 +63,8 @@ struct Fetched {
     port: u16,
 }
 
-/// A sender that paces stands at the edge of the window for moments alone, and the kernel counts
-/// only these: so, CUBIC.
+/// A sender that paces is limited by the window only for moments, and the kernel counts only these.
+/// So the test uses CUBIC.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(b"cubic")?;
@@ -181,9 +181,9 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     load.bounds.expect("an account of a load that has ended")
 }
 
-/// A receive buffer of 32 kB, of which the window has about a half: nearly all of the sender's time
-/// is the receive window's by the kernel's account, which counts the link's time, too. As Linux
-/// comes, slow start has not reached the window: none of it is.
+/// The receive buffer has 32 kB, of which the window has about a half. By the kernel's account,
+/// nearly all of the sender's time is limited by the receive window; that account includes the
+/// link's time. On stock Linux slow start stays below the window, so none of it is.
 #[test]
 fn the_kernel_says_the_same_of_the_receive_window() {
     if !test_support::has(&test_support::EMULATION) {
@@ -199,7 +199,8 @@ fn the_kernel_says_the_same_of_the_receive_window() {
             let busy = limits.busy_us as f64 / 1e3;
             let told = format!("{buffer:?}: {total}, {shares:?}; busy {busy} ms, full {kernel} ms");
             match buffer {
-                // What of the path's time is the window's too, the account does not say.
+                // The account does not give the part of the path's time that is also limited by the
+                // window.
                 Some(_) => {
                     assert!(rwnd > 0.5 * total.as_secs_f64() * 1e3, "{told}");
                     assert!(kernel > 0.95 * rwnd && kernel < 1.05 * (rwnd + path), "{told}");

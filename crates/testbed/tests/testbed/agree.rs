@@ -61,8 +61,8 @@ fn limit_s(result: &RaceResult) -> f64 {
     result.limit(VisitKind::First).and_then(|row| row.median(RaceMetric::PageSeconds)).unwrap()
 }
 
-/// A quarter either way: a busy machine delays, and nothing here may be faster than simulated but
-/// by the acknowledgements that Linux sends earlier.
+/// The bound is a quarter either way. A busy machine delays, and only the acknowledgements that
+/// Linux sends earlier may make a load faster than simulated.
 fn assert_near(real: f64, sim: f64) {
     assert!((0.75..=1.25).contains(&(real / sim)), "{real} s, simulated {sim} s");
 }
@@ -90,8 +90,8 @@ fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
 fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
     let _turn = crate::shared();
     calmly_throughout(|| {
-        // Three connections that overflow a queue together: who loses what differs from run to run,
-        // so times are not held against each other.
+        // Three connections overflow a queue together. Their losses differ from run to run, so
+        // times are not compared.
         let race = race("news", &["linux"]);
         let Some(result) = run(&race, &[World::Wire, World::Kernel]) else { return };
         for world in [World::Wire, World::Kernel] {

@@ -51,8 +51,8 @@ fn a_clean_path_gains_and_the_slowest_cell_is_first() {
 }
 
 /// A slow visitor and a fast one of a /24 in turn, a hundred times each. The network is remembered
-/// as the slow one from its first visit on: it takes as long as under stock and retransmits as
-/// much, and the fast one keeps the gain that it has by itself.
+/// as the slow one from its first visit on. Its visits take as long as under stock and retransmit
+/// as much, and the fast one keeps its own gain.
 #[test]
 fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
     let _turn = crate::shared();
@@ -74,7 +74,7 @@ fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
     assert!(1.0 - fast >= 0.8 * (1.0 - alone), "{ratios:?}");
 }
 
-/// Both sides are counted alike: without a loss no side retransmits, and both send the same
+/// Both sides are treated alike: without a loss no side retransmits, and both send the same
 /// segments.
 #[test]
 fn segments_are_counted_on_every_connection() {
