@@ -1,4 +1,4 @@
-//! What bounds a page load: the causes, and the share of its time that each took.
+//! Bounds of a page load: the causes, and the share of its time that each took.
 //!
 //! `account` says how a moment gets its cause; `docs/race.md` says it to readers. The names follow
 //! the kernel's accounts of a sender (`tcp_chrono` in `net/ipv4/tcp.c`) and T-RAT's rate limits
@@ -7,7 +7,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use units::Instant;
 
-/// What bounded a page, or one of its senders, at a moment.
+/// Cause that bounded a page, or one of its senders, at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
     /// The access link held data of the page: no sender could have been faster.
@@ -17,7 +17,7 @@ pub enum Bound {
     /// A sender held data back because the window that the client offered had no room for its next
     /// segment.
     ReceiveWindow,
-    /// Bytes that the path lost had not been sent again.
+    /// Bytes that the path lost had not been retransmitted.
     Recovery,
     /// A server had been asked and had nothing to send yet.
     Server,
@@ -57,12 +57,12 @@ impl Bound {
     }
 }
 
-/// What bounded something from an instant on; `None` where there was nothing to do.
+/// Cause that bounded a sender or page from an instant on; `None` where there was nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundFrom {
-    /// From when.
+    /// Start of the interval.
     pub at: Instant,
-    /// What.
+    /// The cause.
     pub bound: Option<Bound>,
 }
 

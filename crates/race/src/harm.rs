@@ -1,10 +1,10 @@
-//! Harm to the background: what it lost to a load, held against the same interval of `linux`'s.
+//! Harm to the background: its loss to a load, compared with the same interval of `linux`'s run.
 //!
-//! Of a load that took from `s` to `s + t`, the background's bytes delivered in that interval are
-//! compared with those delivered from `z` to `z + t` of the run of the same repeat in which `linux`
-//! loads the page, `z` being the beginning of `linux`'s load: harm = 1 − the former / the latter.
-//! Of a first visit, `z = s`. Intervals of equal length, since a load that is merely over sooner
-//! leaves its background less time.
+//! A load takes from `s` to `s + t`. The background's bytes delivered in that interval are compared
+//! with those delivered from `z` to `z + t` of the `linux` run of the same repeat. `z` is the
+//! beginning of `linux`'s load, and harm = 1 − the former / the latter. For a first visit, `z = s`.
+//! Intervals of equal length, since a load that is merely over sooner leaves its background less
+//! time.
 
 use super::run::{self, Stage, Staging};
 use super::{Contestant, Race, RunOptions};
@@ -74,7 +74,7 @@ fn baseline_curve(
     wanted.iter().filter_map(since).collect()
 }
 
-/// When `linux`'s visits of a repeat begin: known only of the first without running them.
+/// Starts of `linux`'s visits of a repeat: without running them, only the first is known.
 fn visit_starts(
     race: &Race,
     linux: &Scheme,

@@ -60,7 +60,7 @@ impl Serialize for ChangeJson<'_> {
     }
 }
 
-/// Where it ran.
+/// Worlds of the race.
 #[derive(Serialize)]
 struct WorldsJson<'a> {
     on: Vec<World>,
@@ -112,7 +112,7 @@ impl Serialize for RecordedJson<'_> {
     }
 }
 
-/// How often a page is visited.
+/// Number and kinds of a page's visits.
 struct VisitsJson(Visits);
 
 impl Serialize for VisitsJson {
@@ -127,7 +127,7 @@ impl Serialize for VisitsJson {
     }
 }
 
-/// What rows have only if there are several.
+/// Columns that rows have only if they have several values.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
     repeats: bool,

@@ -1,6 +1,6 @@
-//! What a race measures of a scheme.
+//! Metrics of a scheme in a race.
 
-/// What is measured of a scheme, in the order in which it is shown.
+/// Metric of a scheme, in the order in which metrics are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RaceMetric {
     /// Seconds until the milestone that ends the load.
@@ -9,7 +9,7 @@ pub enum RaceMetric {
     RatioToLimit,
     /// 1 − time of the page over `linux`'s of the same repeat in the same world.
     GainOverLinux,
-    /// Segments sent again.
+    /// Segments retransmitted.
     RetransmittedSegments,
     /// Expiries of retransmission timers.
     Timeouts,

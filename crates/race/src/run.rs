@@ -23,7 +23,7 @@ use workload::LoaderConfig;
 /// A simulation of a repeat under a scheme, and who is in it.
 pub(super) struct Stage {
     pub(super) simulation: Simulation,
-    /// When the first visit begins.
+    /// Start of the first visit.
     pub(super) start: Instant,
     background: Vec<AppId>,
     /// The page's servers, once for each of the site's: in the order of the page's hosts, or one
@@ -37,7 +37,7 @@ pub(super) struct Stage {
     scheme: Scheme,
     /// The path of the repeat.
     path: PathSpec,
-    /// What visits before the present one counted.
+    /// Counts of the visits before the present one.
     before: Counts,
 }
 
@@ -98,11 +98,11 @@ pub(super) fn run(
     loads
 }
 
-/// What is known of a load when time has stopped.
+/// State of a load at the end of the simulated time.
 struct EndedLoad {
     /// Bytes that the background flows received during it.
     background_bytes: u64,
-    /// What went wrong.
+    /// Reason for a failure.
     failure: Option<String>,
 }
 
@@ -236,8 +236,8 @@ impl Stage {
         loads
     }
 
-    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the
-    /// access link.
+    /// Attaches observers that count the page's packets and watch them and, if wanted, the queues
+    /// of the access link.
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(Tally::of(&servers, &self.lines));
@@ -256,7 +256,7 @@ impl Stage {
         self.simulation.observe(sent);
     }
 
-    /// The captures among the observers, by name, in the order in which they were begun.
+    /// The captures among the observers, by name, in the order in which they were started.
     fn captured(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
         let name = |link: LinkId| self.access.topology.links()[link.index()].name.as_str();
         let mut files = Vec::new();
@@ -350,7 +350,7 @@ impl Stage {
         }
     }
 
-    /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
+    /// Adds the observers' results to the loads. `record`: the first ones are to be drawn.
     fn finish(mut self, race: &Race, loads: &mut [MeasuredLoad], record: bool) {
         let mut observers = self.simulation.take_observers();
         for client in 0..self.lines.len() {

@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
-/// Half the width of a two-sided 95 % interval in standard errors, with so many degrees of freedom,
-/// at least one.
+/// Half the width of a two-sided 95 % interval in standard errors, with this number of degrees of
+/// freedom, at least one.
 ///
 /// One and two have closed forms. From three on it is the expansion of Abramowitz & Stegun 26.7.5,
 /// which is at most 0.13 % too small.

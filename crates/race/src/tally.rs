@@ -12,7 +12,7 @@ pub(super) struct Tally {
     access: Vec<LinkId>,
     /// Packets dropped by a queue or lost on a wire.
     pub(super) dropped: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(super) retransmitted: u64,
 }
 

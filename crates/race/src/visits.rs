@@ -4,7 +4,7 @@ use link::path::PathSpec;
 use netsim::Duplex;
 use units::{Duration, Rate};
 
-/// How often a client visits a page, and where.
+/// Number and paths of a client's visits to a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visits {
     /// Visits, at least 1.
@@ -55,7 +55,7 @@ impl Default for Visits {
     }
 }
 
-/// Which visits.
+/// Kind of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VisitKind {
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(visits.rates(0, &path), Some(Duplex::symmetric(slow)));
         let own = Duplex { forward: Rate::from_mbps(20), reverse: Rate::from_mbps(5) };
         assert_eq!(visits.rates(1, &path), Some(own));
-        // Without another line all visits cross the path.
+        // All visits cross the path by default.
         assert!((0..3).all(|n| Visits::default().crossing(n) == Crossing::Path));
     }
 }

@@ -25,7 +25,7 @@ use replies::BrowserWork;
 use units::Instant;
 use workload::Page;
 
-/// What bounded a load.
+/// Bounds of a load: the cause of each moment, by sender and for the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Account {
     /// The whole page; `None` if it took no time.
@@ -36,8 +36,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// What bounded each connection's sender, in the order of the recording, of which this is the
-    /// account.
+    /// Returns the bounds of each connection's sender, in the order of the recording, which is the
+    /// recording of this account's load.
     pub(crate) fn senders(&self, recording: &LoadRecording) -> Vec<Vec<BoundFrom>> {
         self.alone.iter().map(|timeline| page::on_path(timeline, &recording.busy)).collect()
     }

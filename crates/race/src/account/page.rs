@@ -9,14 +9,15 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 struct PartyChange {
     at: Instant,
-    /// Who waits for it, more (+1) or fewer (−1) than before; of the path, how often it is busy.
+    /// Change of the number of waiting parties, +1 or −1; for the path, of the number of reasons
+    /// why it is busy.
     bound: Bound,
     by: i64,
 }
 
-/// Who waits for what, from the first change on.
+/// The parties that wait for each bound, from the first change on.
 pub(super) struct Parties {
-    /// In the order of time.
+    /// Changes in the order of time.
     changes: Vec<PartyChange>,
 }
 
@@ -42,7 +43,7 @@ impl Parties {
         Self { changes }
     }
 
-    /// How the time from `start` to `end` is divided.
+    /// Returns the shares of the bounds in the time from `start` to `end`.
     pub(super) fn shares(&self, start: Instant, end: Instant) -> Option<BoundShares> {
         let mut waiting = [0_i64; Bound::ALL.len()];
         let mut nanos = [0.0; Bound::ALL.len()];

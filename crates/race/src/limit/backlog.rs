@@ -16,7 +16,7 @@ struct Item {
     bytes: u64,
 }
 
-/// Whose packets they may share.
+/// The set of connections that share packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stream {
     /// The connections of a host, taken together: packets are fewest if it has only one.
@@ -32,7 +32,8 @@ enum Stream {
 pub(super) struct Backlog(Vec<Item>);
 
 impl Backlog {
-    /// What the wanted objects need: their own bytes and the opening of their connections.
+    /// Collects the needs of the wanted objects: their own bytes and the opening of their
+    /// connections.
     pub(super) fn of(
         page: &Page,
         config: &LoaderConfig,
@@ -68,8 +69,8 @@ impl Backlog {
         need(bound.answering, stream, protocol.server_opening());
     }
 
-    /// The earliest instant at which all of it can have arrived: the latest, over all instants, at
-    /// which what is released no earlier can have passed.
+    /// The earliest instant at which all of it can be delivered. It is the latest, over all
+    /// instants, at which the bytes released no earlier can have passed.
     pub(super) fn bound(mut self, wire: &Wire<'_>) -> Duration {
         // On the link the order is that of arrival there.
         for item in &mut self.0 {

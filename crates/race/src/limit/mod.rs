@@ -18,11 +18,12 @@
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
 //! yet to pass the one link (`backlog`). The limit is the larger of both, for each milestone by
-//! itself: the order of sending that is best for one is not best for another, so a single load may
-//! be unable to reach all.
+//! itself. The order of sending that is best for one is not best for another, so a single load may
+//! be unable to meet all.
 //!
-//! Simulated transmission times are rounded to the nearest nanosecond per packet; half a
-//! nanosecond per packet is granted, so that rounding cannot beat the limit either (`wire`).
+//! Simulated transmission times are rounded to the nearest nanosecond per packet. The limit is
+//! therefore lower by half a nanosecond per packet, so that rounding cannot beat it either
+//! (`wire`).
 
 mod backlog;
 mod chain;
@@ -41,7 +42,7 @@ use units::{Duration, Rate};
 use wire::Wire;
 use workload::{Http, LoaderConfig, ObjectId, Page};
 
-/// The earliest instants, counted from the start of the load, of one page on one path.
+/// The earliest instants of one page on one path, as durations from the start of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// When each milestone can have been times.
@@ -61,7 +62,7 @@ pub fn limit(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::Closed, capacity)
 }
 
-/// The same for a repeated visit: connections that the protocol keeps alive are open already.
+/// The limit of a repeated visit: connections that the protocol keeps alive are open already.
 pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::KeptAlive, capacity)
 }

@@ -29,7 +29,7 @@ fn object(kind: ObjectKind, body_bytes: u64, discovery: Discovery) -> Object {
     }
 }
 
-/// Found when so many bytes of the root's body are there.
+/// Discovery after `offset` bytes of the root's body.
 const fn found(offset: u64) -> Discovery {
     Discovery::InBody { parent: ObjectId(0), offset, delay: Duration::ZERO }
 }
@@ -43,8 +43,8 @@ fn limit_of(page: &Page) -> Limit {
     limit(page, &LoaderConfig::default(), &capacity())
 }
 
-/// Expected values are in whole nanoseconds, less what is granted to rounding: half a nanosecond
-/// per packet, each step of it rounded up.
+/// Expected values are in whole nanoseconds, less the allowance for rounding: half a nanosecond per
+/// packet, each step of it rounded up.
 #[track_caller]
 fn assert_at(got: Duration, exact: u64, granted: u64) {
     assert_eq!(got.as_nanos(), exact - granted, "{got}");

@@ -1,26 +1,26 @@
-//! When a direction of the access link held data of the page.
+//! Times at which a direction of the access link held data of the page.
 
 use super::stretch::Stretch;
 use units::Instant;
 
-/// Stretches in which something is at a link, put together as it is told of.
+/// Stretches in which data is at a link, built from reports of packets.
 ///
-/// Whatever enters is told of in the order of its instants. That it is gone is told after it
-/// entered, and may be told ahead of the instant.
+/// Packets that enter are reported in the order of their instants. A packet's departure is reported
+/// after its arrival, and possibly ahead of the instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Busy {
-    /// Those that are over, in the order of time. They do not touch.
+    /// Completed stretches, in the order of time. They do not touch.
     over: Vec<Stretch>,
     /// The last one, as far as it is known.
     last: Option<Stretch>,
-    /// How many are there of which it is not known yet when they go.
+    /// Number of packets whose departure is not yet known.
     present: u64,
 }
 
 impl Busy {
     /// Something enters.
     pub(super) fn enter(&mut self, at: Instant) {
-        // What goes at the instant at which another comes leaves no gap.
+        // A packet that leaves at the instant at which another enters leaves no gap.
         if self.present == 0 && self.last.is_none_or(|last| last.to < at) {
             self.over.extend(self.last.filter(|last| last.from < last.to));
             self.last = Some(Stretch { from: at, to: at });
@@ -28,7 +28,7 @@ impl Busy {
         self.present += 1;
     }
 
-    /// What entered goes.
+    /// Records the departure of a packet.
     pub(super) fn go(&mut self, at: Instant) {
         self.present = self.present.saturating_sub(1);
         if let Some(last) = &mut self.last {

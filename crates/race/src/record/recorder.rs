@@ -1,4 +1,4 @@
-//! Tells a [`LinkWatch`] of the simulator's packets.
+//! Reports the simulator's packets to a [`LinkWatch`].
 
 use super::seen::{LinkStep, SeenAtLink, Way};
 use super::watch::LinkWatch;
@@ -38,7 +38,7 @@ impl Recorder {
         }
     }
 
-    /// What it has seen.
+    /// Returns its watch.
     pub(crate) const fn watch(&self) -> &LinkWatch {
         &self.watch
     }

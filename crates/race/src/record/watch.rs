@@ -1,4 +1,4 @@
-//! Watches the access link, packet by packet, whoever says what passes there.
+//! Watches the access link, packet by packet; the packets' reports may come from any source.
 
 use super::busy::Busy;
 use super::flow::FlowRecord;
@@ -12,14 +12,14 @@ use units::Instant;
 
 /// Keeps what the account of a load and its figures need of the packets at the access link.
 ///
-/// It is to be told of them in the order of time; what is known in advance (departures and losses
-/// of a queue without a service stage) may be told early.
+/// It expects reports in the order of time. Events that are known in advance (departures and losses
+/// of a queue without a service stage) may be reported early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
     /// Connections of the page, by their port at the client. One port may have several, one after
     /// the other.
     flows: FxHashMap<u16, Vec<FlowRecord>>,
-    /// When data of the page is there: down, then up.
+    /// Stretches in which data of the page is there: down, then up.
     data: [Busy; 2],
     /// Down, then up; if they are wanted.
     queues: Option<[QueueRecord; 2]>,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// A port that two connections have had, one after the other: the second one's data is no
-    /// retransmission of the first one's. A SYN that is sent again opens no other.
+    /// retransmission of the first one's. A retransmitted SYN opens no other.
     #[test]
     fn a_port_that_is_used_again_belongs_to_another_connection() {
         let mut watch = LinkWatch::new(false);

@@ -1,4 +1,4 @@
-//! What is said of a scheme in one cell, over the seeds that it was run under.
+//! Results of a scheme in one cell, over the seeds that it was run under.
 
 use super::TIME_LIMIT;
 use super::causes::CauseCounts;
@@ -7,7 +7,7 @@ use super::scene::Yardstick;
 use serde::Serialize;
 use units::Duration;
 
-/// A scheme in one cell. Of several seeds, ratios are geometric means and differences means.
+/// A scheme in one cell. Over several seeds, ratios are geometric means and differences means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CellScore {
     /// Seconds; `None` if any transfer was not over.
@@ -27,7 +27,7 @@ pub struct CellScore {
     pub harm_over_fair: Option<f64>,
     /// The share of the background's packets dropped, less that beside `linux`.
     pub harm_loss: Option<f64>,
-    /// What it lost time to, over all seeds.
+    /// Causes of its lost time, over all seeds.
     pub causes: CauseCounts,
 }
 
@@ -99,7 +99,8 @@ fn time(outcome: &TransferOutcome) -> f64 {
     nanos(outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT))
 }
 
-/// Who never had its bytes took as long as was waited; a background that is not there sent none.
+/// A background that never had its bytes counts with the time limit; a background that is absent
+/// sent none.
 fn background(outcome: &TransferOutcome) -> Option<f64> {
     (outcome.background_packets > 0).then(|| nanos(outcome.background.unwrap_or(TIME_LIMIT)))
 }
@@ -109,13 +110,13 @@ fn loss(outcome: &TransferOutcome) -> Option<f64> {
     (packets > 0).then(|| outcome.background_drops as f64 / packets as f64)
 }
 
-/// Of the values there are; `None` if there is none.
+/// Arithmetic mean of the present values; `None` if there is none.
 fn arithmetic(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The same of positive values. A single one is its own mean to the last bit.
+/// Geometric mean of the present, positive values. A single one is its own mean to the last bit.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     match values[..] {
@@ -168,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_cell_by_hand() {
-        // 300 ms against 100 ms of the limit, four round trips of 50 ms more, and 200 ms of linux;
-        // the background takes 1.1 s instead of 1 s and loses 3 of 100 packets instead of 1. Alone
-        // it takes 0.8 s, so 1 s beside a fair transfer: a tenth more, too.
+        // The transfer takes 300 ms against 100 ms of the limit, four round trips of 50 ms more,
+        // and 200 ms of linux. The background takes 1.1 s instead of 1 s and loses 3 of 100 packets
+        // instead of 1. Alone it takes 0.8 s, so 1 s beside a fair transfer: a tenth more, too.
         let one = outcome(Some(300), Some((1100, 3)));
         let linux = outcome(Some(200), Some((1000, 1)));
         let cell = score(&[one], &[linux], &[800]);

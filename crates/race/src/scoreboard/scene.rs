@@ -1,5 +1,5 @@
-//! What a cell runs, whatever its board: a page over a path, what else is on it, and what was there
-//! before.
+//! Scenario of a cell, whatever its board: a page over a path, other traffic, and earlier
+//! transfers.
 
 use crate::limit::{Capacity, limit, limit_again, limit_without_handshake};
 use crate::{BASELINE, Limit};
@@ -10,7 +10,7 @@ use tcp::Scheme;
 use units::{Duration, Rate};
 use workload::{LoaderConfig, Page};
 
-/// What else is on the path.
+/// Other traffic on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackgroundLoad {
@@ -22,18 +22,18 @@ pub enum BackgroundLoad {
     Full,
 }
 
-/// What was there before the measured transfer.
+/// Transfers before the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// Nothing: the client is met for the first time.
     Nothing,
     /// The same transfer over the same path.
     SameTransfer,
-    /// The same transfer, over a path so many times faster.
+    /// The same transfer, over a path faster by this factor.
     FasterPath(u64),
 }
 
-/// How the rate towards the client changes.
+/// Course of the rate towards the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DownRate {
     /// It does not.
@@ -57,7 +57,7 @@ pub(super) struct Scene {
     pub(super) before: Before,
 }
 
-/// What a cell's figures are held against, which no run decides.
+/// References of a cell's figures, which no run decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Yardstick {
     pub(super) rtt: Duration,
@@ -100,10 +100,10 @@ impl Scene {
 
     /// The background's time under max-min fair sharing over its time alone. Each of its `n` flows
     /// that no window limits, and the transfer as a whole, have a share of 1 / (n + 1) of the rate
-    /// from the first instant on. With a transfer of S bytes the flows bring G bytes in G + S
-    /// bytes' time if the transfer is over before them, else in (n + 1) / n of G bytes' time: they
-    /// are slowed by S / G, and by 1 / n at most. Flows that take half of the rate lose nothing to
-    /// a transfer that takes the other half.
+    /// from the first instant on. Let the transfer have S bytes and the flows G. If the transfer is
+    /// over first, the flows take G + S bytes' time; otherwise they take (n + 1) / n of G bytes'
+    /// time. They are slowed by S / G, and by 1 / n at most. Flows that take half of the rate lose
+    /// nothing to a transfer that takes the other half.
     fn fair(&self) -> f64 {
         let flows = match self.load {
             BackgroundLoad::Idle | BackgroundLoad::Half => return 1.0,
@@ -121,7 +121,7 @@ impl Scene {
             BackgroundLoad::Full => vec![linux(BASELINE); FULL_FLOWS],
             BackgroundLoad::Half => {
                 let half = self.path.down().bytes_in(self.path.rtt()) / 2;
-                // In packets of 1500 bytes.
+                // The window is in packets of 1500 bytes.
                 vec![linux(&format!("{BASELINE}+window={}", (half / 1500).max(1)))]
             }
         }
@@ -151,9 +151,11 @@ mod tests {
     }
 
     /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the
-    /// transfer's 30 kB are over, at 90 kB's time; the flows have 60 kB by then, and 40 kB to go:
-    /// 130 kB's time in place of 100. A transfer of 300 kB is not over before them: they have two
-    /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
+    /// transfer's 30 kB are over, at 90 kB's time. The flows have 60 kB by then, and 40 kB to go:
+    /// 130 kB's time instead of 100. A transfer of 300 kB is not over before them. They have two
+    /// thirds throughout, 150 kB's time for 100, though their goal grows with it. A transfer of 300
+    /// kB is not over before them: they have two thirds throughout, 150 kB's time for 100, though
+    /// their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
         let fair = |bytes| scene(bytes, BackgroundLoad::Full).fair();

@@ -6,7 +6,7 @@ use super::real::RealCell;
 use super::scene::Scene;
 use serde::{Deserialize, Serialize};
 
-/// Which cells are run.
+/// A set of cells.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
@@ -24,9 +24,9 @@ pub enum Set {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum BoardCell {
-    /// Of the matrix.
+    /// A cell of the matrix.
     Matrix(MatrixCell),
-    /// Of the board of real shapes.
+    /// A cell of the board of real shapes.
     Real(RealCell),
 }
 

@@ -39,7 +39,7 @@ fn logarithms(values: &[CellValue]) -> Vec<CellValue> {
     values.iter().map(|v| CellValue { value: v.value.ln(), ..*v }).collect()
 }
 
-/// Of positive values.
+/// Geometric mean of positive values.
 pub(super) fn geometric_mean(values: &[CellValue]) -> Option<f64> {
     mean(&logarithms(values)).map(f64::exp)
 }
@@ -77,7 +77,7 @@ fn square_error(values: &[CellValue]) -> f64 {
     if values.len() < 2 { 0.0 } else { squares / (count - 1.0) / count }
 }
 
-/// The least value that so many per cent, by weight, do not exceed (nearest rank).
+/// The least value that `percent` per cent, by weight, do not exceed (nearest rank).
 pub(super) fn percentile(mut values: Vec<CellValue>, percent: u32) -> Option<f64> {
     /// Weights are shares, which do not add up to the last bit.
     const ALMOST: f64 = 1.0 - 1e-9;

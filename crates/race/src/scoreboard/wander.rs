@@ -2,8 +2,8 @@
 //!
 //! Each tenth of a second the rate is the path's, times the exponential of a value that keeps nine
 //! tenths of the one before and adds noise. The value's standard deviation is 0.5, so two thirds of
-//! the time the rate is between 0.6 and 1.6 times its median; it is bounded at a fifth and at twice
-//! the path's. A seed gives one trace, the same for all schemes.
+//! the time the rate is between 0.6 and 1.6 times its median. The rate is bounded at a fifth and at
+//! twice the path's. A seed gives one trace, the same for all schemes.
 
 use link::{OPPORTUNITY_BYTES, RateTrace};
 use netsim::stream;
@@ -12,11 +12,11 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use units::Rate;
 
-/// How long a rate lasts, milliseconds.
+/// Duration of a rate, milliseconds.
 const STEP_MS: u64 = 100;
 /// Steps of a trace, which begins again after them: a minute.
 const STEPS: u64 = 600;
-/// What a value keeps of the one before.
+/// Share of the previous value that a value keeps.
 const KEPT: f64 = 0.9;
 /// Standard deviation of the values.
 const DEVIATION: f64 = 0.5;

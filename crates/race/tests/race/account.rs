@@ -1,4 +1,4 @@
-//! What bounds a load: step tables worked out by hand, and what holds of every load.
+//! Bounds of a load: step tables worked out by hand, and properties of every load.
 //!
 //! In the step tables hosts answer at once, and segments carry 1448 bytes in packets of 1500: the
 //! headers of `linux` have timestamps.
@@ -17,7 +17,7 @@ fn only_load(race: &Race) -> MeasuredLoad {
     race.run(OPTIONS).contestants[0].turns[0].visits[0].clone()
 }
 
-/// What bounded the load of a page.
+/// Returns the bounds of the load of a page.
 fn bounds(page: Page, scheme: &str, path: &str) -> (Duration, BoundShares) {
     let load = only_load(&race(page, scheme, path));
     (load.page.unwrap(), load.bounds.unwrap())
@@ -46,10 +46,10 @@ fn page_of(objects: Vec<Object>) -> Page {
     Page::new("test", vec![PageHost::plain("a.example", Http::Http11)], objects).unwrap()
 }
 
-// Before the first byte of each of these loads, on the way up: SYN of 60 bytes, ACK of 52, request
-// of 300 + 52 bytes; on the way down: SYN-ACK of 60 bytes, and an ACK of 52 for the request, ahead
-// of the answer. The request is data and waits for the ACK before it, as the answer does. So, of
-// these, the SYNs' time on the link is of rounds, and the rest the path's.
+// Before the first byte of each of these loads, these segments travel up: SYN of 60 bytes, ACK of
+// 52, request of 300 + 52 bytes. These travel down: SYN-ACK of 60 bytes, and an ACK of 52 for the
+// request, ahead of the answer. The request is data and waits for the ACK before it, as the answer
+// does. So, of these, the SYNs' time on the link is of rounds, and the rest the path's.
 
 /// 2 MB at 5 Mbit/s and 60 ms. A packet of 1500 bytes takes 2.4 ms, an ACK of 52 bytes 0.0832 ms.
 ///
@@ -76,8 +76,8 @@ fn the_path_bounds_a_long_transfer() {
 /// 900 kB at 1 Gbit/s and 200 ms, the client's window out of the way: 900,200 bytes are 622
 /// segments, in rounds of 10, 20, 40, 80, 160 and 312. A packet takes 0.012 ms, an ACK 0.000416.
 ///
-/// - cwnd: five times the first segment's 0.012 ms, 200 ms and the ACK's 0.000416 ms, less the time
-///   that the link was busy with the 310 segments of the first five rounds, 3.72 ms.
+/// - cwnd: five times the first segment's 0.012 ms, 200 ms and the ACK's 0.000416 ms. The link was
+///   busy with the 310 segments of the first five rounds for 3.72 ms, which are subtracted.
 /// - path: 621 full packets and one of 992 + 52 bytes (900,200 − 621 × 1448), 7.460352 ms, the
 ///   request's 0.002816 ms and two ACKs.
 /// - rounds: 4 × 100 ms and two SYNs of 0.00048.
@@ -94,8 +94,8 @@ fn the_congestion_window_bounds_slow_start_on_a_long_path() {
     assert_times(load, &expected);
 }
 
-/// 300 kB at 50 Mbit/s and 104 ms to a client that never offers more than ten segments, 14,480
-/// bytes: 300,200 bytes are 207 full segments and one of 464, in 20 rounds of ten and one of eight.
+/// 300 kB at 50 Mbit/s and 104 ms go to a client that never offers more than ten segments, 14,480
+/// bytes. 300,200 bytes are 207 full segments and one of 464, in 20 rounds of ten and one of eight.
 /// A packet takes 0.24 ms, an ACK 0.00832.
 ///
 /// - rwnd: 20 times 104 ms, the first segment's 0.24 ms and the ACK's 0.00832 ms, less 200 packets'
@@ -166,8 +166,8 @@ fn the_browser_bounds_a_request_that_it_has_to_work_out() {
 }
 
 /// Ten segments meet a queue of five packets, that in service included, at 10 Mbit/s and 100 ms.
-/// The ACK for the request has the first place; the last six are lost, and nothing tells of it but
-/// a probe. Until all are sent again, what the link does not carry meanwhile is recovery's.
+/// The ACK for the request has the first slot; the last six are lost, and only a probe reveals it.
+/// Until all are retransmitted, recovery bounds the time in which the link carries no data.
 ///
 /// - path: 14,480 bytes are ten packets of 1.2 ms; the request's 0.2816 ms and two ACKs of 0.0416.
 ///   Not more: what was lost took no time on the link.
@@ -188,8 +188,8 @@ fn recovery_bounds_what_waits_for_lost_segments() {
 }
 
 /// 300 kB over 50 Mbit/s and 104 ms by a sender that would send all in one round trip. The client's
-/// 64 KB decide how much it sends in the first, though its plan spaces that and so never stands at
-/// the edge of the window.
+/// 64 KB decide how much it sends in the first, though its plan spaces that and so never fills the
+/// window.
 #[test]
 fn the_receive_window_bounds_a_fast_start_that_it_cut_short() {
     let page = || page_of(vec![object(300_000, Discovery::AtStart)]);
@@ -199,7 +199,7 @@ fn the_receive_window_bounds_a_fast_start_that_it_cut_short() {
     let rwnd = narrow.get(Bound::ReceiveWindow) * total.as_secs_f64() * 1e3;
     assert!((93.0..94.0).contains(&rwnd), "{rwnd}");
     assert_eq!(of("jump-start+rwnd=1MB").1.get(Bound::ReceiveWindow), 0.0);
-    // Slow start from ten segments has not reached 64 KB when the window grows.
+    // Slow start from ten segments is still below 64 KB when the window grows.
     assert_eq!(of("linux").1.get(Bound::ReceiveWindow), 0.0);
 }
 

@@ -142,7 +142,7 @@ fn a_recording_accounts_for_every_byte() {
             }
             assert!(!transfer.window.is_empty(), "{}", contestant.name);
         }
-        // What the client sent again or lost comes on top.
+        // The client's retransmissions and losses are added.
         assert!(again > 0 && Some(again) <= load.retransmitted, "{}", contestant.name);
         assert!(dropped > 0 && dropped <= load.dropped, "{}", contestant.name);
     }
@@ -376,9 +376,9 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
         row.median(RaceMetric::PageSeconds).unwrap()
     };
     // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips,
-    // since its receiver measures for one before it lets the window grow, then 128 KB: 300 KB take
-    // four round trips, 624 ms in all, and a few milliseconds more for the last 44 KB at 50 Mbit/s
-    // and for delayed ACKs.
+    // since its receiver measures for one before it lets the window grow, then 128 KB. 300 KB take
+    // four round trips, 624 ms in all. The last 44 KB at 50 Mbit/s and delayed ACKs add a few
+    // milliseconds.
     let offered = seconds("jump-start", "jump-start");
     assert!((0.624..0.68).contains(&offered), "{offered}");
     // A client that offers a megabyte from the beginning: one round trip of data.
@@ -450,8 +450,9 @@ fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
     run(&Race { page, visits, ..race(schemes, "20mbit,80ms,100p") })
 }
 
-/// A visitor in the same /24 loads over its own path, and the server remembers each line: a slow
-/// neighbour changes nothing of a first visit over the race's path, and the second one starts warm.
+/// A visitor in the same /24 loads over its own path, and the server remembers each line. A slow
+/// neighbour changes nothing of a first visit over the race's path, and the second one has a warm
+/// start.
 #[test]
 fn neighbours_have_paths_and_memories_of_their_own() {
     let neighbour: PathSpec = "2mbit,80ms,100p".parse().unwrap();
