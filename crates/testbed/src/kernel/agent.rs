@@ -4,10 +4,9 @@
 //!
 //! It runs as an operator would run it. This module knows only its command line and its readiness
 //! report to a service manager (sd_notify(3)). The kernel has one congestion control of a name, so
-//! one agent runs at a time on a machine; other races wait for theirs. The kernel has one
-//! congestion control of a name, so one agent runs at a time on a machine; other races wait for
-//! theirs. The servers of a site share it. Each is a network namespace, and the agent uses nothing
-//! in a namespace that it learnt in another. So it represents an agent on each (ADR 29).
+//! one agent runs at a time on a machine; other races wait for theirs. The servers of a site share
+//! it. Each is a network namespace, and the agent uses nothing in a namespace that it learnt in
+//! another. So it represents an agent on each (ADR 29).
 
 use super::gateway::{self, SiteGateway};
 use crate::contender::AgentScheme;

@@ -4,8 +4,6 @@
 //! A connection's loss epoch lasts from the drop of a segment until that segment's retransmission.
 //! Then the connection's share of the window decreases, once for all drops of the epoch. Epochs of
 //! connections to one host that overlap are one epoch of the host, in which several clients lose.
-//! Epochs of connections to one host that overlap are one epoch of the host, in which several
-//! clients lose.
 
 use super::super::claim::{Experiment, Quick};
 use super::super::reading::{PacketStep, Readings, RunRecords};
