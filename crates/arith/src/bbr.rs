@@ -23,7 +23,7 @@ pub const MIN_WINDOW: u64 = 4;
 /// Rounds that a bandwidth sample counts (§4.1.1.5).
 pub const BW_WINDOW_ROUNDS: u64 = 10;
 
-/// Sending is paced so many percent below the bandwidth in the mean, so that queues drain.
+/// Pacing is this percentage below the bandwidth in the mean, so that queues drain.
 const PACING_MARGIN_PERCENT: u64 = 1;
 /// Below this rate, bytes per second (1.2 Mbit/s), segments leave one by one.
 const SLOW_RATE: u64 = 1_200_000 / 8;

@@ -1,7 +1,7 @@
 //! The search of Paced Start (Hu & Steenkiste 2003 §3.2): at what spacing trains of segments stop
 //! queueing.
 //!
-//! A pair sent back to back tells the spacing `g_B` of the bottleneck's capacity. Trains follow,
+//! A pair sent back to back measures the spacing `g_B` of the bottleneck's capacity. Trains follow,
 //! each twice as long as the last; one whose acknowledgements come further apart than its segments
 //! left was faster than what is available. The search halves the rate until a train is not, or
 //! closes in on the capacity from below, and ends after two or three trains. A gap is the time per
@@ -10,7 +10,7 @@
 /// The longest gap: two seconds if the unit is a nanosecond. Longer ones are taken as this.
 pub const MAX_GAP: u64 = 1 << 31;
 
-/// What comes of a train.
+/// Result of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainVerdict {
     /// Another train, twice as long, with this gap.
@@ -34,7 +34,7 @@ pub struct Search {
     stage: Stage,
 }
 
-/// What is known of the rate that is available.
+/// Knowledge of the available rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Nothing: half the capacity is tried.
@@ -49,8 +49,9 @@ enum Stage {
 const MOST_TOO_FAST: u8 = 3;
 
 impl Search {
-    /// After a pair that arrived `capacity_gap` apart. A train is too fast if its acknowledgements
-    /// are more than `tolerance` further apart than its segments: what noise and the clock may do.
+    /// Starts a search after a pair that was delivered `capacity_gap` apart. A train is too fast if
+    /// its acknowledgements are more than `tolerance` further apart than its segments: what noise
+    /// and the clock may do.
     pub fn new(capacity_gap: u64, tolerance: u64) -> Self {
         let capacity_gap = clamped(capacity_gap);
         Self { capacity_gap, tolerance, gap: clamped(2 * capacity_gap), stage: Stage::Half }
@@ -61,7 +62,7 @@ impl Search {
         self.gap
     }
 
-    /// True if acknowledgements `ack_gap` apart tell that the train was too fast.
+    /// Whether acknowledgements `ack_gap` apart show that the train was too fast.
     pub const fn is_too_fast(&self, ack_gap: u64) -> bool {
         ack_gap > self.gap.saturating_add(self.tolerance)
     }
@@ -119,8 +120,8 @@ pub const fn window(round_trip: u64, gap: u64) -> u64 {
 /// Parts of [`ack_gap`]'s `available`.
 pub const WHOLE: u64 = 1_000_000;
 
-/// The gap at which a train arrives by the model of §3.2.3: at a bottleneck of `capacity_gap` of
-/// which `available` millionths are free, a train too fast for it arrives `g_B + (1 - alpha) g_s`
+/// The gap at which a train arrives by the model of §3.2.3, at a bottleneck of `capacity_gap` of
+/// which `available` millionths are free. A train too fast for it arrives `g_B + (1 - alpha) g_s`
 /// apart, any other as it left. Gaps up to [`MAX_GAP`].
 pub fn ack_gap(capacity_gap: u64, source_gap: u64, available: u64) -> u64 {
     let taken = WHOLE - available.min(WHOLE);
@@ -189,8 +190,8 @@ mod tests {
 
     #[test]
     fn borders_of_the_table() {
-        // Where the exits change: 3/4; 1/2; the alpha at which 1 + (1 - a)(6 - 4 a) = 6 - 4 a, that
-        // is 4 a^2 - 6 a + 1 = 0: 0.190983; and the next, 0.0803.
+        // The exits change at 3/4 and at 1/2. The next change is at the alpha with 1 + (1 - a)(6 -
+        // 4 a) = 6 - 4 a, that is 4 a^2 - 6 a + 1 = 0: 0.190983. The last is at 0.0803.
         let trains = |available| search(0, available).0.len();
         let exit = |available| search(0, available).1;
         assert_eq!((exit(750_001), exit(749_000) > 1_333_333), (1_142_857, true));
@@ -216,8 +217,9 @@ mod tests {
     }
 
     proptest! {
-        /// Table 2, last column: the rate at exit is within a factor of two of what is available if
-        /// that is more than 0.08 of the capacity, and in the first two cases within 1.2 of it.
+        /// Table 2, last column: the rate at exit is within a factor of two of the available rate
+        /// if the latter exceeds 0.08 of the capacity. In the first two cases it is within 1.2 of
+        /// it.
         #[test]
         fn the_exit_is_within_a_factor_of_two(available in 81_000_u64..=1_000_000) {
             let exit = search(0, available).1;
@@ -227,7 +229,7 @@ mod tests {
             prop_assert!((874..=most).contains(&rate), "{rate}");
         }
 
-        /// Whatever arrives: at most three trains follow the pair, and no gap is out of bounds.
+        /// For any arrivals, at most three trains follow the pair, and no gap is out of bounds.
         #[test]
         fn every_search_ends(capacity_gap: u64, tolerance: u64, gaps: [u64; 3]) {
             let mut search = Search::new(capacity_gap, tolerance);

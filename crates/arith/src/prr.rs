@@ -5,7 +5,7 @@
 //! that ends within a segment is rounded up to the whole segment, so for full segments both units
 //! give the same.
 
-/// What one ACK found, and what had been sent until then.
+/// Data found by one ACK, and data sent until then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrrAck {
     /// Bytes in flight after the ACK.
@@ -20,9 +20,9 @@ pub struct PrrAck {
     pub clean: bool,
 }
 
-/// Bytes that may be sent in answer to an ACK: above the threshold the share
-/// `ssthresh / prior_cwnd` of what was delivered; at or below it what was delivered (conservative
-/// reduction bound), and one segment more while the repair makes clean progress (slow-start
+/// Bytes that may be sent in answer to an ACK. Above the threshold they are the share `ssthresh /
+/// prior_cwnd` of the delivered bytes. At or below it they are the delivered bytes (conservative
+/// reduction bound). While the repair makes clean progress, one segment is added (slow-start
 /// reduction bound), but never past the threshold. The first answer of a recovery is at least one
 /// segment: the fast retransmit.
 ///
