@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Gives the contents of a file that a plan names, or says why it cannot.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-/// What has been loaded, by the names in the plan.
+/// Contents of the loaded files, by the names in the plan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     known: BTreeMap<String, Vec<u8>>,

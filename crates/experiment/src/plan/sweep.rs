@@ -18,7 +18,7 @@ const MOST_CELLS: usize = 1_000_000;
 /// Keys that are no part of a single run, and so cannot be swept.
 const FIXED: [&str; 6] = ["title", "seed", "repeats", "schemes", "sweep", "measure"];
 
-/// One place of a cell on an axis.
+/// Coordinate of a cell on one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coordinate {
     /// The swept key, or `scheme`.
@@ -64,7 +64,7 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// The sweep of a plan; `raw` is its key `sweep`, in which values know their place.
+    /// The sweep of a plan; `raw` is its key `sweep`, in which values keep their position.
     pub(super) fn new(
         axes: &[AxisSpec],
         raw: Option<&Value<'a>>,

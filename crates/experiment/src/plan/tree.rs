@@ -1,4 +1,4 @@
-//! The plan as a tree of keys and values that know their place in the text.
+//! The plan as a tree of keys and values that keep their position in the text.
 //!
 //! A sweep sets values in the tree before it is read, so what is wrong with a swept value is
 //! reported at the axis that gave it.
@@ -68,8 +68,8 @@ pub(super) fn set<'a>(
     Ok(())
 }
 
-/// Turns every table `{ kind = "x", … }` into `{ x = { … } }`, which is how the reader tells
-/// variants apart without losing where things stand. Without `kind` the name is empty.
+/// Turns every table `{ kind = "x", … }` into `{ x = { … } }`. The reader distinguishes variants by
+/// that form, and positions stay correct. Without `kind` the name is empty.
 pub(super) fn tag_kinds(table: &mut DeTable<'_>) {
     for (key, value) in table.iter_mut() {
         let span = value.span();

@@ -1,7 +1,7 @@
 //! The folder of results: which plan owns it, which runs it holds.
 //!
-//! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to
-//! it.
+//! A folder is owned by one part of one plan, which its manifest names. One process at a time
+//! writes to it.
 
 use crate::results::run::{self, RUNS};
 use crate::results::{Manifest, ResultsError, manifest, tables};
@@ -21,9 +21,9 @@ impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
     /// The folder may be new, empty, or hold results of the same part of the same plan. With
-    /// `force` it may hold results of any plan, which are removed. A folder that held none has a
-    /// manifest from here on, without a run that is done: whatever ends this process, the folder
-    /// belongs to the plan.
+    /// `force` it may hold results of any plan, which are removed. A folder without results gets a
+    /// manifest at once, without a completed run. Even if this process is killed, the plan owns the
+    /// folder.
     ///
     /// # Errors
     /// If the folder holds something else, another process writes to it, or it cannot be written.
@@ -86,7 +86,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -100,8 +100,8 @@ impl Folder {
         fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    /// Removes the runs; tables and manifest are written anew. The old manifest stays until the new
-    /// one takes its place: a folder without one would be nobody's.
+    /// Removes the runs; tables and manifest are rewritten. The old manifest stays until the new
+    /// one replaces it: a folder without one would have no owner.
     fn clear(&self) -> std::io::Result<()> {
         match fs::remove_dir_all(self.path.join(RUNS)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -114,7 +114,7 @@ fn try_place(path: &Path) -> Result<(), ResultsError> {
     check_writable(path).map_err(|error| unwritable(path, error.cause()))
 }
 
-/// What cannot be written, and the way out.
+/// Error that names the path that cannot be written, and the way out.
 fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> ResultsError {
     let shown = path.display();
     ResultsError::refused(format!(
@@ -122,7 +122,7 @@ fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> ResultsError {
     ))
 }
 
-/// Why a path can be no folder of results, and the way out.
+/// Reason why a path can be no folder of results, and the way out.
 fn no_place(error: &io::Error) -> String {
     format!("cannot be a folder for results: {error}; name another with --out")
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Merge {
     parts: Vec<Part>,
-    /// Of the whole.
+    /// Manifest of the whole.
     manifest: Manifest,
 }
 
@@ -68,7 +68,7 @@ impl Merge {
     }
 }
 
-/// What a folder holds after a merge.
+/// Contents of a folder after a merge.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// Manifest of the whole.

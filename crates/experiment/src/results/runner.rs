@@ -14,11 +14,11 @@ use std::sync::mpsc;
 use std::thread;
 
 thread_local! {
-    /// What the thread's last panic said.
+    /// Message of the thread's last panic.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// How one run ended.
+/// Outcome of one run.
 enum Ended {
     Done,
     Failed(String),
@@ -27,7 +27,7 @@ enum Ended {
     Unwritable(String),
 }
 
-/// How many runs are made at a time, and what tells them to stop.
+/// Number of concurrent runs, and the flag that stops them.
 #[derive(Clone, Copy, Debug)]
 pub struct Workers<'a> {
     /// Threads; each makes one run at a time.
@@ -36,12 +36,12 @@ pub struct Workers<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What came of making runs.
+/// Outcome of a set of runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunsOutcome {
     /// Runs that ended without a result, in the order of runs.
     pub failed: Vec<FailedRun>,
-    /// The runs were told to stop, and some were left.
+    /// The runs were stopped, and some were left.
     pub stopped: bool,
 }
 
@@ -97,7 +97,7 @@ pub fn make_runs(
     }
 }
 
-/// Runs to be made, where their results go, and what tells them to stop.
+/// Runs to be made, the folder of their results, and the flag that stops them.
 #[derive(Clone, Copy)]
 struct Runs<'a> {
     plan: &'a Plan<'a>,

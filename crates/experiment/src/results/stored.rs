@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// A folder of results, read only.
 #[derive(Clone, Debug)]
 pub struct StoredResults {
-    /// Where it is.
+    /// Path of the results.
     pub path: PathBuf,
-    /// What it holds.
+    /// Manifest of the results.
     pub manifest: Manifest,
 }
 

@@ -24,7 +24,7 @@ pub(crate) const ALL: [&str; 5] = [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES];
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
 
-/// How tables are written.
+/// Format of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableFormat {
     /// Text, a line per row.
@@ -67,7 +67,7 @@ pub fn write_tables(
     Ok(summary)
 }
 
-/// Where a table is as Parquet.
+/// Path of a table as Parquet.
 fn parquet_of(results: &Path, name: &str) -> PathBuf {
     results.join(name).with_extension("parquet")
 }
@@ -85,7 +85,7 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts Parquet in the place of CSV.
+/// Replaces CSV by Parquet.
 fn to_parquet(results: &Path, keys: &[String]) -> io::Result<()> {
     for name in ALL {
         let (table, parquet) = (results.join(name), parquet_of(results, name));
@@ -152,8 +152,8 @@ impl Runs {
     }
 }
 
-/// Joins the files `name` of all runs, each line with the number of its run. Runs without such a
-/// file add nothing; without any there is no table, nor one of an earlier time.
+/// Joins the files `name` of all runs, each line with the number of its run. Runs without the file
+/// add nothing. If no run has it, there is no table, nor one of an earlier time.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
     remove(&results.join(name))?;
     let mut table = None;

@@ -50,10 +50,10 @@ fn metrics_are_those_of_the_measured_interval() {
     assert_eq!(result.end, 30.0);
 }
 
-/// What a run tells of its measured interval.
+/// Results of a run in its measured interval.
 struct Late {
     goodput: f64,
-    /// Of the bottleneck.
+    /// Utilisation of the bottleneck.
     utilisation: f64,
     end: f64,
 }
@@ -202,9 +202,10 @@ fn visits_follow_one_another_with_time_to_think_between() {
 
 #[test]
 fn one_way_visits_note_when_the_html_had_arrived() {
-    // The text page has 29 KiB of HTML and images of 7, 10 and 13 KiB: 21, 5, 8 and 10 segments of
-    // 1460 bytes with 40 of header, the first of each connection with 8 of SYN options. Without a
-    // handshake, and with windows that let everything go, it takes what 1 Mbit/s and 10 ms take.
+    // The text page has 29 KiB of HTML and images of 7, 10 and 13 KiB. These are 21, 5, 8 and 10
+    // segments of 1460 bytes with 40 of header, the first of each connection with 8 of SYN options.
+    // Without a handshake, and with windows that never limit, the page takes the time of 1 Mbit/s
+    // and 10 ms.
     let visits = |requests: &str| {
         let text = format!(
             "schemes = [\"newreno+open=one-way+iw=100\"]\n{DUMBBELL}\
@@ -351,8 +352,8 @@ fn rounds_can_keep_step_and_begin_otherwise_than_they_go_on() {
     assert_eq!(starts.collect::<Vec<_>>(), ["7.0", "11.0", "21.0"]);
 }
 
-/// Two transfers of 30 KB from a source, and a minute later one from another source to another
-/// sink, over 1.6 Mbit/s and 100 ms; how long the first of the one and that of the other took.
+/// A source makes two transfers of 30 KB over 1.6 Mbit/s and 100 ms. A minute later another source
+/// makes one to another sink. Returns the times of the first transfer of either.
 fn one_after_the_other(memory: &str) -> [f64; 2] {
     let text = format!(
         "schemes = [\"spand+iw=1+mss=1000\"]\n{memory}\n\
@@ -376,8 +377,9 @@ fn the_hosts_of_a_site_know_what_one_of_them_has_learnt() {
     for collecting in ["reports", "option", "passive"] {
         let memory = format!("memory = {{ sites = [\"sources\"], collecting = \"{collecting}\" }}");
         let [first, second] = one_after_the_other(&memory);
-        // From one segment slow start sends 30 in five round trips, with every second segment
-        // acknowledged in more; what it ends with lets the next send them in two or three.
+        // From one segment slow start sends 30 in five round trips, or in more if every second
+        // segment is acknowledged. Its final window lets the next transfer send them in two or
+        // three.
         assert!(second < first - 0.2, "{collecting}: {first}, then {second}");
     }
     for forgets in ["window = \"50s\"", "scope = \"host\"", "enough = 5", "max_age = \"50s\""] {
@@ -400,7 +402,7 @@ fn a_gateway_knows_what_its_rule_lets_transfers_tell() {
     assert!(window <= used && used < alone, "{window}, {used}, {alone}");
     let no_loss = ["quiet = \"recorded\"", "early_loss = \"share\"", "early_loss = \"end\""];
     for same in no_loss.into_iter().chain(["weigh = \"hosts\""]) {
-        // One host alone was told of.
+        // Only one host has reports.
         assert_eq!(second(same), window, "{same}");
     }
 }

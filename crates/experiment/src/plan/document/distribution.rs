@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use workload::{Distribution, DistributionError};
 
-/// What numbers are drawn from.
+/// Distribution of drawn numbers.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind", rename = "{T}_distribution")]
@@ -72,7 +72,7 @@ pub(crate) struct Pareto<T> {
 pub(crate) struct Listed<T> {
     /// The values.
     pub(crate) values: Vec<T>,
-    /// As many weights.
+    /// Weights, as many as values.
     pub(crate) weights: Option<Vec<f64>>,
 }
 

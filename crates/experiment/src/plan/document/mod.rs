@@ -1,4 +1,4 @@
-//! What stands in a plan file, key by key. The doc comments are the schema's descriptions.
+//! Contents of a plan file, key by key. The doc comments are the schema's descriptions.
 
 mod distribution;
 mod link;
@@ -38,7 +38,7 @@ pub(crate) struct PlanDocument {
     pub(crate) seed: Option<u64>,
     /// Runs of every cell, each with other random numbers; 1 unless given.
     pub(crate) repeats: Option<At<u32>>,
-    /// How long to run, in virtual time. Without it a run ends when all workloads have finished
+    /// Duration of a run, in virtual time. Without it a run ends when all workloads have finished
     /// that are not in the background.
     pub(crate) duration: Option<At<Written<Duration>>>,
     /// Without `duration`: a run that has not finished by then has failed; 3600s unless given.
@@ -48,23 +48,23 @@ pub(crate) struct PlanDocument {
     /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those
     /// of its workload and its own.
     pub(crate) parameters: Option<At<String>>,
-    /// What is joined to what.
+    /// Nodes and the links between them.
     pub(crate) topology: TopologySpec,
-    /// Who sends what to whom, by name.
+    /// Traffic between hosts, by name.
     #[schemars(with = "BTreeMap<String, Workload>")]
     pub(crate) workload: BTreeMap<At<String>, Workload>,
-    /// How many bytes packets take on links.
+    /// Bytes that packets take on links.
     #[serde(default)]
     pub(crate) packets: Packets,
-    /// What hosts remember of destinations, under schemes that ask.
+    /// Memory of destinations, under schemes that use it.
     pub(crate) memory: Option<MemorySpec>,
     /// Hosts that take time over what they send; others take none.
     #[serde(default)]
     pub(crate) processing: Vec<ProcessingSpec>,
-    /// What is measured.
+    /// Measurements.
     #[serde(default)]
     pub(crate) measure: MeasureSpec,
-    /// What is varied: every combination of the axes' values is a cell.
+    /// Varied values: every combination of the axes' values is a cell.
     #[serde(default)]
     pub(crate) sweep: Vec<AxisSpec>,
 }
@@ -90,7 +90,7 @@ impl PlanDocument {
 pub(crate) struct Packets {
     /// Bytes on top of the payload of a packet that has one.
     pub(crate) data_overhead: Option<u32>,
-    /// The same for a SYN with payload; as `data_overhead` unless given.
+    /// Overhead of a SYN with payload; as `data_overhead` unless given.
     pub(crate) syn_data_overhead: Option<u32>,
     /// Bytes of a packet without payload.
     pub(crate) control_bytes: Option<u32>,
@@ -112,7 +112,7 @@ pub(crate) struct ProcessingSpec {
     pub(crate) per: Per,
 }
 
-/// What takes time over one packet after another.
+/// Unit that processes one packet after another.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Per {
@@ -132,7 +132,7 @@ impl From<Per> for netsim::ProcessingOrder {
     }
 }
 
-/// What is measured, and when.
+/// Measurements, and their interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Measure")]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What is joined to what.
+/// Nodes and the links between them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
@@ -124,7 +124,7 @@ pub(crate) struct GraphLink {
     /// There is no way back.
     #[serde(default)]
     pub(crate) one_way: bool,
-    /// What the wire is.
+    /// Properties of the wire.
     pub(crate) wire: At<WireSpec>,
 }
 
@@ -132,9 +132,9 @@ pub(crate) struct GraphLink {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Route {
-    /// Where it begins.
+    /// Node at its beginning.
     pub(crate) from: At<String>,
-    /// Where it ends.
+    /// Node at its end.
     pub(crate) to: At<String>,
     /// Names of the links on it, in order; a way back is `<name>-back`.
     pub(crate) links: Vec<At<String>>,

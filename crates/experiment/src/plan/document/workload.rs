@@ -11,18 +11,18 @@ use units::{Duration, Rate};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
-    /// What each member does.
+    /// Traffic of each member.
     pub(crate) traffic: At<Traffic>,
-    /// Where data comes from: a group of hosts, `group[2]`, `group[0..4]`, or one host.
+    /// Source of the data: a group of hosts, `group[2]`, `group[0..4]`, or one host.
     pub(crate) from: At<String>,
-    /// Where data goes.
+    /// Destination of the data.
     pub(crate) to: At<String>,
-    /// Which host of the one group goes with which of the other; in parallel unless given.
+    /// Pairing of the hosts of both groups; in parallel unless given.
     #[serde(default)]
     pub(crate) pairing: Pairing,
     /// Members; 1 unless given.
     pub(crate) count: Option<At<u32>>,
-    /// When each member begins; 0s unless given.
+    /// Start of each member; 0s unless given.
     pub(crate) start: Option<At<TextOr<Duration, StartSpec>>>,
     /// The scheme of its senders; that of the sweep unless given.
     pub(crate) scheme: Option<Written<Scheme>>,
@@ -35,7 +35,7 @@ pub(crate) struct Workload {
     pub(crate) background: bool,
 }
 
-/// Which hosts a member has.
+/// Pairing of a member's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Pairing {
@@ -46,7 +46,7 @@ pub(crate) enum Pairing {
     Random,
 }
 
-/// When members begin.
+/// Starts of members.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
@@ -73,7 +73,7 @@ pub(crate) struct UniformStart {
 pub(crate) struct StaggeredStart {
     /// The first; 0s unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Between two.
+    /// Time between two starts.
     pub(crate) every: Written<Duration>,
 }
 
@@ -82,14 +82,15 @@ pub(crate) type Sizes = At<TextOr<Bytes, SpreadSpec<Written<Bytes>>>>;
 /// A time, the same each time or drawn.
 pub(crate) type Times = At<TextOr<Duration, SpreadSpec<Written<Duration>>>>;
 
-/// What a member does.
+/// Traffic of a member.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
 pub(crate) enum Traffic {
     /// One connection or several at once, as fast as TCP lets them.
     Bulk(Bulk),
-    /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
+    /// Transfers in rounds over kept connections: all transfer, all are idle, and the next round
+    /// begins.
     Rounds(RoundsTraffic),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
@@ -111,13 +112,13 @@ pub(crate) enum Traffic {
 pub(crate) struct Bulk {
     /// Bytes to send, drawn for each transfer; without end unless given.
     pub(crate) size: Option<Sizes>,
-    /// Transfers of a member that begin together, each over a connection of its own; under a scheme
-    /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless
-    /// given.
+    /// Transfers of a member that begin together, each over a connection of its own. Under a scheme
+    /// that has all of a page on one connection (`phttp`) they run one after another over one. 1
+    /// unless given.
     pub(crate) parallel: Option<Few>,
     /// Weights of a member's parallel transfers, of the first, the second, and so on, from the
-    /// first again at the end, under a scheme whose connections share a path by weight or tickets.
-    /// 1 unless given.
+    /// first again at the end. They apply under a scheme whose connections share a path by weight
+    /// or tickets. 1 unless given.
     #[serde(default)]
     pub(crate) weights: Vec<Few>,
     /// Close the connection behind the last byte; false unless given.
@@ -134,9 +135,9 @@ pub(crate) struct RoundsTraffic {
     pub(crate) size: Sizes,
     /// Number of rounds.
     pub(crate) rounds: Count,
-    /// When transfers start after the beginning of their round; at once unless given.
+    /// Start of transfers after the beginning of their round; at once unless given.
     pub(crate) jitter: Option<Times>,
-    /// The same in the first round; as `jitter` unless given.
+    /// Start of transfers in the first round; as `jitter` unless given.
     pub(crate) first_jitter: Option<Times>,
     /// From the end of a round's last transfer to the next round; 0s unless given.
     pub(crate) idle: Option<Written<Duration>>,
@@ -145,8 +146,8 @@ pub(crate) struct RoundsTraffic {
     pub(crate) every: Option<Written<Duration>>,
 }
 
-/// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either
-/// group in turn, or, with random pairing, any of one with any of the other. Each opens a
+/// A Poisson process of transfers between all pairs of the workload's hosts. Pairs are the n-th of
+/// either group in turn or, with random pairing, any of one with any of the other. Each opens a
 /// connection, sends, and closes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -185,20 +186,19 @@ pub(crate) struct UserTraffic {
 pub(crate) struct PageTraffic {
     /// A page that comes with headstart (`headstart pages`), or a HAR file beside the plan.
     pub(crate) page: At<String>,
-    /// When objects of the papers' pages are asked for; at the first segment of the HTML that names
-    /// them unless given.
+    /// Time at which objects of the papers' pages are requested; at the first segment of the HTML
+    /// that names them unless given.
     pub(crate) requests: Option<At<Requests>>,
-    /// How long after that; of the papers' pages too. 0s unless given.
+    /// Delay of the request after that; of the papers' pages too. 0s unless given.
     pub(crate) request_delay: Option<At<Written<Duration>>>,
     /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges;
     /// spread over them unless given.
     pub(crate) small_sizes: Option<At<PageSizes>>,
-    /// The same of those that it calls medium.
+    /// Sizes of the objects that it calls medium.
     pub(crate) medium_sizes: Option<At<PageSizes>>,
     /// Order of asking, of the papers' pages too; small ones first unless given.
     pub(crate) order: Option<At<AskingOrder>>,
-    /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless
-    /// given.
+    /// HTML part of the papers' frame set that names its images; those of 7 and 83 KB unless given.
     pub(crate) naming: Option<At<Naming>>,
     /// Bytes of a kilobyte of the papers' pages: 1024 or 1000. 1024 unless given.
     pub(crate) kilobyte: Option<At<u64>>,
@@ -212,8 +212,8 @@ pub(crate) struct PageTraffic {
     /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless
     /// given.
     pub(crate) connections: Option<Count>,
-    /// From the last byte of an object under HTTP/1.0 until another connection may be opened in the
-    /// place of its own; 0s unless given.
+    /// Time from the last byte of an object under HTTP/1.0 until another connection may replace its
+    /// own; 0s unless given.
     pub(crate) turnaround: Option<At<Written<Duration>>>,
     /// Security of all hosts, none or 1.3, as text; as the page says unless given.
     pub(crate) tls: Option<At<String>>,
@@ -223,15 +223,15 @@ pub(crate) struct PageTraffic {
     pub(crate) think: Option<Times>,
 }
 
-/// When the objects that an HTML part of the papers' pages names are asked for.
+/// Time at which the objects that an HTML part of the papers' pages names are requested.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Requests {
-    /// All as soon as the part's first segment has arrived.
+    /// All at the delivery of the part's first segment.
     FirstSegment,
     /// One after another, as the part arrives.
     EvenlySpread,
-    /// All when the part has arrived whole.
+    /// All at the delivery of the whole part.
     AtEnd,
     /// Everything, HTML included, at the start.
     AllAtOnce,
@@ -255,19 +255,19 @@ pub(crate) enum PageSizes {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AskingOrder {
-    /// As the paper lists them: small ones first.
+    /// Order of the paper's list: small ones first.
     AsListed,
     /// Large ones first.
     Reversed,
 }
 
-/// Which HTML part of the papers' frame set names its images.
+/// HTML part of the papers' frame set that names its images.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Naming {
-    /// Those of 7 and 83 KB.
+    /// The parts of 7 and 83 KB.
     Frames,
-    /// That of 83 KB.
+    /// The part of 83 KB.
     Largest,
     /// The frame set itself.
     Root,

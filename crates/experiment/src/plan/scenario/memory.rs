@@ -12,7 +12,7 @@ use netsim::{Collecting, HostId, Simulation, SiteSpec};
 use std::collections::BTreeSet;
 use tcp::MemoryKind;
 
-/// What hosts remember with.
+/// Settings of hosts' memories.
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
     sites: Vec<SiteSpec>,

@@ -20,17 +20,17 @@ use tcp::Scheme;
 use units::{Duration, Instant};
 use wire::LinkMaker;
 
-/// What a run without a duration may take unless the plan says otherwise.
+/// Longest run of a plan without a duration, unless the plan has a limit of its own.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 /// Most members of a workload.
 const MOST_MEMBERS: u32 = 1_000_000;
 
-/// When a run ends.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At this instant.
+    /// The run ends at this instant.
     At(Instant),
-    /// When all have finished; it has failed at this instant.
+    /// The run ends when all have finished; it fails at this instant.
     Finished(Instant),
 }
 
@@ -52,7 +52,7 @@ impl MeasuredInterval {
     }
 }
 
-/// When members begin.
+/// Starts of members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
     Fixed(Instant),
@@ -77,7 +77,7 @@ pub(crate) struct Group {
     pub(crate) background: bool,
 }
 
-/// What is written besides metrics.
+/// Files that are written besides metrics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) flows: bool,
@@ -95,7 +95,7 @@ pub struct Scenario {
     pub(crate) net: Net,
     pub(crate) groups: Vec<Group>,
     pub(crate) wire_sizes: WireSizes,
-    /// What hosts remember with; as they come unless the plan says otherwise.
+    /// Settings of hosts' memories; the schemes' own unless the plan has some.
     pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
     /// Where the plan does not say when it begins, it begins at the origin until the first start is
@@ -189,7 +189,7 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
     }
 }
 
-/// What makes the schemes of workloads.
+/// Maker of the schemes of workloads.
 #[derive(Clone, Copy)]
 struct SchemeMaker<'a> {
     /// The sweep's, for workloads without one of their own.

@@ -168,13 +168,13 @@ impl Net {
         dangling("host or group", name, &known)
     }
 
-    /// Tells pairs of hosts with a link between them that is no side link.
+    /// Finds pairs of hosts with a link between them that is no side link.
     pub(crate) fn distances(&self) -> Distances<'_> {
         Distances { side: &self.side, routes: self.topology.route_finder() }
     }
 }
 
-/// What lies between hosts; routes that have been found help to find others.
+/// Links between hosts; known routes help to find others.
 #[derive(Debug)]
 pub(crate) struct Distances<'a> {
     side: &'a BTreeSet<LinkId>,

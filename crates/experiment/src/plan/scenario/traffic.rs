@@ -1,4 +1,4 @@
-//! What members do, in numbers.
+//! Traffic of members, in numbers.
 
 use crate::plan::document::{
     self, Amount, AskingOrder, At, Bytes, Naming, PageSizes, PageTraffic, Requests, SpreadSpec,
@@ -37,8 +37,8 @@ pub(crate) struct UserPlan {
 /// A workload's traffic, checked.
 #[derive(Clone, Debug)]
 pub(crate) enum Activity {
-    /// So many connections at once; sizes in bytes, `None` without end.
-    /// Their weights in turn, none if all weigh the same.
+    /// `parallel` connections at once; sizes in bytes, `None` without end. Their weights in turn,
+    /// none if all weigh the same.
     Bulk { size: Option<Distribution>, parallel: u32, weights: Vec<u32>, close: bool },
     /// Rounds of transfers.
     Rounds(Box<RoundsPlan>),
@@ -55,7 +55,7 @@ pub(crate) enum Activity {
         think: Distribution,
         one_way: bool,
     },
-    /// Messages of so many bytes; gaps in seconds.
+    /// Messages of `bytes` bytes; gaps in seconds.
     Telnet { gaps: Distribution, bytes: u64, count: Option<u64> },
     /// Datagrams.
     Cbr { interval: Duration, wire_bytes: u32, count: Option<u64> },
@@ -209,7 +209,7 @@ fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault>
     page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
 }
 
-/// How the papers' pages are asked for, and what is in them.
+/// Requests and contents of the papers' pages.
 fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
     let timing = plan.requests.as_ref().map_or(RequestTiming::default(), |asked| match **asked {
         Requests::FirstSegment => RequestTiming::FirstSegment,

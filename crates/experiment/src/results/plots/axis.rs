@@ -7,13 +7,13 @@ use units::{Duration, Rate, parse_bytes};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Numbers {
     pub(super) unit: AxisUnit,
-    /// What the numbers count, where the unit does not say it: `packets`.
+    /// Name of the things that the numbers count, where the unit does not give it: `packets`.
     pub(super) counted: &'static str,
     /// By value, in the order of the plan.
     pub(super) values: Vec<(String, f64)>,
 }
 
-/// Equal ratios make equal distances where the greatest value is so many times the least.
+/// The axis is logarithmic where the ratio of the greatest value to the least exceeds this.
 const LOG_FROM: f64 = 20.0;
 
 impl Numbers {

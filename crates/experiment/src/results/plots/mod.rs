@@ -14,7 +14,7 @@ use report::{Block, Section};
 use select::Cells;
 use std::str::FromStr;
 
-/// What is plotted where nothing is asked for.
+/// Metrics that are plotted by default.
 const DEFAULT: [&str; 5] = ["completion_mean", "completion_p95", "goodput", "utilisation", "drops"];
 
 /// A measure, and the axis to plot it over, as a person writes them: `MEASURE[:AXIS]`.
@@ -60,7 +60,7 @@ struct Plot {
     workload: String,
     /// A key of the plan.
     axis: String,
-    /// Nobody has asked for it: it is left out if all it shows is zero.
+    /// The user did not request it: it is left out if all its values are zero.
     is_default: bool,
 }
 
