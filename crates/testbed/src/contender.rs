@@ -1,8 +1,6 @@
 //! Contenders of a race: schemes of the core. Each world runs the schemes that it supports. The
 //! kernel supports the models of its own congestion controls and, with an agent, the schemes whose
-//! decisions the agent makes there. Worlds run it as far as they have it: the kernel has those that
-//! model its own congestion controls, and, with an agent, those whose decisions the agent makes
-//! there.
+//! decisions the agent makes there.
 
 use race::{Race, named};
 use tcp::Scheme;

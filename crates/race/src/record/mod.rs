@@ -4,10 +4,7 @@
 //! A [`LinkWatch`] receives every packet at the link, in simulation (`recorder`) and in real time
 //! alike, and fills in a [`LoadRecording`]. `account` derives the bounds of the load from it, and
 //! reports draw it. `flow` has the packets of one connection, `gaps` their losses that are not
-//! repaired, `busy` the times with data on the link, `queue` the contents of a queue. `account`
-//! says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
-//! `gaps` what of them was lost and not yet repaired, `busy` when the link had data, `queue` what a
-//! queue held.
+//! repaired, `busy` the times with data on the link, `queue` the contents of a queue.
 
 mod busy;
 mod flow;

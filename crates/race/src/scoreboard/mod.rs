@@ -5,11 +5,9 @@
 //! cells, `real` the board of real shapes. `set` selects cells, `use_shares` has the use of each
 //! path and visit, `half` the halves to tune and to check on. `scene` is a cell as it is run, `run`
 //! one transfer in it, `standing` the progress of the background meanwhile, `causes` the reasons
-//! for lost time. `scene` is a cell as it is run, `run` one transfer in it, `standing` what happens
-//! to the background meanwhile, `causes` what the transfer lost time to. `cell_score` has the
-//! results of a scheme in a cell, `score` those over all cells, `ranking` whether two boards rank
-//! alike. The cells do not change: figures of different versions are of the same cells, with the
-//! same seeds.
+//! for lost time. `cell_score` has the results of a scheme in a cell, `score` those over all cells,
+//! `ranking` whether two boards rank alike. The cells do not change: figures of different versions
+//! are of the same cells, with the same seeds.
 
 mod causes;
 mod cell_score;

@@ -153,9 +153,7 @@ mod tests {
     /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the
     /// transfer's 30 kB are over, at 90 kB's time. The flows have 60 kB by then, and 40 kB to go:
     /// 130 kB's time instead of 100. A transfer of 300 kB is not over before them. They have two
-    /// thirds throughout, 150 kB's time for 100, though their goal grows with it. A transfer of 300
-    /// kB is not over before them: they have two thirds throughout, 150 kB's time for 100, though
-    /// their goal grows with it.
+    /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
         let fair = |bytes| scene(bytes, BackgroundLoad::Full).fair();

@@ -1,8 +1,6 @@
 //! Checks whether the three worlds agree. It loads single objects and a page, under the congestion
 //! controls of Linux servers, over a grid of paths: simulated, by our endpoint and by the kernel.
-//! Each figure is shown beside the others. Single objects and a page under what Linux servers run,
-//! over a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the
-//! others.
+//! Each figure is shown beside the others.
 
 mod cell;
 mod courses;

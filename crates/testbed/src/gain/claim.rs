@@ -27,8 +27,7 @@ pub struct GainClaim {
     pub other: Option<f64>,
     /// Measured value over the baseline's; `None` if there is none, or if the baseline's is 0.
     pub ratio: Option<f64>,
-    /// Largest allowed ratio. If the baseline's value is 0, the measured value has to be 0, too. If
-    /// the other's is 0, what was measured has to be 0, too.
+    /// Largest allowed ratio. If the baseline's value is 0, the measured value has to be 0, too.
     pub at_most: f64,
     /// Ratio of times if the median were the limit.
     pub limit_ratio: Option<f64>,

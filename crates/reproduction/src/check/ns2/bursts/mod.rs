@@ -5,8 +5,7 @@
 //! trial: bursts of datagrams with exponential lengths of 50 ms, silences of 150 ms, a mean of N
 //! kbit/s, two packets waiting. They reproduce the packets offered and lost, and the bytes of
 //! ns-2's own senders, at both delays. No parameters were found for `bulk1` and the web-like
-//! traffic, so those rows are left out. No such set-up was found for `bulk1` and the web-like
-//! traffic: those rows are left out.
+//! traffic, so those rows are left out.
 
 mod run;
 
