@@ -1,5 +1,5 @@
-//! Where responses begin in what a server writes, and how long they are: for servers that tell
-//! their transport so.
+//! Positions at which responses begin in a server's output, and their lengths: for servers that
+//! announce them to their transport.
 
 use crate::{Page, Protocol, Span, SpanContent};
 

@@ -1,4 +1,4 @@
-//! Which client loads a page: when it opens connections, and what its own work takes.
+//! Clients that load a page: when they open connections, and how long their own work takes.
 
 use crate::page::ObjectKind;
 use crate::versions::{Http, ParseProtocolError};
@@ -15,7 +15,7 @@ pub const CHROMIUM_FIRST_CONNECTIONS: usize = 2;
 /// 2 ms. The two cores also emulated the path and ran the server.
 pub const CHROMIUM_DOCUMENT_WORK: Duration = Duration::from_millis(20);
 
-/// Which client the page loader imitates. It decides when connections are opened, and what the
+/// Client that the page loader imitates. It decides when connections are opened, and what the
 /// client's own work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClientModel {
@@ -37,7 +37,7 @@ impl ClientModel {
         }
     }
 
-    /// What it takes to read an object before it asks for what that reveals.
+    /// Time that the client takes to read an object before it requests the objects that it reveals.
     pub const fn work_on(self, kind: ObjectKind) -> Duration {
         match (self, kind) {
             (Self::Chromium, ObjectKind::Html) => CHROMIUM_DOCUMENT_WORK,

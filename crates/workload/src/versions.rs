@@ -1,10 +1,10 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server
-//! they write. [`crate::http`] says what each costs.
+//! Protocols of a page's hosts: the version of HTTP, and TLS or none; and the models of servers.
+//! [`crate::http`] has the cost of each.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How requests and responses share connections.
+/// Rules by which requests and responses share connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Http {
     /// A connection per object, closed by the server after its response (RFC 1945).
@@ -69,7 +69,7 @@ impl fmt::Display for Tls {
     }
 }
 
-/// Which web server a simulated one writes as. It decides what a connection's TCP is handed at a
+/// Web server that a simulated one imitates. It decides what a connection's TCP is handed at a
 /// time, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ServerModel {

@@ -7,9 +7,9 @@
 
 use super::Pareto;
 
-/// Of all gaps, seconds.
+/// Mean of all gaps, seconds.
 pub(super) const MEAN: f64 = 1.1;
-/// Of the body.
+/// Shape of the body.
 const SHAPE: f64 = 1.165_297_381_160_312_5;
 /// Seconds.
 const MEDIAN: f64 = 0.225_700_140_281_852_62;

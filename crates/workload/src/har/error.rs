@@ -1,10 +1,10 @@
-//! What is wrong with a HAR file, where, and the way out.
+//! Errors of HAR files: the fault, its position, and the way out.
 
 use super::form::OtherForm;
 use crate::page::PageError;
 use std::fmt;
 
-/// Why a HAR file gives no page: names the file, the line or key, and what to do.
+/// Reason why a HAR file gives no page: names the file, the line or key, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HarError {
     file: String,
@@ -27,7 +27,7 @@ pub(super) enum Problem {
     NoSizes,
     /// The file has no such page; `pages` are those that it has, one a line.
     NoSuchPage { choice: String, pages: Vec<String> },
-    /// What was read does not make a page.
+    /// The contents do not make a page.
     Page(PageError),
 }
 

@@ -7,9 +7,9 @@
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
 //!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
 //!   of each entry `startedDateTime` and `request.url`.
-//! - `recording` decides which entries crossed the network (not: cached ones, `data:` addresses,
-//!   failed ones, web sockets, other pages of the same file) and puts them, each read by `fetch`,
-//!   on one time axis.
+//! - `recording` selects the entries that crossed the network. It leaves out cached ones, `data:`
+//!   addresses, failed ones, web sockets and other pages of the same file. It puts the entries,
+//!   each read by `fetch`, on one time axis.
 //! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
 //!   events waited for, and `page` puts them together.
 //!
@@ -53,21 +53,21 @@ pub use error::HarError;
 
 use crate::page::Page;
 
-/// Reads a page from the bytes of a HAR file; `name` is what errors call it. Of several pages it is
-/// the one that began first.
+/// Reads a page from the bytes of a HAR file; `name` is what errors call it. If there are several
+/// pages, it is the one that began first.
 ///
 /// # Errors
-/// If the bytes are not JSON, lack one of the required keys, hold a time or size beyond reason, or
-/// no entry of theirs crossed the network. Any bytes at all give a page or an error.
+/// If the bytes are not JSON, lack one of the required keys, have an unreasonable time or size, or
+/// if no entry crossed the network. Any bytes at all give a page or an error.
 pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
     parse_har_page(bytes, None, name)
 }
 
 /// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without
-/// a choice as [`parse_har`].
+/// a choice it equals [`parse_har`].
 ///
 /// # Errors
-/// As [`parse_har`]; also if the file has no such page.
+/// Fails like [`parse_har`]; also if the file has no such page.
 pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<Page, HarError> {
     let har = model::read(bytes, name)?;
     let recording = recording::recording(&har.log, choice, name)?;

@@ -1,5 +1,5 @@
-//! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Those that begin
-//! with an underscore are additions of Chromium, Safari or Playwright.
+//! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Keys with a leading
+//! underscore are additions of Chromium, Safari or Playwright.
 
 use super::encoding;
 use super::error::{HarError, Problem};

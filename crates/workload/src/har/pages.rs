@@ -16,7 +16,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Those of `log.pages`, then those that only entries name.
+    /// Lists the pages of `log.pages`, then those that only entries name.
     pub(super) fn of(log: &'a Log) -> Self {
         let mut list: Vec<(&str, &str)> = Vec::new();
         let refs: Vec<&str> = log.entries.iter().map(|entry| entry.pageref.0.as_str()).collect();

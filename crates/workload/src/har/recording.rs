@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// A response larger than this (a gibibyte) is a mistake, or nothing that belongs to a page.
+/// A response larger than this (a gibibyte) is a mistake, or no part of a page.
 const LARGEST: u64 = 1 << 30;
 
-/// Why entries were left out.
+/// Reason why an entry was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Skipped {
     Cached,
@@ -71,7 +71,7 @@ impl Recording {
 /// The recording of the page `choice`, by number or id; by default of the page that began first.
 ///
 /// # Errors
-/// If a time cannot be read, a size is beyond reason, or nothing is left.
+/// If a time cannot be read, a size is unreasonable, or nothing is left.
 pub(super) fn recording(
     log: &Log,
     choice: Option<&str>,

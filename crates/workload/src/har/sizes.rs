@@ -1,4 +1,4 @@
-//! How many bytes a request and its response had on the wire, from what exporters say of it.
+//! Bytes of a request and its response on the wire, from the fields of exporters.
 
 use super::exporter::Exporter;
 use super::model::{Entry, Request, Response, header};
@@ -16,7 +16,7 @@ pub(super) struct Sizes {
     pub(super) conflict: Option<Conflict>,
 }
 
-/// How the size of the body contradicts that of the content.
+/// Contradiction between the sizes of body and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflict {
     /// More was transferred than the content has.
@@ -25,16 +25,16 @@ pub(super) enum Conflict {
     TooSmall,
 }
 
-/// Where a body's size comes from.
+/// Source of a body's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It was counted on the wire.
+    /// The size was measured on the wire.
     Counted,
     /// From the size of the content, less what compression saved.
     FromContent,
     /// From the size of the content, although it was compressed by an unknown amount.
     FromContentCompressed,
-    /// Nothing says it; counted as empty.
+    /// No field has it; the body is taken as empty.
     Not,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
     Sizes { header, body, known, conflict: conflict(response, body, known) }
 }
 
-/// Compares what was counted on the wire with the content, where both are known and should be
+/// Compares the size measured on the wire with the content, where both are known and should be
 /// alike.
 fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     /// Headers whose size is estimated, and frames that some exporters count.
@@ -71,8 +71,8 @@ fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
         return None;
     }
     let saved = response.content.compression.bytes().is_some_and(|saved| saved > 0);
-    // Without headers nobody knows whether it was compressed; of a range there is more than was
-    // asked for.
+    // Without headers it is unknown whether the response was compressed; a range has more content
+    // than was requested.
     let is_plain = !response.headers.is_empty() && !is_compressed(response) && !saved;
     let is_whole = response.status.bytes() == Some(200);
     let slack = TOLERANCE.max(content / 20);

@@ -313,7 +313,7 @@ fn pointers(value: &Value, prefix: &str, all: &mut Vec<String>) {
 }
 
 proptest! {
-    /// Whatever bytes are damaged, there is a page or an error, never a panic.
+    /// For any damaged bytes, there is a page or an error, never a panic.
     #[test]
     fn damaged_bytes_never_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
@@ -330,7 +330,7 @@ proptest! {
         }
     }
 
-    /// Nor does any value of any type in any place.
+    /// No value of any type makes it panic, under any key.
     #[test]
     fn odd_values_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), odd_values()), 1..4),

@@ -1,4 +1,4 @@
-//! Which objects the browser knows of: revealed by bytes, then worked out after a delay.
+//! Objects that the browser knows: bytes reveal them, and requests follow after a delay.
 
 use crate::ClientModel;
 use crate::page::{Discovery, ObjectId, Page};
@@ -32,7 +32,7 @@ impl Discoveries {
         self.due.extend(self.page.ids().filter(at_start).map(|id| Reverse((now, id))));
     }
 
-    /// `received` bytes of header and body of `parent` have arrived.
+    /// Processes `received` delivered bytes of header and body of `parent`.
     pub(super) fn on_bytes(&mut self, now: Instant, parent: ObjectId, received: u64) {
         let header = self.page.object(parent).response_header_bytes;
         let Some(body) = received.checked_sub(header) else {

@@ -6,7 +6,7 @@ use crate::Protocol;
 use crate::page::ObjectId;
 use std::collections::VecDeque;
 
-/// What a pool can do next.
+/// Next action of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Ask for the object on the connection.

@@ -61,7 +61,8 @@ impl Load {
         Self::start(page, &LoaderConfig { http: Some(http), ..LoaderConfig::default() })
     }
 
-    /// What it wants done: `+c` opens connection c, `-c` closes it, `c:o` asks for object o on it.
+    /// Returns the requested actions: `+c` opens connection c, `-c` closes it, `c:o` requests
+    /// object o on it.
     fn wants(&mut self) -> String {
         let shown = |action| match action {
             LoaderAction::Open { conn, .. } => format!("+{}", conn.0),
@@ -122,7 +123,7 @@ fn chromium_opens_two_connections_and_reads_for_20_ms() {
     assert_eq!([load.connect(1), load.finish(1, 0)], ["1:0", "1:1"]);
 }
 
-/// Of the two connections either brings the document, if the other is refused. If both are, it
+/// Either of the two connections brings the document, if the other is refused. If both are, it
 /// fails.
 #[test]
 fn the_second_connection_serves_where_the_first_is_refused() {
@@ -418,7 +419,7 @@ fn a_server_that_refuses_connections_ends_the_load() {
     load.loader.handle_closed(at_ms(2), LoadConnId(2));
     assert_eq!(load.failed(), [1, 2].map(|id| (id, LoadError::ConnectionClosed)));
     assert!(load.loader.is_done());
-    // What comes after is ignored.
+    // Later events are ignored.
     load.loader.handle_closed(at_ms(3), LoadConnId(2));
     assert_eq!(load.failed().len(), 2);
 }

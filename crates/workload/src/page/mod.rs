@@ -27,7 +27,7 @@ use milestone::Awaited;
 use std::fmt;
 use units::Duration;
 
-/// Which host of a page: an index into [`Page::hosts`].
+/// Host of a page: an index into [`Page::hosts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
@@ -107,7 +107,7 @@ impl Page {
     ///
     /// # Errors
     /// If there is no object, the root is discovered by another, a host or parent does not exist,
-    /// a parent does not come before its child, an offset lies beyond its parent's body, a
+    /// or a parent does not come before its child. Also if an offset exceeds its parent's body, a
     /// response has no byte at all, or the page is larger than [`Page::MAX_BYTES`].
     pub fn new(
         name: impl Into<String>,
@@ -196,7 +196,7 @@ impl Page {
         self.recorded.as_deref()
     }
 
-    /// What the page is called; raw text of the input, not escaped.
+    /// Name of the page; raw text of the input, not escaped.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -267,7 +267,7 @@ impl Page {
     }
 }
 
-/// Why objects do not make a page.
+/// Reason why objects do not make a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageError {
     /// There is nothing to load.
@@ -282,7 +282,7 @@ pub enum PageError {
     UnknownHost(ObjectId),
     /// The object's parent does not exist or does not come before it.
     ParentNotBefore(ObjectId),
-    /// The object is discovered beyond the end of its parent's body.
+    /// The object's offset exceeds its parent's body.
     OffsetBeyondBody(ObjectId),
     /// The object's response has neither header nor body bytes.
     EmptyResponse(ObjectId),

@@ -1,12 +1,12 @@
 //! The server's end of one connection of a page load: thinks, then says what to write.
 //!
-//! Sans-IO like the [loader](crate::PageLoader): the driver tells it what the client wrote
-//! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
-//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer
-//! urgent kinds first, taking turns frame by frame among equals, and writes only while little is
-//! unsent, so that an urgent response need not queue behind what was ready earlier. As nginx
-//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its
-//! writes ([`SocketCall`]).
+//! Sans-IO like the [loader](crate::PageLoader): the driver reports the client's bytes
+//! ([`expect`](ServerSession::expect)) and their delivery, and polls for the bytes to write and the
+//! next timeout. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer urgent
+//! kinds first, taking turns frame by frame among equals. They write only while little is unsent,
+//! so that an urgent response need not queue behind an earlier one. As nginx
+//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its writes
+//! ([`SocketCall`]).
 
 mod calls;
 mod responses;
@@ -34,7 +34,7 @@ pub struct ServerSession {
     responses: Responses,
     /// Responses written in full.
     answered: u32,
-    /// What nginx calls, if it writes as nginx does.
+    /// nginx's socket calls, if it writes as nginx does.
     nginx: Option<NginxCalls>,
 }
 
@@ -62,7 +62,7 @@ impl ServerSession {
         self.take_arrivals(now);
     }
 
-    /// `total` bytes of the connection have arrived in order since it began.
+    /// Processes `total` bytes of the connection, delivered in order since it began.
     pub fn handle_received(&mut self, now: Instant, total: u64) {
         self.inbox.on_total(total);
         self.take_arrivals(now);

@@ -6,7 +6,7 @@ use crate::{Protocol, ServerModel};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// What is written next.
+/// Next span to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextSpan {
     pub(super) span: Span,
@@ -39,7 +39,7 @@ impl Responses {
         Self { protocol, owed: VecDeque::new() }
     }
 
-    /// A request for `object` has arrived; the server starts to think.
+    /// Processes a delivered request for `object`; the server starts to think.
     pub(super) fn begin(&mut self, now: Instant, id: ObjectId, object: &Object) {
         let (header_left, body_left) = self.protocol.parts(object);
         self.owed.push_back(Response {

@@ -31,7 +31,7 @@ fn session(page: &Arc<Page>, http: Http, tls: Tls) -> ServerSession {
     ServerSession::new(page, &config, HostId(0))
 }
 
-/// A request that has arrived in full: as one that costs no trip does.
+/// Delivers a request in full, like one that costs no trip.
 fn ask(server: &mut ServerSession, now: Instant, object: u32) {
     server.expect(now, Span::new(SpanContent::Request(ObjectId(object)), 0, 0));
 }
@@ -142,7 +142,7 @@ fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
     assert_eq!(server.poll_write(T0, 0), None);
 }
 
-/// What nginx calls, `unsent` bytes never having been sent: writes by their bytes.
+/// Socket calls of nginx with `unsent` bytes in the socket: writes by their bytes.
 fn calls(server: &mut ServerSession, now: Instant, unsent: u64) -> Vec<String> {
     let name = |call| match call {
         SocketCall::Write(span) => span.bytes.to_string(),
@@ -188,8 +188,8 @@ fn nginx_corks_a_file_in_http2_and_answers_in_order() {
     assert_eq!(calls(&mut server, T0, 0), [&first[..], &second[..], &third[..]].concat());
 }
 
-/// What has waited for room goes under one cork, headers too, and only where half of the mark is
-/// free.
+/// Data that has waited for room is written under one cork, headers too, and only once half of the
+/// mark is free.
 #[test]
 fn nginx_that_had_no_room_goes_on_as_one() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0)]);

@@ -1,5 +1,5 @@
-//! Whole page loads over pipes that lose nothing: every byte of every object arrives once, under
-//! every HTTP version, with and without TLS, and no rule of sharing connections is broken.
+//! Whole page loads over pipes that lose nothing. Every byte of every object is delivered once,
+//! under every HTTP version, with and without TLS, and no rule of sharing connections is broken.
 
 use crate::pipe::{Load, load};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn config(http: Http, tls: Tls) -> LoaderConfig {
     LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() }
 }
 
-/// What must hold of every load that nothing disturbed.
+/// Checks the properties of every undisturbed load.
 fn check(page: &Page, config: &LoaderConfig, load: &Load) {
     assert!(load.loader.is_done());
     assert_eq!(load.loader.failures(), []);
@@ -200,7 +200,7 @@ fn kind() -> impl Strategy<Value = ObjectKind> {
 struct Draft {
     /// Discovered at the start.
     object: Object,
-    /// Which of the objects before it names it, and where in its body; `None`: it is there at the
+    /// Earlier object that names it, and the position in its body; `None`: it is there at the
     /// start.
     named_by: Option<Naming>,
 }
@@ -209,7 +209,7 @@ struct Draft {
 struct Naming {
     /// Modulo the number of objects before.
     parent: u32,
-    /// Of the parent's body.
+    /// Share of the parent's body, in thousandths.
     per_mille: u64,
     delay: Duration,
 }

@@ -38,7 +38,8 @@ fn firefox_counts_headers_as_body_and_connects_by_tcp_alone() {
     assert_eq!(sizes(&page.objects()[1]), (202, 11_192));
     assert_eq!(sizes(&page.objects()[9]), (91, 0));
     // The root took 1 blocked + 0 + 0 connect + 11 TLS + 40 wait + 4 receive = 56 ms and began at
-    // .801; main.css began at 17.181, which is 380 ms later, so 324 ms after its end.
+    // .801. The second object, `main.css`, began at 17.181, which is 380 ms later, so 324 ms after
+    // its end.
     assert_eq!(page.objects()[1].discovery, found(0, 9_302, 324));
     // TCP connected in less than a millisecond, which Firefox writes as 0: no round trip is known.
     assert_eq!(waits(&page)[..2], [40, 6]);

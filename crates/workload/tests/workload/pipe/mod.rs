@@ -47,7 +47,7 @@ pub(crate) struct Load {
     pub(crate) loader: PageLoader,
     /// Everything servers wrote, in order.
     pub(crate) written: Vec<(LoadConnId, Span)>,
-    /// Per connection, bytes that arrived at the server and at the client.
+    /// For each connection, bytes delivered to the server and to the client.
     pub(crate) arrived: Vec<(u64, u64)>,
 }
 
