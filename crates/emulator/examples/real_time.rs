@@ -1,9 +1,8 @@
-//! How many packets an emulation moves, and how true it is to its rate and its round trip: what
-//! `make bench` runs. Needs root and TUN devices; exits with 1 if a figure is not what it should
-//! be.
+//! Throughput of an emulation in packets, and its accuracy in rate and round trip: `make bench`
+//! runs it. It needs root and TUN devices, and exits with 1 if a figure is out of bounds.
 //!
-//! Everything else that runs on the machine shows in these figures; the lateness that comes with
-//! each says how much.
+//! Other load of the machine affects these figures; the scheduling delay beside each shows how
+//! much.
 
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::{Duplex, LinkConfig, QueueLimit};
@@ -15,7 +14,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 use units::Rate;
 
-/// What a packet of 1500 bytes carries over UDP.
+/// UDP payload of a packet of 1500 bytes.
 const PAYLOAD: usize = 1472;
 const PORT: u16 = 4000;
 
@@ -78,8 +77,8 @@ impl Joined {
         self.client.namespace().run(bind)?
     }
 
-    /// Sends to the client from the server, so many bits of IP packets per second, or as fast as it
-    /// goes, while `job` runs.
+    /// Sends to the client from the server while `job` runs: `bps` bits of IP packets per second,
+    /// or as fast as possible.
     fn while_blasting<T>(&self, bps: Option<u64>, job: impl FnOnce() -> T) -> io::Result<T> {
         let socket = self.server.namespace().run(|| UdpSocket::bind(self.server_address()))??;
         socket.connect(self.client_address())?;
@@ -92,7 +91,7 @@ impl Joined {
         })
     }
 
-    /// The lateness of all packets, for people.
+    /// Text of the scheduling delays of all packets.
     fn lateness(&self) -> String {
         let late = self.emulation.take_lateness();
         let [p50, p99, max] = [late.p50(), late.p99(), late.max()].map(|late| late.as_micros());

@@ -1,4 +1,4 @@
-//! What a queue may know of a packet, from its bytes.
+//! Properties of a packet that a queue may use, from its bytes.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use link::PacketInfo;
@@ -6,8 +6,8 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use wire::Dscp;
 
-/// Reads an IPv4 or IPv6 packet as far as queues look at it. What cannot be read is a packet of
-/// that size and nothing else; so is what follows in fragments but the flow's hosts.
+/// Reads an IPv4 or IPv6 packet as far as queues look at it. Unreadable bytes are a packet of that
+/// size and nothing else. So are fragments after the first, except for the flow's hosts.
 ///
 /// - ECN-capable: ECT(0), ECT(1) or CE (RFC 3168 §5).
 /// - Low priority: what queues drop first by its code point ([`Dscp::is_high_drop`]).

@@ -20,10 +20,10 @@ const LARGEST: usize = 65_535;
 const BATCH: usize = 8;
 /// Packets read one after another before the thread looks whether it is to stop.
 const READS: u32 = 64;
-/// Latenesses kept back while nobody may be told.
+/// Largest number of delays kept back while the counters are locked.
 const MOST_UNTOLD: usize = 64;
 
-/// What moves the packets of one direction.
+/// Mover of the packets of one direction.
 pub(crate) struct Driver {
     pub(crate) pipe: Pipe,
     pub(crate) source: Port,
@@ -37,7 +37,7 @@ pub(crate) struct Driver {
     pub(crate) next_rate: Arc<AtomicU64>,
 }
 
-/// What was done since it was last told.
+/// Changes since the last report.
 #[derive(Default)]
 struct Untold {
     late: Vec<Duration>,
@@ -45,7 +45,7 @@ struct Untold {
     refused: u64,
 }
 
-/// Why the thread goes on.
+/// Reason why the thread continues.
 #[derive(PartialEq, Eq)]
 enum Woken {
     ByPacketOrTime,
@@ -150,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// Tells what was done, unless somebody is reading right now: this thread does not wait.
+    /// Reports the changes, unless a reader holds the lock right now: this thread does not wait.
     fn try_tell(&self, untold: &mut Untold) {
         if let Ok(live) = self.live.try_lock() {
             self.tell(untold, live);

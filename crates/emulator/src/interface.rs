@@ -49,7 +49,7 @@ impl Addresses {
     }
 }
 
-/// What a device is to be like.
+/// Configuration of a device.
 #[derive(Clone, Debug)]
 pub struct InterfaceConfig {
     /// Without, those of the host's end of the pair with the device's number.
@@ -61,10 +61,11 @@ pub struct InterfaceConfig {
     name: Option<String>,
 }
 
-/// Which number of a device's line in `/proc/net/dev` counts what was to be sent and was dropped.
+/// Index of the counter of transmit drops in a device's line in `/proc/net/dev`.
 const TX_DROPS: usize = 11;
 
-/// Packets that wait in the device until they are read; what is beyond is lost uncounted.
+/// Packets that wait in the device until they are read; further packets are lost and no link counts
+/// them.
 const TX_QUEUE_LEN: u32 = 10_000;
 
 impl InterfaceConfig {
@@ -80,7 +81,7 @@ impl InterfaceConfig {
         }
     }
 
-    /// The host's end of a pair that is not yet known: `name` has a `%d` for the first number that
+    /// The host's end of a pair that is not yet known. `name` has a `%d` for the first number that
     /// is free, and the device gets the addresses of the pair of that number.
     pub fn numbered(name: &str) -> Self {
         let name = Some(name.to_owned());
@@ -106,8 +107,8 @@ impl InterfaceConfig {
         Self { peer: Some(peer), ..self }
     }
 
-    /// The same, with a route to the other end by which TCP connections begin with a window of so
-    /// many segments (`initcwnd` of `ip route`).
+    /// Adds a route to the other end by which TCP connections begin with a window of this many
+    /// segments (`initcwnd` of `ip route`).
     #[must_use]
     pub fn with_initial_window(self, segments: u32) -> Self {
         Self { initial_window: Some(segments), ..self }
@@ -119,7 +120,7 @@ impl InterfaceConfig {
         Self { mtu, ..self }
     }
 
-    /// The same by name, of 15 bytes at most. `%d` in it stands for the first number that is free.
+    /// Sets the name, of 15 bytes at most. `%d` in it stands for the first number that is free.
     #[must_use]
     pub fn with_name(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
@@ -145,7 +146,7 @@ impl Interface {
         namespace.run(|| open_here(config, namespace))?
     }
 
-    /// Where its packets are read and written.
+    /// Port at which its packets are read and written.
     pub fn port(&self) -> Port {
         self.port.clone()
     }
@@ -166,7 +167,7 @@ impl Interface {
     }
 
     /// Packets that found no room in the device because it was not read fast enough: no link has
-    /// seen or counted them.
+    /// seen them.
     ///
     /// # Errors
     /// If the kernel's table of devices cannot be read.
@@ -178,7 +179,7 @@ impl Interface {
         drops.ok_or_else(|| io::Error::other(format!("{} is not in /proc/net/dev", self.name)))
     }
 
-    /// Where it is.
+    /// The namespace of the device.
     pub const fn namespace(&self) -> &Namespace {
         &self.namespace
     }
@@ -213,8 +214,8 @@ fn number_in(name: &str) -> u32 {
 }
 
 /// Keeps the kernel from sending of its own accord: no link-local address, no questions for
-/// routers. Where there is no IPv6 there is nothing to keep quiet. What comes from the device by
-/// IPv4 is not forwarded, also on a host that forwards; IPv6 knows no such setting of one device
+/// routers. Where there is no IPv6 there is nothing to keep quiet. IPv4 packets from the device are
+/// not forwarded, even on a host that forwards. IPv6 has no such setting for one device
 /// (`net.ipv6.conf.all.forwarding` decides).
 fn quieten(device: &str) {
     for (key, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")]

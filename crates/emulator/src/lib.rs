@@ -1,12 +1,12 @@
 //! The simulator's links in real time: packets of real hosts cross the same queues, rates, delays
 //! and losses ([`link`]) as simulated ones.
 //!
-//! Read in this order: [`classify`] says what a queue may know of a packet, [`mark_ce`] marks one;
-//! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
-//! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that
-//! dies with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that
-//! dies with the process, too; a [`Cgroup`] is whom programs of the kernel attend to.
-//! [`EmulationRecording`] writes logs and captures.
+//! Read in this order: [`classify`] reads the properties of a packet that a queue may use,
+//! [`mark_ce`] marks one. A [`Pipe`] is one direction, still without a clock; an [`Emulation`]
+//! moves packets between two [`Port`]s in real time, a thread for each direction. A [`Namespace`]
+//! is a network stack that dies with the process, an [`Interface`] a TUN device in it, and a
+//! [`sandbox`] a command that dies with the process, too. A [`Cgroup`] holds the sockets that
+//! kernel programs hook. [`EmulationRecording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -24,7 +24,9 @@
 //! );
 //! let links = Duplex::symmetric(rate.expect("a possible link"));
 //! let emulation = Emulation::start(near.port(), far.port(), EmulationOptions::new(links))?;
-//! client.command(std::process::Command::new("ping").args(["-c3", &far.addresses().v4.to_string()]))?.wait()?;
+//! let mut ping = std::process::Command::new("ping");
+//! ping.args(["-c3", &far.addresses().v4.to_string()]);
+//! client.command(&mut ping)?.wait()?;
 //! println!("{:?}", emulation.stop().down.lateness);
 //! # Ok(())
 //! # }
@@ -32,13 +34,13 @@
 //!
 //! # Time
 //! A packet arrives when it is read from its device. Everything after that is decided at the
-//! instants that the link computes, never at those at which a thread happens to wake: the same
-//! arrivals depart at the same instants on an idle machine and on a loaded one. Only the handing
-//! over at the far end comes late, by what the machine needs to wake a thread; how late is measured
-//! for every packet ([`Lateness`]) and belongs to every result.
+//! instants that the link computes, never at those at which a thread happens to wake. The same
+//! arrivals depart at the same instants on an idle machine and on a loaded one. Only the delivery
+//! at the far end comes late, by the time that the machine needs to wake a thread. This delay is
+//! measured for every packet ([`Lateness`]) and is part of every result.
 //!
 //! # What misleads measurements through namespaces
-//! - The kernel remembers round trips and windows of peers beyond a connection
+//! - The kernel remembers round trips and windows of peers after a connection
 //!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it
 //!   off in new namespaces; the host's own is left alone.
 //! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name

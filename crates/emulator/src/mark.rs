@@ -1,4 +1,4 @@
-//! Telling congestion by a mark (RFC 3168 §5): the ECN field of a packet in flight becomes CE.
+//! Congestion marks (RFC 3168 §5): the ECN field of a packet in flight becomes CE.
 
 /// Marks an ECN-capable IPv4 or IPv6 packet, the IPv4 checksum included; others are left as they
 /// are. True if the packet carries the mark now.
@@ -39,7 +39,7 @@ fn word(packet: &[u8], at: usize) -> u16 {
 }
 
 /// The checksum after one word has changed, whether it was right or not: HC' = ~(~HC + ~m + m')
-/// (RFC 1624 §3). Computing it anew would hide that a packet was damaged before.
+/// (RFC 1624 §3). A complete recomputation would hide that a packet was damaged before.
 const fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = !checksum as u32 + !before as u32 + after as u32;
     let sum = (sum & 0xffff) + (sum >> 16);

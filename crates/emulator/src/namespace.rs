@@ -1,5 +1,5 @@
-//! Network namespaces without a name: they live as long as somebody holds them or runs in them, and
-//! so die with the process, however it ends.
+//! Network namespaces without a name: they live as long as a process holds them or runs in them,
+//! and so die with the process, however it ends.
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -14,8 +14,7 @@ use std::{fmt, thread};
 #[derive(Clone, Debug)]
 pub struct Namespace(Arc<File>);
 
-/// The sysctls of new namespaces: no memory of earlier connections, and no packets dropped for
-/// coming where they would not be sent.
+/// The sysctls of new namespaces: no memory of earlier connections, and no reverse-path filter.
 const DEFAULTS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.conf.all.rp_filter", "0"),
@@ -41,7 +40,7 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     ///
     /// # Errors
     /// If `/proc` is not there.
@@ -63,7 +62,7 @@ impl Namespace {
     /// Runs `job` on a thread in the namespace and waits for it.
     ///
     /// # Errors
-    /// As [`Namespace::enter`].
+    /// Fails like [`Namespace::enter`].
     pub fn run<T: Send>(&self, job: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_a_thread(|| {
             self.enter()?;
@@ -74,7 +73,7 @@ impl Namespace {
     /// Starts a thread in the namespace.
     ///
     /// # Errors
-    /// As [`Namespace::enter`].
+    /// Fails like [`Namespace::enter`].
     pub fn spawn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,

@@ -39,20 +39,20 @@ struct Kept {
 struct InFlight {
     arrives: Instant,
     departure: u64,
-    /// Where its bytes are kept.
+    /// Index of the buffer with its bytes.
     token: usize,
 }
 
 /// A packet at the far end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DeliveredPacket<'a> {
-    /// When its last bit is there.
+    /// Time at which its last bit is delivered.
     pub due: Instant,
     /// All of it.
     pub packet: &'a [u8],
 }
 
-/// Buffers beyond this are given back.
+/// Number of spare buffers that are kept.
 const MOST_SPARE: usize = 4096;
 
 impl Pipe {
@@ -69,7 +69,7 @@ impl Pipe {
         }
     }
 
-    /// The same, telling `recorder` of every packet.
+    /// Reports every packet to `recorder`.
     #[must_use]
     pub fn with_recorder(self, recorder: PacketRecorder) -> Self {
         Self { recorder: Some(recorder), ..self }
@@ -209,7 +209,7 @@ impl Pipe {
         Some(DeliveredPacket { due, packet: &self.out })
     }
 
-    /// What the link counted.
+    /// The link's counters.
     pub const fn counters(&self) -> &LinkCounters {
         self.link.counters()
     }

@@ -1,13 +1,14 @@
 //! Commands that die with the process, and everything that they have started.
 //!
 //! A command gets a process namespace beside its network namespace. Its first process, which the
-//! kernel calls init, is this program once more under the name `headstart-init`: it asks the kernel
+//! kernel calls init, is this program once more under the name `headstart-init`. It asks the kernel
 //! to be killed when its parent dies, starts the command, passes signals on to it, waits for it and
-//! exits with its code. When init ends, for whatever reason, the kernel kills all that is left in
-//! the namespace; so nothing survives a `kill -9` of the process, without its having a chance to
-//! clean up.
+//! exits with its code. When init ends, for any reason, the kernel kills all processes that are
+//! left in the namespace. So none survives a `kill -9` of the process, which has no chance to clean
+//! up.
 //!
-//! A program that starts such commands calls [`serve_as_init`] before anything else in `main`.
+//! A program that starts commands in sandboxes calls [`serve_as_init`] before anything else in
+//! `main`.
 
 use crate::{Namespace, Privilege};
 use nix::mount::{MsFlags, mount};
@@ -31,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// What init is called.
+/// Process name of init.
 const NAME: &str = "headstart-init";
 
 /// Exit codes of a command that could not be started, as of env(1): there is none of that name, it
@@ -61,11 +62,11 @@ pub struct Sandbox {
 /// The ends of a command's pipes.
 #[derive(Debug)]
 pub struct Streams {
-    /// What it reads.
+    /// Standard input of the command.
     pub stdin: Option<process::ChildStdin>,
-    /// What it writes.
+    /// Standard output of the command.
     pub stdout: Option<process::ChildStdout>,
-    /// What it complains.
+    /// Standard error of the command.
     pub stderr: Option<process::ChildStderr>,
 }
 
@@ -92,7 +93,7 @@ impl Sandbox {
                 stdout: child.stdout.take(),
                 stderr: child.stderr.take(),
             };
-            // Nobody waits for it only if the process is ending.
+            // The receiver is gone only if the process is ending.
             let _ = to.send(Ok((child.id(), streams)));
             let status = child.wait();
             gone.store(true, Ordering::Release);
@@ -108,7 +109,7 @@ impl Sandbox {
         self.signaller()(signal);
     }
 
-    /// The same as a function, for another thread.
+    /// Returns a function that sends signals, for another thread.
     pub fn signaller(&self) -> impl Fn(Signal) + Send + Sync + 'static {
         let (pid, ended) = (self.pid, Arc::clone(&self.ended));
         move |signal| {
@@ -127,7 +128,7 @@ impl Sandbox {
     /// Waits for the command to end. All that it has started is gone then.
     ///
     /// # Errors
-    /// As waitpid(2).
+    /// Fails like waitpid(2).
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         match self.waiter.take() {
             Some(waiter) => waiter.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -141,7 +142,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
         if let Some(waiter) = self.waiter.take() {
-            // Whatever became of it, it is gone.
+            // It is gone in any case.
             let _ = waiter.join();
         }
     }
@@ -243,8 +244,8 @@ fn wait_for(child: Pid) -> io::Result<u8> {
     }
 }
 
-/// Signals that somebody sends to this process and means for the command. What the terminal sends,
-/// like an interrupt by a key, the kernel has sent to the command, too.
+/// Signals that another process sends to this process and means for the command. The kernel sends
+/// the terminal's signals, like an interrupt by a key, to the command, too.
 pub struct Signals(SignalsInfo<WithOrigin>);
 
 /// The signals that ask programs to do something.

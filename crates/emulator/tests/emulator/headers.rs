@@ -1,4 +1,4 @@
-//! What is read from packets and what is written into them.
+//! Headers read from packets and written into them.
 
 use crate::packets::{Made, adds_up, set_traffic_class};
 use emulator::{classify, mark_ce};
@@ -77,8 +77,8 @@ fn size_is_the_whole_packet() {
 }
 
 proptest! {
-    /// Whatever is written in a packet, it is read without complaint, and a mark changes nothing
-    /// but the two bits and the checksum.
+    /// Any packet is read without error, and a mark changes nothing but the two bits and the
+    /// checksum.
     #[test]
     fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         prop_assert_eq!(classify(&bytes).bytes as usize, bytes.len());

@@ -16,7 +16,7 @@ struct Joined {
     emulation: Emulation,
 }
 
-/// `None`, having said so, where it cannot be.
+/// Returns `None`, after a message, where it cannot be.
 fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     let link = LinkConfig::new(rate, delay, queue).unwrap();
     let options = EmulationOptions::new(Duplex::symmetric(link));

@@ -88,8 +88,8 @@ fn loads() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 proptest! {
-    /// Whoever wakes late finds the same packets, due at the same instants, marked, dropped and
-    /// lost alike.
+    /// A late wake-up finds the same packets, due at the same instants, marked, dropped and lost
+    /// alike.
     #[test]
     fn waking_late_changes_nothing(
         config in configs(), load in loads(), seed: u64, late: u64,
@@ -103,7 +103,7 @@ proptest! {
         let (later, pipe) = run(link(), &load, lateness);
         prop_assert_eq!(&on_time, &later);
         prop_assert_eq!(counters, *pipe.counters());
-        // Whatever went in came out or is accounted for.
+        // Every packet that went in came out or is accounted for.
         prop_assert_eq!(later.len() as u64, counters.taken_packets - counters.lost_packets);
         prop_assert_eq!(counters.taken_packets + counters.dropped_packets, load.len() as u64);
     }
