@@ -1,6 +1,6 @@
-//! How often operators who gain nothing are stopped or told of a gain, over a month of looks, and
-//! how soon operators who gain or lose something are told so: `make test-canary`. The numbers of
-//! operators and connections may be given as arguments.
+//! Plays operators over a month of looks: how often those without a gain are stopped or get a false
+//! report, and how soon real gains and losses are reported. `make test-canary` runs it. The numbers
+//! of operators and connections may be given as arguments.
 
 #![allow(clippy::disallowed_methods, reason = "an example prints, and reads its arguments")]
 

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Of the normal distribution, for 95 %.
+/// Quantile of the normal distribution, for 95 %.
 const Z: f64 = 1.96;
 
 /// A number and what it may be as well.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceInterval {
-    /// What was measured.
+    /// The measured value.
     pub estimate: f64,
     /// Lower end of the interval.
     pub low: f64,

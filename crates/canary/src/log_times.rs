@@ -1,6 +1,6 @@
-//! Completion times as they are compared: by their logarithms, so that the ratio of geometric means
-//! says by which factor a typical connection is faster, and a connection that lasts for hours
-//! decides nothing.
+//! Completion times as they are compared: by their logarithms. The ratio of geometric means is the
+//! factor by which a typical connection is faster, and a connection that lasts for hours decides
+//! nothing.
 
 use crate::sequence::LogRatio;
 
@@ -13,7 +13,7 @@ pub struct LogTimes {
     pub count: u64,
     /// Natural logarithms of their times in seconds, added up.
     pub sum: f64,
-    /// The same of their squares.
+    /// Sum of their squares.
     pub squares: f64,
     /// Lowest of these logarithms; versions before kept none.
     #[serde(default)]
@@ -79,12 +79,12 @@ impl LogTimes {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
-    /// How far the lowest lies below the mean.
+    /// Distance of the lowest below the mean.
     fn below(&self) -> f64 {
         self.mean() - self.lowest
     }
 
-    /// How far the highest lies above the mean.
+    /// Distance of the highest above the mean.
     fn above(&self) -> f64 {
         self.highest - self.mean()
     }
@@ -94,7 +94,7 @@ impl LogTimes {
 mod tests {
     use super::*;
 
-    /// So many, half of them `apart` above the mean in logarithms, half below.
+    /// Sums of `count` connections, half of them `apart` above the mean in logarithms, half below.
     fn sums(count: u64, mean: f64, apart: f64) -> LogTimes {
         let mut sums = LogTimes::default();
         for n in 0..count {
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn a_small_group_without_the_rare_ones_is_not_known_better() {
-        // Of 1900 connections 19 take e times as long, and the others 1; of 100 all take 1 but for
-        // rounding.
+        // In one group, 19 of 1900 connections take e times as long, and the others 1; in the
+        // other, all 100 take 1 but for rounding.
         let (mut large, control) = (LogTimes::default(), sums(100, 0.0, 1e-4));
         (0..1900).for_each(|n| large.add(if n % 100 == 0 { 1.0_f64.exp() } else { 1.0 }));
         let ratio = large.by(&control, 100).unwrap();

@@ -5,12 +5,12 @@
 //! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as
 //! many lose, one that loses was chosen with odds `r o`. So each of them is a bet on `r` against
 //! any `s`, which pays `P(r)/P(s)` by the side on which it is. If the truth is `s`, the wealth of
-//! whoever bets is a martingale, and of many who bet on several `r` in the mean, too: it exceeds
+//! the better is a martingale, and so is the mean wealth of many betters on several `r`. It exceeds
 //! `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J. Kelly, 1956). Nothing
 //! is taken for normal.
 //!
-//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself:
-//! losses may come together in any way, as of one network at one time. Against others it takes that
+//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself.
+//! Losses may come together in any way, as of one network at one time. Against others it takes that
 //! `r` is about the same for all.
 
 use crate::interval::ConfidenceInterval;
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 /// Ratios by the one that is bet against, from which the wealth is divided evenly.
 const BETS: [f64; 10] = [1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 7.0, 15.0];
-/// Of the error of an interval, the part of its lower end: harm is what is to be found soon.
+/// Share of an interval's error for its lower end: harm is to be found soon.
 const LOWER: f64 = 0.8;
-/// Logarithm of the largest ratio that is told, and of the smallest, below 0.
+/// Logarithm of the largest ratio that is reported, and of the smallest, below 0.
 const LARGEST: f64 = 7.0;
 /// Halvings of that to an end of an interval: to a ten-millionth.
 const HALVINGS: u32 = 27;
@@ -28,7 +28,7 @@ const HALVINGS: u32 = 27;
 const MOST_ODDS: usize = 12;
 const SAME_ODDS: f64 = 0.02;
 
-/// How many times as many connections lose, with its probability of error.
+/// Ratio of the groups' shares of losing connections, with its probability of error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LosingRatio {
     stages: Losing,
@@ -40,7 +40,7 @@ pub struct LosingRatio {
 pub struct LosingGroup {
     /// Connections.
     pub closed: u64,
-    /// Those that retransmitted anything.
+    /// Connections that retransmitted anything.
     pub losing: u64,
 }
 
@@ -71,7 +71,7 @@ impl LosingGroup {
 }
 
 impl LosingStage {
-    /// How much more likely it is to be chosen than to be of the control group.
+    /// Odds of being chosen rather than of being in the control group.
     fn odds(&self) -> f64 {
         self.chosen.closed as f64 / self.control.closed as f64
     }
@@ -103,7 +103,7 @@ impl Losing {
         }
     }
 
-    /// What that says with a probability of error; `None` if it says nothing.
+    /// The ratio with a probability of error; `None` without any stage.
     pub fn ratio(self, alpha: f64) -> Option<LosingRatio> {
         (!self.0.is_empty()).then_some(LosingRatio { stages: self, alpha })
     }

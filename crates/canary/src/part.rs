@@ -1,10 +1,10 @@
 //! Parts of the connections that are compared by themselves.
 //!
 //! The remembered window, the network, the length of its prefix, and what its earlier connections
-//! carried and lost are known before chance decides. A comparison within such a part is as good as
-//! one of all, and connections of the part can be stopped. The bytes of a connection are known when
-//! it has closed. A faster start may deliver more before somebody gives up, so a comparison by
-//! bytes describes, and stops nothing.
+//! carried and lost are known before chance decides. A comparison within one of these parts is as
+//! good as one of all, and connections of the part can be stopped. The bytes of a connection are
+//! known when it has closed. A faster start may deliver more before a user gives up, so a
+//! comparison by bytes describes, and stops nothing.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -25,17 +25,17 @@ pub const LOSSES: [u32; 3] = [1, 4, 16];
 pub struct PrefixLength {
     /// IPv4, not IPv6.
     pub is_v4: bool,
-    /// Of 32 or 128.
+    /// Length of the prefix, of 32 or 128 bits.
     pub bits: u8,
 }
 
-/// Which connections.
+/// Part of the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryPart {
     /// All that are compared.
     All,
-    /// Those whose memory has a window of this class, [`WINDOWS`] and larger.
+    /// Connections whose memory has a window of this class, [`WINDOWS`] and larger.
     Window(u8),
     /// Those to prefixes of this length.
     Length(PrefixLength),
@@ -47,7 +47,7 @@ pub enum CanaryPart {
     Lost(u8),
     /// Those to one network.
     Network(IpNet),
-    /// Those that delivered bytes of this class, [`SIZES`] and more.
+    /// Connections that delivered bytes of this class, [`SIZES`] and more.
     Bytes(u8),
 }
 
@@ -79,7 +79,7 @@ impl PrefixLength {
 }
 
 impl CanaryPart {
-    /// Whether its connections can be told apart before they start.
+    /// Whether its connections are known before they start.
     pub const fn can_be_stopped(self) -> bool {
         !matches!(self, Self::Bytes(_))
     }

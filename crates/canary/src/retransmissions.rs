@@ -43,9 +43,9 @@ impl Retransmissions {
 
 /// Means of both groups over stages, for their ratio. Within a stage the groups' means are
 /// compared, and a stage counts by how many connections both have (Mantel & Haenszel 1959). Means
-/// are put together, and not the stages' ratios: the logarithm of a ratio of few retransmissions is
-/// biased, the more so the more the groups differ in size, and so would be the mean of many of
-/// them.
+/// are pooled, and not the stages' ratios. The logarithm of a ratio of few retransmissions is
+/// biased, the more so the more the groups differ in size. The mean of many of them would be
+/// biased, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PooledMeans {
     /// Sum of the stages' weights.
@@ -100,7 +100,7 @@ impl PooledMean {
         self.error_squared += weight * weight * stage.error_squared();
     }
 
-    /// What one retransmission would make of the sum.
+    /// Contribution of one retransmission to the sum.
     fn one(&self, weight: f64) -> f64 {
         weight / self.closed as f64
     }
@@ -110,7 +110,8 @@ impl PooledMean {
         if self.retransmissions == 0 { self.one(weight) } else { self.sum }
     }
 
-    /// What the logarithm has (delta method). All alike: as uncertain as one that differs.
+    /// Square of the relative error, that of the logarithm (delta method). If all are alike, it is
+    /// as uncertain as with one that differs.
     fn relative_error_squared(&self, weight: f64) -> f64 {
         let (mean, one) = (self.mean(weight), self.one(weight));
         self.error_squared.max(one * one) / (mean * mean)
@@ -121,7 +122,7 @@ impl PooledMean {
 mod tests {
     use super::*;
 
-    /// So many connections, of which the first `lossy` retransmit `again`.
+    /// Sums of `count` connections, of which the first `lossy` retransmit `again`.
     fn sums(count: u64, lossy: u64, again: u32) -> Retransmissions {
         let mut sums = Retransmissions::default();
         for n in 0..count {
@@ -141,8 +142,8 @@ mod tests {
     fn twice_as_much_is_known_as_well_as_the_connections_that_lose() {
         let ratio = by(sums(100, 20, 10), sums(100, 10, 10)).unwrap();
         assert!((ratio.log - 2.0_f64.ln()).abs() < 1e-12);
-        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. Of
-        // the others 1 in the mean, (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
+        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. The
+        // others have 1 in the mean, (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
         assert!((ratio.error_squared - 13.0 / 99.0).abs() < 1e-12, "{ratio:?}");
     }
 
@@ -161,9 +162,9 @@ mod tests {
     }
 
     /// Nine times as many are in the control group, and one connection in a thousand loses, in
-    /// both. Of ten stages one has the loss among those chosen and nine have none there: together 1
-    /// of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which none counts as one,
-    /// would have told of nine times as many.
+    /// both. In one of ten stages the chosen connections have the loss, and in nine they have none:
+    /// together 1 of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which none counts
+    /// as one, would have shown nine times as many.
     #[test]
     fn stages_with_rare_losses_do_not_add_up_to_a_difference() {
         let mut means = PooledMeans::default();

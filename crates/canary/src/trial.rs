@@ -2,12 +2,12 @@
 //! stages of a ramp.
 //!
 //! A stage is a time in which the shares of both groups and all other settings stay the same.
-//! Within a stage chance alone tells the groups apart. Across stages it does not: at night, or
-//! before a change, connections are others, and a stage with a larger share would weigh more in one
-//! group. So groups are compared within stages, and a stage weighs by how many connections both
-//! groups have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
-//! whose control group lacks the rare connections, and so would show these as an effect. The sum
-//! over stages is again one of independent steps, so the confidence sequence holds for it.
+//! Within a stage the groups differ by chance alone. Across stages it does not: at night, or before
+//! a change, connections are others, and a stage with a larger share would weigh more in one group.
+//! So groups are compared within stages, and a stage weighs by how many connections both groups
+//! have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages whose
+//! control group lacks the rare connections, and so would show these as an effect. The sum over
+//! stages is again one of independent steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
 use crate::losing::{Losing, LosingGroup, LosingStage};
@@ -19,16 +19,16 @@ use std::collections::VecDeque;
 /// Stages that connections may still be open of; what closes later than these is not compared.
 const OPEN_STAGES: usize = 4;
 
-/// How a connection went, as far as it is compared.
+/// Outcome of a connection, as far as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CanaryOutcome {
-    /// From its opening to the last arrival, seconds; 0: nothing has arrived.
+    /// Time from its opening to the last delivery, seconds; 0: nothing was delivered.
     pub time_s: f64,
     /// Retransmissions.
     pub again: u32,
 }
 
-/// Where a connection belongs.
+/// Group and stage of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanaryGroup {
     /// Stage in which it opened.
@@ -40,11 +40,11 @@ pub struct CanaryGroup {
 /// One group of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialGroup {
-    /// How long they took.
+    /// Completion times.
     pub times: LogTimes,
-    /// What they retransmitted.
+    /// Retransmissions.
     pub retransmissions: Retransmissions,
-    /// How many of them did; versions before counted none.
+    /// Number of losing connections; earlier versions did not count them.
     #[serde(default)]
     pub losing: LosingGroup,
 }
@@ -60,9 +60,9 @@ pub struct PooledRatio {
     sum: f64,
     /// Square of the standard error of that.
     error_squared: f64,
-    /// How far one connection can have raised that sum, at most.
+    /// Largest increase of that sum by one connection.
     step_up: f64,
-    /// How far one connection can have lowered it.
+    /// Largest decrease of that sum by one connection.
     step_down: f64,
 }
 
@@ -190,15 +190,15 @@ impl Trial {
         pooled.ratio()
     }
 
-    /// How many of either side retransmitted anything, stage by stage; nothing of a stage with
-    /// fewer than `fewest` on either side.
+    /// Number of connections of either side that retransmitted anything, stage by stage; a stage
+    /// with fewer than `fewest` on either side is left out.
     pub fn losing(&self, fewest: u64) -> Losing {
         let mut all = self.past_losing.clone();
         self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
         all
     }
 
-    /// Whether a stage has `fewest` connections on either side, so that something can be said.
+    /// Whether a stage has `fewest` connections on either side, so that there is a result.
     pub fn has_spoken(&self, fewest: u64) -> bool {
         let enough = |stage: &Stage| {
             let [chosen, control] =
@@ -229,8 +229,8 @@ mod tests {
         trial.add(CanaryGroup { stage, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
     }
 
-    /// So many of each group; times lie evenly around a mean, those of the chosen ones half as
-    /// long.
+    /// Fills a trial with `chosen` and `control` connections; times lie evenly around a mean, those
+    /// of the chosen ones half as long.
     fn fill(trial: &mut Trial, stage: u32, (chosen, control): (u32, u32), mean: f64) {
         for (count, is_chosen, mean) in [(chosen, true, mean / 2.0), (control, false, mean)] {
             for n in 0..count {
@@ -270,7 +270,7 @@ mod tests {
         }
         assert_eq!(trial.stages.len(), OPEN_STAGES);
         let before = trial.clone();
-        // Too late: nobody knows of that stage any more.
+        // It is too late: that stage is no longer known.
         add(&mut trial, 0, true, 9.0);
         assert_eq!(trial, before);
         trial.end_all(100);

@@ -41,7 +41,7 @@ fn no_shape_of_times_raises_false_alarms() {
 
 /// Most connections gain, and some take half as long again. With a control group of 5 %, a hundred
 /// connections of it in a class of 15 % take 100 / 0.05 / 0.15 = 13,333 connections of the server;
-/// nothing is said before. In a network of 10 % they take 20,000.
+/// earlier there is no result. In a network of 10 % they take 20,000.
 #[test]
 fn harm_to_a_few_is_found_where_most_gain() {
     let found = |site: &MixedSite, most: u32| {
@@ -52,13 +52,13 @@ fn harm_to_a_few_is_found_where_most_gain() {
         (stopped, told)
     };
     assert_eq!(found(&LOSSY_PATHS, 30_000), (20, 20));
-    // Where paths have both kinds nothing tells them apart as they start: nothing is stopped, and
-    // the operator is told.
+    // Where paths have both kinds, nothing separates them as they start: nothing is stopped, and
+    // the operator gets a report.
     assert_eq!(found(&SAME_PATHS, 30_000), (0, 20));
     assert_eq!(found(&ONE_NETWORK, 60_000), (20, 0));
 }
 
-/// Nobody whose times grow by a half goes on for 50,000 connections, and nobody who gains three
+/// No server whose times grow by a half goes on for 50,000 connections, and none that gains three
 /// tenths waits for longer. Nineteen of twenty know within half of that (`examples/operators.rs`).
 #[test]
 fn what_is_there_is_found() {
@@ -73,9 +73,9 @@ fn what_is_there_is_found() {
     }
 }
 
-/// Warm starts that have half as many connections again, or twice as many, lose something are told
-/// of. No test can do with much less: each connection that loses tells `q ln(q/h) + (1-q)
-/// ln((1-q)/(1-h))` in the mean, where `h` is the control group's part, and `q` its part of those
+/// If warm starts make half as many connections again, or twice as many, lose something, it is
+/// reported. No test can do with much less. Each losing connection adds `q ln(q/h) + (1-q)
+/// ln((1-q)/(1-h))` in the mean, where `h` is the control group's share, and `q` its share of those
 /// that lose. With h = 0.05 and 1.5 times as many that is q = 0.05 / (0.05 + 0.95 · 1.5) = 0.0339
 /// and 0.00306. An error of 1 in 133 takes ln 133 / 0.00306 = 1600 of them, in the mean of tests
 /// which know that it is 1.5. Half of these servers have more than 1 in 40 that lose, so 1600 /

@@ -26,7 +26,7 @@ struct Kind {
     scatter: f64,
     /// Share that loses something.
     lossy: f64,
-    /// What warm starts do to the time: a factor. Above 1 is harm.
+    /// Factor by which warm starts change the time. Above 1 is harm.
     effect: f64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct MixedSite {
 pub(crate) struct HarmFound {
     /// A part of the harmed connections was stopped.
     pub(crate) stopped: Option<u32>,
-    /// A class of sizes was said to be slower.
+    /// A class of sizes was reported as slower.
     pub(crate) told: Option<u32>,
     /// A part that gains was stopped.
     pub(crate) is_wrong: bool,
@@ -92,7 +92,7 @@ pub(crate) const LOSSY_PATHS: MixedSite = MixedSite {
     },
 };
 
-/// The same answers where every path has both kinds: no connection of the harmed kind can be told
+/// The same answers where every path has both kinds: no connection of the harmed kind is known
 /// before it starts.
 pub(crate) const SAME_PATHS: MixedSite = MixedSite {
     name: "the same, on the paths of the small ones",
