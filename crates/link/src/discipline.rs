@@ -5,16 +5,16 @@ use std::fmt;
 use std::str::FromStr;
 use units::Duration;
 
-/// Which packet goes next, which is dropped, which is marked. Every discipline works with every
+/// Rule for the order of packets, for drops and for marks. Every discipline works with every
 /// [`QueueLimit`] unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
     /// First in, first out; what does not fit is refused.
     #[default]
     DropTail,
-    /// First in, first out; where there is no room, the low-priority packet nearest to the tail
-    /// goes, the arriving one included; the arriving one if there is none (Padmanabhan & Katz,
-    /// *TCP Fast Start*, §3.3). Needs a limit.
+    /// First in, first out. Where there is no room, the low-priority packet nearest to the tail is
+    /// dropped, the arriving one included. If there is none, the arriving packet is dropped
+    /// (Padmanabhan & Katz, *TCP Fast Start*, §3.3). Needs a limit.
     PriorityDrop,
     /// Random early detection.
     Red(RedConfig),
@@ -47,8 +47,8 @@ pub struct RedConfig {
     /// At least `1/p` packets between two strikes, twice that at most, instead of none and `1/p`
     /// (ns-2's `wait_`).
     pub wait: bool,
-    /// Size in bytes of the packets in which idle time is counted, and, with thresholds in bytes,
-    /// of the one that is struck with just the probability.
+    /// Size in bytes of the packets that measure idle time. With thresholds in bytes, it is also
+    /// the size of the packet that is struck with just the probability.
     pub mean_packet: u32,
     /// Where there is no room a low-priority packet goes first, as in
     /// [`Discipline::PriorityDrop`].
@@ -103,7 +103,7 @@ impl Default for RedConfig {
 pub struct CoDelConfig {
     /// Standing waiting time that is acceptable.
     pub target: Duration,
-    /// How long it may stand; about the longest round trip expected.
+    /// Time for which a standing queue is permitted; about the longest round trip expected.
     pub interval: Duration,
     /// A queue of no more bytes than this is never at fault: the largest packet.
     pub mtu: u32,
@@ -125,7 +125,7 @@ impl Default for CoDelConfig {
 /// Fair queueing with controlled delay (RFC 8290).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelConfig {
-    /// What each queue runs.
+    /// Configuration of each queue's CoDel.
     pub codel: CoDelConfig,
     /// Bytes that a queue may send in its turn.
     pub quantum: u32,
@@ -144,14 +144,14 @@ impl Default for FqCoDelConfig {
 
 const MAX_QUEUES: u32 = 1 << 16;
 
-/// What a discipline says of itself, for whoever lists disciplines or reads their names.
+/// Description of a discipline, for lists of disciplines and readers of their names.
 #[derive(Clone, Copy, Debug)]
 pub struct DisciplineDescriptor {
-    /// As people write it.
+    /// Name of the discipline in texts.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Description of its function, in a sentence.
     pub about: &'static str,
-    /// Where it is specified.
+    /// Specification of the discipline.
     pub source: &'static str,
     /// It with its default parameters.
     pub make: fn() -> Discipline,
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn thresholds_of_the_papers() {
-        // 50 places to wait and one in service: 7.5 and 30.
+        // 50 packets may wait and one is in service: 7.5 and 30.
         let red = RedConfig::default();
         let in_packets = RedThresholds { min: 7.5, max: 30.0, in_bytes: false };
         assert_eq!(red.resolve(QueueLimit::Packets(51)), Ok(in_packets));

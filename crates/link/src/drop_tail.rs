@@ -1,10 +1,11 @@
-//! A drop-tail queue as a ledger of promised departures: who is still in, and does one more fit.
+//! A drop-tail queue as a ledger of announced departures: it knows which packets are still in, and
+//! whether one more fits.
 
 use crate::QueueLimit;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// What a queue holds, the packet in service included.
+/// Contents of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Packets.
@@ -99,7 +100,7 @@ impl DropTail {
         }
     }
 
-    /// What is in as of the last [`DropTail::expire`].
+    /// Contents as of the last [`DropTail::expire`].
     #[inline]
     pub fn occupancy(&self) -> Occupancy {
         let (packets, bytes) = self.newest.map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
@@ -117,7 +118,7 @@ impl DropTail {
 }
 
 impl Occupancy {
-    /// With one packet of `bytes` more.
+    /// Adds one packet of `bytes`.
     #[must_use]
     pub const fn with(self, bytes: u64) -> Self {
         Self { packets: self.packets + 1, bytes: self.bytes + bytes }

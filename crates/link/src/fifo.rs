@@ -11,7 +11,7 @@ use units::{Instant, Rate};
 pub struct Fifo {
     queue: DropTail,
     serializer: Serializer,
-    /// When the last packet taken departs: the link is free from then on.
+    /// Time at which the last packet taken departs: the link is free from then on.
     free_at: Instant,
     medium: Medium,
     counters: LinkCounters,
@@ -87,7 +87,7 @@ impl Fifo {
 
     /// Takes back offers that lie in the future, by their sizes: the link, which neither drops nor
     /// loses, is as if they had not been made. `kept`: departure and size of every packet that was
-    /// offered by now and has not arrived, oldest first.
+    /// offered by now and is not delivered, oldest first.
     pub fn take_back(
         &mut self,
         offers: impl IntoIterator<Item = u32>,

@@ -14,7 +14,8 @@ pub struct Judged {
     fifo: Fifo,
     red: Option<Red>,
     statistics: Option<Statistics>,
-    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
+    /// Time by which a departure may follow an arrival and still precede it: a nanosecond where
+    /// ties are gone.
     tie: Duration,
 }
 

@@ -1,6 +1,6 @@
 //! The room of a queue.
 
-/// How much a queue holds, the packet in service included.
+/// Limit of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// At most this many packets: `n - 1` waiting and one in service.

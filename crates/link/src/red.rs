@@ -16,7 +16,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 
-/// What RED wants done with a packet.
+/// RED's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Take,
@@ -24,17 +24,17 @@ pub(crate) enum Judgement {
     Drop,
 }
 
-/// What an arriving packet finds.
+/// State that an arriving packet finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RedArrival {
     pub(crate) now: Instant,
     /// Since when the link has had nothing to send; `None` if it is sending.
     pub(crate) idle_since: Option<Instant>,
-    /// What waits, the packet in service not included.
+    /// Packets that wait, the packet in service not included.
     pub(crate) waiting: Occupancy,
 }
 
-/// Packets counted while the average is below the minimum.
+/// Value of `count` while the average is below the minimum.
 const BELOW: i64 = -1;
 
 /// The estimator and the dice.

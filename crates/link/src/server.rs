@@ -1,4 +1,4 @@
-//! When a link with a service stage sends: at a constant rate, or when its trace says so.
+//! Sending times of a link with a service stage: at a constant rate, or by its trace.
 
 use crate::rate_trace::OPPORTUNITY_BYTES;
 use crate::{LinkConfig, RateTrace, Serializer};

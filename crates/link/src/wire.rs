@@ -14,7 +14,7 @@ pub struct Link {
     stage: Stage,
 }
 
-/// How a driver has to treat a link.
+/// Kind of link, which decides how a driver has to treat it.
 #[derive(Clone, Debug)]
 pub enum Stage {
     /// Drop-tail at a constant rate: asked once, it answers.
@@ -46,8 +46,8 @@ impl Link {
         &mut self.stage
     }
 
-    /// From now on the link is of this rate, unless it follows a trace. What has been given a time
-    /// of departure keeps it.
+    /// From now on the link is of this rate, unless it follows a trace. A packet with a time of
+    /// departure keeps it.
     ///
     /// # Errors
     /// If the rate is zero.
@@ -93,7 +93,7 @@ impl Link {
         }
     }
 
-    /// What the link is made of.
+    /// Configuration of the link.
     pub const fn config(&self) -> &LinkConfig {
         &self.config
     }

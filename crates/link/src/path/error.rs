@@ -1,4 +1,4 @@
-//! Why a path was refused.
+//! Reasons why a path is refused.
 
 use std::fmt;
 

@@ -9,11 +9,11 @@ use super::PathSpec;
 /// A path with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPreset {
-    /// What to ask for.
+    /// Name of the preset, for options.
     pub name: &'static str,
     /// The path, as one would write it.
     pub path: &'static str,
-    /// Why these figures.
+    /// Reason for these figures.
     pub rationale: &'static str,
 }
 

@@ -1,6 +1,6 @@
 //! Fair queueing with controlled delay (RFC 8290): flows are hashed to queues that take turns of a
 //! quantum of bytes, new ones before old ones, each under its own [`CoDel`]. A flow that sends less
-//! than its share is always new and hardly waits. Where there is no room the longest queue pays.
+//! than its share is always new and hardly waits. If there is no room, the longest queue drops.
 
 use super::codel::CoDel;
 use super::{Dropped, Room, Waiting};
@@ -9,7 +9,7 @@ use crate::{FqCoDelConfig, Occupancy};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Which list a queue is in (RFC 8290 §3).
+/// List that a queue is in (RFC 8290 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     /// It is empty and has been for a turn.

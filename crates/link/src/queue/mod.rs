@@ -25,7 +25,7 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) limit: QueueLimit,
-    /// What is counted and does not wait.
+    /// Packets that count towards the limit and do not wait.
     pub(crate) in_service: Occupancy,
 }
 
@@ -100,7 +100,7 @@ impl Queue {
         }
     }
 
-    /// What waits.
+    /// Packets that wait.
     pub(crate) fn held(&self) -> Occupancy {
         match self {
             Self::Fifo(queue) => queue.held(),
@@ -112,7 +112,7 @@ impl Queue {
     }
 }
 
-/// Packets in the order of their arrival, counted.
+/// Packets in the order of their arrival, and their totals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     packets: VecDeque<Queued>,

@@ -1,4 +1,4 @@
-//! What each discipline promises, under any load or under one worked out by hand.
+//! Properties of each discipline, under any load or under one worked out by hand.
 
 use crate::common::{End, Offered, Seen, Story, loads, quick, run_on_time};
 use link::{
@@ -35,7 +35,7 @@ fn merged(streams: &[Vec<Offered>]) -> Vec<Offered> {
 }
 
 /// True if the packet waits at `now` as an arrival at `now` finds it: in the queue, and its service
-/// not begun.
+/// not started.
 fn waits(seen: &Seen, offered: &Offered, now: Instant) -> bool {
     offered.at <= now
         && match seen.end {
@@ -46,8 +46,8 @@ fn waits(seen: &Seen, offered: &Offered, now: Instant) -> bool {
 }
 
 proptest! {
-    /// No ordinary packet is dropped while one of high drop precedence waits, and of those that do
-    /// the last one goes.
+    /// No other packet is dropped while one of high drop precedence waits, and among those the last
+    /// one is dropped.
     #[test]
     fn priority_drop_spares_ordinary_packets(load in loads(), limit in 1u32..20) {
         let limit = QueueLimit::Packets(limit);
@@ -116,8 +116,8 @@ fn departures(story: &Story) -> Vec<Instant> {
     story.packets.iter().filter_map(departure).collect()
 }
 
-/// An overload of twice the rate that heeds nothing, in packets of 100 us: CoDel finds the queue
-/// above its target an interval after the waiting time first was, and from then on strikes at
+/// An overload of twice the rate that ignores losses, in packets of 100 us. CoDel finds the queue
+/// above its target an interval after the waiting time first was. From then on it strikes at
 /// `interval / sqrt(n)` after the one before (RFC 8289 §3.3), each time at the next service.
 #[test]
 fn codel_strikes_at_its_control_law() {
@@ -160,7 +160,7 @@ fn strikes(story: &Story) -> Vec<Instant> {
     strikes
 }
 
-/// An overload that comes back soon is met at the rate that was right when it went: with `n`
+/// An overload that comes back soon is met at the rate that was right when it went. With `n`
 /// strikes the first time, the second of the next time comes `interval / sqrt(n - 1)` after the
 /// first (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is
 /// new.
@@ -206,8 +206,8 @@ fn fq_codel() -> Discipline {
     Discipline::FqCoDel(FqCoDelConfig::default())
 }
 
-/// Three flows that heed nothing and send 1, 2 and 3 times the rate, in packets of 1500, 300 and
-/// 700 bytes: each has a third of the bytes, to within two rounds of quantum and packet.
+/// Three flows ignore losses and send 1, 2 and 3 times the rate, in packets of 1500, 300 and 700
+/// bytes. Each has a third of the bytes, to within two rounds of quantum and packet.
 #[test]
 fn fq_codel_shares_equally() {
     let load = merged(&[
@@ -224,8 +224,8 @@ fn fq_codel_shares_equally() {
 }
 
 /// Three flows that fill the link, and one of half its rate that finds its queue empty when it
-/// begins. An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2),
-/// or this flow would be new for ever and have its half.
+/// begins. An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2).
+/// Otherwise this flow would be new for ever and have its half.
 #[test]
 fn fq_codel_lets_no_flow_be_new_for_ever() {
     let mut streams: Vec<_> = (0..3).map(|n| stream(n, 1500, 700, (n, 2_000_000))).collect();
@@ -239,9 +239,9 @@ fn fq_codel_lets_no_flow_be_new_for_ever() {
     }
 }
 
-/// A flow of a packet every 20 ms beside two that fill the link: it is always new, and waits for no
-/// more than the packet in service, once the two others are no longer new themselves. It loses
-/// none, although the queue is full.
+/// A flow of a packet every 20 ms runs beside two that fill the link. It is always new, and waits
+/// for no more than the packet in service, once the two others are no longer new themselves. It
+/// loses none, although the queue is full.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
     let load = merged(&[
@@ -264,8 +264,8 @@ fn fq_codel_isolates_a_sparse_flow() {
     assert!(waits(Discipline::DropTail).contains(&None));
 }
 
-/// Whoever fills the queue pays for the room: a flow that never has more than one packet in it
-/// loses none to one that sends twice the rate.
+/// The flow that fills the queue pays for the room: a flow that never has more than one packet in
+/// it loses none to one that sends twice the rate.
 #[test]
 fn fq_codel_drops_from_the_longest_queue() {
     let quiet = CoDelConfig { interval: Duration::from_secs(1000), ..CoDelConfig::default() };
@@ -286,9 +286,9 @@ fn traced(text: &str, discipline: Discipline) -> Link {
 }
 
 /// Opportunities at 2, 5, 5 and 10 ms, and again from there. Two packets of 700 bytes share the
-/// first; 104 bytes of it are left for the one of 1500, which ends in the next; the one of 3000
-/// takes what is left of that, 108 bytes, all of the other one at 5 ms, and ends at 10 ms. The next
-/// comes at 12 ms too late for the rest of that and takes the opportunity of its own instant.
+/// first; 104 bytes of it are left for the one of 1500, which ends in the next. The packet of 3000
+/// takes the 108 bytes that are left of that, all of the other one at 5 ms, and ends at 10 ms. The
+/// next comes at 12 ms too late for the rest of that and takes the opportunity of its own instant.
 #[test]
 fn a_trace_moves_bytes_at_its_opportunities() {
     let packet = |us, bytes| Offered { at: at_us(us), info: PacketInfo::plain(bytes) };
@@ -387,7 +387,8 @@ fn reordering_touches_arrivals_alone() {
         late += u32::from(plain != held);
         assert!(plain == held || plain.map(|at| at + extra) == held);
     }
-    // Of 1000 packets 900 arrive and 225 are held back, with a standard deviation of 13.7; four.
+    // The link delivers 900 of 1000 packets and holds 225 back, with a standard deviation of 13.7;
+    // the bound is four.
     assert!((170..=280).contains(&late), "{late}");
 }
 
