@@ -12,7 +12,7 @@ use units::Duration;
 pub struct WindowComparison {
     /// Size in bytes.
     pub bytes: u64,
-    /// The same in segments.
+    /// Measured value in segments.
     pub segments: u64,
     /// Windows: the fastest, …
     pub fastest: u64,
@@ -82,7 +82,7 @@ pub struct Matrix {
     pub pipe: u64,
     /// Segments that the path holds, `Wc`.
     pub capacity: u64,
-    /// By size.
+    /// Comparisons by size.
     pub sizes: Vec<WindowComparison>,
 }
 
