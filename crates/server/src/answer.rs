@@ -22,7 +22,7 @@ pub(crate) fn full(bytes: Bytes) -> AnyBody {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// What cannot be told now.
+/// Answer for a page that is not available now.
 pub(crate) fn unavailable(error: &io::Error) -> Response<AnyBody> {
     text(StatusCode::SERVICE_UNAVAILABLE, &format!("{error}\n"))
 }

@@ -1,5 +1,5 @@
-//! What a scheme regards when it decides which of a client's connections sends next, and so what it
-//! is told of each response.
+//! Properties of a response that a scheme uses when it decides which of a client's connections
+//! sends next.
 
 use crate::weights::{Weights, name};
 use endpoint::Handle;
@@ -7,12 +7,12 @@ use tcp::Scheme;
 use tcp::sharing::{Scheduling, Tickets};
 use workload::ObjectKind;
 
-/// What the transport is told of a response.
+/// Property of a response that the transport learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Regard {
     /// Nothing: connections share no path, or take plain turns.
     Nothing,
-    /// What it carries: the scheme has a policy of its own.
+    /// The kind of its content: the scheme has a policy of its own.
     Content,
     /// Its weight.
     Weight(Weights),
@@ -35,7 +35,7 @@ pub fn check_weights(scheme: &Scheme) -> Result<(), String> {
 }
 
 impl Regard {
-    /// What `scheme` regards, with the weights that the operator gave.
+    /// The property that `scheme` uses, with the weights that the operator gave.
     pub(crate) fn new(scheme: &Scheme, given: Option<Weights>) -> Self {
         if check_weights(scheme).is_err() {
             return Self::Nothing;

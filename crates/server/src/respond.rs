@@ -1,4 +1,4 @@
-//! One request and its answer; before that is written the transport hears of it.
+//! One request and its answer; the transport learns of the answer before it is written.
 
 use crate::answer::{full, text};
 use crate::body::{AnyBody, EndedResponse, Telling};
@@ -59,7 +59,7 @@ async fn add_timing(open: &Open, headers: &mut HeaderMap) {
     }
 }
 
-/// Tells the transport what is coming.
+/// Announces the response to the transport.
 fn announce(
     site: &Site,
     open: &Open,

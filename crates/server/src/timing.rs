@@ -1,5 +1,5 @@
-//! What the transport knew when a response began, as a `Server-Timing` header (W3C Server Timing
-//! §3): the browser's developer tools show it, and scripts read it
+//! State of the transport at the start of a response, as a `Server-Timing` header (W3C Server
+//! Timing §3). The browser's developer tools show it, and scripts read it
 //! (`PerformanceResourceTiming.serverTiming`).
 
 use endpoint::ConnectionInfo;
@@ -28,7 +28,7 @@ pub(crate) fn header(info: &ConnectionInfo) -> String {
     metrics.join(", ")
 }
 
-/// To the microsecond.
+/// Formats a time to the microsecond.
 fn milliseconds(time: Duration) -> String {
     let micros = time.as_nanos() / 1000;
     format!("{}.{:03}", micros / 1000, micros % 1000)

@@ -1,4 +1,4 @@
-//! What a response is worth by its content, as an operator writes it: `html=12,css=6,image=3`.
+//! Weight of a response by its content, as an operator writes it: `html=12,css=6,image=3`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ const NAMES: [(&str, ObjectKind); 11] = [
 /// The largest weight; more would only make turns longer.
 const MOST: u32 = 1000;
 
-/// Weights by content; 1 where nothing else is said.
+/// Weights by content; 1 where none is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weights(BTreeMap<ObjectKind, u32>);
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     impl Weights {
-        /// What its text can say.
+        /// Weights that their text can express.
         fn ensemble_tcp_without_redirect() -> Self {
             let Self(mut weights) = Self::ensemble_tcp();
             weights.remove(&ObjectKind::Redirect);

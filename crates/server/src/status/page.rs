@@ -138,7 +138,7 @@ fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
     ]
 }
 
-/// What has counted anything.
+/// Table of the counters that are not zero.
 fn counters(counters: &BTreeMap<String, u64>) -> Table {
     let columns = [
         Column::new("counter", Quantity::Text, "Its name"),
