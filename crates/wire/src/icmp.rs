@@ -87,7 +87,7 @@ const fn v6_unreachable(code: V6Unreachable) -> Unreachable {
     }
 }
 
-/// What is quoted of a segment.
+/// Fields of a quoted segment.
 struct Quote {
     source: SocketAddr,
     destination: SocketAddr,
@@ -134,8 +134,8 @@ fn quote_v6(bytes: &[u8]) -> Option<Quote> {
     if whole { Quote::read(from, to, tcp) } else { None }
 }
 
-/// Appends the error that `reporter` would send about `packet`, of which it quotes as much as it
-/// has to (RFC 792: 8 bytes behind the IP header; RFC 4443 §2.4: all, up to 1232). For tests, and
+/// Appends the error that `reporter` would send about `packet`. It quotes the required part of the
+/// packet (RFC 792: 8 bytes behind the IP header; RFC 4443 §2.4: all, up to 1232). For tests, and
 /// for links that carry only short packets.
 ///
 /// # Errors
@@ -167,8 +167,8 @@ fn v4_head(trouble: Trouble) -> ([u8; 2], u32) {
     }
 }
 
-/// The same for IPv6, where a missing protocol is a parameter problem (RFC 4443 §3.4, code 1, at
-/// the field of the next header).
+/// Type, code and field of the error in IPv6, where a missing protocol is a parameter problem (RFC
+/// 4443 §3.4, code 1, at the field of the next header).
 fn v6_head(trouble: Trouble) -> ([u8; 2], u32) {
     match trouble {
         Trouble::TooBig { mtu } => ([2, 0], mtu),

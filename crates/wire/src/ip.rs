@@ -9,7 +9,7 @@ use etherparse::err::{Layer, LenError};
 use etherparse::{IpEcn, IpNumber, IpSlice, LenSource};
 use std::net::IpAddr;
 
-/// What an IP packet says and carries.
+/// Fields and payload of an IP packet.
 pub(crate) struct Ip<'a> {
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
@@ -71,7 +71,7 @@ fn ip_reason(error: SliceError) -> Malformed {
     }
 }
 
-/// The reason by where the bytes ended and what said that they do.
+/// The reason, from the layer where the bytes ended and the source of the length.
 fn len_reason(layer: Layer, source: LenSource) -> Malformed {
     match layer {
         Layer::IpHeader => Malformed::Version,

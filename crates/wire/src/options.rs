@@ -173,8 +173,8 @@ impl Encoded {
     }
 }
 
-/// Bytes of the options without padding, the report not counted (RFC 9293 §3.1, RFC 7323 §2, §3,
-/// RFC 2018 §2, §3, RFC 7413 §2).
+/// Bytes of the options without padding and without the report (RFC 9293 §3.1, RFC 7323 §2, §3, RFC
+/// 2018 §2, §3, RFC 7413 §2).
 fn unpadded(options: &TcpOptions) -> usize {
     let blocks = options.sack.as_slice().len();
     options.mss.map_or(0, |_| 4)

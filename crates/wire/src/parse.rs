@@ -19,11 +19,11 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, true)
 }
 
-/// As [`parse`], of a packet whose transport checksum its sender has left to be filled in, or
-/// whoever handed it over has checked (checksum offload).
+/// Parses a packet whose transport checksum its sender has left to be filled in, or the device has
+/// checked (checksum offload).
 ///
 /// # Errors
-/// As [`parse`].
+/// Fails like [`parse`].
 pub fn parse_offloaded(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, false)
 }

@@ -1,4 +1,4 @@
-//! What the fuzz target does with bytes from outside.
+//! Body of the fuzz target for bytes from outside.
 
 use crate::{Packet, parse, parse_offloaded, write, write_echo_reply};
 

@@ -1,4 +1,4 @@
-//! What is written is read back as it was, in both families, and its checksums add up.
+//! A written packet is read back unchanged, in both families, and its checksums add up.
 
 use proptest::prelude::*;
 use segment::{
@@ -126,7 +126,7 @@ proptest! {
         let (start, pseudo) = pseudo_header(&bytes);
         prop_assert_eq!(sum(&[&pseudo, &bytes[start..]]), 0);
         prop_assert!(v6 || sum(&[&bytes[..20]]) == 0);
-        // What follows the packet is not of it.
+        // Bytes after the packet are not part of it.
         bytes.extend(trailer);
         prop_assert_eq!(parse(&bytes), Ok(Packet::Tcp(packet, &payload)));
     }
