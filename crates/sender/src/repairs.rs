@@ -15,7 +15,7 @@ use policy::recovery::{
     Report, SentInfo, Stance,
 };
 
-/// A recovery policy, its state, and its stance.
+/// A recovery policy, its state, and its last [`Stance`].
 pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
     can: RecoveryCapabilities,
@@ -53,7 +53,7 @@ impl Repairs {
         self.stance
     }
 
-    /// Makes the stance void: the policy is asked again.
+    /// Makes the kept [`Stance`] void: the policy is asked again.
     #[inline]
     pub(crate) fn void_stance(&mut self) {
         self.stance = Stance::Ask;

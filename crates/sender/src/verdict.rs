@@ -21,7 +21,7 @@ pub(crate) struct AckReading<'a> {
     pub(crate) lowest: Option<u64>,
 }
 
-/// The verdict of recovery, and of the members of a shared path, on an ACK.
+/// Result of recovery, and of the members of a shared path, for an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckVerdict {
     /// The window may grow if it acknowledges data.
