@@ -46,7 +46,7 @@ impl Flights {
     /// let mut flights = Flights::beginning_at(0);
     /// flights.count(&FlightAck { una: 10_000, next: 30_000, outstanding: 20, acked: 10 });
     /// flights.count(&FlightAck { una: 30_000, next: 70_000, outstanding: 40, acked: 20 });
-    /// // 20 and the ten just acknowledged were outstanding together; the ACK of the 20 proves them.
+    /// // 20 and the ten just acknowledged were outstanding together: the ACK of the 20 proves all.
     /// assert_eq!(flights.proven(40), 30);
     /// // Nothing is under way any more: all that was has arrived.
     /// assert_eq!(flights.proven(0), 60);

@@ -315,9 +315,9 @@ pub const fn may_double(srtt_us: u32, min_rtt_us: u32) -> bool {
 pub const MOST_WIDER: u64 = 4;
 
 /// The window, in segments, to begin with on a path that has carried `window` of them in a round
-/// trip, and whose rate fills it with `bdp` ([`bdp`]; 0: not known). Small answers show the rate of
-/// a path and do not fill it. The result is at most four times the carried window, since a rate
-/// measured by few segments may be wrong.
+/// trip. At its rate, `bdp` segments fill the path ([`bdp`]; 0: not known). Small answers show the
+/// rate of a path and do not fill it. The result is at most four times the carried window, since a
+/// rate measured by few segments may be wrong.
 ///
 /// # Examples
 /// ```

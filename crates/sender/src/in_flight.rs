@@ -22,8 +22,8 @@ impl Sender {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
     }
 
-    /// Borrows the recovery policy and its context, to notify or to ask it. The kept `Stance` is void
-    /// then.
+    /// Returns the recovery policy and its context, to notify or to ask it. The kept `Stance` is
+    /// void then.
     #[inline(always)]
     pub(crate) fn recovery_parts<'a>(
         &'a mut self,

@@ -2,8 +2,8 @@
 //!
 //! A cell's half is a hash of its name, so it is the same in every set. A scheme that is tuned on
 //! half of the quick set has therefore seen no cell of the other half of the whole matrix. The
-//! seeds of a cell derive from its name, too. The hash's seed is the first under which each half has 45
-//! to 55 % of each stratum of each set; the schemes have no part in it.
+//! seeds of a cell derive from its name, too. The hash's seed is the first under which each half
+//! has 45 to 55 % of each stratum of each set; the schemes have no part in it.
 
 use netsim::derive_seed;
 use serde::Serialize;

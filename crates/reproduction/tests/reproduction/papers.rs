@@ -131,8 +131,8 @@ fn what_was_not_measured_does_not_hold() {
     assert!(answers.iter().all(|answer| answer.verdict == ClaimVerdict::Differs));
 }
 
-/// SP-4 holds with all its seeds, and the table of its paper says so. A quick run that finds otherwise
-/// is therefore called too short. No table says that SP-2 holds, so its quick run is not.
+/// SP-4 holds with all its seeds, and the table of its paper says so. A quick run that finds
+/// otherwise is therefore called too short. No table says that SP-2 holds, so its quick run is not.
 #[test]
 fn a_quick_run_that_differs_from_the_full_one_says_so() {
     let said = |id: &str, quick: bool| {
