@@ -41,8 +41,7 @@ pub struct ClaimAnswer {
     pub findings: Findings,
     /// The result that follows from the findings.
     pub verdict: ClaimVerdict,
-    /// The answer by default, if the reading that was chosen of the paper changes what is run for
-    /// the claim.
+    /// The answer by default, if the chosen reading of the paper changes the runs of the claim.
     pub by_default: Option<ClaimByDefault>,
     /// Source of an answer that does not come from the claim's own conditions: the user's captures
     /// or log.
@@ -99,7 +98,7 @@ impl ClaimAnswer {
         Self { claim, findings, verdict, by_default, given, seeds, differs_in_quick_alone }
     }
 
-    /// The reading that was chosen of its paper, if it changes what is run for the claim.
+    /// The chosen reading of its paper, if it changes the runs of the claim.
     pub fn reading(&self) -> Option<String> {
         let table = choices::table_of(self.claim).filter(|_| self.by_default.is_some())?;
         table.chosen().ok().map(|reading| table.named(&reading))
@@ -111,8 +110,8 @@ impl ClaimAnswer {
         self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
     }
 
-    /// A line by default: what it would be under the plans as they stand. Where a line has the case
-    /// that decides, it may have another case, and says so in its label.
+    /// A line by default, under the plans as they stand. Where a line has the case that decides, it
+    /// may have another case, and says so in its label.
     pub fn line_by_default(&self, line: usize) -> Option<&FigureLine> {
         let lines = &self.by_default.as_ref()?.findings.lines;
         // The same function made both, from the same cells.
@@ -261,7 +260,7 @@ struct Row {
     ns2: Vec<Figure>,
     ours: Vec<OurFigure>,
     verdict: ClaimVerdict,
-    /// The chosen reading, where it changes what is run for the claim.
+    /// The chosen reading, where it changes the runs of the claim.
     reading: Option<String>,
     /// It differs in this quick run only.
     differs_in_quick_alone: bool,

@@ -139,18 +139,18 @@ impl Book {
         book
     }
 
-    /// Adds what a capture beside a busy server says.
+    /// Adds the findings of a capture beside a busy server.
     pub fn add_site(&mut self, found: SiteFound) {
         self.site.push(found);
     }
 
-    /// Adds what a capture of a real server says: it stands for simulated ones.
+    /// Adds the findings of a real server's capture, which replaces simulated ones.
     pub fn give_site(&mut self, found: SiteFound) {
         self.captures_given = true;
         self.add_site(found);
     }
 
-    /// Adds what a real log says: it stands for simulated ones.
+    /// Adds the findings of a real log, which replaces simulated ones.
     pub fn give_log(&mut self, found: LogFound) {
         self.log_given = true;
         self.add_log(found);
@@ -171,7 +171,7 @@ impl Book {
         &self.site
     }
 
-    /// Adds what a busy site's log says.
+    /// Adds the findings of a busy site's log.
     pub fn add_log(&mut self, found: LogFound) {
         self.logs.push(found);
     }

@@ -48,18 +48,18 @@ pub enum How {
     Site(fn(&Book) -> Findings),
     /// Answered from logs of a busy site.
     Log(fn(&Book) -> Findings),
-    /// Not yet: what it needs does not exist.
+    /// Not yet answered: a part that it needs does not exist.
     Pending,
 }
 
-/// An experiment: a plan, and what is read off its runs.
+/// An experiment: a plan, and the reader of its runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment {
     /// Its name; the plan is `plans/papers/<name>.toml`.
     pub name: &'static str,
     /// The plan.
     pub plan: &'static str,
-    /// Adds to the readings of a run what the plan's own metrics lack.
+    /// Adds figures to the readings of a run that the plan's own metrics lack.
     pub read: fn(&RunRecords<'_>, &mut Readings),
     /// The reduced version of the experiment that a quick run makes.
     pub quick: Quick,

@@ -152,7 +152,7 @@ impl FigureLine {
         Self { paper: Paper::Within(within), bearing: Bearing::Also, ..self }
     }
 
-    /// Whether ours meets what the paper says; `None` if there is nothing to meet.
+    /// Whether ours meets the paper's statement; `None` if there is none.
     pub fn holds(&self) -> Option<bool> {
         match (self.paper, self.bearing) {
             (Paper::Within(within), Bearing::Verdict | Bearing::Also) => {

@@ -245,14 +245,14 @@ fn run_at(plain: &[Coordinate], edited: &[Coordinate]) -> Vec<Coordinate> {
     plain.iter().map(of).collect()
 }
 
-/// Reads the plan of an experiment, or what a reading has made of it.
+/// Reads the plan of an experiment, or its edited version under a reading.
 fn read<'p>(experiment: &Experiment, text: &'p str) -> Result<Plan<'p>, PapersError> {
     let file = format!("plans/papers/{}.toml", experiment.name);
     let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
     Plan::read(&file, text, &no_files).map_err(|error| PapersError(error.to_string()))
 }
 
-/// Makes one run of a plan: its metrics, and what `read` adds to them.
+/// Makes one run of a plan: its metrics, and the figures that `read` adds to them.
 ///
 /// # Errors
 /// If it does not end as the plan says.

@@ -1,4 +1,4 @@
-//! Figures of repeated runs, and what is computed from them with standard errors.
+//! Figures of repeated runs, and statistics of them with standard errors.
 //!
 //! The runs of two cells that differ in schemes alone share their random numbers, repeat by repeat.
 //! Differences and ratios are therefore paired. A ratio is the ratio of the means. Its error
@@ -12,7 +12,7 @@ use race::estimate::MeanEstimate;
 pub struct Measured {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; 0 of what has none.
+    /// Its standard error; 0 if it has none.
     pub standard_error: f64,
 }
 
@@ -122,7 +122,7 @@ impl Samples {
     pub fn gains_over(&self, other: &Self) -> Self {
         let below = other.mean().mean;
         let ratio = self.over(other).mean;
-        // Linearised: what a repeat adds to the ratio of the means.
+        // The ratio is linearised: the term is a repeat's contribution to the ratio of the means.
         let part = |a: f64, b: f64| 100.0 * (1.0 - ratio - (a - ratio * b) / below);
         self.zip(other, part)
     }

@@ -1,4 +1,4 @@
-//! Named values of a case, in order: what identifies it, and what is shown beside a comparison.
+//! Named values of a case, in order: those that identify it, and those shown beside a comparison.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;

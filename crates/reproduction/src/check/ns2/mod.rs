@@ -1,9 +1,10 @@
 //! `headstart lab check ns2`: measurements made with ns-2.35, run again here and compared.
 //!
-//! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows what a
-//! row means: the set-up, the scheme that stands for a variant, what is compared and how closely.
-//! Nothing else depends on the case. [`read`] a file or take those [`shipped`], [`prepare`] the
-//! cases, [`PreparedCases::run`] them: in parallel, and the same whatever the number of threads.
+//! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows the
+//! meaning of a row: the set-up, the scheme that stands for a variant, the compared metrics and
+//! their bounds. Nothing else depends on the case. [`read`] a file or take those [`shipped`],
+//! [`prepare`] the cases, [`PreparedCases::run`] them: in parallel, and the same whatever the
+//! number of threads.
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
@@ -226,7 +227,7 @@ impl PreparedCases {
     }
 }
 
-/// Reads, prepares and runs what is selected of `files`.
+/// Reads, prepares and runs the selected cases of `files`.
 ///
 /// # Errors
 /// Fails like [`prepare`] and [`PreparedCases::run`].

@@ -56,7 +56,7 @@ impl Wires {
     }
 }
 
-/// Mean and standard error of what each run has; infinite if a run has none.
+/// Mean and standard error of the runs' values; infinite if a run has none.
 pub(super) fn over_runs<T>(runs: &[T], value: impl Fn(&T) -> f64) -> MeanEstimate {
     let values: Vec<f64> = runs.iter().map(value).collect();
     MeanEstimate::of(&values).unwrap_or(MeanEstimate { mean: f64::INFINITY, standard_error: None })

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
-/// A kind of measurement: how its files are recognised, and what each row of them means here.
+/// A kind of measurement: the recognition of its files, and the meaning of their rows.
 pub trait Suite: Sync {
     /// Short name, as `--suite` takes it.
     fn name(&self) -> &'static str;
@@ -127,7 +127,7 @@ pub struct Ns2Case {
     pub run: Box<dyn Fn() -> Result<Vec<Ns2Comparison>, String> + Send + Sync>,
 }
 
-/// In what a metric counts, which decides how it is written.
+/// Unit of a metric, which decides its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricUnit {
     /// Seconds.

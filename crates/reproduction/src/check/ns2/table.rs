@@ -25,8 +25,8 @@ pub struct Ns2Table {
 }
 
 impl Ns2Table {
-    /// Reads CSV; `name` is what errors call it. Empty lines, lines that begin with `#`, and a byte
-    /// order mark are skipped.
+    /// Reads CSV; `name` is the file's name in errors. Empty lines, lines that begin with `#`, and
+    /// a byte order mark are skipped.
     ///
     /// # Errors
     /// If it is not CSV, or a row has more or fewer values than there are columns.
@@ -68,7 +68,7 @@ impl Ns2Table {
     /// Every row as a `T`, whose field names are columns, with the line it is in.
     ///
     /// # Errors
-    /// If a column is missing or a value is not what it should be; names the line.
+    /// If a column is missing or a value is invalid; names the line.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, CheckError> {
         let row = |(line, row): (u64, Result<T, String>)| {
             Ok((line, row.map_err(|why| self.wrong(line, why))?))
@@ -96,8 +96,8 @@ impl Ns2Table {
     }
 }
 
-/// The line of a record. The reader's position lies before what it skips: the rest of an end of
-/// line, empty lines, comments.
+/// The line of a record. The reader's position lies before the text that it skips: the rest of an
+/// end of line, empty lines, comments.
 fn line_of(text: &str, at: &csv::Position) -> u64 {
     let (before, rest) = text.split_at_checked(at.byte() as usize).unwrap_or((text, ""));
     let is_skipped = |line: &&str| line.trim_end_matches('\r').is_empty() || line.starts_with('#');
@@ -108,7 +108,7 @@ fn line_of(text: &str, at: &csv::Position) -> u64 {
 /// Refuses a value of a row that lies outside of `least..=most`.
 ///
 /// # Errors
-/// Names the column and what would do.
+/// Names the column and its range.
 pub fn within(column: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), String> {
     match (least..=most).contains(&value) {
         true => Ok(()),

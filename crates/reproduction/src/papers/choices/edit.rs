@@ -20,7 +20,7 @@ pub struct EditedPlan {
     pub(crate) plain: String,
     /// The plan under the reading.
     pub(crate) text: String,
-    /// Whether the reading changes it, or what is read off its runs.
+    /// Whether the reading changes it, or the figures read off its runs.
     pub(crate) changed: bool,
     /// Variants of the figures of its runs that replace the plain ones
     /// ([`Readings::stand_in`](super::super::reading::Readings)).
@@ -59,7 +59,7 @@ impl EditedPlan {
     }
 
     /// The plan under the reading, followed by the values that results are read from: together they
-    /// identify what is run.
+    /// identify the runs.
     pub(crate) fn text_with_judged(&self) -> String {
         format!("{}\n# judged: {:?}\n", self.text, self.judged)
     }

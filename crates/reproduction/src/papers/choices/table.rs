@@ -83,7 +83,7 @@ pub(in crate::papers) struct FigureEdit {
 }
 
 impl FigureEdit {
-    /// Whether it changes what is read off the runs of this plan.
+    /// Whether it changes the figures read off the runs of this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }

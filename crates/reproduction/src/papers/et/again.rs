@@ -178,7 +178,7 @@ fn accesses(
     }
 }
 
-/// Adds what a connection saves that follows another.
+/// Adds the savings of a connection that follows another.
 fn connections(findings: &mut Findings, record: &ExperimentRecord) {
     for size in record.values(SIZE) {
         let samples = |reading| record.samples(&[(SIZE, &size)], reading);

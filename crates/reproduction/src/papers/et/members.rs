@@ -1,4 +1,5 @@
-//! Connections that join an ensemble and leave it: who sends how much meanwhile.
+//! Connections that join an ensemble and leave it, and the shares of each in the data sent
+//! meanwhile.
 
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
@@ -45,7 +46,7 @@ fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
     times.and_then(|times| times.into_iter().reduce(f64::max)).unwrap_or(f64::NAN)
 }
 
-/// Each member's share of what is sent between two changes of membership, and the total.
+/// Each member's share of the data sent between two changes of membership, and the total.
 fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     set_total(run, &MEMBERS, readings);
     let sent = sent(run);

@@ -10,7 +10,7 @@ mod pages;
 use super::claim::{How, PaperClaim};
 use super::reading::Readings;
 
-/// Handshake and request, 1.5 and 0.5 round trips, which the paper adds to what it measures (§4).
+/// Handshake and request, 1.5 and 0.5 round trips, which the paper adds to its measurements (§4).
 const TWO_ROUND_TRIPS_S: f64 = 0.2;
 /// A round trip.
 const ROUND_TRIP: f64 = 0.1;
@@ -18,7 +18,7 @@ const ROUND_TRIP: f64 = 0.1;
 /// An ACK of 40 bytes over 50 ms and 800 kbit/s. ACKs meet no other packet.
 const ACK_TRIP_S: f64 = 0.0504;
 
-/// Adds the variants of these times up to the ACK of what they end with, which leaves at once.
+/// Adds the variants of these times up to the ACK of their last byte, which leaves at once.
 fn set_acked(readings: &mut Readings, times: &[&str]) {
     for time in times {
         let acked = readings.value(time) + ACK_TRIP_S;

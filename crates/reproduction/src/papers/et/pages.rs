@@ -123,7 +123,7 @@ impl<'a> Pages<'a> {
         self.samples(scheme, page, reading).excess_over(&before)
     }
 
-    /// The changes from another scenario of both readings, with what they are.
+    /// The changes from another scenario of both readings, with their names.
     fn changes(
         self,
         before: Self,
@@ -195,7 +195,7 @@ impl<'s> ClaimedGain<'s> {
     }
 }
 
-/// Adds Reno's own times, beside ns-2's, and what other choices make of html-pre's gains.
+/// Adds Reno's own times, beside ns-2's, and html-pre's gains under other choices.
 fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2]) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
     for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {

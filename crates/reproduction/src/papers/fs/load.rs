@@ -1,4 +1,4 @@
-//! A single bursty connection among bulk transfers: the experiments, and what is read off them.
+//! A single bursty connection among bulk transfers: the experiments, and their readings.
 
 use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::ExperimentRecord;

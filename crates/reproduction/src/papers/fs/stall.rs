@@ -1,4 +1,4 @@
-//! FS-6: what ten connections that fast-start at once do to a bulk transfer.
+//! FS-6: the effect on a bulk transfer of ten connections that fast-start at once.
 
 use super::{COARSE, FINE, TICK};
 use crate::papers::book::Book;

@@ -1,8 +1,8 @@
 //! Flows that come and go: whole networks under either kind, and mixed.
 //!
-//! Flows are of kind a or b with equal probability; what a cell sweeps is which scheme either has.
-//! So all cells have the same arrivals, and the mixed network is run twice, with either kind under
-//! Sack: a flow is compared with itself among others.
+//! Flows are of kind a or b with equal probability; a cell sweeps the schemes of both. So all cells
+//! have the same arrivals, and the mixed network is run twice, with either kind under Sack: a flow
+//! is compared with itself among others.
 
 use super::keys::{ACKS, DELAYED, FIFO, IMMEDIATE, QUEUE};
 use super::{PAST, SACK};
@@ -138,7 +138,7 @@ fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     readings.set(format!("{kind}.startup_loss.window"), 100.0 * with_window / sent);
 }
 
-/// A network with its cells, under one choice of what the paper leaves open.
+/// A network with its cells, under one of the paper's open choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Network<'a> {
     record: &'a ExperimentRecord,
@@ -202,7 +202,7 @@ impl<'a> Network<'a> {
         Self { queue: Some(ACKS_FIRST), ..self }
     }
 
-    /// The choices that were run, with what sets them apart.
+    /// The choices that were run, with their differences.
     fn choices(self) -> Vec<(&'static str, Self)> {
         let mut all =
             vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
@@ -290,7 +290,7 @@ impl<'a> Network<'a> {
         );
     }
 
-    /// Shows what was lost, and how many flows were under way, which the paper gives.
+    /// Shows the losses, and the number of flows under way, which the paper gives.
     fn shown(self, findings: &mut Findings, paper_active: Option<f64>) {
         for (name, who) in Who::EACH {
             for (what, reading) in [

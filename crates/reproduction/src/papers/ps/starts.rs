@@ -8,7 +8,7 @@ use crate::papers::reading::{Flow, Readings};
 use crate::papers::sample::{Measured, Samples};
 use crate::papers::unit::{PERCENT, PLAIN};
 
-/// Readings: start-ups that ended; those of them that found what they looked for, and that lost
+/// Readings: start-ups that ended; those of them that found the available rate, and that lost
 /// nothing.
 const ENDED: &str = "starts.ended";
 const BY_RATE: &str = "starts.by_rate";
@@ -74,8 +74,8 @@ pub(super) fn ps_8(book: &Book) -> Findings {
     findings
 }
 
-/// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and
-/// by what receivers acknowledge.
+/// Shows how often start-ups of long flows end by rate, and lose nothing, by the other flows and by
+/// the receivers' ACKs.
 fn by_company(findings: &mut Findings, book: &Book) {
     let fifo = |cell: &&RecordCell| value(cell, QUEUE) == Some(FIFO);
     let cells: Vec<&RecordCell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();

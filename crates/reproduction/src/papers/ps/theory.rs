@@ -36,7 +36,7 @@ impl Exit {
         }
     }
 
-    /// The rate it ends with over what is available.
+    /// Its final rate over the available rate.
     fn overshoot(self) -> f64 {
         1.0 / (self.alpha * self.gap)
     }

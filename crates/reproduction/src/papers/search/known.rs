@@ -56,7 +56,7 @@ impl ClaimUnder {
     }
 }
 
-/// Results by claim and what was run.
+/// Results by claim and run.
 #[derive(Clone, Debug, Default)]
 pub struct KnownResults(BTreeMap<(String, String), ClaimUnder>);
 

@@ -98,7 +98,7 @@ fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
 }
 
 /// There are six readings: the default, three levels alone, and the two combinations that remain of
-/// two choices with two and three levels. A search that continues from what another left runs
+/// two choices with two and three levels. A search that continues from another's results runs
 /// nothing twice and tries the same.
 #[test]
 fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
@@ -119,8 +119,8 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert!(error.starts_with("line 1:"), "{error}");
 }
 
-/// A search over one claim runs nothing for the paper's others, and finds for it what a search over
-/// all finds.
+/// A search over one claim runs nothing for the paper's others, and finds for it the result of a
+/// search over all.
 #[test]
 fn a_search_over_one_claim_runs_that_claim_alone() {
     let table = PaperTable::read("small", SMALL).unwrap();
@@ -219,7 +219,7 @@ fn no_level_changes_how_often_a_plan_is_run() {
     }
 }
 
-/// A table that names what there is not is refused with the nearest that is.
+/// A table that names an unknown choice or level is refused with the nearest known one.
 #[test]
 fn a_chosen_level_that_there_is_not_is_refused() {
     let error = PaperTable::read("t.toml", &format!("chosen = {{ windov = '20' }}\n{SMALL}"));

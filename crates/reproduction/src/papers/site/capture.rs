@@ -14,7 +14,7 @@ use trace::{
 };
 use units::Instant;
 
-/// Sums what servers sent.
+/// Sums the segments of servers.
 #[derive(Default)]
 struct ServerSums(SenderTally);
 
@@ -24,7 +24,7 @@ impl TraceSink for ServerSums {
     }
 }
 
-/// Two engines beside a server: one sees what it sends, the other the ACKs alone.
+/// Two engines beside a server: one sees the server's segments, the other the ACKs alone.
 pub struct SiteEngines {
     seen: TraceEngine<(ServerSums, FindingsSink)>,
     predicted: TraceEngine<ServerSums>,
@@ -109,7 +109,7 @@ impl ServerCapture {
         Self { links: of, server, coming: PassingOrder::default(), shared }
     }
 
-    /// Passes on the segments delivered by `now`: they may release what is sent then.
+    /// Passes on the segments delivered by `now`: they may release the next segments.
     fn release(&mut self, now: Instant) {
         while let Some(segment) = self.coming.pop_until(now) {
             if let Some(engines) = self.shared.0.borrow_mut().as_mut() {

@@ -1,11 +1,11 @@
-//! An access log of a busy site, simulated: who asks when, and nothing of transfers (Zhang, Qiu &
+//! A simulated access log of a busy site: requests and their times, without transfers (Zhang, Qiu &
 //! Keshav 2000 §5.2.1).
 //!
 //! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours,
 //! images apart. Visitors arrive at that rate, each from an address of its own, and ask for as many
 //! pages in the mean. The paper does not give the time that visitors think between pages, so it is
-//! varied. Nor are networks of equal size in truth, which would only bring requests of one network
-//! closer together.
+//! varied. Real networks are not of equal size either, which would only bring requests of one
+//! network closer together.
 
 use findings::{RequestWatch, SharingFindings};
 use netsim::stream;

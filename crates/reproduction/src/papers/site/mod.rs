@@ -3,11 +3,11 @@
 //!
 //! A *shift* is three hours of a part of its clients. Each client has an access link of its own and
 //! loads pages by HTTP/1.0 over up to four connections at once. `capture` sees the packets at the
-//! server. Two engines take them: one sees what the server sends, the other the ACKs alone, as the
+//! server. Two engines take them: one sees the server's segments, the other the ACKs alone, as the
 //! paper's did.
 //!
-//! The paper gives no rates, delays, pages or think times. [`CLIENTS`] and [`shift`] say what is
-//! chosen for them.
+//! The paper gives no rates, delays, pages or think times. [`CLIENTS`] and [`shift`] have the
+//! chosen values.
 
 mod capture;
 mod log;

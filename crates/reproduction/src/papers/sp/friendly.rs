@@ -1,4 +1,5 @@
-//! Half of the connections SPAND, half reno-ssr, against all reno-ssr: who pays for SPAND's gain.
+//! Half of the connections are SPAND's, half reno-ssr's, against all reno-ssr: does the other half
+//! pay for SPAND's gain?
 
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{MOST, share_line};

@@ -1,5 +1,5 @@
 //! SPAND's gains over a baseline, as claims put them: in most cases, in every case, on average; and
-//! what they would be if the gateway knew better.
+//! the gains if the gateway knew better.
 
 use crate::papers::cases::{Case, MOST, mean_of, share_line};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};

@@ -1,8 +1,8 @@
 //! Flows that come and go over one bottleneck (Paced Start's dumbbell): Poisson arrivals, sizes
 //! with an exponential distribution, 20 Mbit/s, 20 ms, 100 packets.
 //!
-//! Rows that differ only in ns-2's seed are one case. A case is run here over seeds of ours; what
-//! one seed spreads is estimated from all runs, ns-2's and ours, as in a test of two samples.
+//! Rows that differ only in ns-2's seed are one case. A case is run with seeds of ours. The
+//! variance between seeds is estimated from all runs, ns-2's and ours, as in a test of two samples.
 
 mod run;
 
@@ -90,7 +90,7 @@ struct Row {
 }
 
 impl Row {
-    /// Refuses what cannot be run.
+    /// Refuses values that cannot be run.
     fn check(&self) -> Result<(), String> {
         within("flows_per_s", self.flows_per_s, [0.001, 10_000.0])?;
         within("mean_pkts", self.mean_pkts, [0.1, 100_000.0])?;

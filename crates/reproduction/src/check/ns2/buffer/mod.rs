@@ -110,8 +110,8 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
         "newreno" => "newreno+profile=paper",
         "newreno-edge" => "newreno+profile=paper+limited_transmit=any",
         "reno" => "reno+profile=paper",
-        // ns-2 calls lost what three, not more than three, later ACKs were for, retransmissions
-        // too.
+        // ns-2 takes a segment for lost after three, not more than three, later ACKs, and
+        // retransmissions too.
         "int" => "tcp-int+profile=paper+later_threshold=2+later_again=on",
         "int-proxy" => "tcp-int-proxy+profile=paper+later_threshold=2+later_again=on",
         _ => return None,

@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl Row {
-    /// Refuses what cannot be run.
+    /// Refuses values that cannot be run.
     fn check(&self) -> Result<(), String> {
         within("bw_mbps", self.bw_mbps, [0.1, 10_000.0])?;
         within("cbw_mbps", self.cbw_mbps, [0.0, 10_000.0])?;

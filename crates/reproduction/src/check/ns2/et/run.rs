@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) page: String,
-    /// Scheme, without what all rows have in common.
+    /// Scheme, without the parameters that all rows share.
     pub(super) base: &'static str,
     /// Segments.
     pub(super) window: u32,

@@ -94,7 +94,7 @@ impl Suite for FastStartSuite {
     }
 }
 
-/// The rows of a file with their lines, and what is wrong with the other rows.
+/// The rows of a file with their lines, and the errors of the other rows.
 fn read<R>(table: &Ns2Table) -> (Vec<(u64, Measured)>, Vec<CheckError>)
 where
     R: serde::de::DeserializeOwned + Into<Measured>,
@@ -247,8 +247,8 @@ mod tests {
         assert!(count == 1 && skipped.contains("raw-fs"), "{skipped}");
     }
 
-    /// The key holds all parameters of the name and the columns, so that the output shows with what
-    /// a row was compared.
+    /// The key holds all parameters of the name and the columns, so that the output identifies the
+    /// compared row.
     #[test]
     fn red_and_a_crowds_gap_are_seen_in_the_key() {
         let keys = |name: &str, text: &str| {

@@ -1,4 +1,4 @@
-//! Rows: what ns-2 measured, of one bursty connection or of two groups of them.
+//! Rows: ns-2's measurements of one bursty connection or of two groups of them.
 
 use super::super::paper::estimate;
 use race::estimate::MeanEstimate;
@@ -118,7 +118,7 @@ const MOST: u64 = 1000;
 const MOST_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {
-    /// Refuses what cannot have been measured, or would never end here.
+    /// Refuses values that cannot have been measured, or whose run would never end.
     pub(super) fn check(&self) -> Result<(), String> {
         let counts =
             [("nbulk", self.bulk, 0), ("nfs", self.connections, 1), ("runs", self.runs, 1)];

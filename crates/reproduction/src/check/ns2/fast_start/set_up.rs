@@ -53,7 +53,7 @@ impl SetUp {
     /// From the file's name and the row, whose variant is `scheme`.
     ///
     /// # Errors
-    /// If the name does not say what it has to.
+    /// If the name lacks the delay or another parameter.
     pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let red = is_red(file);

@@ -2,8 +2,8 @@
 //! transfers beside fast starts (FS-6), bursts over an asymmetric path (FS-9, Table 2), and shares
 //! of transfers to two hosts (BS-3).
 //!
-//! A row changes what its columns name, and the plan says the rest: side links, starts, what is
-//! idle how long. Figures must agree within 10 % or two standard errors of the difference. None of
+//! A row changes the values that its columns name, and the plan gives the rest: side links, starts,
+//! idle times. Figures must agree within 10 % or two standard errors of the difference. None of
 //! these files comes with headstart: the open choices are the plans', and a file that was measured
 //! with others will show it.
 
@@ -25,7 +25,7 @@ const BOUND: f64 = 0.1;
 /// More runs than a case should need.
 const MOST_RUNS: u32 = 1000;
 
-/// A figure of a row: what is compared, ns-2's mean and standard error, the reading of ours.
+/// A figure of a row: the compared metric, ns-2's mean and standard error, the reading of ours.
 struct Figure {
     metric: Ns2Metric,
     ns2: (f64, f64),

@@ -87,7 +87,7 @@ impl Row {
             "packets",
             &format!("{{ data_overhead = 0, control_bytes = {} }}", self.acksize),
         );
-        // The limit holds what waits; one more is in service.
+        // The limit holds the waiting packets; one more is in service.
         let limit = format!("{{ kind = \"{queue}\", limit = \"{}p\" }}", self.upqueue + 1);
         plan.set("topology.up", "queue", &limit);
         let window = format!("\"window={0}+ssthresh={0}\"", self.upwin);

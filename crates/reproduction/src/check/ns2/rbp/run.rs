@@ -13,8 +13,8 @@ const PACKET: u64 = 1000;
 const IDLE: Duration = Duration::from_secs(30);
 /// Longer than any case takes.
 const LIMIT: Duration = Duration::from_secs(36_000);
-/// Where in a tick, in thousandths of one, the clock of a simulation's first agent stands at first:
-/// what ns-2's default generator draws.
+/// Phase of the clock of a simulation's first agent within a tick, in thousandths of one: the first
+/// draw of ns-2's default generator.
 const PHASE: u64 = 556;
 /// The window limit and first threshold, packets.
 const WINDOW: u32 = 100;
@@ -50,7 +50,7 @@ pub(super) struct Setup {
 pub(super) struct Outcome {
     /// From data handed to TCP until its last ACK reaches the sender; `None` if it never did.
     pub(super) bursts: [Option<Duration>; 2],
-    /// Retransmission timeouts, idle ones included where they cost what others do.
+    /// Retransmission timeouts, including idle ones where they have the cost of others.
     pub(super) timeouts: u64,
     /// Packets retransmitted.
     pub(super) rexmit: u64,

@@ -1,4 +1,4 @@
-//! Rows: what was run, and what ns-2 measured.
+//! Rows: the parameters of a run, and ns-2's measurements.
 
 use race::estimate::MeanEstimate;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ pub(super) struct CaseKey {
     pub(super) scenario: u32,
     /// The settings of ns-2.
     pub(super) profile: String,
-    /// TCP variant and what it does after idle.
+    /// TCP variant and its behaviour after idle.
     pub(super) variant: String,
     /// Connections.
     pub(super) n: usize,
@@ -46,13 +46,13 @@ pub(super) struct Measured {
     pub(super) data_pkts_sent: Option<f64>,
 }
 
-/// More of anything than a case should need; what takes minutes is further below.
+/// Bound on each count of a row but packets: more than any case should need.
 const MOST: u64 = 1000;
 /// More packets per transfer than any case should take minutes for.
 const MOST_PACKETS: u64 = 100_000;
 
 impl Measured {
-    /// Refuses what cannot have been measured, or would never end here.
+    /// Refuses values that cannot have been measured, or whose run would never end.
     pub(super) fn check(&self) -> Result<(), String> {
         let key = &self.key;
         let counts = [

@@ -114,8 +114,8 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
         "phttp" => ("newreno", true),
-        // ns-2 calls lost what three, not more than three, later ACKs were for, and its window does
-        // not grow on ACKs that overtake.
+        // ns-2 takes a segment for lost after three, not more than three, later ACKs, and its
+        // window does not grow on ACKs that overtake.
         "session" => ("session+later_threshold=2+later_growth=off", false),
         _ => return None,
     })

@@ -69,7 +69,7 @@ struct BandRow {
 const MOST_PACKETS: u64 = 1_000_000;
 
 impl Measured {
-    /// Refuses what cannot have been measured.
+    /// Refuses values that cannot have been measured.
     pub(super) fn check(&self) -> Result<(), String> {
         let CaseKey { npkts, buffer, .. } = self.key;
         if !(1..=MOST_PACKETS).contains(&npkts) {
