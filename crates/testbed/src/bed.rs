@@ -53,7 +53,7 @@ pub(crate) struct Who<'a> {
     pub(crate) client: ClientTcp,
     /// The browser in the client's namespace.
     pub(crate) browser: &'a Browser,
-    /// Keep what the loader knows of its objects, for figures.
+    /// Keep the loader's times of its objects, for figures.
     pub(crate) record: bool,
 }
 

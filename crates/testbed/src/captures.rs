@@ -1,4 +1,4 @@
-//! Captures of every world, for a reader who asks why two of them differ.
+//! Captures of every world, for a reader who compares two of them.
 //!
 //! The simulator records the segments on its links with its loads. In real time the emulated link
 //! reports the segments it received and the segments it delivered, at both its ends. Both are
@@ -79,7 +79,7 @@ impl Ends {
     /// false if some segments were not reported.
     ///
     /// # Errors
-    /// If writing failed, or was too slow for what crossed the link.
+    /// If writing failed, or was too slow for the packets on the link.
     pub(crate) fn finish(&self, recording: EmulationRecording) -> io::Result<bool> {
         match (recording.finish()?, &self.0) {
             (0, _) => Ok(true),

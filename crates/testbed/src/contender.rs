@@ -24,8 +24,8 @@ pub struct AgentScheme {
     attends_client: bool,
 }
 
-/// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections
-/// there (`--control`).
+/// Schemes whose decisions the agent makes in the kernel, and the congestion control of each that
+/// the agent sets (`--control`).
 const CONTROLS: [(&str, &str); 3] =
     [("hs-cubic", "cubic"), ("hs-bbr", "bbr"), ("hs-session", "session")];
 
@@ -52,7 +52,7 @@ impl Contender {
     /// Reads `name+parameter=value`.
     ///
     /// # Errors
-    /// On what is no scheme.
+    /// If the text is no scheme.
     pub fn parse(text: &str) -> Result<Self, String> {
         Scheme::parse(text).map(Self::new).map_err(|error| error.to_string())
     }
@@ -146,7 +146,7 @@ impl AgentScheme {
     }
 }
 
-/// By its name, or without what all of them begin with (`cold`).
+/// Whether a parameter is called by its name, or by the name without the common prefix (`cold`).
 fn is_called(known: &str, parameter: &str) -> bool {
     known == parameter || known.strip_prefix("warm_") == Some(parameter)
 }

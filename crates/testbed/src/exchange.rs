@@ -1,9 +1,9 @@
 //! State that both ends of a page load share: the loader and the servers' sessions of crate
 //! `workload`, driven by the code that moves the bytes.
 //!
-//! The driver of `netsim` in real time: bytes cross the network without meaning, and what a span of
-//! them means is handed over beside it when it is written. So a page is loaded in every world by
-//! the same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and
+//! It is the driver of `netsim` in real time: bytes cross the network without meaning. The meaning
+//! of a span is handed over beside it when it is written. So a page is loaded in every world by the
+//! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and
 //! servers are tasks of one thread; this module never waits.
 
 use crate::site;
@@ -105,7 +105,7 @@ struct Inner {
     calls: Vec<Call>,
     /// Connection of each of the client's ports.
     callers: BTreeMap<u16, LoadConnId>,
-    /// Where the page's hosts are, for who has to name them.
+    /// Addresses of the page's hosts, for URLs.
     places: Vec<SocketAddr>,
 }
 
@@ -142,7 +142,7 @@ impl Exchange {
         (Self { inner, openings, moved: Rc::default(), tongue, clock }, to_open)
     }
 
-    /// One visit by the loader, or what there is of it after `limit`.
+    /// Makes one visit by the loader; after `limit`, returns its partial result.
     pub(crate) async fn visit(&self, again: bool, limit: Duration) -> MeasuredLoad {
         let start = self.start(again);
         tokio::select! {

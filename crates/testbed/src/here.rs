@@ -4,7 +4,7 @@ use hyper::rt::Executor;
 use std::future::Future;
 use tokio::task::spawn_local;
 
-/// Runs what HTTP/2 runs beside a connection on this thread.
+/// Runs HTTP/2's tasks beside a connection on this thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Here;
 

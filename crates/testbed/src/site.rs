@@ -37,7 +37,7 @@ pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     }
 }
 
-/// Bytes of an object's body: what its own header leaves of the modelled answer.
+/// Bytes of an object's body: the modelled answer without the server's own header.
 pub(crate) fn body_bytes(protocol: Protocol, object: &Object) -> u64 {
     protocol.response_bytes(object).saturating_sub(head_bytes(protocol))
 }

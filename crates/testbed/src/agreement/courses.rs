@@ -13,8 +13,8 @@ use std::io;
 
 /// Number of simulated loads that show it.
 const SEEDS: u32 = 21;
-/// Times are of several courses if the longest is so much longer than the shortest: more than hosts
-/// that wake up now or then make of one.
+/// Ratio of the longest to the shortest time from which times are of several courses. Hosts that
+/// wake up now or then cause smaller ratios.
 const APART: f64 = 1.05;
 /// Factor by which loads of several courses run more often.
 const TIMES: u32 = 3;

@@ -10,8 +10,8 @@ use workload::{Http, LoaderConfig, Page};
 const PAGE: &str = "news";
 /// Bodies of the single objects, bytes.
 const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
-/// Between a visit and the next one over new connections: what a connection taught is known by
-/// then.
+/// Time between a visit and the next one over new connections: the agent has learnt from the first
+/// by then.
 const SOON: Duration = Duration::from_millis(600);
 
 /// A page, how it is asked for, and how often.

@@ -133,8 +133,8 @@ pub(super) fn of_each<T: Send>(
     Ok(done.into_iter().map(|(_, said)| said).collect())
 }
 
-/// Their indices, what takes the link longest before the others: who is left with one at the end
-/// keeps everybody waiting.
+/// Their indices, the longest first: a thread that is left with a long one at the end keeps all
+/// others waiting.
 pub(super) fn longest_first(races: &[CellRace]) -> VecDeque<usize> {
     let time = |CellRace { race, .. }: &CellRace| {
         race.path.down().transmit_time(race.page.response_bytes())

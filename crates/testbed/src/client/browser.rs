@@ -136,7 +136,7 @@ pub(crate) enum Visitor {
 }
 
 impl Visitor {
-    /// One visit, given up after [`TIME_LIMIT`], and what is measured at its end.
+    /// Makes one visit, given up after [`TIME_LIMIT`], and takes a measurement at its end.
     ///
     /// # Errors
     /// If the machine starts no process.

@@ -54,7 +54,7 @@ impl DevTools {
         Ok(true)
     }
 
-    /// Loads what is at `url`, and waits for its load event.
+    /// Loads the page at `url`, and waits for its load event.
     ///
     /// # Errors
     /// As [`call`](Self::call), why nothing can be loaded, and that the page has crashed.

@@ -50,7 +50,7 @@ impl Arrivals {
     }
 }
 
-/// Finds DATA frames in what a server sends. nginx pads none.
+/// Finds DATA frames in a server's stream. nginx pads none.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     arrivals: Arrivals,

@@ -116,7 +116,7 @@ impl Sender {
             let mut builder = http2::Builder::new(Here);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
-            // That it ends shows in what was asked.
+            // Its end shows in the state of the requests.
             spawn_local(async move { drop(connection.await) });
             return Ok(Self::Interleaved(sender));
         }
@@ -127,7 +127,7 @@ impl Sender {
     }
 }
 
-/// A connection, for those who ask on it.
+/// A connection, for the requests on it.
 #[derive(Clone)]
 struct Line {
     exchange: Exchange,

@@ -1,4 +1,5 @@
-//! A stream that keeps the first bytes it is given until more follow, and shows what it reads.
+//! A stream that keeps its first written bytes until more follow, and shows the bytes that it
+//! reads.
 //!
 //! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated
 //! one does. A library writes it by itself as soon as there is a connection.
@@ -9,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The stream, and what of it has been kept back.
+/// The stream, and the bytes kept back.
 pub(super) struct Together<S> {
     stream: S,
     kept: Vec<u8>,
@@ -20,14 +21,14 @@ pub(super) struct Together<S> {
 }
 
 impl<S> Together<S> {
-    /// Keeps `most` bytes back until one more is written; shows `frames` what is read.
+    /// Keeps `most` bytes back until one more is written; shows `frames` the bytes read.
     pub(super) fn new(stream: S, most: u64, frames: Frames) -> Self {
         Self { stream, kept: Vec::new(), most: most as usize, released: false, frames }
     }
 }
 
 impl<S: AsyncWrite + Unpin> Together<S> {
-    /// Writes what was kept.
+    /// Writes the kept bytes.
     fn poll_release(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.kept.is_empty() {
             let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.kept))?;

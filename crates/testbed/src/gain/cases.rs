@@ -76,7 +76,7 @@ impl GainMeasure {
     }
 }
 
-/// Beside whom a scheme is held.
+/// The baseline of a scheme's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// Another, of this name.
@@ -183,7 +183,7 @@ impl GainCase {
     /// Server program of the case.
     ///
     /// # Errors
-    /// If what is asked for is not there, or cannot serve the page.
+    /// If the requested server is not there, or cannot serve the page.
     pub fn served_by(&self, choice: &ServerChoice) -> Result<ServerProgram, String> {
         choice.serve(&self.page, &self.loader).map(|(server, _)| server)
     }

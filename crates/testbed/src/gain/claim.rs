@@ -35,7 +35,7 @@ pub struct GainClaim {
     pub verdict: GainVerdict,
 }
 
-/// Whether what is asked for was measured.
+/// Whether a bound was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GainVerdict {

@@ -3,8 +3,7 @@
 //!
 //! `cases` has the loads, paths and bounds, `cold` those of the options for unknown paths.
 //! `presets` compares the gains over the paths that people have with simulated ones. A case is one
-//! race with all contenders interleaved. `claim` compares what was measured with what was asked
-//! for.
+//! race with all contenders interleaved. `claim` compares the measurements with the bounds.
 
 mod cases;
 mod claim;
@@ -76,7 +75,7 @@ impl GainPlan {
         self.cases.iter().map(of_case).sum()
     }
 
-    /// Everyone who takes part.
+    /// All contenders of all cases, each once.
     pub fn contenders(&self) -> Vec<Contender> {
         let mut all: Vec<Contender> = Vec::new();
         for contender in self.cases.iter().flat_map(|case| &case.contenders) {

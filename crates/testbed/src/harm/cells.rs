@@ -11,7 +11,7 @@ use tcp::Scheme;
 use units::{Duration, Rate, parse_bytes};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
-/// One cell a line: congestion control, answers, path, and what else there is. `10x50kB` are ten
+/// One cell a line: congestion control, answers, path, and further conditions. `10x50kB` are ten
 /// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind
 /// another path, `after RATE` visits over the same path at another rate before. The times are those
 /// of the cell's own path. `offers SIZE` is the receive window of the client, stock Linux

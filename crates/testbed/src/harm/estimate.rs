@@ -21,8 +21,8 @@ pub(super) struct RatioPart {
 
 impl RatioEstimate {
     /// The ratio of sums over repeats, which are independent of each other. Visits within a repeat
-    /// are not: they share what the agent remembers. The variance is that of the residuals
-    /// (Cochran, Sampling Techniques, 1977, §2.11). `None` without repeats, or over nothing.
+    /// are not: they share the agent's memory. The variance is that of the residuals (Cochran,
+    /// Sampling Techniques, 1977, §2.11). `None` without repeats, or over nothing.
     pub(super) fn of(parts: &[RatioPart]) -> Option<Self> {
         let sum = |of: fn(&RatioPart) -> f64| parts.iter().map(of).sum::<f64>();
         let below = sum(|part| part.denominator);

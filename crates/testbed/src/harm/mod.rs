@@ -1,9 +1,9 @@
 //! Whether the agent is ever slower than stock Linux, or retransmits more: both load the same
 //! answers over the same paths, in the same run.
 //!
-//! `cells` is the table of what is loaded over which paths, for simulation and kernel alike. A cell
-//! is repeated until its ratio of times is known well enough (`estimate`). `figures` has its
-//! numbers, `verdict` compares them with the bounds, `summary` counts the cells.
+//! `cells` is the table of loads and paths, for simulation and kernel alike. A cell is repeated
+//! until its ratio of times is known well enough (`estimate`). `figures` has its numbers, `verdict`
+//! compares them with the bounds, `summary` counts the cells.
 
 mod cells;
 mod estimate;
@@ -78,7 +78,7 @@ pub struct HarmPlan {
     pub effort: HarmEffort,
 }
 
-/// A cell, and what it showed.
+/// A cell, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HarmRow {
     /// The cell, as the table has it.

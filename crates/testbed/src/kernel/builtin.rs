@@ -20,7 +20,7 @@ use workload::HostId;
 const SIZE: i32 = 0x7e00;
 
 sockopt_impl!(
-    /// Bytes of what is sent next.
+    /// Bytes of the next response.
     Size,
     SetOnly,
     libc::IPPROTO_TCP,
@@ -94,7 +94,7 @@ pub struct Standing {
 /// `TCP_CLOSE`.
 const CLOSED: u8 = 7;
 
-/// The kernel does not care what the bytes are.
+/// The kernel does not know the meaning of the bytes.
 struct Socketry {
     /// The stream's, once more.
     socket: Socket,

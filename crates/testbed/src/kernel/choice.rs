@@ -23,7 +23,7 @@ impl ServerChoice {
     /// The server of a page, and, if it is not the one that would be first choice, why not.
     ///
     /// # Errors
-    /// If what was asked for is not there or cannot serve the page.
+    /// If the requested server is not there or cannot serve the page.
     pub fn serve(
         &self,
         page: &Page,

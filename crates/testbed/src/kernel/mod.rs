@@ -31,8 +31,8 @@ const BACKLOG: i32 = 1024;
 
 /// The kernel's congestion control that a scheme is the model of; `None` if it is of none.
 ///
-/// The rest of the kernel's TCP is as it comes: `linux` is what a server runs by default, and so
-/// the other two are `linux` with another congestion control.
+/// The rest of the kernel's TCP is stock: `linux` is the default of a server, and so the other two
+/// are `linux` with another congestion control.
 pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     match scheme {
         "linux" => Some("cubic"),
@@ -42,7 +42,7 @@ pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// The kernel without an agent: a congestion control, and what a route can set.
+/// The kernel without an agent: a congestion control, and the settings of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stock {
     congestion_control: &'static str,

@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use workload::{Http, LoaderConfig, Page};
 
-/// Where it is looked for beside `PATH`, which users who are not root have without these.
+/// Folders that are searched beside `PATH`, which lacks them for users other than root.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 /// Longest time until it serves its first connection.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -33,7 +33,7 @@ pub struct PageCase {
     pub initial_window: Option<u32>,
     /// Bytes that the client's TCP offers; `None`: as Linux does.
     pub client_window: Option<u32>,
-    /// The site; the first file is what the browser is sent to.
+    /// The site; the browser opens the first file.
     pub(super) files: Vec<SiteFile>,
     /// The cause that bounds the load, by construction.
     pub bound: Bound,

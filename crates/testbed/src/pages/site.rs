@@ -93,7 +93,8 @@ impl SiteFile {
         self.body.extend_from_slice(text.as_bytes());
     }
 
-    /// Lengthens it to `bytes` bytes, if it is shorter, by what means nothing in its language.
+    /// Lengthens it to `bytes` bytes, if it is shorter, with text that means nothing in its
+    /// language.
     pub(super) fn pad(&mut self, bytes: usize) {
         fill(&mut self.body, bytes as u64, self.kind);
     }

@@ -1,8 +1,8 @@
-//! Answers in HTTP, over any stream, for clients to whom bytes have to mean something.
+//! Answers in HTTP, over any stream, for clients that interpret the bytes.
 //!
-//! It serves what nginx would serve ([`crate::site`]): at the path of an object, the modelled size
-//! of its answer, including header and framing. It thinks, and bodies mean something, where the
-//! client is a browser.
+//! It serves the answers of nginx ([`crate::site`]): at the path of an object, the modelled size of
+//! its answer, including header and framing. It thinks, and bodies mean something, where the client
+//! is a browser.
 
 use super::Knobs;
 use crate::documents;

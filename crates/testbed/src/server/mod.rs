@@ -17,13 +17,13 @@ pub(crate) trait Knobs {
     fn announce(&self, part: &Part);
     /// More is written at once: a part of a segment waits for it, until [`Knobs::uncork`].
     fn cork(&self);
-    /// For now nothing more is: what waits may go.
+    /// No more follows for now: waiting data may go.
     fn uncork(&self);
     /// Bytes that were written and are not sent, when there are fewer than `low`: waits until then.
     fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
 }
 
-/// Serves a peer's connection to a host to its end, in what is spoken.
+/// Serves a peer's connection to a host to its end, in the protocol of the exchange.
 pub(crate) async fn serve<S>(
     exchange: &Exchange,
     host: HostId,

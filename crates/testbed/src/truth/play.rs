@@ -62,7 +62,7 @@ pub struct Arrived {
     pub bytes: u64,
 }
 
-/// Counts what is written to a connection.
+/// Counts the bytes written to a connection.
 pub(super) struct Counted {
     inner: TcpStream,
     written: Rc<Cell<u64>>,

@@ -23,7 +23,7 @@ pub enum AckWay {
     Aggregate(#[serde(serialize_with = "seconds")] Duration),
 }
 
-/// A path, and what its way back does to ACKs.
+/// A path, and the treatment of ACKs on its way back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TruthPath {
     /// Rates, round trip, queues and random loss.
@@ -65,7 +65,7 @@ impl Serialize for TruthPath {
     }
 }
 
-/// A condition on the kernel's counters, which a row meets if it is what it was built to be.
+/// A condition on the kernel's counters, which a row meets if its conditions were as planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelEvidence {

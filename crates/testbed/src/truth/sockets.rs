@@ -9,7 +9,7 @@ use std::io;
 use std::net::TcpStream;
 use units::{Duration, Rate};
 
-/// Options of a socket; the default is what a web server or a browser sets.
+/// Options of a socket; the default is that of a web server or a browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TruthSocket {
     /// Congestion control of the kernel; `None`: `cubic`.

@@ -31,7 +31,7 @@ sockopt_impl!(
     SenderLimits
 );
 
-/// The beginning of the kernel's `struct tcp_info`, to where it says what bounded the sender (since
+/// The beginning of the kernel's `struct tcp_info`, up to the times by limit of the sender (since
 /// Linux 4.10).
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ pub struct SenderLimits {
     rwnd_us: u64,
 }
 
-/// A load, and what the server's kernel says of it.
+/// A load, and the account of the server's kernel.
 struct Loaded {
     total: Duration,
     shares: BoundShares,
@@ -73,7 +73,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Sends the bytes for whatever is asked, and when the client has closed says what bounded that.
+/// Sends the bytes for any request. When the client has closed, returns the limits that bounded the
+/// sending.
 fn serve(listener: &TcpListener) -> io::Result<SenderLimits> {
     let (mut stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
@@ -137,7 +138,7 @@ fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     Ok(Loaded { total, shares: settled(&fetched, crossed), limits: limits? })
 }
 
-/// The account of what was fetched, by what crossed the link.
+/// The account of a fetch, by the packets on the link.
 fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     let Fetched { start, connected, first_byte, done, port } = *fetched;
     let milestones = Milestones {

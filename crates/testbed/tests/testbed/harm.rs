@@ -86,8 +86,8 @@ fn segments_are_counted_on_every_connection() {
     assert_eq!((figures.stock.retransmitted, figures.agent.retransmitted), (0.0, 0.0));
 }
 
-/// In the kernel a neighbour is behind a path of its own, too: stock Linux takes what the paths
-/// give. Needs no agent, as none of the two sides has one.
+/// In the kernel a neighbour is behind a path of its own, too: stock Linux uses the paths' rates.
+/// Needs no agent, as none of the two sides has one.
 #[test]
 fn the_kernel_has_neighbours_and_changing_rates() {
     let _turn = crate::shared();

@@ -1,6 +1,6 @@
 //! Measurements and result of `headstart lab check worlds --quick`, where the machine permits it;
-//! otherwise the test reports that it skips. It takes a minute; of what fails while the machine
-//! stood still, a scheme on a path is measured again.
+//! otherwise the test reports that it skips. It takes a minute; if a comparison fails because the
+//! machine stood still, that scheme and path are measured again.
 
 use race::World;
 use std::sync::Mutex;
