@@ -101,8 +101,8 @@ impl MeasuredLoad {
 const DRAWN: usize = 2;
 
 impl MeasuredLoad {
-    /// Takes account of what bounded each of a client's loads, if the access link's watch saw all
-    /// that passed there. If `keep`, recordings of the first ones stay, for figures.
+    /// Derives the bounds of each of a client's loads, if the access link's watch saw all packets
+    /// there. If `keep`, recordings of the first ones stay, for figures.
     pub fn settle_all(loads: &mut [&mut Self], page: &Page, watch: Option<&LinkWatch>, keep: bool) {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {

@@ -46,7 +46,7 @@ impl Serialize for RaceResult {
     }
 }
 
-/// A change, with what it gains.
+/// A change, with its gain.
 struct ChangeJson<'a>(&'a ChangeResult, Columns);
 
 impl Serialize for ChangeJson<'_> {
@@ -92,7 +92,7 @@ impl Serialize for PathJson<'_> {
     }
 }
 
-/// A recorded rate, and what was taken of its file.
+/// A recorded rate, and the used part of its file.
 struct RecordedJson<'a>(&'a RecordedLink);
 
 impl Serialize for RecordedJson<'_> {

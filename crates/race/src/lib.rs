@@ -49,8 +49,8 @@
 //! (`phase`). Runs are independent of one another: they are spread over threads, and their results
 //! do not depend on how many.
 //!
-//! A client may visit the page several times, idling between ([`Visits`]): what connections and
-//! hosts know from one visit serves the next.
+//! A client may visit the page several times, idling between ([`Visits`]): connections and memories
+//! of hosts from one visit serve the next.
 //!
 //! This crate simulates races. Crates with real hosts add their turns, and all have one result.
 //!
@@ -155,8 +155,8 @@ pub struct Race {
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
-    /// The browser's TCP; `None`: as its servers', with the receive window of `linux` unless the
-    /// scheme says `rwnd=`: what a client offers does not depend on how its server starts.
+    /// The browser's TCP. `None` is its servers' scheme, with the receive window of `linux` unless
+    /// the scheme has `rwnd=`: a client's offer does not depend on its server's start.
     pub client: Option<Scheme>,
     /// Grouping of the page's hosts.
     pub hosts: Hosts,

@@ -1,4 +1,5 @@
-//! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
+//! One client's visits: builds the simulation of a repeat, runs it, keeps the data that the race
+//! needs.
 
 use super::contestant::MeasuredLoad;
 use super::ends::EndCounts;
@@ -20,7 +21,7 @@ use tcp::Scheme;
 use units::Instant;
 use workload::LoaderConfig;
 
-/// A simulation of a repeat under a scheme, and who is in it.
+/// A simulation of a repeat under a scheme, and its applications.
 pub(super) struct Stage {
     pub(super) simulation: Simulation,
     /// Start of the first visit.

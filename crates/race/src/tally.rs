@@ -1,4 +1,4 @@
-//! Counts what happens to the page's own packets, background excluded.
+//! Counts the page's own packets and their losses, background excluded.
 
 use super::host_set::HostSet;
 use netsim::{AccessLine, Body, HostId, LinkId, Observer, SimPacket, Step};

@@ -1,5 +1,5 @@
-//! The account of a load: what bounded it at each moment, by what the access link and the loader
-//! saw.
+//! The account of a load: the cause that bounded it at each moment, from observations at the access
+//! link and of the loader.
 //!
 //! The time from the start of the load to its last byte is divided among the causes of [`Bound`]:
 //!
@@ -10,9 +10,9 @@
 //!    divided equally among all of these.
 //! 3. Else the page waits for signals under way: *rounds*.
 //!
-//! `replies` says what each sender had to send and since when, `page` puts all senders together.
-//! Everything is seen from outside, so that one account serves simulated and real hosts; `tests`
-//! hold it against what simulated senders say of themselves.
+//! `replies` has each sender's data and the times from which it was ready, `page` puts all senders
+//! together. Everything is seen from outside, so that one account serves simulated and real hosts;
+//! `tests` compare it with the state of simulated senders.
 
 mod page;
 mod replies;

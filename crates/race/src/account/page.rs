@@ -5,7 +5,7 @@ use crate::bound::{Bound, BoundFrom, BoundShares};
 use crate::record::Stretch;
 use units::Instant;
 
-/// Something that changes what bounds the page.
+/// Change of the causes that bound the page.
 #[derive(Clone, Copy, Debug)]
 struct PartyChange {
     at: Instant,
@@ -59,7 +59,8 @@ impl Parties {
     }
 }
 
-/// Gives a moment to the path if it is busy, else to those who wait in equal parts, else to rounds.
+/// Assigns a moment to the path if it is busy, else to the waiting parties in equal parts, else to
+/// rounds.
 fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
     let parties = |bound: Bound| match bound {
         Bound::Path | Bound::Rounds => 0,

@@ -86,7 +86,8 @@ fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Vec<Reply>
     begins.zip(ends).map(reply).collect()
 }
 
-/// When what was asked at `asked` was at the server: the first data that left the client since.
+/// Time at which a request made at `asked` was at the server: the first data that left the client
+/// since.
 fn arrival(requests: &[RequestData], asked: Instant) -> Option<Instant> {
     requests.get(requests.partition_point(|data| data.sent < asked))?.arrived
 }

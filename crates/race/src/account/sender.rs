@@ -1,4 +1,4 @@
-//! One sender by itself: what held its data back at each moment.
+//! One sender by itself: the cause that held its data back at each moment.
 //!
 //! The offered window counts for a whole round trip: a sender that fills it in a round trip is
 //! bound by it in all of it. ACK clock and pacing spread the window's data over the round trip, so
@@ -76,8 +76,8 @@ impl Sender {
         self.ready.saturating_sub(self.sent)
     }
 
-    /// The window has no room for what it would send next: a full segment, or all that is left (RFC
-    /// 9293 §3.8.6.2.1).
+    /// The window has no room for the next segment: a full one, or all the remaining data (RFC 9293
+    /// §3.8.6.2.1).
     fn meets_edge(&self) -> bool {
         let waiting = self.waiting();
         waiting > 0 && self.edge.saturating_sub(self.sent) < waiting.min(self.mss)

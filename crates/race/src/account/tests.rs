@@ -25,7 +25,7 @@ struct Told {
     congestion_room: u64,
     mss: u64,
     is_paced: bool,
-    /// Nothing is lost or out of order: what is outstanding is in flight.
+    /// Nothing is lost or out of order: all outstanding data is in flight.
     is_clean: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The backlog of the access link: what cannot have been sent before an instant has yet to pass.
+//! The backlog of the access link: bytes that cannot have been sent before an instant have yet to
+//! pass.
 
 use super::chain::{Bound, is_alone};
 use super::wire::{Load, PacketShape, Wire};

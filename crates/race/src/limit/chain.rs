@@ -118,7 +118,7 @@ struct Chains<'a> {
 }
 
 impl Chains<'_> {
-    /// The bound of an object discovered then; puts what it reveals in line.
+    /// The bound of an object discovered then; queues the objects that it reveals.
     fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
         let object = self.page.object(id);
         let protocol = self.config.protocol(self.page.host(object.host));

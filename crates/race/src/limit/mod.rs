@@ -10,10 +10,10 @@
 //! - An object is asked for the instant it is discovered, on a connection that is already open
 //!   (HTTP/1.0: on one of its own, opened then), however many are in progress.
 //! - Its server answers after its think time; each of its bytes, headers of packets included,
-//!   passes the access link at the full rate, less what unresponsive traffic takes. Nothing is
-//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers,
-//!   under HTTP/3 1173 behind 55. A rate that changes is what it is at each instant, from the
-//!   phase at which the load starts.
+//!   passes the access link at the full rate, less the rate of unresponsive traffic. Nothing is
+//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers, under
+//!   HTTP/3 1173 behind 55. A changing rate has its value at each instant, from the phase at which
+//!   the load starts.
 //!
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have

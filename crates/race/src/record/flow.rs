@@ -1,5 +1,4 @@
-//! One connection's packets at the access link: both streams, the window that was offered, what was
-//! lost.
+//! One connection's packets at the access link: both streams, the offered window, the losses.
 
 use super::gaps::Gaps;
 use super::seen::{LinkStep, SeenAtLink, Way};
@@ -119,7 +118,7 @@ impl FlowRecord {
 
     /// Sequence space of a segment that its receiver waits for: a SYN is at 0, the first byte at 1,
     /// and a FIN takes nothing. Until the server has accepted the connection, each segment of the
-    /// client does what the SYN was for.
+    /// client has the SYN's function.
     fn sequence_space(&self, way: Way, segment: &Segment, bytes: &Range<u64>) -> Range<u64> {
         let opens = segment.has(Flags::SYN) || (way == Way::Up && self.accepted.is_none());
         (if opens { 0 } else { bytes.start + 1 })..bytes.end + 1
@@ -249,7 +248,7 @@ impl FlowRecord {
         requests
     }
 
-    /// Fills in what happened from `start` on, and before `next`.
+    /// Fills in the events from `start` on, and before `next`.
     pub(super) fn complete(
         &self,
         transfer: &mut TransferRecord,
@@ -289,7 +288,7 @@ impl Stream {
         from..from + u64::from(segment.len)
     }
 
-    /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before
+    /// The stream offset of a sequence number within 2^31 of the acknowledged offset; `None` before
     /// the first is known.
     fn offset(&self, seq: SeqNum) -> Option<u64> {
         let known = self.first? + self.acked as u32;

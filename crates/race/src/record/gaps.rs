@@ -34,13 +34,13 @@ impl Gaps {
         }
         self.take(&piece);
         if self.open.is_empty() {
-            // A loss is known in advance of its instant; what is repaired by then was not missed.
+            // A loss is known in advance of its instant; a piece repaired by then was not missed.
             let begun = self.edges.last().map_or(at, |(begun, _)| *begun);
             self.edges.push((at.max(begun), -1));
         }
     }
 
-    /// Takes a piece out of what is open.
+    /// Takes a piece out of the open gaps.
     fn take(&mut self, piece: &Range<u64>) {
         let Range { start: from, end: to } = *piece;
         if self.open.iter().all(|open| open.end <= from || to <= open.start) {

@@ -41,8 +41,8 @@ pub struct LoadRecording {
     pub transfers: Vec<TransferRecord>,
     /// When the access link held data of the page, waiting or being sent, in either direction.
     pub busy: Vec<Stretch>,
-    /// Servers think as long as the page has it. False: they cannot, and the client asks so much
-    /// later.
+    /// Servers think as long as the page has it. False: they cannot, and the client delays its
+    /// requests by the think time.
     pub servers_think: bool,
     /// The access link's queues: down, then up. None, unless they are wanted for figures.
     pub queues: Vec<Queue>,

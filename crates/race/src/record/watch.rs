@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use tcp::Segment;
 use units::Instant;
 
-/// Keeps what the account of a load and its figures need of the packets at the access link.
+/// Keeps the packet data at the access link that the account of a load and its figures need.
 ///
 /// It expects reports in the order of time. Events that are known in advance (departures and losses
 /// of a queue without a service stage) may be reported early.
@@ -26,7 +26,7 @@ pub struct LinkWatch {
 }
 
 impl LinkWatch {
-    /// Nothing seen yet. `queues`: what they hold is wanted, too.
+    /// Nothing seen yet. `queues`: their contents are recorded, too.
     pub fn new(queues: bool) -> Self {
         Self { queues: queues.then(Default::default), ..Self::default() }
     }
@@ -100,8 +100,8 @@ impl LinkWatch {
         self.flows.get(&transfer.port)?.iter().min_by_key(|f| f.began.as_nanos().abs_diff(opened))
     }
 
-    /// Fills in what was seen of a load's connections and queues from its start on, until `next`,
-    /// the start of the load after it.
+    /// Fills in the observations of a load's connections and queues from its start on, until
+    /// `next`, the start of the load after it.
     pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {

@@ -17,8 +17,8 @@ pub struct CauseCounts {
     pub timeouts: u64,
     /// Timeouts that were not for SYNs: data or a FIN had waited too long.
     pub data_timeouts: u64,
-    /// Seconds that timers ran before they expired, over all connections; what waits at the same
-    /// time counts each time.
+    /// Seconds that timers ran before they expired, over all connections; timers that run at the
+    /// same time all count.
     pub timeout_seconds: f64,
     /// Tail-loss probes sent.
     pub probes: u64,

@@ -22,8 +22,7 @@ pub struct CellScore {
     pub behind_rtts: f64,
     /// The background's time over that beside `linux`, less one; `None` without a background.
     pub harm: Option<f64>,
-    /// The background's time over its time alone, over what fair sharing would make of it, less
-    /// one.
+    /// The background's time over its time alone, over the same ratio under fair sharing, less one.
     pub harm_over_fair: Option<f64>,
     /// The share of the background's packets dropped, less that beside `linux`.
     pub harm_loss: Option<f64>,
@@ -76,8 +75,8 @@ impl<'a> CellRuns<'a> {
         pairs.map(move |(one, linux)| Some((value(one)?, value(linux)?)))
     }
 
-    /// By seed, the background's time over its time alone, over what fair sharing would make of
-    /// that.
+    /// For each seed, the background's time over its time alone, over the same ratio under fair
+    /// sharing.
     fn over_fair(self) -> impl Iterator<Item = Option<f64>> + 'a {
         let fair = self.yardstick.fair;
         let over = move |(one, alone): (&TransferOutcome, &Option<Duration>)| {

@@ -2,7 +2,7 @@
 //!
 //! The sample is constructed, not drawn. Cell by cell, it takes the cell whose pairs of levels have
 //! occurred the fewest times, where rare pairs count more. A hash breaks ties. So every prefix of
-//! it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
+//! it is balanced. The quick set is built the same way within strata of cells' costs (`strata`).
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use link::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
@@ -250,7 +250,7 @@ pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
     let mut chosen = Vec::new();
     while chosen.len() < count.min(left.len() + chosen.len()) {
-        // A pair that has met m times of the n in which it may weighs m n: what is rare must not
+        // A pair that has met m times of the n in which it may weighs m n: rare pairs must not
         // wait.
         let weight = |place: &Place| -> u64 {
             let of = |(n, (a, b)): (usize, &(usize, usize))| {

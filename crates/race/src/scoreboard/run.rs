@@ -1,5 +1,5 @@
-//! One scheme in one cell: who is on the path before, a first visit where there is something to
-//! remember, and the transfer that is measured.
+//! One scheme in one cell: earlier transfers on the path, a first visit where there is something to
+//! remember, and the measured transfer.
 
 use super::TIME_LIMIT;
 use super::causes::{CauseCounts, Resends};
@@ -113,7 +113,7 @@ pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
     Some(reached.map_or(TIME_LIMIT, |at| at.saturating_since(start)))
 }
 
-/// A simulation of a cell, and who is in it.
+/// A simulation of a cell, and its applications.
 struct Stage {
     simulation: Simulation,
     access: Access,
@@ -244,7 +244,7 @@ type Watched = Rc<RefCell<Tally>>;
 fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
     let mut links = scene.path.links();
     if let Before::FasterPath(times) = scene.before {
-        // The queue is what it is when measured.
+        // The queue is that of the measured path.
         links = faster(&scene.path, times).links();
     }
     if scene.down_rate == DownRate::Wandering {

@@ -18,7 +18,7 @@ pub enum BackgroundLoad {
     Idle,
     /// A `linux` transfer whose window is half of the bandwidth-delay product.
     Half,
-    /// Two `linux` transfers that take what there is.
+    /// Two `linux` transfers that take all available capacity.
     Full,
 }
 

@@ -33,8 +33,8 @@ pub struct Board {
     pub is_exact: bool,
     /// The cells, in the order of [`Score::cells`].
     pub cells: Vec<BoardCell>,
-    /// The share of the board that each of these stands for, together 1: what means and percentiles
-    /// weigh it by.
+    /// The share of the board that each of these stands for, together 1: the weights of means and
+    /// percentiles.
     pub weights: Vec<f64>,
     /// Limits of every transport: with handshakes, then without.
     pub limits: Vec<LimitScore>,
@@ -89,7 +89,7 @@ pub struct HarmScore {
     pub harm_interval: Option<MeanBounds>,
     /// Its 95th percentile.
     pub harm_p95: Option<f64>,
-    /// Mean of the same time over what fair sharing would leave, less one; see
+    /// Mean of the ratio of times over that under fair sharing, less one; see
     /// [`CellScore::harm_over_fair`].
     pub harm_over_fair: Option<f64>,
     /// 95 % interval of that mean.
@@ -146,8 +146,7 @@ pub struct LevelScore {
 /// A scheme in the cells of one state of the sender's knowledge and one load of the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateScore {
-    /// The level of the factor that says what was there before (the memory, or the visit), or `by
-    /// use`.
+    /// The level of the factor for earlier state (the memory, or the visit), or `by use`.
     pub before: &'static str,
     /// The level of the load.
     pub load: &'static str,
@@ -173,7 +172,7 @@ pub(super) struct BoardRuns {
     pub(super) baseline: usize,
 }
 
-/// A cell and what came of a scheme in it.
+/// A cell and the score of a scheme in it.
 type Scored<'a> = (&'a WeighedCell, &'a CellScore);
 
 impl Board {

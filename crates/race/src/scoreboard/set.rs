@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
-    /// Many cells that cost little and few that cost much, weighed by what they stand for.
+    /// Many cells that cost little and few that cost much, weighed by their shares of the matrix.
     Quick,
     /// The sample.
     Sample,

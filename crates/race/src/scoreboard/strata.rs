@@ -59,7 +59,7 @@ fn of_board(cells: Vec<MatrixCell>) -> Vec<BoardCell> {
     cells.into_iter().map(BoardCell::Matrix).collect()
 }
 
-/// A cell of a set, and what it stands for.
+/// A cell of a set, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WeighedCell {
     pub(super) cell: BoardCell,

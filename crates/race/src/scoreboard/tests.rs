@@ -1,4 +1,4 @@
-//! The matrix and its sample, and what runs in it.
+//! The matrix and its sample, and transfers in it.
 
 use super::cells::{all, pairs};
 use super::*;

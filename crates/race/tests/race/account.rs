@@ -135,8 +135,8 @@ fn the_server_bounds_an_answer_that_takes_thought() {
 /// over one connection.
 ///
 /// - path: ten requests of 352 bytes, 0.1408 ms each, and ten packets of 700 + 52, 0.3008 ms each.
-///   ACKs go ahead of the first two requests and of the first answer; later ones travel with what
-///   is sent, since both ends have answered soon.
+///   ACKs go ahead of the first two requests and of the first answer; later ones travel with data,
+///   since both ends have answered soon.
 /// - rounds: the handshake's 80 ms, two SYNs of 0.024, and ten times 80 ms.
 #[test]
 fn round_trips_bound_a_chain_of_small_objects() {
@@ -170,7 +170,7 @@ fn the_browser_bounds_a_request_that_it_has_to_work_out() {
 /// Until all are retransmitted, recovery bounds the time in which the link carries no data.
 ///
 /// - path: 14,480 bytes are ten packets of 1.2 ms; the request's 0.2816 ms and two ACKs of 0.0416.
-///   Not more: what was lost took no time on the link.
+///   It is no more: lost packets took no time on the link.
 /// - rounds: 4 × 50 ms and two SYNs of 0.048.
 #[test]
 fn recovery_bounds_what_waits_for_lost_segments() {

@@ -114,7 +114,7 @@ fn a_paced_tcp_reaches_it() {
 
 #[test]
 fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
-    // At most four ACKs (16 us each) go up ahead of what is waited for. Down, TLS's flight and
+    // At most four ACKs (16 us each) go up ahead of the awaited data. Down, TLS's flight and
     // HTTP/2's settings and frame headers leave as they are written, in packets of their own. That
     // makes at most one part-filled packet (16 us of headers) for each of 19 records of 16 kB and
     // these two. Longer SYNs take 3.2 us.

@@ -1,4 +1,4 @@
-//! The race as a library: who runs, what repeats share, what is recorded, what harm is.
+//! The race as a library: contestants, the common conditions of repeats, recordings, harm.
 
 use crate::plain::{OPTIONS, plain_race};
 use link::path::PathSpec;
@@ -91,7 +91,7 @@ fn harm_is_nothing_for_a_twin_of_linux_and_something_for_a_burst() {
     }
     let harm: Vec<f64> = harm(&outcome.contestants[2]).into_iter().flatten().collect();
     assert!(harm.iter().all(|h| h.abs() < 1.0) && harm.iter().any(|h| *h != 0.0), "{harm:?}");
-    // Background bytes are what the link carried beside the page: never more than all of it.
+    // Background bytes cross the link beside the page: never more than all of its capacity.
     for load in outcome.contestants.iter().flat_map(Contestant::loads) {
         let most = race.path.down().bytes_in(load.page.unwrap() + Duration::from_millis(60));
         assert!(load.background_bytes > 0 && load.background_bytes < most);
@@ -122,7 +122,7 @@ fn a_recording_accounts_for_every_byte() {
             let mut acked = 0;
             for event in &transfer.sequence {
                 match event.step {
-                    // New data follows what was sent before it, without a gap.
+                    // New data follows the earlier data, without a gap.
                     SequenceStep::Sent => {
                         assert_eq!(event.from, end, "{}", contestant.name);
                         end = event.to;
@@ -390,10 +390,10 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
 }
 
 /// Four objects of 25 kB at once over 10 Mbit/s, 40 ms and eight packets of queue. Stock
-/// connections send 40 segments at once, and most are dropped. The first visit shows what all four
-/// together were carried at; on the second their first flights leave at that, and the queue drops
-/// none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80: 166 ms at least.
-/// Half as long again is for what the shares are too small by.
+/// connections send 40 segments at once, and most are dropped. The first visit shows the rate at
+/// which all four together were carried; on the second their first flights leave at that rate, and
+/// the queue drops none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80:
+/// 166 ms at least. The allowance of half as long again is for shares that are too small.
 #[test]
 fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let host = PageHost::plain("server", Http::Http10);
@@ -413,7 +413,7 @@ fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let (first, second, took) = dropped("headstart");
     assert!(first >= 20 && second == 0, "{first}, {second}");
     assert!(took < Duration::from_millis(166 * 3 / 2), "{took:?}");
-    // Without it they begin as ever.
+    // Without the option they start as stock connections do.
     let (_, second, slow) = dropped("headstart+warm_together=off");
     assert!(second >= 20 && slow > took, "{second}, {slow:?}");
 }
