@@ -12,7 +12,7 @@ pub const BW_UNIT: u64 = 1 << BW_SCALE;
 pub const UNIT: u64 = 256;
 /// 2/ln 2: the least gain that doubles the rate every round trip (§4.3.2.1).
 pub const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
-/// Its inverse: what drains in a round what start-up queued (§4.3.3).
+/// Its inverse, which drains start-up's queue in a round (§4.3.3).
 pub const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
 /// In-flight data that tolerates delayed and stretched ACKs (§4.2.3.2).
 pub const CWND_GAIN: u64 = 2 * UNIT;
@@ -27,7 +27,7 @@ pub const BW_WINDOW_ROUNDS: u64 = 10;
 const PACING_MARGIN_PERCENT: u64 = 1;
 /// Below this rate, bytes per second (1.2 Mbit/s), segments leave one by one.
 const SLOW_RATE: u64 = 1_200_000 / 8;
-/// Batches hold what is sent in about a millisecond: the rate, divided by 2^10.
+/// Batches hold the data of about a millisecond: the rate, divided by 2^10.
 const BATCH_SHIFT: u32 = 10;
 /// Bytes that segmentation offload takes at most at once: 64 KiB less the room for headers.
 const LARGEST_BATCH: u64 = (64 << 10) - 1 - 320;

@@ -28,7 +28,7 @@ pub const fn span(now: u64, round: u64) -> u32 {
     (now / length) as u32
 }
 
-/// The word `coming` as it is in `span`: who began to come before the span that went before is
+/// The word `coming` as it is in `span`: handshakes that began before the previous span are
 /// forgotten.
 ///
 /// # Examples

@@ -10,7 +10,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathShare {
     /// Segments of a connection's share of the path, `Wc`: pipe and buffer. At least 1, at most
-    /// [`MAX_CAPACITY`]; what is outside is taken as the nearest of the two.
+    /// [`MAX_CAPACITY`]; other values are clamped.
     pub capacity: u32,
     /// Segments that an ACK covers, `b`: 1, or 2 where ACKs are delayed. Zero is taken as 1.
     pub per_ack: u32,
@@ -50,8 +50,8 @@ impl PathShare {
     /// window at the path's capacity, just before the loss that would end its epoch (§4.1, equation
     /// 3). If `choice` wants it, the shift lowers the window (§4.2, equation 4).
     ///
-    /// Whole epochs, and what no window up to the capacity carries, begin at the bottom: the
-    /// paper's equations say nothing useful there. Between 1 and the capacity; zero segments
+    /// Whole epochs, and transfers that no window up to the capacity carries, begin at the bottom:
+    /// the paper's equations give nothing useful there. Between 1 and the capacity; zero segments
     /// need 1.
     pub fn initial_window(self, segments: u64, choice: WindowChoice) -> u64 {
         let (capacity, per_ack) = self.clamped();

@@ -3,9 +3,9 @@
 //!
 //! The flights of slow start are the trains. A train begins with the first ACK of segments that the
 //! train before released, and ends with the ACK before the next train. The estimate is taken from
-//! two trains in a row that were delivered at about the same rate. The caller decides what follows.
-//! `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the two
-//! together.
+//! two trains in a row that were delivered at about the same rate. The caller decides what to do
+//! with it. `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the
+//! two together.
 
 use crate::trains::{agree, carried, gap, gap_of_rate, held_up, shorter};
 
@@ -37,7 +37,7 @@ pub struct TrainAck {
 pub enum TrainSays {
     /// Nothing new.
     Nothing,
-    /// With the one before: what the path carries.
+    /// With the previous train, it gives the path's rate.
     Rate,
     /// The path carries more than was believed, and not how much more.
     Faster,

@@ -47,8 +47,8 @@ impl MaxFilter {
         self.max()
     }
 
-    /// Moves up what is too old, and takes a second and a third choice from later parts of the
-    /// window if all that is known is from its first ones.
+    /// Moves up samples that are too old, and takes a second and a third choice from later parts of
+    /// the window if all known ones are from its first ones.
     fn age(&mut self, window: u64, seen: Seen) {
         let elapsed = seen.at.saturating_sub(self.best[0].at);
         if elapsed > window {

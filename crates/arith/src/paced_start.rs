@@ -1,9 +1,9 @@
-//! The search of Paced Start (Hu & Steenkiste 2003 §3.2): at what spacing trains of segments stop
-//! queueing.
+//! The search of Paced Start (Hu & Steenkiste 2003 §3.2) for the spacing at which trains of
+//! segments stop queueing.
 //!
 //! A pair sent back to back measures the spacing `g_B` of the bottleneck's capacity. Trains follow,
-//! each twice as long as the last; one whose acknowledgements come further apart than its segments
-//! left was faster than what is available. The search halves the rate until a train is not, or
+//! each twice as long as the last; one whose acknowledgements are further apart than its segments
+//! left was faster than the available rate. The search halves the rate until a train is not, or
 //! closes in on the capacity from below, and ends after two or three trains. A gap is the time per
 //! segment, in any unit; integers up to [`MAX_GAP`].
 
@@ -50,8 +50,8 @@ const MOST_TOO_FAST: u8 = 3;
 
 impl Search {
     /// Starts a search after a pair that was delivered `capacity_gap` apart. A train is too fast if
-    /// its acknowledgements are more than `tolerance` further apart than its segments: what noise
-    /// and the clock may do.
+    /// its acknowledgements are more than `tolerance` further apart than its segments: the
+    /// allowance for noise and the clock.
     pub fn new(capacity_gap: u64, tolerance: u64) -> Self {
         let capacity_gap = clamped(capacity_gap);
         Self { capacity_gap, tolerance, gap: clamped(2 * capacity_gap), stage: Stage::Half }
@@ -223,7 +223,7 @@ mod tests {
         #[test]
         fn the_exit_is_within_a_factor_of_two(available in 81_000_u64..=1_000_000) {
             let exit = search(0, available).1;
-            // Rate over what is available, thousandths: capacity / (exit * alpha).
+            // Rate over the available rate, thousandths: capacity / (exit * alpha).
             let rate = 1000 * GB * WHOLE / (exit * available);
             let most = if available > 500_000 { 1200 } else { 2000 };
             prop_assert!((874..=most).contains(&rate), "{rate}");

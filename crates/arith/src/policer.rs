@@ -1,4 +1,4 @@
-//! Whether a token-bucket policer limits a flow, and to what (Linux `tcp_bbr.c`, long-term
+//! Detects a token-bucket policer that limits a flow, and its rate (Linux `tcp_bbr.c`, long-term
 //! sampling; Flach et al. 2016).
 //!
 //! A policer shows as heavy loss at a steady rate of delivery. From a loss on, intervals of 4 to 16
@@ -32,7 +32,7 @@ pub struct PolicerAck {
     pub fresh_loss: bool,
     /// A round trip begins.
     pub round: bool,
-    /// The application, not the path, limited what was sent.
+    /// The application, not the path, limited the sending.
     pub app_limited: bool,
     /// Bandwidth is being probed, so the rounds of use count.
     pub probing: bool,

@@ -1,5 +1,5 @@
-//! Proportional rate reduction (RFC 6937): how much may be sent for what was delivered
-//! while a window shrinks to its new threshold.
+//! Proportional rate reduction (RFC 6937): the data that may be sent per delivered data while a
+//! window shrinks to its new threshold.
 //!
 //! The unit is bytes; with `mss` = 1 it is segments, as Linux `tcp_cwnd_reduction` counts. A share
 //! that ends within a segment is rounded up to the whole segment, so for full segments both units

@@ -422,7 +422,7 @@ pub const MOST_FASTER: u64 = 16;
 /// below the `remembered` one has its share of the rate, since other connections may begin with the
 /// rest.
 ///
-/// A window below what fills the path takes a round trip to leave evenly, and its last segment is
+/// A window that does not fill the path takes a round trip to leave evenly, and its last segment is
 /// late by most of one. At the bottleneck's own rate it queues nowhere; slow start sends its
 /// flights at twice that. A peer determines the measured rate by the times of its acknowledgements,
 /// and may lie. The rate is therefore never faster than [`MOST_FASTER`] times even.

@@ -1,6 +1,5 @@
-//! One window for all connections to a host: what happens to it. It grows and falls as that of one
-//! CUBIC does; an active member has the share of it that its weight is of all active members'
-//! weights.
+//! One window for all connections to a host. It grows and shrinks like the window of one CUBIC; an
+//! active member's share is its weight over the weights of all active members.
 //!
 //! Windows are segments, times nanoseconds of one clock and microseconds where the name says so.
 //! `crates/agent/bpf/shared.h` is the same in C, for the kernel; a test there holds the two
@@ -25,7 +24,7 @@ const HYSTART_DELAY_MAX: u32 = 16_000;
 const NS_PER_US: u64 = 1000;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The window and what is known of it.
+/// The window and its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Session {
     /// Window of all active members together.
@@ -347,9 +346,9 @@ impl Session {
     }
 }
 
-/// Segments that a member has to send, as far as is known: what the application has `said`, or what
-/// lies in its queue, if that may be all. If the application writes in pieces, or has written as
-/// much as the kernel queues before it sends, more may follow.
+/// Segments that a member has to send, as far as is known: the bytes that the application has
+/// announced (`said`), or those in its queue, if they may be all. If the application writes in
+/// pieces, or has written as much as the kernel queues before it sends, more may follow.
 pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) -> u32 {
     /// Bytes that the kernel queues of a write before it sends the first segment.
     const MIN_PIECE: u32 = 30_000;

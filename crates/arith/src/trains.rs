@@ -3,11 +3,11 @@
 //! flights of slow start as its trains.
 //!
 //! A flight that leaves faster than the bottleneck sends arrives at the bottleneck's pace: in a
-//! queue shared with others, at what is left. The gap between segments is its time over their
-//! number. Two flights in a row that agree are believed. The window that fills the path is the
-//! round trip over the gap ([`crate::paced_start::window`]). Until then, the next flights leave a
-//! little faster than the last was delivered, so that they measure, too, and hardly queue. Gaps are
-//! nanoseconds for a segment, at most [`MAX_GAP`], 0 where nothing is known.
+//! queue shared with other flows, at the available rate. The gap between segments is its time over
+//! their number. Two flights in a row that agree are believed. The window that fills the path is
+//! the round trip over the gap ([`crate::paced_start::window`]). Until then, the next flights leave
+//! a little faster than the last was delivered, so that they measure, too, and hardly queue. Gaps
+//! are nanoseconds for a segment, at most [`MAX_GAP`], 0 where nothing is known.
 
 use crate::paced_start;
 pub use crate::paced_start::MAX_GAP;
@@ -27,8 +27,8 @@ pub const fn gap(elapsed_us: u32, segments: u32) -> u64 {
 
 /// Whether a train was held up on its way, all of which was sent within `sent_us` microseconds and
 /// delivered over `came_us`: its gap is then that of the path. Any other was delivered as it was
-/// sent, which gives only a lower bound on the path's rate (Paced Start §3.2: "congested"). A
-/// thirty-second more is what clocks may do.
+/// sent, which gives only a lower bound on the path's rate (Paced Start §3.2: "congested"). The
+/// allowance of a thirty-second is for clocks.
 pub const fn held_up(sent_us: u32, came_us: u32) -> bool {
     came_us > sent_us.saturating_add(sent_us / 32)
 }
@@ -59,7 +59,7 @@ pub const fn rate(mss: u32, gap: u64) -> u64 {
     }
 }
 
-/// Bytes a second that segments of `mss` bytes are at `gap`: what the path was seen to carry; 0 if
+/// Rate of segments of `mss` bytes at `gap`, bytes a second: the observed rate of the path; 0 if
 /// that is not known.
 pub const fn carried(mss: u32, gap: u64) -> u64 {
     match (mss as u64 * 1_000_000_000).checked_div(gap) {
@@ -156,9 +156,9 @@ mod tests {
     fn of_a_shared_path_what_is_free_is_found() {
         // A half, in parts of g_B: 1, 1 + 0.5 * 8/9 = 1.444, 1 + 0.5 * 8/9 * 1.444 = 1.642, 1.730.
         // The last differs from 1.642 by 0.088, less than an eighth, 0.205; 1.444 and 1.642 differ
-        // by 0.198, more than 0.181. At 1.642 the rate is 1.22 of what is free; Paced Start's Table
-        // 2 has up to 2. Nanoseconds, rounded down: 866,666; 866,666 * 8 / 9 = 770,369, half of it
-        // and g_B 985,184.
+        // by 0.198, more than 0.181. At 1.642 the rate is 1.22 of the free rate; Paced Start's
+        // Table 2 has up to 2. Nanoseconds, rounded down: 866,666; 866,666 * 8 / 9 = 770,369, half
+        // of it and g_B 985,184.
         assert_eq!(settles_at(500_000), (4, 985_184));
     }
 }

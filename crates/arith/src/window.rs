@@ -3,8 +3,8 @@
 //! A window in segments grows by whole ones only. Smaller amounts are kept as [`Credit`], so
 //! nothing is lost to rounding however small the steps are.
 
-/// Slow start with appropriate byte counting and no limit per ACK (RFC 3465 §2.2 without `L`;
-/// Linux `tcp_slow_start`): the window grows by what was acknowledged, up to `ssthresh`.
+/// Slow start with appropriate byte counting and no limit per ACK (RFC 3465 §2.2 without `L`; Linux
+/// `tcp_slow_start`): the window grows by the acknowledged data, up to `ssthresh`.
 ///
 /// Returns the window, and the acknowledged segments that were not needed to reach `ssthresh`:
 /// congestion avoidance goes on with them.
