@@ -26,7 +26,7 @@ fn missing(why: &str) -> String {
 }
 
 impl Files {
-    /// Loads what a document names and is not known yet.
+    /// Loads the files that a document names and that are not known yet.
     pub(super) fn load(
         &mut self,
         document: &PlanDocument,

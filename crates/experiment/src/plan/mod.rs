@@ -1,14 +1,14 @@
 //! Plans: experiments as files that anyone can read and run again.
 //!
-//! A plan names a topology, workloads on it, the schemes under comparison, what is varied and what
-//! is measured. Every combination of varied values and schemes is a *cell*; a cell is *run*
+//! A plan names a topology, workloads on it, the compared schemes, the varied values and the
+//! measurements. Every combination of varied values and schemes is a *cell*; a cell is *run*
 //! `repeats` times, each run with other random numbers. Runs are independent of one another.
 //!
 //! The random numbers of a run are a function of the plan's seed, the cell's coordinates other than
 //! schemes, and the repeat. Schemes therefore meet the same arrivals, sizes and losses.
 //!
-//! Read on in `document` (what stands in a file), `tree` and `sweep` (how values are varied),
-//! `scenario` (names resolved), `run` (one run) and `metrics` (what comes out).
+//! Read on in `document` (contents of a file), `tree` and `sweep` (variation of values), `scenario`
+//! (names resolved), `run` (one run) and `metrics` (results).
 
 mod document;
 mod error;
@@ -148,7 +148,7 @@ impl<'a> Plan<'a> {
         self.repeats
     }
 
-    /// Identifies what is run: the SHA-256 of the plan's text and the files that it names.
+    /// Identifies the experiment: the SHA-256 of the plan's text and the files that it names.
     pub fn hash(&self) -> String {
         self.files.hash(self.text)
     }

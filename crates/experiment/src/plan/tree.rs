@@ -1,7 +1,7 @@
 //! The plan as a tree of keys and values that keep their position in the text.
 //!
-//! A sweep sets values in the tree before it is read, so what is wrong with a swept value is
-//! reported at the axis that gave it.
+//! A sweep sets values in the tree before it is read, so an error of a swept value is reported at
+//! the axis that gave it.
 
 use super::document::At;
 use super::error::{Fault, meant, of_toml};
@@ -15,7 +15,7 @@ pub(super) type Tree<'a> = Spanned<DeTable<'a>>;
 /// A value and where it stands.
 pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
-/// Keys whose tables say with `kind` what they are.
+/// Keys whose tables have a `kind`.
 const TAGGED: [&str; 11] = [
     "topology",
     "traffic",

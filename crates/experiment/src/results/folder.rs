@@ -69,7 +69,7 @@ impl Folder {
         try_place(&self.path.join(manifest::FILE))
     }
 
-    /// Tries what will be written at the end: hours of runs must not be followed by a refusal.
+    /// Tries the writes of the end: hours of runs must not be followed by a refusal.
     fn refuse_unwritable(&self) -> Result<(), ResultsError> {
         let runs = self.path.join(RUNS);
         fs::create_dir_all(&runs).map_err(|error| unwritable(&runs, &error))?;
@@ -127,7 +127,7 @@ fn no_place(error: &io::Error) -> String {
     format!("cannot be a folder for results: {error}; name another with --out")
 }
 
-/// In what results that are there differ from those wanted.
+/// The difference between the existing results and the wanted ones.
 fn difference(there: &Manifest, wanted: &Manifest) -> String {
     let what = if there.plan_sha256 != wanted.plan_sha256 {
         "results of another plan, or of this one before it was changed".to_owned()

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a folder of results holds, and what made it.
+//! `manifest.json`: the contents of a folder of results, and their origin.
 //!
 //! It names no time of day, so the same plan gives the same bytes. It carries the plan's text:
 //! parts can be merged, and results shown, without the plan file.

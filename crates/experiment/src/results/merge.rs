@@ -1,7 +1,7 @@
 //! The parts of a sharded sweep, put together.
 //!
-//! The result is byte for byte what one run of the whole plan leaves: runs are the same wherever
-//! they are made, and everything else is computed from them.
+//! The result is byte for byte that of one run of the whole plan: runs are the same wherever they
+//! are made, and everything else is computed from them.
 
 use crate::results::run::link_run;
 use crate::results::{Folder, Manifest, ResultsError, Shard};
@@ -15,7 +15,7 @@ pub struct Merge {
     manifest: Manifest,
 }
 
-/// One part: where it is, what it holds, which runs are its share.
+/// One part: its folder, its contents, its share of the runs.
 #[derive(Debug)]
 struct Part {
     folder: PathBuf,
@@ -43,7 +43,7 @@ impl Merge {
         Ok(Self { parts, manifest })
     }
 
-    /// The manifest of the whole; what is done is still the first part's.
+    /// The manifest of the whole; its list of completed runs is still the first part's.
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }

@@ -58,12 +58,12 @@ pub(crate) fn convert(csv: &Path, out: &Path, keys: &[String]) -> io::Result<()>
     writer.end()
 }
 
-/// A column by its name; docs/plans.md says what it means.
+/// A column by its name; docs/plans.md describes it.
 fn column(name: &str, keys: &[String]) -> TableColumn {
     TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "" }
 }
 
-/// A cell of a column whose name says what it is; an empty one is missing.
+/// A cell of a column whose name gives its kind; an empty one is missing.
 fn value(kind: ColumnKind, cell: &str) -> io::Result<TableValue> {
     if cell.is_empty() {
         return Ok(TableValue::Missing);

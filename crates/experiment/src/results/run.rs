@@ -143,7 +143,7 @@ impl Writer {
         Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
     }
 
-    /// Writes what the run comes down to and lets the folder count.
+    /// Writes the run's summary and lets the folder count.
     pub(crate) fn finish(self, result: &RunResult) -> io::Result<()> {
         let mut queues = csv::Writer::from_path(self.begun.join(QUEUES))?;
         for row in &result.links {

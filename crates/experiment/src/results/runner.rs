@@ -48,8 +48,8 @@ pub struct RunsOutcome {
 /// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after
 /// each.
 ///
-/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its
-/// [`FailedRun`].
+/// Meanwhile the process's panic hook is this function's: the message of a panicking run goes to
+/// its [`FailedRun`].
 ///
 /// # Errors
 /// If a result cannot be written.

@@ -1,4 +1,4 @@
-//! Folders of results: the same bytes on any number of jobs and in any parts; what is refused.
+//! Folders of results: the same bytes on any number of jobs and in any parts; refusals.
 
 use experiment::plan::Plan;
 use experiment::results::{
@@ -212,7 +212,7 @@ fn what_cannot_be_written_is_refused_before_any_run() {
         _ => panic!("opened in spite of {what}"),
     };
     // A file in the way of the folder, of the folder of runs, and a folder in the way of a table.
-    // Tests may run as root, who may write everywhere, so permissions prove nothing here.
+    // Tests may run as root, to whom every file is writable, so permissions prove nothing here.
     let file = folder.join("file");
     fs::write(&file, "").unwrap();
     refused(&file, "cannot be a folder");

@@ -1,4 +1,4 @@
-//! Plans from outside: what a run measures, which random numbers it draws, what is refused.
+//! Plans from outside: the measurements of a run, its random numbers, refusals.
 
 use crate::common::{execute, read, value};
 use experiment::plan::{Plan, WorkloadMetric};
@@ -255,7 +255,7 @@ fn processing_keeps_what_starts_together_apart() {
     let (delayed, random) = apart(&plan(longest));
     assert!(delayed > first && delayed <= first + 1.0 + together, "{delayed} {first}");
     assert!((random - together).abs() > 1e-6, "{random} {together}");
-    // Each host has one connection: what order is kept among makes no difference, but is read.
+    // Each host has one connection, so `per` makes no difference, but is read.
     let each = plan(&longest.replace(" }]", ", per = \"connection\" }]"));
     assert_eq!(apart(&each), (delayed, random));
     let nobody = plan(longest).replace("hosts = \"sources\"", "hosts = \"source\"");
@@ -271,8 +271,8 @@ fn corpus() -> Vec<PathBuf> {
     paths
 }
 
-/// Replays what the fuzz target starts from: `ok-*` are plans, `bad-*` are refused with one line
-/// that names file and line, and whatever else fuzzing has left there gives either.
+/// Replays the corpus of the fuzz target: `ok-*` are plans, and `bad-*` are refused with one line
+/// that names file and line. Other files that fuzzing has left there give either.
 #[test]
 fn every_file_of_the_corpus_is_what_its_name_says() {
     let (mut ok, mut bad) = (0, 0);

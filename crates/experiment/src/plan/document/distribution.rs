@@ -20,7 +20,7 @@ pub(crate) enum SpreadSpec<T> {
     Pareto(Pareto<T>),
     /// One of several values.
     Listed(Listed<T>),
-    /// The gaps of telnet sessions, after what is published of tcplib's; mean 1.1 s.
+    /// The gaps of telnet sessions, after publications on tcplib's; mean 1.1 s.
     Telnet(TelnetGaps),
 }
 

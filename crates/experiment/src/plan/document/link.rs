@@ -1,4 +1,4 @@
-//! Links: rate, delay, queue, and what goes wrong on the wire.
+//! Links: rate, delay, queue, and faults of the wire.
 
 use super::quantity::{At, Probability, TextOr, Threshold, Written};
 use link::QueueLimit;
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Duration, Rate};
 
-/// One direction of a wire, and what is different about the other.
+/// One direction of a wire, and the differences of the other.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireSpec {
@@ -108,7 +108,7 @@ pub(crate) struct Jitter {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(tag = "kind")]
 pub(crate) enum QueueSpec {
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out; packets that do not fit are dropped.
     #[serde(rename = "droptail")]
     DropTail(Plain),
     /// First in, first out; where there is no room, the low-priority packet nearest to the tail is

@@ -27,11 +27,11 @@ use std::collections::BTreeMap;
 use tcp::Scheme;
 use units::Duration;
 
-/// An experiment: a topology, what happens on it, what is varied and what is measured.
+/// An experiment: a topology, its traffic, the varied values and the measurements.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanDocument {
-    /// One line that says what it is about.
+    /// One line on the plan's subject.
     #[serde(default)]
     pub(crate) title: String,
     /// Seed of all random streams; 1 unless given.
@@ -58,7 +58,7 @@ pub(crate) struct PlanDocument {
     pub(crate) packets: Packets,
     /// Memory of destinations, under schemes that use it.
     pub(crate) memory: Option<MemorySpec>,
-    /// Hosts that take time over what they send; others take none.
+    /// Hosts that delay the packets they send; others do not.
     #[serde(default)]
     pub(crate) processing: Vec<ProcessingSpec>,
     /// Measurements.
@@ -84,7 +84,7 @@ impl PlanDocument {
     }
 }
 
-/// Bytes of packets; what the headers really take unless given.
+/// Bytes of packets; those of the real headers unless given.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Packets {
@@ -97,8 +97,8 @@ pub(crate) struct Packets {
 }
 
 /// Hosts that take time over every packet they send: each packet a time of its own, drawn
-/// uniformly, but none overtakes another, or none of its own connection. It keeps what starts at
-/// one instant from marching in step.
+/// uniformly, but none overtakes another, or none of its own connection. The delay keeps flows that
+/// start at one instant from marching in step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessingSpec {
@@ -106,7 +106,7 @@ pub(crate) struct ProcessingSpec {
     pub(crate) hosts: At<String>,
     /// The longest time.
     pub(crate) longest: Written<Duration>,
-    /// Packets of what keep their order: of the `host`, or of each `connection`; `host` unless
+    /// Packets that keep their order: those of the `host`, or of each `connection`; `host` unless
     /// given.
     #[serde(default)]
     pub(crate) per: Per,
@@ -137,11 +137,11 @@ impl From<Per> for netsim::ProcessingOrder {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Measure")]
 pub(crate) struct MeasureSpec {
-    /// Warm-up: flows that begin before it and what links do before it are left out of metrics; the
-    /// first start of a workload's member unless given.
+    /// Warm-up: earlier flows and earlier packets on links are left out of metrics; the first start
+    /// of a workload's member unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Flows that begin at or after it, and what links do from then on, are left out; the end of
-    /// the run unless given.
+    /// Flows that begin at or after it, and later packets on links, are left out; the end of the
+    /// run unless given.
     pub(crate) until: Option<Written<Duration>>,
     /// The link whose utilisation is a metric; the topology's bottleneck unless given.
     pub(crate) link: Option<At<String>>,

@@ -86,7 +86,7 @@ pub(crate) trait Text: Sized {
     const NAME: &'static str;
     /// Syntax of the quantity, for the schema and for errors.
     const FORM: &'static str;
-    /// Regular expression of what can be read.
+    /// Regular expression of the accepted text.
     const PATTERN: &'static str;
 
     /// Reads it.

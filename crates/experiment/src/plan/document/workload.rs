@@ -1,4 +1,4 @@
-//! Workloads: who sends what to whom, when, under which scheme.
+//! Workloads: senders and receivers, their traffic, its times and schemes.
 
 use super::distribution::SpreadSpec;
 use super::quantity::{At, Bytes, Count, Few, TextOr, Things, Written};
@@ -94,7 +94,7 @@ pub(crate) enum Traffic {
     Rounds(RoundsTraffic),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
-    /// A user who asks for objects one after another and thinks between pages: a closed loop.
+    /// A user who requests objects one after another and thinks between pages: a closed loop.
     User(UserTraffic),
     /// Visits to a page, from servers to a browser, with time to think between.
     Page(PageTraffic),
@@ -160,9 +160,9 @@ pub(crate) struct Poisson {
     pub(crate) flows: Option<Count>,
 }
 
-/// A user who asks for the objects of a page one after another, reads, and asks for the next page,
-/// as a user equivalent of SURGE does (Barford & Crovella 1998). Each object comes over a
-/// connection of its own and is a transfer in results; asking takes no time. A member is one user.
+/// A user who requests the objects of a page one after another, reads, and requests the next page,
+/// like a user equivalent of SURGE (Barford & Crovella 1998). Each object comes over a connection
+/// of its own and is a transfer in results; asking takes no time. A member is one user.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserTraffic {

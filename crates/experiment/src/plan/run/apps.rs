@@ -1,4 +1,4 @@
-//! Workloads as applications: adding them, and reading off what became of them.
+//! Workloads as applications: adds them, and reads off their results.
 
 use super::flows::SharedFlows;
 use super::rows::FlowId;

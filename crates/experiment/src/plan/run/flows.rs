@@ -63,7 +63,7 @@ impl Flows {
         &mut self.tallies
     }
 
-    /// Writes what is left; the sums, now that the measured interval is known.
+    /// Writes the remaining records, and returns the sums, now that the measured interval is known.
     pub(super) fn finish(&mut self, interval: MeasuredInterval) -> io::Result<Vec<WorkloadResult>> {
         if let Some(failure) = self.failure.take() {
             return Err(failure.into());

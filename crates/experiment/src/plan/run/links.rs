@@ -11,7 +11,7 @@ pub(super) struct LinkTotals {
     links: Vec<Totals>,
 }
 
-/// One link's totals, and what its queue holds.
+/// One link's totals, and the contents of its queue.
 struct Totals {
     counters: LinkCounters,
     statistics: Option<Statistics>,

@@ -1,4 +1,4 @@
-//! One run: workloads become applications, time goes on, and what came of it is read off.
+//! One run: workloads become applications, time goes on, and the results are read off.
 
 mod apps;
 mod flows;
@@ -19,8 +19,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant};
 
-/// Virtual time passes in slices, between which a run can be stopped: a fraction of what has
-/// passed, at least this and at most the end over [`SLICES`]. Results do not depend on them.
+/// Virtual time passes in slices, between which a run can be stopped: a fraction of the elapsed
+/// time, at least this and at most the end over [`SLICES`]. Results do not depend on them.
 const FIRST_SLICE: Duration = Duration::from_millis(10);
 const SLICES: u64 = 1000;
 

@@ -108,7 +108,7 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Writes what is left of them.
+/// Writes their remaining records.
 pub(super) fn finish(simulation: &mut Simulation) -> io::Result<()> {
     for observer in simulation.take_observers() {
         let observer: Box<dyn Any> = observer;

@@ -144,7 +144,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Refuses what would never end or never be measured.
+    /// Refuses scenarios that would never end or never be measured.
     fn check(&self, document: &PlanDocument) -> Result<(), Fault> {
         let from = self.interval.from;
         let until = self.interval.until.min(match self.end {

@@ -118,7 +118,7 @@ impl Builder<'_> {
 }
 
 impl Net {
-    /// Gives hosts a time that they take over what they send.
+    /// Sets the processing delay of hosts.
     pub(super) fn set_processing(&mut self, plan: &ProcessingSpec) -> Result<(), Fault> {
         for host in self.hosts_named(&plan.hosts)? {
             self.topology.set_processing(host, plan.longest.0);
@@ -189,7 +189,7 @@ impl Distances<'_> {
     }
 }
 
-/// Nothing has this name; says what there is.
+/// Nothing has this name; lists the known names.
 pub(super) fn dangling(what: &str, name: &At<String>, known: &[&String]) -> Fault {
     const SHOWN: usize = 40;
     let listed: Vec<&str> = known.iter().take(SHOWN).map(|name| name.as_str()).collect();

@@ -64,7 +64,7 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// Whether a transfer of it has no end: its goodput is what it gets while it is measured.
+    /// Whether a transfer of it has no end: its goodput is its throughput in the measured interval.
     pub(crate) const fn has_endless_transfers(&self) -> bool {
         match self {
             Self::Bulk { size, .. } => size.is_none(),
@@ -91,7 +91,7 @@ impl Activity {
         }
     }
 
-    /// Checks what the plan says.
+    /// Checks the plan's values.
     pub(super) fn of(plan: &Traffic, files: &Files) -> Result<Self, Fault> {
         Ok(match plan {
             Traffic::Bulk(plan) => {
@@ -175,7 +175,7 @@ fn distribution<T: Amount>(
     made.map_err(|why| Fault::new(plan.span(), why))
 }
 
-/// A distribution that is not always 0: what happens again and again must let time pass.
+/// A distribution that is not always 0: repeated events must let time pass.
 fn some_time(plan: &Times) -> Result<Distribution, Fault> {
     match distribution(plan)? {
         gaps if gaps.mean() == 0.0 => {

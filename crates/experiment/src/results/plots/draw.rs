@@ -17,7 +17,7 @@ const HEADROOM: f64 = 1.04;
 /// Height of a figure, CSS pixels.
 const HEIGHT: u32 = 300;
 
-/// A measure over an axis, and what distinguishes curves and figures.
+/// A measure over an axis, and the keys that separate curves and figures.
 struct Drawing<'a> {
     measure: &'static Measure,
     axis: &'a str,

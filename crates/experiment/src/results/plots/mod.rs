@@ -1,6 +1,6 @@
 //! Plots of any measure over any axis of a plan, as sections of a report page.
 //!
-//! A [`PlotRequest`] is what a person asks for, `goodput:bottleneck.rate`. [`Plots::of`] resolves
+//! A [`PlotRequest`] is a user's request, `goodput:bottleneck.rate`. [`Plots::of`] resolves
 //! requests against the plan, before any run. [`Plots::sections`] draws the plots from a
 //! [`Summary`]: `select` puts the cells in order, `draw` makes the figures.
 
