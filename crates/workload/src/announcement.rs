@@ -3,7 +3,7 @@
 
 use crate::{Page, Protocol, Span, SpanContent};
 
-/// The responses of one connection, followed through what is written. Interleaved responses are
+/// The responses of one connection, followed through the server's output. Interleaved responses are
 /// never announced: no other response may come between the first byte of an announced one and its
 /// last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

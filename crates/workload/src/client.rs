@@ -10,12 +10,12 @@ use units::Duration;
 /// Chromium 156 show the second SYN 5 to 20 ms after the first, for each of four pages. Its
 /// `LoadingPredictor` was off.
 pub const CHROMIUM_FIRST_CONNECTIONS: usize = 2;
-/// From the arrival of what a document reveals until Chromium asks for it. Chromium 156 opened the
-/// next connections 16 to 18 ms later over 100 Mbit/s and 40 ms, and 31 ms later over 1 Gbit/s and
-/// 2 ms. The two cores also emulated the path and ran the server.
+/// Time from the arrival of a document's references until Chromium requests them. Chromium 156
+/// opened the next connections 16 to 18 ms later over 100 Mbit/s and 40 ms, and 31 ms later over 1
+/// Gbit/s and 2 ms. The two cores also emulated the path and ran the server.
 pub const CHROMIUM_DOCUMENT_WORK: Duration = Duration::from_millis(20);
 
-/// Client that the page loader imitates. It decides when connections are opened, and what the
+/// Client that the page loader imitates. It decides when connections are opened, and how long the
 /// client's own work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClientModel {
@@ -29,7 +29,7 @@ pub enum ClientModel {
 }
 
 impl ClientModel {
-    /// Connections that it opens to the page's first host before it knows what for.
+    /// Connections that it opens to the page's first host before it knows of any object.
     pub(crate) const fn first_connections(self, http: Http) -> usize {
         match (self, http) {
             (Self::Chromium, Http::Http11) => CHROMIUM_FIRST_CONNECTIONS,

@@ -7,7 +7,7 @@ use crate::versions::{Http, ServerModel, Tls};
 use segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use units::Duration;
 
-/// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
+/// Kept-alive connections per host: the number of Chromium and Firefox for an HTTP/1.1 server.
 pub const HTTP11_CONNECTIONS: u32 = 6;
 /// Requests in progress on one HTTP/2 connection: the least a server should allow
 /// (RFC 9113 §6.5.2) and the usual default.
@@ -48,8 +48,8 @@ pub const TLS_RESUMED_FLIGHT: u64 = 250;
 pub const TLS12_CLIENT_KEYS: u64 = 126;
 /// TLS 1.2: the server's ChangeCipherSpec (6) and Finished (45).
 pub const TLS12_SERVER_FINISHED: u64 = 51;
-/// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: what servers set as
-/// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
+/// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: the usual
+/// `TCP_NOTSENT_LOWAT` of servers, so that urgent responses do not queue behind others.
 pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
 
 /// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date,
@@ -267,9 +267,9 @@ impl Protocol {
         (header, all - header)
     }
 
-    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 and 3 put
-    /// header and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has
-    /// writes of their own for them.
+    /// Payload bytes of the next frame of a response with these bytes left. HTTP/2 and 3 put header
+    /// and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has writes of
+    /// their own for them.
     pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
         let left = match (self.http, self.server) {
             (Http::Http2 | Http::Http3, _) | (_, ServerModel::Nginx) if header_left > 0 => {

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(inbox.poll(), arrived(B, 0, true));
     }
 
-    /// Receives bytes behind a gap, and returns what is polled then.
+    /// Receives bytes behind a gap, and returns the arrivals that are polled then.
     fn behind_a_gap(has_streams: bool, first: SpanContent) -> Vec<SpanArrival> {
         let mut inbox = Inbox::new(has_streams);
         for span in [

@@ -69,8 +69,8 @@ impl fmt::Display for Tls {
     }
 }
 
-/// Web server that a simulated one imitates. It decides what a connection's TCP is handed at a
-/// time, and in which order.
+/// Web server that a simulated one imitates. It decides the sizes and the order of the writes to a
+/// connection's TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ServerModel {
     /// The project's own: all that may be written at a moment is one write, the urgent first,

@@ -109,7 +109,7 @@ impl Distribution {
     }
 
     /// A Pareto distribution given that its value is at most `bound`; its mean falls accordingly.
-    /// Others stay what they are.
+    /// Other distributions stay unchanged.
     ///
     /// # Errors
     /// Unless `bound` is above the minimum and finite.
@@ -152,7 +152,7 @@ impl Distribution {
 
     /// Gaps between the packets of a telnet session, in seconds, mean 1.1.
     ///
-    /// The source is Paxson & Floyd 1995 (IEEE/ACM ToN 3(3), §IV), who report the measurements
+    /// The source is Paxson & Floyd 1995 (IEEE/ACM ToN 3(3), §IV). It reports the measurements
     /// behind tcplib (Danzig & Jamin 1991). There 2 % of the gaps are below 8 ms and 15 % above 1
     /// s; the upper 3 % have a Pareto tail of shape 0.95. A log-logistic body meets the first two,
     /// which leaves it no parameter free; the tail is bounded so that the mean is tcplib's 1.1 s.

@@ -127,7 +127,8 @@ fn a_draw_takes_one_number_whatever_the_distribution() {
     assert_eq!(a, b);
 }
 
-/// To the last bit: `libm` computes the same everywhere, and here what is exact.
+/// They are the same to the last bit: `libm` computes the same everywhere, and these cases are
+/// exact.
 #[test]
 fn quantiles_are_the_same_everywhere() {
     let exponential = Distribution::exponential(1.0).unwrap();

@@ -1,7 +1,7 @@
 //! Discovery of each fetch, inferred from the initiator that the browser names and from the times
 //! of events.
 //!
-//! The parent of a fetch is the redirect that led to it, else whom the browser names
+//! The parent of a fetch is the redirect that led to it, else the initiator that the browser names
 //! (`_initiator`, else Referer), else the root document.
 //!
 //! - Requested during the delivery of the parent's body: found at the fraction of the body that was
@@ -11,8 +11,8 @@
 //!   the browser's. A parent that is a style sheet, or named by the HTML parser, is certain. A
 //!   document or script may only be where the script ran that waited for something else.
 //!
-//! So what the network takes is left to the simulation, and what the browser took is kept. A
-//! request that waited for something unrelated is mistaken for depending on it.
+//! So the network's time is left to the simulation, and the browser's time is kept. A request that
+//! waited for something unrelated is mistaken for depending on it.
 
 use super::fetch::Fetch;
 use crate::page::{Discovery, ObjectId, ObjectKind, RevealEvidence};

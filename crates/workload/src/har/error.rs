@@ -19,7 +19,7 @@ pub(super) enum Problem {
     Value { key: String, message: String },
     /// Nothing in it crossed the network.
     NothingToLoad { skipped: String },
-    /// Neither text nor what text is packed in.
+    /// The file is neither text nor compressed text.
     Encoding(String),
     /// It is no HAR file, but a file of another known kind.
     OtherForm(OtherForm),

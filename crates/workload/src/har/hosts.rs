@@ -1,4 +1,4 @@
-//! The hosts of a recording: their names, what they speak, and how far they are.
+//! The hosts of a recording: their names, protocols and round trips.
 
 use super::fetch::{Fetch, Version};
 use super::line::HostOfFetch;
@@ -134,7 +134,8 @@ fn carries_all(http: Http) -> bool {
     matches!(http, Http::Http2 | Http::Http3)
 }
 
-/// The newest version that is named, else what the headers or the overlap of responses show.
+/// The newest version that is named, else the one that the headers or the overlap of responses
+/// show.
 fn http(fetches: &[&Fetch]) -> (Http, VersionEvidence) {
     let named = fetches.iter().filter_map(|f| match f.version {
         Version::Named { http, .. } => Some(http),

@@ -19,8 +19,8 @@ use super::fetch::Fetch;
 use std::collections::BTreeMap;
 use units::{Duration, Rate};
 
-/// A line is busy above this share of its rate: what headers of packets and pauses of the sender
-/// take.
+/// A line is busy above this share of its rate; headers of packets and pauses of the sender take
+/// the rest.
 const BUSY_SHARE: f64 = 0.8;
 
 /// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Fewer bytes show no

@@ -1,17 +1,18 @@
 //! Pages from HAR 1.2 files, as browsers' developer tools and Playwright export them.
 //!
-//! A recording says what was fetched when; a page says what reveals what. In between:
+//! A recording has fetches and times; a page has objects and their discovery. In between: In
+//! between:
 //!
 //! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses
 //!   among several pages.
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
-//!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
-//!   of each entry `startedDateTime` and `request.url`.
+//!   or of the wrong type. Only indispensable keys are required: `log.entries`, and of each entry
+//!   `startedDateTime` and `request.url`.
 //! - `recording` selects the entries that crossed the network. It leaves out cached ones, `data:`
 //!   addresses, failed ones, web sockets and other pages of the same file. It puts the entries,
 //!   each read by `fetch`, on one time axis.
-//! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
-//!   events waited for, and `page` puts them together.
+//! - `sizes` finds the bytes of each, `discovery` its parent, `events` the fetches that the
+//!   browser's events waited for, and `page` puts them together.
 //!
 //! A server's time is at most `timings.wait` less one round trip, which is the shortest handshake
 //! with its host that began with a request. If a browser began all of them ahead, `hosts` bounds
@@ -53,8 +54,8 @@ pub use error::HarError;
 
 use crate::page::Page;
 
-/// Reads a page from the bytes of a HAR file; `name` is what errors call it. If there are several
-/// pages, it is the one that began first.
+/// Reads a page from the bytes of a HAR file; `name` is the file's name in errors. If there are
+/// several pages, it is the one that began first.
 ///
 /// # Errors
 /// If the bytes are not JSON, lack one of the required keys, have an unreasonable time or size, or

@@ -180,7 +180,7 @@ fn unreadable(text: &[u8], path: &str, error: &serde_json::Error) -> Problem {
     }
 }
 
-/// Says in the words of JSON what serde says in those of Rust.
+/// Translates serde's error about Rust types into terms of JSON.
 fn json_problem(path: &str, error: &serde_json::Error) -> Problem {
     // Hostile nesting makes keys as long as it is deep, and keys may hold anything.
     const LONGEST: usize = 100;

@@ -1,5 +1,5 @@
 //! From entries to a recording: the fetches that crossed the network, on one time axis, the root
-//! first, and a count of what was left out and why.
+//! first, and a count of the entries left out, by reason.
 
 use super::error::{HarError, Problem};
 use super::events::{Events, since};
@@ -45,7 +45,7 @@ impl Skipped {
     }
 }
 
-/// A recording reduced to what crossed the network.
+/// A recording reduced to the fetches that crossed the network.
 #[derive(Debug)]
 pub(super) struct Recording {
     /// In order of starting, but the root first.

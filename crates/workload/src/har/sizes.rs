@@ -3,7 +3,7 @@
 use super::exporter::Exporter;
 use super::model::{Entry, Request, Response, header};
 
-/// Header of a response where nothing says its size: the order of what servers send.
+/// Header of a response whose size is not recorded: the order of usual headers.
 const USUAL_HEADER: u64 = 300;
 
 /// Bytes of a response, and how well they are known.
@@ -30,7 +30,7 @@ pub(super) enum Conflict {
 pub(super) enum Known {
     /// The size was measured on the wire.
     Counted,
-    /// From the size of the content, less what compression saved.
+    /// From the size of the content, less the savings of compression.
     FromContent,
     /// From the size of the content, although it was compressed by an unknown amount.
     FromContentCompressed,
@@ -85,8 +85,8 @@ fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     }
 }
 
-/// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is what
-/// the content is not.
+/// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is the
+/// total without the content.
 fn header_beside_content(response: &Response, total: u64) -> Option<u64> {
     let uncompressed = response.content.compression.bytes() == Some(0);
     let content = response.content.size.bytes().filter(|n| uncompressed && *n > 0)?;

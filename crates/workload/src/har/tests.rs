@@ -125,7 +125,7 @@ mod hosts {
 mod skipped {
     use super::*;
 
-    /// The note about what was skipped beside an HTML that was not.
+    /// The note about the skipped entry beside an HTML that was not skipped.
     fn note_on(entry: Value) -> String {
         let page = parse(vec![html(0), entry]).unwrap();
         assert_eq!(page.objects().len(), 1);

@@ -1,4 +1,4 @@
-//! The browser's end of a page load: what to open, ask for and close, as bytes arrive.
+//! The browser's end of a page load: its connections and requests, as bytes arrive.
 //!
 //! Sans-IO: the driver owns connections and clock, reports events to the loader (`handle_*`) and
 //! carries out its actions ([`PageLoader::poll_action`]). Objects are discovered as the bodies of
@@ -341,7 +341,7 @@ impl PageLoader {
         self.ask_at(now, self.connections[conn.index()].host);
     }
 
-    /// Sends what can be asked of `host` now and opens connections for the rest.
+    /// Sends the possible requests to `host` now and opens connections for the rest.
     fn ask_at(&mut self, now: Instant, host: HostId) {
         loop {
             match self.pools[host.index()].poll(&self.connections) {
@@ -352,7 +352,8 @@ impl PageLoader {
         }
     }
 
-    /// Connections that a browser opens to the page's first host before it knows what for.
+    /// Opens the connections that a browser opens to the page's first host before it knows of any
+    /// object.
     fn open_ahead(&mut self, now: Instant) {
         let host = self.page.object(ObjectId::ROOT).host;
         let protocol = self.protocol(host);

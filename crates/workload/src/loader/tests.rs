@@ -44,7 +44,7 @@ fn gallery(images: usize) -> Arc<Page> {
     page(vec![object(ObjectKind::Image, found(0, BODY, 0)); images])
 }
 
-/// A loader that has started, and what it has received on each connection.
+/// A loader that has started, and the bytes received on each connection.
 struct Load {
     loader: PageLoader,
     totals: Vec<u64>,
@@ -100,8 +100,8 @@ impl Load {
     }
 }
 
-/// Chromium 156 over HTTP/1.1, as captures show it: a second connection is there for what the
-/// document reveals, and that is asked for 20 ms after the document has come. A redirect reveals
+/// Captures of Chromium 156 over HTTP/1.1 show a second connection for the objects that the
+/// document reveals. They are requested 20 ms after the document was delivered. A redirect reveals
 /// without work.
 #[test]
 fn chromium_opens_two_connections_and_reads_for_20_ms() {

@@ -1,8 +1,8 @@
 //! A page as data: the objects a browser fetches, where they come from, and when it learns of each.
 //!
-//! Object 0 is what the user asked for; every other object is either asked for at the start or
-//! discovered while the body of an earlier object arrives. A parent always has a smaller
-//! [`ObjectId`] than its children, so discovery can never run in a circle.
+//! Object 0 is the user's; every other object is either requested at the start or discovered while
+//! the body of an earlier object arrives. A parent always has a smaller [`ObjectId`] than its
+//! children, so discovery can never run in a circle.
 
 mod builtin;
 mod changes;
@@ -38,8 +38,8 @@ impl HostId {
     }
 }
 
-/// A server that a page's objects come from, and what it speaks unless a
-/// [`LoaderConfig`](crate::LoaderConfig) says otherwise.
+/// A server that a page's objects come from, and its protocol unless a
+/// [`LoaderConfig`](crate::LoaderConfig) overrides it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageHost {
     /// Name and, where it is not the scheme's own, port; as the input gave it, not escaped.
@@ -121,7 +121,7 @@ impl Page {
         Ok(Self { name, hosts, objects, notes, recorded: None, children, awaited })
     }
 
-    /// The same page with remarks for its reader: what was skipped, estimated or left out.
+    /// Adds remarks for the page's reader: skipped, estimated or omitted parts.
     #[must_use]
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;

@@ -1,4 +1,4 @@
-//! One object of a page: its sizes, how long its server thinks, and what reveals it.
+//! One object of a page: its sizes, its server's think time, and its discovery.
 
 use super::HostId;
 use policy::sharing;

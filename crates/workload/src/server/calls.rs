@@ -31,7 +31,7 @@ pub(super) struct NginxCalls {
     calls: VecDeque<SocketCall>,
     no_delay: bool,
     corked: bool,
-    /// There was no room for what is owed.
+    /// There was no room for the owed bytes.
     is_behind: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The server's end of one connection of a page load: thinks, then says what to write.
+//! The server's end of one connection of a page load: thinks, then writes.
 //!
 //! Sans-IO like the [loader](crate::PageLoader): the driver reports the client's bytes
 //! ([`expect`](ServerSession::expect)) and their delivery, and polls for the bytes to write and the
@@ -85,15 +85,14 @@ impl ServerSession {
         self.responses.release(now);
     }
 
-    /// The next span to write, `unsent` bytes of what was written before not having been sent.
-    /// Ask until `None`; then again after each call of another method, and whenever unsent bytes
-    /// have gone out.
+    /// The next span to write, with `unsent` bytes of earlier spans not yet sent. Ask until `None`;
+    /// then again after each call of another method, and whenever unsent bytes have gone out.
     pub fn poll_write(&mut self, now: Instant, unsent: u64) -> Option<Span> {
         self.next(now, unsent).map(|next| next.span)
     }
 
     /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write).
-    /// If [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
+    /// If [`calls_singly`](Self::calls_singly), TCP has sent all it may before the next.
     pub fn poll_call(&mut self, now: Instant, unsent: u64) -> Option<SocketCall> {
         if self.nginx.is_none() {
             return self.poll_write(now, unsent).map(SocketCall::Write);

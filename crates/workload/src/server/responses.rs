@@ -66,7 +66,7 @@ impl Responses {
         self.owed.iter().filter(|r| !r.ready).map(|r| r.ready_at).min()
     }
 
-    /// The server has done thinking about what is due by `now`.
+    /// Marks responses as ready whose think time is over by `now`.
     pub(super) fn release(&mut self, now: Instant) {
         for response in &mut self.owed {
             response.ready |= response.ready_at <= now;

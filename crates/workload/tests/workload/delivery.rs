@@ -68,7 +68,7 @@ fn check_host(page: &Page, config: &LoaderConfig, (host, load): (HostId, &Load))
     assert!(records.iter().all(|c| c.closed.is_some()), "all are closed in the end");
 }
 
-/// Both ways a connection carries its opening and what it was used for, to the byte.
+/// Both ways a connection carries its opening and its requests or responses, to the byte.
 fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &Load)) {
     let record = load.loader.connections().nth(conn).unwrap();
     let protocol = config.protocol(page.host(record.host));

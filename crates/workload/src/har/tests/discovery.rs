@@ -109,8 +109,8 @@ fn a_page_without_any_document_has_its_first_fetch_for_one() {
     assert_eq!(page.objects()[0].kind, ObjectKind::Html);
 }
 
-/// A redirect, what the browser names as initiator, and what nothing but its time speaks for: the
-/// script had ended last.
+/// There are a redirect, an initiator that the browser names, and a discovery for which only its
+/// time is evidence: the script had ended last.
 #[test]
 fn the_evidence_for_a_discovery_is_kept() {
     let redirect = entry(0, "http://a.test/old", "", 0);

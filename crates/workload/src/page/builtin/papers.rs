@@ -89,7 +89,7 @@ pub struct RequestModel {
     /// True if each request is sent over the network; false if the server starts at the instant
     /// of the request.
     pub round_trip: bool,
-    /// Time between knowing of an embedded object and the request: what a request costs where it
+    /// Time between knowing of an embedded object and the request: the cost of a request where it
     /// is not sent.
     pub delay: Duration,
     /// Sizes of the objects that the paper calls small.
@@ -119,7 +119,7 @@ struct KilobyteRange {
     spread: &'static [u64],
 }
 
-/// The largest of what the paper calls small, kilobytes.
+/// The largest size that the paper calls small, kilobytes.
 const MOST_OF_SMALL: u64 = 3;
 
 impl KilobyteRange {
@@ -154,7 +154,7 @@ const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
     Found { kind: ObjectKind::Script, part, range: range(ends, spread) }
 }
 
-/// Sizes of the root, then what is found in which part, in the order of the paper's lists.
+/// Sizes of the root, then the objects named in each part, in the order of the paper's lists.
 fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
     const TEXT: &[Found] = &[images(0, (7, 13), &[7, 10, 13])];
     const MAP: &[Found] = &[images(0, (1, 3), &[1, 2, 3]), images(0, (67, 67), &[67])];

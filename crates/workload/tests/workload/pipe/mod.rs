@@ -1,5 +1,5 @@
-//! A network without a transport: every connection is a pair of pipes of fixed rate and delay
-//! that lose nothing. It drives a whole page load and keeps what was written.
+//! A network without a transport: every connection is a pair of pipes of fixed rate and delay that
+//! lose nothing. It drives a whole page load and keeps the written spans.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
