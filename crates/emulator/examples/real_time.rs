@@ -71,7 +71,7 @@ impl Joined {
         (self.server.addresses().v4, PORT).into()
     }
 
-    /// A socket of the client's, on which what the server sends arrives.
+    /// A socket of the client's that receives the server's packets.
     fn receiver(&self) -> io::Result<UdpSocket> {
         let bind = || UdpSocket::bind((self.client.addresses().v4, PORT));
         self.client.namespace().run(bind)?

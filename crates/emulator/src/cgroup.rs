@@ -126,7 +126,7 @@ fn remove_orphans(root: &Path) {
     }
 }
 
-/// It and what is directly below it, as far as they are empty.
+/// Removes it and its direct children, as far as they are empty.
 fn remove(cgroup: &Path) {
     let below = fs::read_dir(cgroup).into_iter().flatten().flatten();
     // Other entries than directories are the kernel's, and stay.

@@ -10,7 +10,7 @@ use wire::Dscp;
 /// size and nothing else. So are fragments after the first, except for the flow's hosts.
 ///
 /// - ECN-capable: ECT(0), ECT(1) or CE (RFC 3168 §5).
-/// - Low priority: what queues drop first by its code point ([`Dscp::is_high_drop`]).
+/// - Low priority: the packets that queues drop first by their code point ([`Dscp::is_high_drop`]).
 /// - A pure acknowledgement: TCP without payload, SYN, FIN or RST.
 /// - The flow: addresses, protocol and, where there are any, ports (RFC 8290 §3).
 pub fn classify(packet: &[u8]) -> PacketInfo {

@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    /// Hands over what is due.
+    /// Delivers the packets that are due.
     fn hand_over(&mut self, untold: &mut Untold) {
         let now = self.clock.now();
         if self.pipe.poll_timeout().is_none_or(|due| due > now) {

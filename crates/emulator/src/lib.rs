@@ -39,7 +39,7 @@
 //! at the far end comes late, by the time that the machine needs to wake a thread. This delay is
 //! measured for every packet ([`Lateness`]) and is part of every result.
 //!
-//! # What misleads measurements through namespaces
+//! # Pitfalls of measurements through namespaces
 //! - The kernel remembers round trips and windows of peers after a connection
 //!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it
 //!   off in new namespaces; the host's own is left alone.
@@ -49,7 +49,8 @@
 //!   option (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
 //! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be
 //!   dropped that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
-//! - `rp_filter` drops what arrives where it would not be sent; it is off in new namespaces.
+//! - `rp_filter` drops packets from a device that has no route to their source; it is off in new
+//!   namespaces.
 //! - IPv6 addresses are of no use before duplicate detection has ended; there is none here
 //!   (`nodad`).
 //! - A process in another network namespace still sees the `/sys` of its mount namespace.

@@ -109,7 +109,7 @@ fn on_a_thread<T: Send>(job: impl FnOnce() -> io::Result<T> + Send) -> io::Resul
     })
 }
 
-/// A privilege is missing: which, and what was to be done with it.
+/// A privilege is missing: its name, and the intended action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privilege {
     call: &'static str,

@@ -27,7 +27,7 @@ pub struct Pipe {
     recorder: Option<PacketRecorder>,
 }
 
-/// A packet on the link, and what is known of it so far.
+/// A packet on the link, and its state so far.
 #[derive(Debug)]
 struct Kept {
     bytes: Vec<u8>,

@@ -41,7 +41,7 @@ pub enum LogFormat {
 pub struct Files {
     /// One row for each packet, when its way has ended.
     pub log: Option<(LogFormat, Sink)>,
-    /// Captures at the client's end and at the host's: what each sends and is handed.
+    /// Captures at the client's end and at the host's: the packets that each sends and receives.
     pub captures: Option<[Sink; 2]>,
     /// Receives each TCP segment when its way has ended, in this order for each direction.
     pub segments: Option<SegmentSink>,

@@ -209,8 +209,8 @@ fn serve(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     wait_for(child)
 }
 
-/// Fails if the parent has died before it could be asked for: what is dead has no executable. This
-/// `/proc` is still the parent's.
+/// Fails if the parent has died before this process could ask to die with it: a dead process has no
+/// executable. This `/proc` is still the parent's.
 fn refuse_orphanhood(parent: &OsStr) -> io::Result<()> {
     match fs::read_link(format!("/proc/{}/exe", parent.display())) {
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -15,7 +15,7 @@ const PRIORITY: u8 = 40;
 pub enum ThreadScheduling {
     /// Ahead of all normal threads (`SCHED_FIFO`).
     RealTime,
-    /// Like everything else; why, and what would help.
+    /// Like every other thread; the reason, and a remedy.
     Ordinary(String),
 }
 
@@ -55,7 +55,8 @@ impl ThreadScheduling {
     /// filled all cores. So the kernel's own threads did not run, for which it waited itself.
     pub fn leave_real_time() {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
-        // Leaving needs no privilege. Where the niceness is refused, the thread has what all have.
+        // Leaving needs no privilege. Where the niceness is refused, the thread has the default
+        // one.
         let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Max, policy);
     }
 }

@@ -55,8 +55,8 @@ fn only_bare_acknowledgements_are_pure() {
     assert!(!classify(&udp).pure_ack);
 }
 
-/// The packets of a flow share a number, those of two ports do not; what is in a packet, and its
-/// traffic class, do not matter.
+/// The packets of a flow share a number, those of two ports do not; the contents of a packet, and
+/// its traffic class, do not matter.
 #[test]
 fn a_flow_is_hosts_and_ports() {
     for v6 in [false, true] {

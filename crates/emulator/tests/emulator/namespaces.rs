@@ -133,8 +133,8 @@ fn tcp_gets_the_rate_of_the_link() {
     });
 }
 
-/// A host that forwards, with an uplink, hands on nothing of what comes out of the emulation;
-/// packets for itself arrive.
+/// A host that forwards, with an uplink, forwards no packet of the emulation; packets for itself
+/// arrive.
 #[test]
 fn a_host_that_forwards_does_not_forward_for_the_command() {
     let link =

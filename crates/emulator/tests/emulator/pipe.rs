@@ -16,8 +16,8 @@ type Arrival = (Instant, Vec<u8>);
 /// When a packet was due at the far end, and all of it.
 type Delivered = (Instant, Vec<u8>);
 
-/// Offers all packets and takes out what is due at wake-ups that are late by as much as `lateness`
-/// says; at last everything.
+/// Offers all packets and takes the due ones out at wake-ups that are late by the given delays; at
+/// last it takes all.
 fn run(
     link: Link,
     load: &[Arrival],
