@@ -1,6 +1,6 @@
 //! Error budget of an agent: its comparisons share one probability of error. All intervals that it
-//! ever shows hold the truth together with a probability of 95 %, whatever depends on what (the
-//! shares are added up: Bonferroni). So 5 % bounds the false alarms of the off switch, of all
+//! ever shows hold the truth together with a probability of 95 %, under any dependence between them
+//! (the shares are added up: Bonferroni). So 5 % bounds the false alarms of the off switch, of all
 //! parts, over all time; it bounds the gains that are claimed falsely as well.
 //!
 //! Half goes to the comparison of all connections, since most depends on it. Each of the six ways

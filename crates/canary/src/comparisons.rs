@@ -155,8 +155,8 @@ impl Canary {
         parts.filter_map(|part| self.finding(part)).collect()
     }
 
-    /// All comparisons that have connections, as they are now: of all, by window, by what paths
-    /// carried and lost, by prefix length, by network, by bytes.
+    /// All comparisons that have connections, as they are now: of all, by window, by the paths'
+    /// history, by prefix length, by network, by bytes.
     pub fn findings(&self) -> Vec<CanaryFinding> {
         let classes = |trials: &[Trial]| 0..u8::try_from(trials.len()).unwrap_or(u8::MAX);
         let windows = classes(&self.windows).map(CanaryPart::Window);

@@ -1,11 +1,11 @@
-//! A number and what it may be as well.
+//! Confidence intervals.
 
 use serde::{Deserialize, Serialize};
 
 /// Quantile of the normal distribution, for 95 %.
 const Z: f64 = 1.96;
 
-/// A number and what it may be as well.
+/// An estimate with its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceInterval {
     /// The measured value.

@@ -73,8 +73,8 @@ impl LogTimes {
         self.sum / self.count as f64
     }
 
-    /// Sum of the squared deviations from the mean. Sums of floats may be a little below what they
-    /// sum.
+    /// Sum of the squared deviations from the mean. Rounding may make a sum of floats a little
+    /// lower than its true value.
     fn deviations(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }

@@ -1,6 +1,6 @@
 //! Connections that retransmit anything, as they are compared: how many times as many of those
 //! chosen do so as of the control group. Losses are rare and come in bursts, so the number of
-//! connections that lose is known far better than what they lose.
+//! losing connections is known far better than the number of their losses.
 //!
 //! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as
 //! many lose, one that loses was chosen with odds `r o`. So each of them is a bet on `r` against
@@ -76,7 +76,7 @@ impl LosingStage {
         self.chosen.closed as f64 / self.control.closed as f64
     }
 
-    /// Logarithm of the likelihood of a ratio, but for what does not depend on it.
+    /// Logarithm of the likelihood of a ratio, without terms that do not depend on it.
     fn log_likelihood(&self, ratio: f64) -> f64 {
         let odds = ratio * self.odds();
         let losing = self.chosen.losing + self.control.losing;
@@ -127,7 +127,8 @@ impl Losing {
         if sum > 0.0 { sum } else { largest / 2.0 }
     }
 
-    /// Logarithm of the wealth of those who bet on `on` each of [`BETS`] against a ratio.
+    /// Logarithm of the wealth of equal bets on the ratios that `on` makes of [`BETS`], against a
+    /// ratio.
     fn log_wealth(&self, against: f64, on: impl Fn(f64) -> f64) -> f64 {
         let likelihood =
             |ratio: f64| self.0.iter().map(|stage| stage.log_likelihood(ratio)).sum::<f64>();
@@ -192,13 +193,14 @@ mod tests {
 
     #[test]
     fn the_wealth_is_that_of_the_bets() {
-        // Odds of 1. One that loses was chosen: who bets on r against 1 has 2 r / (1 + r) of it,
-        // and one of the control group leaves 2 / (1 + r). After two and one: 8 r² / (1 + r)³.
+        // Odds of 1. If the losing connection was chosen, a bet on r against 1 has 2 r / (1 + r) of
+        // its stake. If it was of the control group, the bet has 2 / (1 + r). After two and one: 8
+        // r² / (1 + r)³.
         let losing = of(&[stage((100, 2), (100, 1))]);
         let by_hand: f64 = BETS.iter().map(|r| 8.0 * r * r / (1.0 + r).powi(3)).sum();
         let by_hand = (by_hand / BETS.len() as f64).ln();
         assert!((losing.log_wealth(1.0, |bet| bet) - by_hand).abs() < 1e-12);
-        // Against what it is bet on, nothing is won.
+        // A bet on the ratio that it is against wins nothing.
         assert!(losing.log_wealth(1.0, |_| 1.0).abs() < 1e-12);
     }
 
@@ -223,7 +225,7 @@ mod tests {
         let known = both.clone().ratio(0.05).unwrap();
         let ratio = known.interval();
         assert!(ratio.low < 2.0 && ratio.high > 2.0 && ratio.low > 0.8, "{ratio:?}");
-        // The ends are where the wealth is what the error allows.
+        // The ends are where the wealth equals the bound of the error.
         let at_low = both.log_wealth(ratio.low, |bet| ratio.low * bet);
         assert!((at_low + (LOWER * 0.05).ln()).abs() < 1e-4, "{at_low}");
         assert!(known.exceeds(ratio.low * 0.999) && !known.exceeds(ratio.low * 1.001));

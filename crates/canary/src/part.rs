@@ -1,8 +1,8 @@
 //! Parts of the connections that are compared by themselves.
 //!
-//! The remembered window, the network, the length of its prefix, and what its earlier connections
-//! carried and lost are known before chance decides. A comparison within one of these parts is as
-//! good as one of all, and connections of the part can be stopped. The bytes of a connection are
+//! The remembered window, the network, the length of its prefix, and the rates and losses of its
+//! earlier connections are known before chance decides. A comparison within one of these parts is
+//! as good as one of all, and connections of the part can be stopped. The bytes of a connection are
 //! known when it has closed. A faster start may deliver more before a user gives up, so a
 //! comparison by bytes describes, and stops nothing.
 
@@ -10,10 +10,10 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// Segments remembered of a class of windows, at most: twice as many each, from what is hardly more
-/// than a stock window on.
+/// Largest remembered window of a class, segments: twice as many each, from hardly more than a
+/// stock window on.
 pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
-/// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
+/// Largest acknowledged bytes of a class of sizes: powers of 4 from the payload of ten segments.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 
 /// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of

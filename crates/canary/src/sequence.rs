@@ -9,9 +9,9 @@
 //! that gives the width.
 //!
 //! A mean of few is not nearly normal if a single connection can move it far. Bernstein's
-//! inequality adds what that takes: with steps of at most `b`, a deviation of `√(2vL) + bL/3` has
-//! the probability `exp(-L)`, where `L` is the exponent above. Only steps away from the truth
-//! count, so each end of an interval has a largest step of its own.
+//! inequality adds the width that this requires: with steps of at most `b`, a deviation of
+//! `√(2vL) + bL/3` has the probability `exp(-L)`, where `L` is the exponent above. Only steps away
+//! from the truth count, so each end of an interval has a largest step of its own.
 
 use crate::interval::ConfidenceInterval;
 
@@ -25,8 +25,8 @@ pub const FEWEST: u64 = 100;
 pub struct ConfidenceSequence {
     /// Probability that any interval of the sequence misses the truth.
     pub alpha: f64,
-    /// Standard deviation of the mixture, on the scale of what is estimated: effects of about this
-    /// size are found soonest.
+    /// Standard deviation of the mixture, on the scale of the estimate: effects of about this size
+    /// are found soonest.
     pub scale: f64,
 }
 

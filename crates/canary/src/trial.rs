@@ -16,7 +16,8 @@ use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Stages that connections may still be open of; what closes later than these is not compared.
+/// Number of stages that may still have open connections; connections of earlier stages are not
+/// compared.
 const OPEN_STAGES: usize = 4;
 
 /// Outcome of a connection, as far as it is compared.
@@ -119,7 +120,7 @@ impl PooledRatio {
         self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    /// Adds what other stages have shown, such as those of another host.
+    /// Adds the results of other stages, such as those of another host.
     pub fn join(&mut self, other: &Self) {
         self.weight += other.weight;
         self.sum += other.sum;

@@ -16,7 +16,7 @@ struct Kind {
     share: f64,
     /// Numbers of their networks: the first, and how many.
     networks: (usize, usize),
-    /// Classes of what their paths carried and lost, and the remembered window.
+    /// Classes of their paths' rates and losses, and the remembered window.
     carried: u8,
     lost: u8,
     remembered: u32,

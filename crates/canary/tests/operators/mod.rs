@@ -31,7 +31,7 @@ pub(crate) struct Effect {
     pub(crate) times: f64,
     /// To the number of connections that lose something: a factor.
     pub(crate) losses: f64,
-    /// To what each of these retransmits: a factor.
+    /// Factor by which warm starts change the retransmissions of each of them.
     pub(crate) bursts: f64,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Met {
     pub(crate) told: Option<f64>,
     /// Connections after which they were first reported as lossier, of all connections together.
     pub(crate) told_all: Option<f64>,
-    /// An interval of a single look at 95 % has missed the truth: what the agent does not use.
+    /// An interval of a single look at 95 % has missed the truth; the agent does not use these.
     pub(crate) has_fixed_missed: bool,
 }
 
