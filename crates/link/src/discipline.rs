@@ -9,7 +9,7 @@ use units::Duration;
 /// [`QueueLimit`] unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// First in, first out; what does not fit is refused.
+    /// First in, first out; packets that do not fit are refused.
     #[default]
     DropTail,
     /// First in, first out. Where there is no room, the low-priority packet nearest to the tail is
@@ -55,7 +55,7 @@ pub struct RedConfig {
     pub low_priority_first: bool,
 }
 
-/// Thresholds of RED on the average of what waits; the packet in service is not waiting.
+/// Thresholds of RED on the average of the waiting packets; the packet in service is not waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Thresholds {
     /// Shares of the room there is to wait: of the limit in bytes, or of the limit in packets less
@@ -216,8 +216,8 @@ impl Discipline {
         DISCIPLINES[place].name
     }
 
-    /// True if a packet's departure is known when it arrives: who goes next and who is dropped
-    /// never changes after that.
+    /// True if a packet's departure is known when it arrives: the order and the drops never change
+    /// after that.
     pub const fn knows_departures(&self) -> bool {
         match self {
             Self::DropTail => true,
@@ -226,7 +226,7 @@ impl Discipline {
         }
     }
 
-    /// Refuses what cannot exist.
+    /// Refuses impossible parameters.
     pub(crate) fn check(&self, limit: QueueLimit) -> Result<(), LinkError> {
         match self {
             Self::DropTail | Self::AcksFirst => Ok(()),

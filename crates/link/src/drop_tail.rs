@@ -14,14 +14,14 @@ pub struct Occupancy {
     pub bytes: u64,
 }
 
-/// First in, first out; what does not fit is refused at arrival.
+/// First in, first out; packets that do not fit are refused at arrival.
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: QueueLimit,
     /// The packet taken last, which departs last of all; `None` when the queue is empty.
     newest: Option<Promise>,
     /// Those before it that are still in, oldest first. A packet that finds the link idle never
-    /// gets here, which is what happens on all links but the bottleneck.
+    /// gets here, which is the common case on all links but the bottleneck.
     older: VecDeque<Promise>,
     older_bytes: u64,
 }
@@ -60,7 +60,7 @@ impl DropTail {
         }
     }
 
-    /// True if a packet of `bytes` fits beside what is in as of the last [`DropTail::expire`].
+    /// True if a packet of `bytes` fits beside the contents as of the last [`DropTail::expire`].
     #[inline]
     pub fn admits(&self, bytes: u32) -> bool {
         // Without a newest there is none; no limit is below one packet.

@@ -1,5 +1,5 @@
 //! The plain link: a drop-tail queue before a constant rate. Asked once per packet, it names the
-//! departure at once, because nothing that comes later changes who goes when.
+//! departure at once, because no later packet changes the order.
 
 use crate::medium::Medium;
 use crate::{DropTail, LinkConfig, LinkCounters, LinkFate, Occupancy, Serializer};
@@ -31,7 +31,7 @@ impl Fifo {
     }
 
     /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
-    // Always inline: this is what nearly every hop of every packet does.
+    // Always inline: nearly every hop of every packet takes this path.
     #[inline(always)]
     pub fn offer(&mut self, now: Instant, bytes: u32) -> LinkFate {
         self.offer_beside(now, now, bytes)

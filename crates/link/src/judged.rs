@@ -1,5 +1,5 @@
-//! The plain link with someone at the door: RED may refuse or mark what arrives, statistics may be
-//! kept, ties may be gone. Departures are still known at arrival.
+//! The plain link with checks at arrival: RED may refuse or mark packets, statistics may be kept,
+//! ties may be gone. Departures are still known at arrival.
 
 use crate::medium::{Draws, beside};
 use crate::red::{Judgement, Red, RedArrival};

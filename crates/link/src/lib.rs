@@ -16,7 +16,7 @@
 //!   not the driver wakes up late.
 //!
 //! [`Duplex`] is a pair of values for both directions of a wire. [`stream`] is a random stream by
-//! the name of who draws from it, such as a link.
+//! the name of its user, such as a link.
 //!
 //! [`recording`] reads recorded links: the rate by time in a table, or in mahimahi's form.
 //! [`path`] reads the notation of a whole path (`20mbit,80ms,100p`) and gives its two links.

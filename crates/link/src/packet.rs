@@ -52,8 +52,8 @@ pub struct LinkVerdict {
     pub marked: bool,
 }
 
-/// A packet in a queue whose departure is not known yet: the driver's name for it and what the
-/// queue remembers.
+/// A packet in a queue whose departure is not known yet: the driver's name for it and its queue's
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) token: u32,

@@ -5,7 +5,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
 
-/// Model of packets out of order. Departures are as ever; only arrivals are later.
+/// Model of packets out of order. Departures are unchanged; only arrivals are later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reordering {
     /// Each packet independently, with this probability in `0..=1`, takes `extra` longer.

@@ -1,4 +1,4 @@
-//! The service stage: a link whose queue decides who goes next when the link falls free.
+//! The service stage: a link whose queue chooses the next packet when the link falls free.
 //!
 //! A driver offers packets by token, wakes the link at [`Served::poll_timeout`] with
 //! [`Served::handle_timeout`], and after either takes [`Served::poll_outcome`] until there is none.
@@ -6,7 +6,7 @@
 //! Every decision has its own instant: a service begins when the link is free and a packet is
 //! there. The queue's decision depends on that instant and on earlier arrivals, never on when the
 //! driver woke. An offer first makes up for the services that were due before it. Under
-//! [`Ties::StillIn`] a service due at exactly `t` sees what arrives at `t`: offer first, wake then.
+//! [`Ties::StillIn`] a service due at exactly `t` sees arrivals at `t`: offer first, wake then.
 
 use crate::medium::{Draws, Medium, beside};
 use crate::packet::Queued;

@@ -1,4 +1,4 @@
-//! The link: one of three kinds behind one face, by what its configuration asks for.
+//! The link: one of three kinds behind one interface, by its configuration.
 
 use crate::{
     Discipline, Fifo, Judged, LinkConfig, LinkCounters, LinkError, Occupancy, Served, Statistics,

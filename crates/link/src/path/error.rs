@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A path that cannot be read or cannot exist: which part of it, why, and what would do.
+/// A path that cannot be read or cannot exist: the part of it, the reason, and a value that would
+/// do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
     key: &'static str,

@@ -1,4 +1,4 @@
-//! A network path: what people write (`20mbit,80ms,100p`) and the links it means.
+//! A network path: its notation (`20mbit,80ms,100p`) and its links.
 //!
 //! A path is one access link, the client at its end, every server behind it at the same distance.
 //! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way

@@ -2,7 +2,7 @@
 //!
 //! Round figures of the kind of access they name, not measurements of any one line; the rationale
 //! of each says where its figures come from. Where queues are deep in practice (cellular,
-//! satellite) they are deep here, because that is what a start-up meets.
+//! satellite) they are deep here, because a start-up meets them.
 
 use super::PathSpec;
 

@@ -131,7 +131,7 @@ struct Head {
     at_fault: bool,
 }
 
-/// One queue under the control law; what does not fit is refused.
+/// One queue under the control law; packets that do not fit are refused.
 #[derive(Clone, Debug)]
 pub(crate) struct CoDelQueue {
     codel: CoDel,

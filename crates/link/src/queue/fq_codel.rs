@@ -22,7 +22,7 @@ enum List {
 struct FlowQueue {
     waiting: Waiting,
     codel: CoDel,
-    /// Bytes that it may still send in its turn; below zero by what the last packet took too much.
+    /// Bytes that it may still send in its turn; negative by the excess of the last packet.
     deficit: i64,
     list: List,
 }

@@ -9,7 +9,7 @@ use crate::Occupancy;
 use crate::packet::Queued;
 use std::collections::VecDeque;
 
-/// A queue with a list of those who go first where there is no room.
+/// A queue with a list of the packets that are dropped first where there is no room.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PriorityDrop {
     /// In the order of arrival; `None` where a packet was dropped.

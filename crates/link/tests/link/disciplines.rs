@@ -135,8 +135,8 @@ fn codel_strikes_at_its_control_law() {
         let mut expected = 110_000.0;
         for (n, strike) in strikes.iter().enumerate() {
             let late = strike.as_nanos() as f64 / 1000.0 - expected;
-            // At the first service at or after; each schedule continues from what was due, not
-            // from when it was done, but for the first.
+            // It strikes at the first service at or after the scheduled time; each time continues
+            // from the previous schedule, not from the strike, but for the first.
             assert!((-0.1..=100.1).contains(&late), "strike {n}, ecn {ecn}: {late} us late");
             if n == 0 {
                 expected += late;
@@ -260,7 +260,7 @@ fn fq_codel_isolates_a_sparse_flow() {
     };
     let longest = waits(fq_codel()).into_iter().map(|wait| wait.expect("sent")).max();
     assert!(longest.is_some_and(|longest| longest <= Duration::from_micros(1500)), "{longest:?}");
-    // In one queue with the others the flow suffers what they cause.
+    // In one queue with the others the flow suffers from their load.
     assert!(waits(Discipline::DropTail).contains(&None));
 }
 
@@ -364,7 +364,7 @@ fn a_trace_gives_its_mean_rate_to_a_standing_queue() {
     }
 }
 
-/// Departures and losses stay what they are; arrivals are later.
+/// Departures and losses are unchanged; arrivals are later.
 #[test]
 fn reordering_touches_arrivals_alone() {
     let config = LinkConfig::new(Rate::from_mbps(8), Duration::ZERO, QueueLimit::Packets(10))
@@ -392,8 +392,8 @@ fn reordering_touches_arrivals_alone() {
     assert!((170..=280).contains(&late), "{late}");
 }
 
-/// Departures and losses stay what they are; each packet waits for the next burst, at a link of
-/// either kind.
+/// Departures and losses are unchanged; each packet waits for the next burst, at a link of either
+/// kind.
 #[test]
 fn aggregation_touches_arrivals_alone() {
     let (delay, interval) = (Duration::from_millis(7), Duration::from_millis(10));

@@ -79,7 +79,7 @@ fn strikes_that_are_overdue_are_made_up_for() {
     assert!(dropped.is_empty());
 }
 
-/// Without ECN what could be marked is dropped.
+/// Without ECN, drops replace marks.
 #[test]
 fn without_ecn_nothing_is_marked() {
     let config = CoDelConfig { ecn: false, ..CoDelConfig::default() };

@@ -1,12 +1,12 @@
-//! Turns and who pays for room, packet by packet (RFC 8290 §4.1, §4.2). Nothing waits long enough
-//! for CoDel.
+//! Turns, and drops where there is no room, packet by packet (RFC 8290 §4.1, §4.2). Nothing waits
+//! long enough for CoDel.
 
 use super::*;
 use crate::{PacketInfo, QueueLimit};
 use units::Duration;
 
-/// A scheduler with quantum 1500, that has taken in packets of these flows and sizes; with what it
-/// dropped.
+/// A scheduler with quantum 1500, that has taken in packets of these flows and sizes; with the
+/// flows of dropped packets.
 fn taken(limit: u32, drop_batch: u32, packets: &[(u64, u32)]) -> (FqCoDel, Vec<u64>) {
     let config = FqCoDelConfig { quantum: 1500, drop_batch, ..FqCoDelConfig::default() };
     let room = Room { limit: QueueLimit::Packets(limit), in_service: Occupancy::default() };

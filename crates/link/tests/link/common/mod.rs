@@ -1,4 +1,4 @@
-//! Drives any link through a load and writes down what became of every packet.
+//! Drives any link through a load and records the fate of every packet.
 
 use link::{
     Admission, CoDelConfig, Discipline, Link, LinkCounters, LinkFate, Occupancy, PacketInfo,
@@ -113,7 +113,7 @@ fn timeout(link: &mut Link) -> Option<Instant> {
     }
 }
 
-/// Returns who was thrown out.
+/// Returns the discarded packets.
 fn wake(link: &mut Link, now: Instant, packets: &mut [Seen]) -> Vec<usize> {
     if let Stage::Served(served) = link.stage() {
         served.handle_timeout(now);
