@@ -73,8 +73,8 @@ impl ModelPath {
         self.round_trip.as_nanos().div_ceil(self.segment_time.as_nanos().max(1)).max(1)
     }
 
-    /// The largest window of which nothing is lost, `Wc`: the queue, and what has left it and is
-    /// not acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as
+    /// The largest window without a loss, `Wc`: the queue, and the segments that have left it and
+    /// are not acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as
     /// well.
     pub fn capacity(&self) -> u64 {
         let tau = self.segment_time.as_nanos().max(1);

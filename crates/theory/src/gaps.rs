@@ -21,7 +21,7 @@ pub struct Exit {
     pub gap_by_search: f64,
     /// The gap that would be right: `1 / alpha`.
     pub ideal: f64,
-    /// Rate at the end over what is available.
+    /// Rate at the end over the available rate.
     pub rate_over_available: f64,
     /// Trains sent, the pair included.
     pub trains: u32,
@@ -40,7 +40,7 @@ pub struct GapCase {
     pub alpha_to: f64,
     /// Trains sent, the pair included.
     pub trains: u32,
-    /// Least rate at the end over what is available.
+    /// Least rate at the end over the available rate.
     pub rate_from: f64,
     /// Greatest; `None` if it is unbounded.
     pub rate_to: Option<f64>,

@@ -1,5 +1,5 @@
 //! Several connections to one host, and a loss (Balakrishnan, Padmanabhan, Seshan, Stemm & Katz
-//! 1998 §3.2): how far their common window falls, and who is hit.
+//! 1998 §3.2): the reduction of their common window, and the probability of each to be hit.
 
 use serde::Serialize;
 
