@@ -17,7 +17,7 @@ pub struct EndedResponse {
     pub peer: SocketAddr,
     /// Method of the request.
     pub method: Method,
-    /// For what, as it was written.
+    /// Path of the request, as it was written.
     pub path: String,
     /// The answer.
     pub status: StatusCode,
@@ -95,7 +95,7 @@ impl Body for Telling {
 }
 
 impl Drop for Telling {
-    /// Only now is it certain: who sends a body of known length does not ask for more at its end.
+    /// Only now is it certain: hyper does not poll a body of known length at its end.
     fn drop(&mut self) {
         (self.listener)(&self.told);
     }

@@ -57,8 +57,8 @@ impl Files {
         }
     }
 
-    /// False for a path that leads out of the folder, by symbolic links or otherwise, and for what
-    /// is neither a file nor a folder. A path that does not exist leads nowhere.
+    /// False for a path that leads out of the folder, by symbolic links or otherwise, and for
+    /// entries that are neither a file nor a folder. A path that does not exist leads nowhere.
     async fn holds(&self, path: &str) -> bool {
         let Ok(path) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
             return false;

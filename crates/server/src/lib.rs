@@ -7,7 +7,7 @@
 //! a page its current state (`status`).
 //!
 //! In the order of a request: `serve` accepts and ends connections, `respond` answers one request
-//! with the help of `files`, `body` reports the end of an answer. `site` is what they share.
+//! with the help of `files`, `body` reports the end of an answer. `site` is their shared state.
 
 mod access;
 mod answer;

@@ -76,7 +76,7 @@ impl Regard {
     }
 }
 
-/// The name of what a connection carries.
+/// The name of a connection's kind of content.
 pub(crate) fn content_name(kind: ObjectKind) -> &'static str {
     name(kind)
 }

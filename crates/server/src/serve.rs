@@ -82,8 +82,8 @@ impl HttpServer {
         }
     }
 
-    /// Serves until `stop`. Then nothing more is accepted, and what is under way may take `grace`
-    /// to arrive; the rest is reset.
+    /// Serves until `stop`. Then no connection is accepted, and responses under way have `grace` to
+    /// be delivered; the rest is reset.
     ///
     /// # Errors
     /// If the endpoint is gone, with its device.

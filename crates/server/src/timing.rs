@@ -34,7 +34,8 @@ fn milliseconds(time: Duration) -> String {
     format!("{}.{:03}", micros / 1000, micros % 1000)
 }
 
-/// The inside of a quoted string (RFC 9110 §5.6.4); what may not stand there is left out.
+/// The inside of a quoted string (RFC 9110 §5.6.4); characters that may not stand there are left
+/// out.
 fn quoted(text: &str) -> String {
     let allowed = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
     allowed.fold(String::new(), |mut out, c| {

@@ -27,7 +27,7 @@ const MOST: u32 = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weights(BTreeMap<ObjectKind, u32>);
 
-/// Weights that cannot be read: which entry, and what would be right.
+/// Weights that cannot be read: the entry, and the correct form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightsError(String);
 
