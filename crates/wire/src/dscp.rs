@@ -56,7 +56,7 @@ impl Marking {
 }
 
 impl Default for Marking {
-    /// Best effort, and AF13 for what is dropped first.
+    /// Best effort, and AF13 for packets to be dropped first.
     fn default() -> Self {
         Self { normal: Dscp::DEFAULT, low_priority: Dscp::AF13 }
     }

@@ -59,7 +59,7 @@ pub(crate) fn read_v6<'a>(ip: &Ip<'a>) -> Result<Packet<'a>, Malformed> {
 
 fn echo<'a>(ip: &Ip<'a>) -> Packet<'a> {
     let Ip { source, destination, payload, .. } = *ip;
-    // Type, code and checksum go before what comes back.
+    // Type, code and checksum precede the echoed bytes.
     Packet::Echo(Echo { source, destination, body: payload.get(4..).unwrap_or_default() })
 }
 

@@ -46,7 +46,7 @@ fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Takes one option; `body` is what follows kind and length.
+/// Takes one option; `body` follows kind and length.
 fn take(options: &mut TcpOptions, kind: u8, syn: bool, body: &[u8]) -> Result<(), Malformed> {
     match kind {
         MSS => {

@@ -1,4 +1,4 @@
-//! Bytes to packets: IP, whichever its version, then what it carries.
+//! Bytes to packets: IP of either version, then its payload.
 
 use crate::icmp;
 use crate::ip::Ip;

@@ -91,8 +91,8 @@ prop_compose! {
     }
 }
 
-/// The ones' complement sum of 16-bit words: zero (as all ones is) over what holds its checksum
-/// (RFC 1071).
+/// The ones' complement sum of 16-bit words: zero (as all ones is) over data that includes its
+/// checksum (RFC 1071).
 fn sum(parts: &[&[u8]]) -> u64 {
     let bytes = parts.concat();
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u64::from(*low));
@@ -180,8 +180,8 @@ proptest! {
     }
 }
 
-/// The kernel fills in what the offloaded form leaves open: the sum from `start` on, in its
-/// complement, at `start + offset` (Linux `skb_checksum_help`). Then it is the whole form.
+/// The kernel completes the offloaded form: the sum from `start` on, in its complement, at `start +
+/// offset` (Linux `skb_checksum_help`). Then it is the whole form.
 #[test]
 fn an_offloaded_checksum_is_completed_to_the_whole_one() {
     for v6 in [false, true] {
