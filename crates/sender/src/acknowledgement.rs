@@ -86,7 +86,7 @@ pub struct Acknowledgement<'a> {
 /// The outcome of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckOutcome {
-    /// Payload bytes newly acknowledged; 0 where the start-up takes back what it sent.
+    /// Payload bytes newly acknowledged; 0 where the start-up falls back and discards its flight.
     pub acked: u64,
     /// Payload bytes newly delivered: acknowledged, or selectively.
     pub delivered: u64,
@@ -105,7 +105,7 @@ pub struct RecoveryOutcome {
     pub congestion: bool,
     /// The last reduction of the window was for nothing.
     pub undo: bool,
-    /// The window, or what is known of it, has changed in another way than by growing.
+    /// The window, or its state, has changed in another way than by growing.
     pub any: bool,
 }
 

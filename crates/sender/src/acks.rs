@@ -21,7 +21,7 @@ struct Delivered {
 
 impl Sender {
     /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still
-    /// be a D-SACK for what was sent before, and a repetition ends a probe.
+    /// be a D-SACK for earlier data, and a repetition ends a probe.
     #[inline]
     pub fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()
@@ -33,7 +33,7 @@ impl Sender {
         self.recovery.state().is_probing
     }
 
-    /// Digests an acceptable acknowledgement that may concern what is outstanding.
+    /// Processes an acceptable acknowledgement that may concern outstanding data.
     pub fn on_ack(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) -> AckOutcome {
         let (now, una_before) = (ack.now, self.una);
         let losses = self.board.losses();

@@ -8,7 +8,7 @@ use policy::ack::{AckInfo, AckProgress};
 
 impl Sender {
     /// Reads the claims of an ACK beside its cumulative acknowledgement. `una_before`: the
-    /// cumulative acknowledgement before it. `una_before`: what was acknowledged before.
+    /// cumulative acknowledgement before it.
     #[inline(never)]
     pub(crate) fn read_claims(
         &mut self,
@@ -21,7 +21,7 @@ impl Sender {
         }
         info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
-        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's
+        // A SACK echoes the segment before the hole, whatever it answers (RFC 7323 §4.3). Linux's
         // RACK goes by round trips alone there (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }

@@ -15,8 +15,8 @@ impl Sender {
         path.bytes_in_flight() - self.last_in_flight
     }
 
-    /// The window as a recovery policy sees it: what other members of the path have in flight is
-    /// taken from it, and SYN and FIN take none.
+    /// The window as a recovery policy sees it: the data in flight of other members of the path is
+    /// subtracted, and SYN and FIN take none.
     #[inline(always)]
     pub(crate) fn window_for_recovery(&self, path: &Path) -> u64 {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()

@@ -65,9 +65,9 @@ pub struct SenderCounts {
     pub retransmitted_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Timeouts of what opens the connection, which `timeouts` includes.
+    /// Timeouts of opening segments, which `timeouts` includes.
     pub opening_timeouts: u64,
-    /// Time from the sending of what timed out to the timeouts, in total.
+    /// Time from the sending of the timed-out segments to the timeouts, in total.
     pub timeout_wait: Duration,
     /// Episodes of congestion that ACKs showed.
     pub fast_retransmits: u64,
@@ -77,9 +77,9 @@ pub struct SenderCounts {
     pub probes: u64,
     /// Reductions of the window for marks (RFC 3168).
     pub ecn_reductions: u64,
-    /// Times that a start-up took back what it had sent.
+    /// Number of times that a start-up fell back.
     pub retreats: u64,
-    /// SACK blocks that are no range of what was sent.
+    /// SACK blocks that are no range of sent data.
     pub sack_discarded: u64,
     /// Whole segments delivered, as far as is known.
     pub delivered_segments: u64,
@@ -180,7 +180,8 @@ impl Sender {
         }
     }
 
-    /// Sends by another scheme, with segments of `mss` bytes. Nothing but what opens was sent.
+    /// Sends by another scheme, with segments of `mss` bytes. Only opening segments may have been
+    /// sent before.
     pub fn change_scheme(
         &mut self,
         config: &ConnectionConfig,

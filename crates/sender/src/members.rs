@@ -55,7 +55,7 @@ impl Sender {
         front
     }
 
-    /// Digests what the ACKs of other members say of this one's segments.
+    /// Processes the ACKs of other members that concern this one's segments.
     pub fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News, may_send: bool) {
         self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);

@@ -1,4 +1,5 @@
-//! A sender that is observed from outside: packets show what it did, whatever it would have done.
+//! A sender that is observed from outside: packets show its actions, even if its policies would
+//! have acted otherwise.
 
 use crate::{Deadline, Sender};
 use path::Path;
@@ -41,7 +42,7 @@ impl Sender {
         let index = self.board.index_from(start);
         let segment = self.board.segment(index);
         if segment.is_some_and(|segment| segment.start == start && segment.end() == end) {
-            // Mostly what leaves again left so before.
+            // In most cases a retransmission covers the same segment as before.
             return index;
         }
         self.board.split_at(start);

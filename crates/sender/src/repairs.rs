@@ -131,7 +131,8 @@ impl Sender {
         (allowance, index)
     }
 
-    /// Nothing new can go: what recovery held back in favour of that may go instead.
+    /// No new data can go: retransmissions that recovery held back in favour of new data may go
+    /// instead.
     #[inline]
     pub fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
         if self.board.waiting() == 0 || !self.recovery.state().wants_new_data {

@@ -34,7 +34,7 @@ pub(crate) struct AckVerdict {
 }
 
 impl Sender {
-    /// Asks recovery, and on a shared path the other members, what this ACK means.
+    /// Asks recovery, and on a shared path the other members, for their result on this ACK.
     pub(crate) fn judge(
         &mut self,
         path: &mut Path,
