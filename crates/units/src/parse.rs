@@ -12,7 +12,7 @@ use crate::{Duration, Rate};
 use std::fmt;
 use std::str::FromStr;
 
-/// Reason why a quantity could not be read; says what was expected.
+/// Reason why a quantity could not be read; names the expected form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     what: &'static str,
@@ -28,8 +28,8 @@ impl fmt::Display for ParseUnitError {
 
 impl std::error::Error for ParseUnitError {}
 
-/// A kind of quantity: its name, its units in lower case with what each is worth, and what errors
-/// say.
+/// A kind of quantity: its name, its units in lower case with their values, and the forms for
+/// errors.
 struct Kind {
     what: &'static str,
     units: &'static [(&'static str, u64)],
@@ -116,7 +116,7 @@ fn per_second(unit: &str) -> Option<&str> {
     ["/s", "/S", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end))
 }
 
-/// The ways to write what a rate in this unit may mean.
+/// The ways to write the possible meanings of a rate in this unit.
 fn rate_meant(number: &str, unit: &str) -> Option<String> {
     let scale = scale_of(unit)?;
     let bits = || format!("{number}{scale}bit");
