@@ -110,7 +110,7 @@ fn intervals_are_the_papers() {
     assert_eq!(intervals("FS-7"), [ClaimInterval::between(25.0, 50.0)]);
     // "20-25% improvement" of group 1, with and without priority drop.
     assert_eq!(intervals("FS-8")[..2], [ClaimInterval::between(20.0, 25.0); 2]);
-    // "Beyond 6 source-sink pairs, session performs between 60-68% better".
+    // "session performs between 60-68% better".
     assert_eq!(intervals("SES-1"), [ClaimInterval::between(60.0, 68.0); 2]);
     // "30-40% higher", "over 200%".
     assert_eq!(

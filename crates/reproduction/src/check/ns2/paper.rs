@@ -1,5 +1,5 @@
-//! Set-up that all measurements under the papers' profile share: sizes on the wire, a short delay
-//! before each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s, a bounded queue.
+//! Set-up of all measurements under the papers' profile: sizes on the wire, a short delay before
+//! each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s.
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};

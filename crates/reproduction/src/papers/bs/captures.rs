@@ -44,7 +44,7 @@ pub(super) fn bs_4(book: &Book) -> Findings {
     let said = samples(book, |site| site.said_again.map_or(f64::NAN, |said| said as f64));
     if said.mean().mean.is_finite() {
         let seen = samples(book, |site| site.seen.retransmitted() as f64);
-        let label = "retransmissions: told from packets above those that the server says it sent";
+        let label = "retransmissions inferred from packets, above the server's own count";
         findings.line(FigureLine::new(label, PERCENT).ours(seen.excess_over(&said)).also(within));
     }
     findings

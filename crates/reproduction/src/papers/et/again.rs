@@ -106,7 +106,7 @@ struct Comparison {
 
 const AS_CHOSEN: Comparison = Comparison { name: "", saved: 0.0, delay: "0s" };
 const OTHERWISE: [Comparison; 2] = [
-    Comparison { name: ", its opening counted", saved: ROUND_TRIP, delay: "0s" },
+    Comparison { name: ", its opening included", saved: ROUND_TRIP, delay: "0s" },
     Comparison { name: ", asked for half a round trip later", saved: 0.0, delay: "50ms" },
 ];
 

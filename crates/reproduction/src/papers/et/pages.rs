@@ -322,7 +322,7 @@ pub(super) fn et_3(book: &Book) -> Findings {
     let line = FigureLine::new("Reno's segments lost, java", PERCENT).ours(share("lost"));
     findings.line(line.also(ClaimInterval::between(13.5, 14.5)));
     findings
-        .line(FigureLine::new("Reno's segments sent again, java", PERCENT).ours(share("again")));
+        .line(FigureLine::new("Reno's retransmitted segments, java", PERCENT).ours(share("again")));
     let others = each(&OTHERS, &ALL_BUT_MAP, |scheme, page| pages.gain(scheme, page, HTML));
     let within = ClaimInterval::between(-27.0, 65.0);
     deciding(

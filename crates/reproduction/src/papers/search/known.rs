@@ -1,7 +1,7 @@
 //! Known results of claims under readings, as lines of text from which a search continues.
 //!
-//! A result is identified by the hash of the plans under the reading and of the values that results
-//! are read from, the program's version, and whether the run was quick. Readings that make the same
+//! A hash of the plans under the reading and of the values that results are read from identifies a
+//! result, with the program's version and whether the run was quick. Readings that make the same
 //! plans share it.
 
 use super::super::answer::{ClaimAnswer, ClaimVerdict};

@@ -233,7 +233,7 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     }
     let unheard = Case::all(book.of("SP-5-unheard"));
     for baseline in SSR {
-        let with = "the gateway hearing nothing from FTP: ";
+        let with = "without FTP's reports to the gateway: ";
         let within = ClaimInterval::between(35.0, 50.0);
         always_with(&mut findings, with, &unheard, baseline, within);
     }

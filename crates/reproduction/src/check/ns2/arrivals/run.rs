@@ -97,7 +97,7 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
 
 fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured, String> {
     let counted = flows.get(WARM_UP..WARM_UP + set_up.flows as usize);
-    let counted = counted.ok_or("fewer flows than counted")?;
+    let counted = counted.ok_or("fewer flows than are measured")?;
     let seconds = |flow: &FlowRecord| flow.time_to_ack().map(|time| time.as_secs_f64());
     let times: Option<Vec<f64>> = counted.iter().map(seconds).collect();
     let times = times.ok_or("a flow was reset")?;

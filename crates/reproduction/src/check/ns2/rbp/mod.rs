@@ -86,7 +86,7 @@ impl Row {
             return Err(format!("{name} {n} is not between 1 and {MOST_PACKETS}"));
         }
         if self.queue == 0 {
-            return Err("queue 0 has no place for the packet in service".to_owned());
+            return Err("queue 0 has no room for the packet in service".to_owned());
         }
         let times = [("burst1_s", self.burst1_s), ("burst2_s", self.burst2_s)];
         if let Some((name, t)) = times.iter().find(|(_, t)| !(t.is_finite() && *t > 0.0)) {

@@ -76,7 +76,7 @@ impl Measured {
             return Err(format!("npkts {npkts} is not between 1 and {MOST_PACKETS}"));
         }
         if buffer == 0 {
-            return Err("buffer 0 has no place for the packet in service".to_owned());
+            return Err("buffer 0 has no room for the packet in service".to_owned());
         }
         if !(self.time.is_finite() && self.time > 0.0) {
             return Err(format!("time_last_ack {} is not a time", self.time));
