@@ -347,10 +347,8 @@ impl RedConfig {
             _ => f64::INFINITY,
         };
         if max > room {
-            return Err(
-                "the maximum threshold is beyond the queue's size and would never be met: \
-                        lower it or give the queue more room",
-            );
+            return Err("the maximum threshold exceeds the queue's size and would never be met: \
+                        lower it or give the queue more room");
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ impl fmt::Display for LinkError {
         match self {
             Self::ZeroRate => write!(f, "a link needs a rate above zero, like 20mbit"),
             Self::ZeroQueue => {
-                write!(f, "a queue of 0 has no place for the packet in service: use at least 1")
+                write!(f, "a queue of 0 has no room for the packet in service: use at least 1")
             }
             Self::Loss(p) => write!(f, "loss {p} is not a probability: use 0 or more, below 1"),
             Self::Reordering => {

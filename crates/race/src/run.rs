@@ -299,7 +299,7 @@ impl Stage {
 
     /// The load of the `n`-th visit.
     pub(super) fn load_of(&self, race: &Race, n: u32) -> &PageLoad {
-        let load = self.site_load(race, n).expect("the visit has begun");
+        let load = self.site_load(race, n).expect("the visit has started");
         self.page_load(load)
     }
 

@@ -10,7 +10,7 @@ pub(super) fn html(snapshot: &Snapshot) -> String {
         title: "headstart serve".to_owned(),
         facts: facts(snapshot),
         sections: vec![
-            section("Paths", paths(&snapshot.paths), "No path: nobody is connected."),
+            section("Paths", paths(&snapshot.paths), "No path: no client is connected."),
             section("Connections", connections(&snapshot.connections), "No connection."),
             section("Endpoint", counters(&snapshot.counters.endpoint), "Nothing was counted."),
             section("TCP", counters(&snapshot.counters.tcp), "Nothing was refused or limited."),

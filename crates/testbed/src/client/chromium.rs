@@ -189,7 +189,7 @@ impl ChromiumVisitor {
             ),
             (
                 protocols().any(|protocol| protocol.tls != Tls::None),
-                "what it loads here is in the clear: --tls none",
+                "it loads in the clear: --tls none",
             ),
             (
                 protocols().any(|protocol| protocol.http != Http::Http11),
@@ -294,7 +294,7 @@ struct Told {
 /// delivered.
 fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
     let [began, html, page, count, bytes] = *numbers else {
-        return Err(format!("it tells no times but {numbers:?}"));
+        return Err(format!("it reports no times but {numbers:?}"));
     };
     if (count, bytes) != (resources.count as f64, resources.bytes as f64) {
         return Err(format!(

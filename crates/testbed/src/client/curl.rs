@@ -79,7 +79,7 @@ impl CurlVisitor {
         let keeps_open = race.visits.keep_open();
         let reasons = [
             (keeps_open, "each visit is a curl of its own, with its own connection: --reconnect"),
-            (protocol.tls != Tls::None, "what it loads here is in the clear: --tls none"),
+            (protocol.tls != Tls::None, "it loads in the clear: --tls none"),
             (!object.server_wait.is_zero(), "servers do not think for it, and the object's does"),
         ];
         reasons.iter().find(|(is_so, _)| *is_so).map(|(_, why)| (*why).to_owned())

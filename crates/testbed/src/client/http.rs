@@ -215,7 +215,7 @@ impl Line {
         }
         match got == size {
             true => Ok(()),
-            false => Err(io::Error::other(format!("{got} of {size} bytes arrived"))),
+            false => Err(io::Error::other(format!("{got} of {size} bytes were delivered"))),
         }
     }
 }

@@ -50,7 +50,7 @@ impl SideSum {
     fn add(&mut self, load: &MeasuredLoad) -> Result<(), String> {
         let failure = || load.failure.clone().unwrap_or_else(|| "a visit has no time".to_owned());
         let page = load.page.ok_or_else(failure)?;
-        let sent = load.sent.ok_or("the segments at the link were not counted")?;
+        let sent = load.sent.ok_or("no counter saw the segments at the link")?;
         self.visits += 1;
         self.seconds += page.as_secs_f64();
         self.segments += sent.all as f64;

@@ -298,7 +298,7 @@ impl fmt::Display for PageError {
             Self::UnknownHost(id) => write!(f, "object {id}: its host does not exist"),
             Self::ParentNotBefore(id) => write!(f, "object {id}: its parent must come before it"),
             Self::OffsetBeyondBody(id) => {
-                write!(f, "object {id}: discovered beyond the end of its parent's body")
+                write!(f, "object {id}: its offset exceeds its parent's body")
             }
             Self::EmptyResponse(id) => write!(f, "object {id}: its response has no bytes"),
         }

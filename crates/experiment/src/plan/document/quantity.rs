@@ -214,7 +214,7 @@ impl Text for QueueLimit {
         let wrong = || format!("cannot read {text:?} as a queue: expected {}", Self::FORM);
         match text.parse::<QueueSize>().map_err(|_| wrong())? {
             QueueSize::Packets(0) | QueueSize::Bytes(0) => {
-                Err("a queue of 0 has no place for the packet in service: use at least 1p".into())
+                Err("a queue of 0 has no room for the packet in service: use at least 1p".into())
             }
             QueueSize::Packets(n) => Ok(Self::Packets(n)),
             QueueSize::Bytes(n) => Ok(Self::Bytes(n)),
