@@ -15,7 +15,7 @@ use units::counted;
 pub enum ClaimVerdict {
     /// Our figures meet all of its intervals.
     Holds,
-    /// One of them does not.
+    /// One of them does not hold.
     Differs,
     /// It cannot be answered yet.
     Pending,

@@ -104,7 +104,7 @@ impl Book {
         Self { quick, ..Self::default() }
     }
 
-    /// Only a part of the repeats and points of each plan was made.
+    /// Whether only a part of the repeats and points of each plan was run.
     pub const fn is_quick(&self) -> bool {
         self.quick
     }

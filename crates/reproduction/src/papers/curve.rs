@@ -131,8 +131,8 @@ mod tests {
         points.iter().map(|(x, y)| CurvePoint { x: *x, y: Measured::exact(*y) }).collect()
     }
 
-    /// The reading changes the figure at 2, and runs 9 as 8. ns-2's points at 1 and 8 stay, and
-    /// that at 10, where neither has one; a curve that we do not have stays as it is.
+    /// The reading changes the figure at 2, and runs 9 as 8. ns-2's points at 1 and 8 stay, and the
+    /// point at 10, where neither has one; a curve without one of ours is unchanged.
     #[test]
     fn ns2_stands_beside_what_it_was_run_on() {
         let plot = || Plot::new("t", PlotAxis::new("x", PLAIN), PlotAxis::new("y", PLAIN));

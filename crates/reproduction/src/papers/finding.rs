@@ -71,7 +71,7 @@ pub fn furthest_out<T>(
 /// The paper's statement about a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Paper {
-    /// Nothing.
+    /// The paper gives no figure.
     Silent,
     /// Its own figure.
     Value(f64),
@@ -134,7 +134,7 @@ impl FigureLine {
         Self { ours: Some(ours), ..self }
     }
 
-    /// With our figure as it is without error bars, where it counts cases that meet an interval.
+    /// Sets our figure without error bars, for a count of cases that meet an interval.
     #[must_use]
     pub fn by_means(self, value: f64) -> Self {
         Self { by_means: Some(value), ..self }

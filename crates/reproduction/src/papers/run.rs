@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-/// One experiment and the runs of it that are to be made.
+/// One experiment and its runs that are to be made.
 struct Job<'t> {
     experiment: &'static Experiment,
     /// The plan as it stands, which says where cells are.

@@ -167,8 +167,7 @@ mod tests {
         assert_eq!(gains.values(), [75.0, 25.0]);
         assert_eq!(gains.mean(), fast.gain_over(&slow));
         assert_eq!(gains.minus(&gains).mean(), Measured::exact(0.0));
-        // Beside a baseline of 2 and 6, of which it is half each time, the gain is 50 without
-        // error.
+        // Against a baseline of 2 and 6, twice the values each time, the gain is 50 without error.
         let other = fast.gains_over(&samples(&[2.0, 6.0]));
         assert_eq!(other.values(), [50.0, 50.0]);
         assert!(fast.gains_over(&samples(&[0.0, 0.0])).mean().mean.is_nan());

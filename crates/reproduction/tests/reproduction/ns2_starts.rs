@@ -27,7 +27,8 @@ fn exact(rows: &[ComparisonRow]) -> usize {
 fn pages_agree_with_ns2_most_to_a_tenth_of_a_millisecond() {
     let rows = rows(PAGES, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!((rows.len(), outside(&rows).len()), (20, 0), "{:#?}", outside(&rows));
-    // Deterministic, so ns-2's four decimals are met unless a tie goes the other way: 17 of 20.
+    // The runs are deterministic, so ns-2's four decimals are met unless a tie goes the other way:
+    // 17 of 20.
     assert!(exact(&rows) >= 16, "{} of 20", exact(&rows));
 }
 

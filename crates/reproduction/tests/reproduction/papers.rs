@@ -163,7 +163,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     assert!(!one.lines.iter().any(undefined), "{:?}", one.lines);
 }
 
-/// As above, of the papers on SPAND, Paced Start and Ensemble-TCP.
+/// The intervals of the papers on SPAND, Paced Start and Ensemble-TCP.
 #[test]
 fn intervals_of_the_other_papers_are_theirs() {
     let mut book = Book::default();

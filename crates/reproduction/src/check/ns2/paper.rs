@@ -18,9 +18,9 @@ const OVERHEAD: Duration = Duration::from_millis(1);
 pub(super) struct Wires {
     /// Sources, and sinks.
     pub(super) pairs: usize,
-    /// One way, of a side link.
+    /// One-way delay of a side link.
     pub(super) side_delay: Duration,
-    /// One way, of the bottleneck.
+    /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     /// Packets that wait there besides the one in service.
     pub(super) buffer: u32,

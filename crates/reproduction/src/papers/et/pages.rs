@@ -51,8 +51,8 @@ fn times(run: &RunRecords<'_>, readings: &mut Readings) {
 #[derive(Clone, Copy)]
 struct Choice {
     name: &'static str,
-    /// When objects are asked for, how long after that their server starts, bytes of a header, and
-    /// the window's limit.
+    /// Time of the requests, delay until the server starts, bytes of a header, and the window's
+    /// limit.
     values: [&'static str; 4],
 }
 

@@ -34,7 +34,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     findings
 }
 
-/// That no higher load has a larger gain.
+/// Line that checks that no higher load has a larger gain.
 fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
     let more = ClaimInterval::at_least(0.0);
     let loads = bursts.loads();

@@ -17,7 +17,7 @@ pub(crate) use stall::stall as stall_of_bulk;
 const COARSE: &str = "profile=paper+tick=500ms";
 /// ns's, which is shown beside it.
 const FINE: &str = "profile=paper+tick=100ms";
-/// The paper's with receivers that delay ACKs, of which it says nothing.
+/// The paper's profile with receivers that delay ACKs, which the paper does not mention.
 const DELAYED: &str = "profile=paper+tick=500ms+ack=100ms";
 /// Variants shown beside the paper's tick and immediate ACKs.
 const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACKs")];

@@ -1,8 +1,8 @@
 //! Flows that come and go: whole networks under either kind, and mixed.
 //!
-//! Flows are of kind a or b with equal probability; a cell sweeps the schemes of both. So all cells
-//! have the same arrivals, and the mixed network is run twice, with either kind under Sack: a flow
-//! is compared with itself among others.
+//! Flows are of kind a or b with equal probability; a cell sweeps the schemes of both. All cells
+//! therefore have the same arrivals. The mixed network is run twice, with either kind under Sack,
+//! so a flow is compared with itself among others.
 
 use super::keys::{ACKS, DELAYED, FIFO, IMMEDIATE, QUEUE};
 use super::{PAST, SACK};

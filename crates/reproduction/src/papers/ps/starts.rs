@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn every_start_counts_once() {
-        // 100 starts of which 90, 300 of which 70 per cent exit by rate: 300 of 400. The error of
-        // the first counts a quarter, that of the second three.
+        // The shares are 90 per cent of 100 starts and 70 of 300: 300 of 400. The error of the
+        // first counts a quarter, that of the second three.
         let share = |mean, standard_error| Measured { mean, standard_error };
         let all = weighted(&[(100.0, share(90.0, 4.0)), (300.0, share(70.0, 0.0))]);
         assert_eq!(all, share(75.0, 1.0));

@@ -47,10 +47,10 @@ impl ClaimUnder {
         }
     }
 
-    /// As a line of the file, without its end.
+    /// Formats the result as a line of the file, without its end.
     ///
     /// # Errors
-    /// None that is known: it has no values that JSON lacks.
+    /// No error is known: all values exist in JSON.
     pub fn line(&self) -> Result<String, PapersError> {
         serde_json::to_string(self).map_err(|error| PapersError(error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! That the tables can be run, and that a search depends on its seed and its results alone.
+//! Tests that the tables can be run, and that a search depends on its seed and its results alone.
 
 use super::*;
 use crate::papers::choices::{FigureEdit, PlanEdit};
@@ -110,7 +110,7 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert_eq!(combined, ["window=1000 header=0", "window=1000 header=20"]);
     let (again, none) = searched(&table, KnownResults::read(&lines).unwrap());
     assert_eq!((again, none.as_str()), (tried.clone(), ""));
-    // Half of the last line that is there was not written before the interruption.
+    // The last line in the file is cut in half, as after an interruption.
     let cut = &lines[..lines.len() / 2];
     let (again, rest) = searched(&table, KnownResults::read(cut).unwrap());
     let kept = cut.rfind('\n').map_or(0, |end| end + 1);

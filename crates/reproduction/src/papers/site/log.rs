@@ -72,7 +72,7 @@ struct NextRequest {
 }
 
 impl LogMorning {
-    /// Has it watched.
+    /// Runs the simulation.
     ///
     /// # Errors
     /// If a distribution is none.

@@ -39,7 +39,7 @@ const CONNECTIONS: u32 = 4;
 /// Access link of a group of clients.
 struct ClientKind {
     kbit: u64,
-    /// One way, and packets of the queue before the access link.
+    /// One-way delay of the path, and packets of the queue before the access link.
     delay_ms: u64,
     queue: u32,
     /// Packets of a thousand that are lost elsewhere.
@@ -52,8 +52,8 @@ const fn kind(kbit: u64, delay_ms: u64, queue: u32, loss: u64, window: &'static 
     ClientKind { kbit, delay_ms, queue, loss, window }
 }
 
-/// Modems, ISDN, and leased lines, near and far, of clients that offer 4 to 32 kB. Clients are of
-/// each kind in turn.
+/// Modems, ISDN, and leased lines, near and far, of clients that offer 4 to 32 kB. Clients take the
+/// kinds in turn.
 const CLIENTS: [ClientKind; 8] = [
     kind(28, 80, 6, 10, "4kB"),
     kind(28, 120, 8, 20, "8kB"),
@@ -181,8 +181,7 @@ mod tests {
     use trace::RetransmissionKind;
 
     /// Every retransmission that the server reports is recognised from packets. ACKs alone give
-    /// each kind as often, within the paper's bound. There are some 2,000 retransmissions. Some
-    /// 2,000 retransmissions.
+    /// each kind as often, within the paper's bound. There are some 2,000 retransmissions.
     #[test]
     fn acks_alone_tell_what_the_server_sent_again() {
         let found = shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn windows_of_delayed_acks_grow_every_other_round_trip() {
-        // 5 + 5 + 6 + 6 carry 22, of which 17 need the fourth.
+        // Windows of 5 + 5 + 6 + 6 carry 22 segments, so 17 segments need the fourth.
         assert_eq!((round_trips(5, 16, 2), round_trips(5, 17, 2)), (3, 4));
     }
 }

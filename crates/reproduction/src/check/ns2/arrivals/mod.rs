@@ -227,7 +227,7 @@ mod tests {
     fn a_malformed_row_is_left_out_by_line() {
         let text = include_str!("../../../../data/ns2-ps4-dumbbell.csv");
         assert_eq!(cases(text), 3);
-        // One of the three seeds of a case: the case stays.
+        // One of the three seeds of a case fails, and the case stays.
         let wrong = text.replacen("sack1,pdef,20,50", "sack1,pdef,0,50", 1);
         let file = read("x.csv", &wrong).unwrap();
         let prepared = prepare(&[file], &Selection::default()).unwrap();

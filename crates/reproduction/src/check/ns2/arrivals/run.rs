@@ -1,4 +1,4 @@
-//! One run: arrivals until enough flows are over.
+//! One run: arrivals until enough flows have completed.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -36,7 +36,7 @@ pub(super) struct SetUp {
     pub(super) mean_packets: f64,
     /// Number of measured flows.
     pub(super) flows: u32,
-    /// Each flow goes either way, both equally likely.
+    /// Whether flows go either way, with equal probability.
     pub(super) both_ways: bool,
 }
 

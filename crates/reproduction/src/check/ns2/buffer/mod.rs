@@ -21,8 +21,9 @@ use units::Duration;
 const TOTAL_BOUND: f64 = 0.05;
 /// Bound on the difference between shares of the bytes.
 const SHARE_BOUND: f64 = 0.1;
-/// Bound on the difference between counts of dropped packets. Here a host sends one packet after
-/// another; ns-2 delays each agent's by itself, which mixes bursts, and drops more.
+/// Bound on the difference between counts of dropped packets. headstart's host sends one packet
+/// after another. ns-2 delays the packets of each agent independently, which mixes bursts and drops
+/// more.
 const DROP_BOUND: f64 = 0.3;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 40;

@@ -21,7 +21,7 @@ const TOTAL: Ns2Metric = Ns2Metric { name: "total_s", unit: MetricUnit::Seconds 
 
 /// Agreement demanded.
 const BOUND: f64 = 0.1;
-/// More than any window of these pages needs.
+/// Larger windows are refused: no page needs them.
 const LARGEST_WINDOW: u32 = 10_000;
 
 /// The suite.

@@ -112,7 +112,7 @@ impl From<MixedRow> for Measured {
     }
 }
 
-/// More of anything than a case should need.
+/// Bound on the counts of a case.
 const MOST: u64 = 1000;
 /// The same, of time between a crowd's second bursts.
 const MOST_GAP: Duration = Duration::from_secs(1000);

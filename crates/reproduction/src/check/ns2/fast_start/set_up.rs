@@ -11,7 +11,7 @@ use units::Duration;
 /// The traffic beside the bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Nothing but each other.
+    /// No other traffic.
     None,
     /// Bulk transfers, from long before the first burst.
     Constant,

@@ -22,7 +22,7 @@ pub(super) use uploads::UploadsSuite;
 
 /// Agreement demanded of a mean.
 const BOUND: f64 = 0.1;
-/// More runs than a case should need.
+/// Bound on the number of runs.
 const MOST_RUNS: u32 = 1000;
 
 /// A figure of a row: the compared metric, ns-2's mean and standard error, the reading of ours.

@@ -20,7 +20,7 @@ const BOUND: f64 = 0.1;
 const FIRST: Ns2Metric = Ns2Metric { name: "burst1_s", unit: MetricUnit::Seconds };
 const SECOND: Ns2Metric = Ns2Metric { name: "burst2_s", unit: MetricUnit::Seconds };
 
-/// More packets than any case should take minutes for.
+/// Bound on the packets of a case, above which it would take minutes.
 const MOST_PACKETS: u64 = 1_000_000;
 /// Coarser than any clock that TCP was run by, seconds.
 const LONGEST_TICK: f64 = 10.0;

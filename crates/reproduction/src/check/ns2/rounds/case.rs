@@ -48,7 +48,7 @@ pub(super) struct Measured {
 
 /// Bound on each count of a row but packets: more than any case should need.
 const MOST: u64 = 1000;
-/// More packets per transfer than any case should take minutes for.
+/// Bound on the packets per transfer, above which a case would take minutes.
 const MOST_PACKETS: u64 = 100_000;
 
 impl Measured {

@@ -65,7 +65,7 @@ struct BandRow {
     time_max: f64,
 }
 
-/// More packets than any case should take minutes for.
+/// Bound on the packets of a case, above which it would take minutes.
 const MOST_PACKETS: u64 = 1_000_000;
 
 impl Measured {
