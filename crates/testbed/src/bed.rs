@@ -35,8 +35,9 @@ pub(crate) fn visit(
     seed: u64,
     captures: &Ends,
 ) -> io::Result<Vec<MeasuredLoad>> {
-    // Client and kernel servers run there: on a busy machine they would ask and answer ms late, of
-    // which the link knows nothing. They sleep but for a few us per packet.
+    // Client and kernel servers run with the best scheduling. On a busy machine they would
+    // otherwise ask and answer milliseconds late, which the link does not record. They sleep but
+    // for a few us per packet.
     ThreadScheduling::on_its_own_thread(|| Bed::new(race, who, seed, captures)?.run(race, who))
 }
 
@@ -71,7 +72,7 @@ impl Who<'_> {
     }
 }
 
-/// Everything between the clients and their servers, and they themselves but for their tasks.
+/// The links, servers and clients of a visit, without the clients' tasks.
 struct Bed {
     /// The namespace of all clients: each server's address is behind one of their devices.
     client: Namespace,
@@ -192,7 +193,7 @@ impl Line {
         Ok(Self { _device: device, own, servers, emulation, recording, crossed, captures })
     }
 
-    /// Takes the link down. All that crossed it; `None` if some packets were missed.
+    /// Takes the link down. Returns the packets that crossed it; `None` if some were missed.
     fn end(self, record: bool) -> io::Result<Option<LinkWatch>> {
         let EmulationReport { down, up } = self.emulation.stop();
         let is_whole = self.captures.finish(self.recording)?;
@@ -243,8 +244,8 @@ struct SiteVisitor {
     was_here: Cell<bool>,
 }
 
-/// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does
-/// not end there is none.
+/// Makes all visits in order, to the servers in turn, each of which has a visitor. A visit that
+/// does not end is the last. Behind one that does not end there is none.
 async fn visits(
     race: &Race,
     clients: &[(Vec<SiteVisitor>, &Emulation)],

@@ -151,7 +151,8 @@ fn is_called(known: &str, parameter: &str) -> bool {
     known == parameter || known.strip_prefix("warm_") == Some(parameter)
 }
 
-/// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
+/// Converts durations to whole seconds, which the agent takes without a unit; other values stay
+/// unchanged.
 fn in_seconds(value: &str) -> Option<String> {
     let is_bare = value.parse::<u32>().is_ok();
     match value.parse::<Duration>() {

@@ -106,7 +106,7 @@ struct Entry<'a> {
     contestant: Contestant,
 }
 
-/// By contender in their order, then by world as asked for, each once.
+/// Entries by contender in their order, then by world as requested, each once.
 fn entries(how: ContestOptions<'_>) -> Vec<Entry<'_>> {
     let mut worlds: Vec<World> = Vec::new();
     for world in how.worlds {

@@ -3,8 +3,8 @@
 //!
 //! A document references objects by tags, a style sheet by imports and backgrounds, a script by
 //! requests. Data are scripts as well, for a browser waits for these before it says that a page is
-//! loaded. Fonts are pictures: it ends the load of a font that it cannot understand. All that is
-//! left is a comment.
+//! loaded. Fonts are pictures: it ends the load of a font that it cannot understand. The rest of a
+//! body is a comment.
 
 use workload::{Discovery, Object, ObjectId, ObjectKind, Page};
 
@@ -201,7 +201,7 @@ pub(crate) const PICTURE: [u8; 35] =
     *b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 const PICTURE_TYPE: &str = "image/gif";
 
-/// Pads a body to `bytes` bytes with text that means nothing in its language, if it is shorter.
+/// Pads a body to `to` bytes with text that means nothing in its language, if it is shorter.
 pub(crate) fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     let room = (to as usize).saturating_sub(body.len());
     let (opens, closes) = match kind {

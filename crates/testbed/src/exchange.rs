@@ -55,7 +55,7 @@ pub(crate) struct NewConnection {
 pub(crate) enum Next {
     /// Write this.
     Write(Part),
-    /// Nothing before this instant, or before [`Exchange::stirred`] says so.
+    /// Nothing is to be written before this instant, or before the signal of [`Exchange::stirred`].
     Wait(Option<Instant>),
     /// Close.
     Close,

@@ -38,7 +38,7 @@ pub struct PairPlan {
     pub seed: u64,
 }
 
-/// Everything that crossed a link.
+/// Segments and bytes that crossed a link.
 pub struct Recorded {
     /// Segments, each direction in the order in which their ways ended.
     pub segments: Vec<SegmentEnd>,

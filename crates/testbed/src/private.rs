@@ -10,8 +10,8 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::Duration;
 
-/// Path of the directory. No program is there (FHS 3.0 §3.15), so nothing is hidden from those that
-/// use it.
+/// Path of the directory. No program is in this folder (FHS 3.0 §3.15), so programs hide nothing by
+/// it.
 const FOLDER: &str = "/run";
 /// Longest time until the program is ready: the verifier checks an agent's programs in some tenths
 /// of a second.

@@ -21,8 +21,8 @@ impl Crossed {
         (Box::new(move |end| drop(tell.send(end))), Self(told))
     }
 
-    /// All that they did, in the order of time. The senders of the reports have to be dropped
-    /// first.
+    /// Returns all link events of the segments, in the order of time. The senders of the reports
+    /// have to be dropped first.
     pub(crate) fn watched(self, queues: bool) -> LinkWatch {
         let ends: Vec<SegmentEnd> = self.0.into_iter().collect();
         let mut steps: Vec<Seen<'_>> = ends.iter().flat_map(steps).collect();

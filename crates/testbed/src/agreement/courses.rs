@@ -19,7 +19,7 @@ const APART: f64 = 1.05;
 /// Factor by which loads of several courses run more often.
 const TIMES: u32 = 3;
 
-/// Has those of `races` that take several courses repeated more often; looked at by `jobs` threads.
+/// Repeats the `races` that take several courses more often; `jobs` threads find them.
 pub(super) fn load_more_often(races: &mut [CellRace], jobs: usize) -> io::Result<()> {
     let several = of_each(races, longest_first(races), jobs, &has_several)?;
     for (cell, _) in races.iter_mut().zip(several).filter(|(_, several)| *several) {

@@ -14,7 +14,7 @@ const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
 /// by then.
 const SOON: Duration = Duration::from_millis(600);
 
-/// A page, how it is asked for, and how often.
+/// A page, the loader's settings, and the number of visits.
 #[derive(Clone, Debug)]
 pub struct AgreementLoad {
     /// Name of the load, such as `30 KB after idle`.

@@ -153,7 +153,7 @@ impl Grid {
         Ok(AgreementPlan { grid: self, races })
     }
 
-    /// One for each path, load and scheme.
+    /// Returns one race for each path, load and scheme.
     fn races(&self) -> Vec<CellRace> {
         let mut races = Vec::new();
         for path in &self.paths {
@@ -338,8 +338,8 @@ mod tests {
         }
     }
 
-    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and
-    /// real ones numbered on.
+    /// There is one client, and six more with other random numbers: seven turns of seven repeats,
+    /// whose numbers continue.
     #[test]
     fn what_is_measured_again_goes_on_where_it_was() {
         let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };

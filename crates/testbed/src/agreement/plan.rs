@@ -18,7 +18,7 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct AgreementPlan<'a> {
     pub(super) grid: &'a Grid,
-    /// One for each cell of all worlds.
+    /// Races of all worlds' cells, one for each.
     pub(super) races: Vec<CellRace>,
 }
 

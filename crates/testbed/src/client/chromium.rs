@@ -35,8 +35,8 @@ const STARTING: Duration = Duration::from_millis(1500);
 /// Until it is asked again whether it shows a page.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Without a window, and without whatever would use the network beside the page or connect before
-/// it is asked for.
+/// Chromium runs without a window, and without features that use the network beside the page or
+/// connect before a request.
 const OPTIONS: [&str; 12] = [
     "--headless",
     "--no-sandbox",

@@ -57,7 +57,7 @@ impl DevTools {
     /// Loads the page at `url`, and waits for its load event.
     ///
     /// # Errors
-    /// As [`call`](Self::call), why nothing can be loaded, and that the page has crashed.
+    /// Fails like [`call`](Self::call), and if nothing can be loaded or the page has crashed.
     pub(super) async fn navigate(&mut self, url: &str) -> io::Result<()> {
         for domain in ["Inspector.enable", "Page.enable"] {
             self.call(domain, json!({})).await?;
@@ -140,7 +140,7 @@ impl DevTools {
     }
 }
 
-/// A browser that has gone reads nothing and writes nothing.
+/// A browser that has ended reads nothing and writes nothing.
 fn ended() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "it has ended")
 }

@@ -1,8 +1,8 @@
 //! Counts the delivered bytes of each HTTP/2 response, including those of incomplete frames.
 //!
 //! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library
-//! hands a DATA frame on when all of it is there, which takes nginx's frames of 16 KiB a round trip
-//! longer. So the bytes are looked at on their way to it.
+//! delivers a DATA frame when all of it is there, which takes nginx's frames of 16 KiB a round trip
+//! longer. The bytes are therefore observed on their way to the library.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -32,7 +32,7 @@ const WINDOW: u32 = (1 << 31) - 1;
 
 type NoBody = Empty<Bytes>;
 
-/// One established connection, to its end.
+/// Serves one established connection, to its end.
 pub(super) async fn converse(
     exchange: &Exchange,
     mut opening: NewConnection,

@@ -50,7 +50,7 @@ impl ClientTcp {
         Scheme::parse(&text).expect("linux is in the catalogue, and takes both")
     }
 
-    /// Has connections that are opened in a namespace offer it.
+    /// Sets the window of connections that are opened in a namespace.
     ///
     /// # Errors
     /// If the kernel does not let it.

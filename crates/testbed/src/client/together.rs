@@ -2,7 +2,7 @@
 //! reads.
 //!
 //! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated
-//! one does. A library writes it by itself as soon as there is a connection.
+//! one does. An HTTP library writes it alone as soon as there is a connection.
 
 use super::frames::Frames;
 use std::io;
@@ -93,7 +93,8 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// Three bytes wait, and go with the fourth, as one; from then on each write goes by itself.
+    /// Three bytes wait, and are sent with the fourth in one piece; afterwards each write is sent
+    /// alone.
     #[tokio::test]
     async fn what_is_first_waits_for_what_follows() {
         let (near, mut far) = tokio::io::duplex(64);

@@ -60,7 +60,7 @@ pub struct GainBound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GainMeasure {
-    /// Seconds until all is there, as medians.
+    /// Seconds until the page is complete, as medians.
     Time,
     /// Packets that the link drops, in all visits together.
     Drops,
@@ -141,7 +141,7 @@ impl GainCase {
         Self { bounds, ..Self::among(name, page, path, contenders.collect()) }
     }
 
-    /// Visits over new connections. Nothing is asked of anybody yet.
+    /// Visits over new connections. The case has no bounds yet.
     pub(super) fn among(
         name: String,
         page: Page,

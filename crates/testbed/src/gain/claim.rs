@@ -5,7 +5,7 @@ use super::limit_of;
 use race::{RaceMetric, RaceResult, SchemeResult, World};
 use serde::Serialize;
 
-/// One thing that is asked of a scheme.
+/// One bound on a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct GainClaim {
     /// Name of the load and its conditions.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn only_the_limit_excuses() {
         let of = |measured, limit| GainVerdict::of(measured, Some(2.0), limit, 0.5);
-        // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
+        // The bound is half of the other's time, and the limit is 0.4 of it: possible.
         assert_eq!(of(Some(1.0), Some(0.4)), GainVerdict::Holds);
         assert_eq!(of(Some(1.02), Some(0.4)), GainVerdict::Fails);
         // The limit is 0.6 of it: no scheme can meet the bound.
@@ -122,7 +122,7 @@ mod tests {
         let of = |measured| GainVerdict::of(Some(measured), Some(0.0), None, 1.0);
         assert_eq!(of(0.0), GainVerdict::Holds);
         assert_eq!(of(1.0), GainVerdict::Fails);
-        // As many as the other are allowed, one more is not.
+        // The bound allows as many as the other has, and not one more.
         let beside = |measured| GainVerdict::of(Some(measured), Some(7.0), None, 1.0);
         assert_eq!((beside(7.0), beside(8.0)), (GainVerdict::Holds, GainVerdict::Fails));
     }

@@ -119,7 +119,7 @@ mod tests {
         let agent = timers.agent().expect("the agent has such timers");
         assert!(agent.attends_client());
         assert_eq!(agent.options().join(" "), "--handshake-timer known");
-        // Elsewhere the server alone has one.
+        // In other cases the server alone has an agent.
         let alone = Contender::parse(TIMERS).expect("a contender");
         assert!(!alone.agent().expect("the agent has it").attends_client());
     }

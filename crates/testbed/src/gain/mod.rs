@@ -26,7 +26,7 @@ use std::io;
 /// The measurements to make.
 #[derive(Clone, Debug)]
 pub struct GainPlan {
-    /// One race each.
+    /// Cases, one race each.
     pub cases: Vec<GainCase>,
     /// Clients of each scheme in each case, each with a first visit and a repeated one.
     pub repeats: u32,
@@ -145,7 +145,7 @@ pub struct Gains {
 }
 
 impl Gains {
-    /// All that can be had is there, and nine of ten gains are as simulated.
+    /// Whether every bound that can be met is met, and nine of ten gains are as simulated.
     pub fn holds(&self) -> bool {
         let agree = self.simulated.iter().filter(|gain| gain.agrees()).count();
         self.claims.iter().all(|claim| claim.verdict != GainVerdict::Fails)

@@ -303,7 +303,7 @@ impl fmt::Display for HarmCell {
     }
 }
 
-/// Bytes as they are read back.
+/// Formats bytes as they are parsed.
 fn in_bytes(bytes: u64) -> String {
     match bytes {
         n if n.is_multiple_of(1_000_000) => format!("{}MB", n / 1_000_000),

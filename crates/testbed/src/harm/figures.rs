@@ -25,7 +25,7 @@ impl RepeatSums {
     /// Sums of stock Linux and of the agent, in this order.
     ///
     /// # Errors
-    /// As [`SideSum::of`], or that the world lacks one of them.
+    /// Fails like [`SideSum::of`], or if the world lacks one of them.
     pub(super) fn of(sides: &[Contestant], visits: Visits) -> Result<Self, String> {
         let [stock, agent] = sides else {
             return Err("the world lacks one of both schemes".to_owned());

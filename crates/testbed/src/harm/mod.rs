@@ -45,9 +45,11 @@ pub struct HarmEffort {
     pub least_if_random: u32,
     /// Repeats, at most.
     pub most: u32,
-    /// No more repeats once half of the 95 % interval of the ratio of times is this, or less.
+    /// The cell is repeated no more once half of the 95 % interval of the ratio of times is this,
+    /// or less.
     pub half_width: f64,
-    /// No more repeats after this time; `None` where results must not depend on the machine.
+    /// The cell is repeated no more after this time; `None` where results must not depend on the
+    /// machine.
     pub budget: Option<Duration>,
 }
 
@@ -167,8 +169,8 @@ impl HarmPlan {
         figures.repeats >= least && (is_over || figures.is_known_within(half_width))
     }
 
-    /// One repeat of stock Linux and of the agent, in this order. In the kernel both run at the
-    /// same time, each in a world of its own, so that both meet the same load of the machine.
+    /// Runs one repeat of stock Linux and of the agent, in this order. In the kernel both run at
+    /// the same time, each in a world of its own, so that both meet the same load of the machine.
     fn repeat(
         &self,
         cell: &HarmCell,

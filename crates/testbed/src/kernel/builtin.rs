@@ -78,8 +78,8 @@ sockopt_impl!(
     Standing
 );
 
-/// The beginning of the kernel's `struct tcp_info`, as much as is of interest: it answers with as
-/// much as is asked for.
+/// The first fields of the kernel's `struct tcp_info`: the kernel returns as many bytes as the
+/// caller requests.
 #[repr(C)]
 #[expect(
     unreachable_pub,

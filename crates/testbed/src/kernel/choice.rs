@@ -11,7 +11,7 @@ pub enum ServerChoice {
     /// nginx where it is installed and writes as it would on the real site, else this process.
     #[default]
     Auto,
-    /// nginx as it is installed.
+    /// The installed nginx.
     Nginx,
     /// nginx at a path.
     At(PathBuf),
@@ -39,7 +39,7 @@ impl ServerChoice {
         };
         match self {
             Self::Builtin => Ok((ServerProgram::Builtin, None)),
-            // TLS is imitated in the clear. There nginx holds the last part of a file back until a
+            // TLS is imitated in the clear. nginx then holds the last part of a file back until a
             // header before it has been acknowledged; behind TLS it does not.
             Self::Auto if config.speaks_tls(page) => {
                 let why =

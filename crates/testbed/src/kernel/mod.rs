@@ -168,7 +168,7 @@ pub(crate) struct ServerPlace<'a> {
 pub(crate) struct Kernel {
     device: Interface,
     listeners: Vec<TcpListener>,
-    /// Answers are announced by their size.
+    /// Whether the server announces answers by their size.
     says_size: bool,
     /// Lives as long as this; without it this process serves.
     nginx: Option<Serving>,

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nginx {
     program: PathBuf,
-    /// As it says of itself, like `nginx/1.22.1`.
+    /// Its own name and version, like `nginx/1.22.1`.
     version: String,
     /// Options and modules that it was built with.
     built_with: String,
@@ -59,7 +59,7 @@ impl Nginx {
         Ok(Self { version: version.to_owned(), built_with: said, program })
     }
 
-    /// As it says of itself, like `nginx/1.22.1`.
+    /// Its own name and version, like `nginx/1.22.1`.
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -39,8 +39,8 @@ pub struct PageCase {
     pub bound: Bound,
     /// The sign of the cause on the critical path.
     pub critical: Option<CriticalMark>,
-    /// The causes of which the analyser has to name one as the first; empty if a capture does not
-    /// show the cause.
+    /// Causes, one of which the analyser has to name first; empty if a capture does not show the
+    /// cause.
     pub analysed: Vec<TimeShare>,
 }
 

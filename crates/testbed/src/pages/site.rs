@@ -80,7 +80,7 @@ impl SiteFile {
         Self { answer: Answer::After(time), ..self }
     }
 
-    /// Has it name another file, in its language.
+    /// Adds a reference to another file, in its language.
     pub(super) fn name(&mut self, other: &Self) {
         let at = &other.at;
         let text = match (self.kind, other.kind) {

@@ -130,7 +130,7 @@ struct Filling {
 }
 
 impl Filling {
-    /// Nothing but bytes without meaning.
+    /// A body of padding alone.
     const fn of(filler: u64) -> Self {
         Self { says: Bytes::new(), filler }
     }

@@ -15,7 +15,7 @@ use workload::{HostId, LoadConnId};
 pub(crate) trait Knobs {
     /// This is written next.
     fn announce(&self, part: &Part);
-    /// More is written at once: a part of a segment waits for it, until [`Knobs::uncork`].
+    /// More is written at once: a part of a segment waits until [`Knobs::uncork`].
     fn cork(&self);
     /// No more follows for now: waiting data may go.
     fn uncork(&self);
@@ -59,7 +59,7 @@ fn announce_all(
         bytes += part.bytes;
         match exchange.poll_write(conn, unsent + bytes) {
             Next::Write(more) => part = more,
-            // As it says when it is asked again, after the writing.
+            // The next poll, after the writing, returns the same.
             Next::Close | Next::Wait(_) => return bytes,
         }
     }

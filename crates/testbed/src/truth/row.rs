@@ -14,7 +14,7 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckWay {
-    /// Nothing: they arrive as they were sent.
+    /// The path does not change ACKs.
     #[default]
     Plain,
     /// Each takes longer by a random time up to this, and may overtake others.
@@ -69,9 +69,9 @@ impl Serialize for TruthPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelEvidence {
-    /// Nothing was retransmitted, at either end.
+    /// No segment was retransmitted, at either end.
     NoRetransmission,
-    /// Something was retransmitted.
+    /// A segment was retransmitted.
     Retransmission,
     /// At least half of the time was limited by the receiver's window.
     ReceiverWindow,

@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 /// The known times and causes of a row's transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowTruth {
-    /// Causes of which one is the first.
+    /// Causes, one of which is the first.
     #[serde(serialize_with = "super::cause::each")]
     pub first: Vec<TimeShare>,
     /// Time of all transfers together, as the server saw it, seconds.
@@ -28,8 +28,8 @@ pub struct RowTruth {
     /// Time limited by the send buffer (`tcpi_sndbuf_limited` of the servers), seconds. Linux adds
     /// to it only if the last packet was sent after a write found the buffer full.
     pub sndbuf_limited_s: f64,
-    /// Time within writes with everything sent that the buffer held, and room in the congestion
-    /// window, seconds.
+    /// Time within writes in which everything in the buffer is sent and the congestion window has
+    /// room, seconds.
     pub blocked_s: f64,
     /// Time with data outstanding, seconds.
     pub busy_s: f64,
@@ -182,7 +182,8 @@ impl KnownSums {
             TimeShare::Nagle => (self.held, self.held),
             TimeShare::ReceiverWindow => beside_path(self.rwnd_limited),
             TimeShare::SendBuffer => beside_path(self.blocked),
-            // Nothing was outstanding, to everything that the application slept.
+            // The share is between the time with nothing outstanding and all the time that the
+            // application slept.
             TimeShare::Application => {
                 let opening = self.handshake + self.tls + self.request + self.think;
                 (self.slept.min(self.total - opening - self.busy), self.slept)

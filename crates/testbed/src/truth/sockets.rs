@@ -168,12 +168,12 @@ impl KernelCounters {
         })
     }
 
-    /// Everything that was written is acknowledged, or never will be.
+    /// Whether all written data is acknowledged, or never will be.
     pub(super) const fn is_drained(&self) -> bool {
         (self.unacked == 0 && self.notsent == 0) || self.state == CLOSED
     }
 
-    /// Everything that was written is sent and not yet acknowledged, and the window has room.
+    /// Whether all written data is sent and not yet acknowledged, and the window has room.
     pub(super) const fn has_sent_all(&self) -> bool {
         self.notsent == 0 && 0 < self.unacked && self.unacked < self.cwnd
     }

@@ -103,7 +103,8 @@ fn fetch(socket: Socket, server: SocketAddr, clock: Clock) -> io::Result<Fetched
     Ok(Fetched { start, connected, first_byte: first_byte.unwrap_or(done), done, port })
 }
 
-/// One object from one Linux to another, whose receive buffer is of these bytes, or as Linux comes.
+/// Loads one object from one Linux to another. The latter's receive buffer has this size, or the
+/// default one.
 fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     let clock = Clock::start();
     let [near, far] = Addresses::numbered(0);

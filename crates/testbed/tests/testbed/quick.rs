@@ -36,7 +36,7 @@ fn grid() -> Grid {
     Grid::quick(LINUX_SCHEMES.map(|name| Scheme::parse(name).unwrap()).to_vec())
 }
 
-/// The cells of a scheme on a path, none of which is outside.
+/// Measures the cells of a scheme on a path, none of which may be outside.
 fn measure(path: usize, scheme: usize) -> Vec<AgreementCell> {
     let found = Mutex::new(Vec::new());
     calmly_throughout(|| {
