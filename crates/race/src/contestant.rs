@@ -55,7 +55,7 @@ pub struct MeasuredLoad {
     /// Bounds of each connection's sender over time, in the order of the recording; only with a
     /// recording.
     pub senders: Vec<Vec<BoundFrom>>,
-    /// For figures; if asked for.
+    /// Recording for figures, if requested.
     pub recording: Option<LoadRecording>,
     /// Captures of the access link in all visits, with the first load, if requested. The captures
     /// of the packets that crossed a direction have its name; `-sent` is added for the packets that

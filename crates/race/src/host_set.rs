@@ -1,4 +1,4 @@
-//! A set of hosts that is asked for each packet.
+//! A set of hosts with a fast look-up for each packet.
 
 use netsim::HostId;
 

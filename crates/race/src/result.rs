@@ -31,7 +31,7 @@ pub struct SchemeResult {
     pub world: Option<World>,
     /// Kind of the visits.
     pub visit: VisitKind,
-    /// Every load that was asked for was made, and ended with every object.
+    /// Whether every requested load was made, and ended with every object.
     pub completed: bool,
     /// Reason for missing loads, if an agent failed.
     pub left_out: Option<String>,

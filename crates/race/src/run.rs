@@ -181,12 +181,12 @@ impl Stage {
         }
     }
 
-    /// The server of the site that the `n`-th visit goes to.
+    /// Index of the site's server for the `n`-th visit.
     fn site(&self, n: u32) -> usize {
         n as usize % self.sites.len()
     }
 
-    /// The loads of which the `n`-th visit is one; `None` before the first.
+    /// The loads that include the `n`-th visit; `None` before the first.
     fn site_load(&self, race: &Race, n: u32) -> Option<SiteLoad> {
         let pair = (self.site(n), race.visits.client(n));
         self.loads.iter().find(|load| (load.site, load.client) == pair).copied()

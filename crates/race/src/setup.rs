@@ -17,7 +17,7 @@ const PHASE: Duration = Duration::from_secs(1);
 pub(crate) struct Phases(Pcg32);
 
 impl Phases {
-    /// Those under a seed.
+    /// The start phases under a seed.
     pub(crate) fn of(seed: u64) -> Self {
         Self(stream(seed, "start phases"))
     }

@@ -16,8 +16,8 @@ pub struct Spread {
     /// Largest value.
     pub max: f64,
     /// Least and greatest value of a 95 % confidence interval of the median: two of the values
-    /// themselves, by their rank. `None` below [`Spread::LEAST_FOR_INTERVAL`] values, of which even
-    /// the extremes are not that sure.
+    /// themselves, by their rank. With fewer than [`Spread::LEAST_FOR_INTERVAL`] values it is
+    /// `None`: even the extremes do not suffice.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -25,8 +25,8 @@ pub struct Spread {
 const MISSES: f64 = 0.05;
 
 impl Spread {
-    /// So few values have an interval: six lie on one side of the median in 2 of 64 cases, five in
-    /// 2 of 32.
+    /// Least number of values with an interval: six lie on one side of the median in 2 of 64 cases,
+    /// five in 2 of 32.
     pub const LEAST_FOR_INTERVAL: usize = 6;
 
     /// Spread of these values; `None` if there are none or one is missing.
@@ -45,7 +45,7 @@ impl Spread {
         Self::of(spreads.map(|spread| Some(spread?.median)))
     }
 
-    /// One value, which is certain.
+    /// Creates the spread of one value without uncertainty.
     pub const fn exactly(value: f64) -> Self {
         Self { median: value, min: value, max: value, interval: None }
     }

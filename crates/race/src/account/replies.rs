@@ -12,9 +12,9 @@ pub(super) struct Reply {
     pub(super) asked: Instant,
     /// Time at which the thinking was over.
     pub(super) thought: Instant,
-    /// Since when it is there to be sent.
+    /// Time from which it can be sent.
     pub(super) ready: Instant,
-    /// Offset in the stream of the first byte behind it.
+    /// Offset in the stream of the first byte after it.
     pub(super) end: u64,
     /// Time at which the client sent the request …
     pub(super) from: Instant,

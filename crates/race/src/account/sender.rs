@@ -11,7 +11,7 @@ use crate::record::{LoadRecording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
 
-/// Something that changes a sender's state.
+/// Change of a sender's state.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     /// All up to here has been sent.
@@ -20,13 +20,13 @@ enum Change {
     Acked(u64),
     /// The window admits all up to here.
     Edge(u64),
-    /// All up to here is there to be sent.
+    /// All data up to this offset can be sent.
     Ready(u64),
     /// Bytes of either stream are lost (+1), or no more (−1).
     Gaps(i64),
     /// A server begins to think (+1), or has thought (−1).
     Thinking(i64),
-    /// Something is wanted of it (+1), or no more (−1).
+    /// A response is wanted of it (+1), or no more (−1).
     Wanted(i64),
     /// A round trip begins (+1), or ends (−1), in which the sender fills the window.
     AtEdge(i64),
@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// Bytes that are there to be sent and have not been.
+    /// Bytes that are ready and not sent.
     const fn waiting(&self) -> u64 {
         self.ready.saturating_sub(self.sent)
     }
@@ -157,7 +157,7 @@ fn rounds_at_edge(start: Sender, changes: &[Dated]) -> Vec<Stretch> {
     rounds
 }
 
-/// All that was sent before the load is acknowledged.
+/// All data sent before the load is acknowledged.
 fn at_start(transfer: &TransferRecord) -> Sender {
     let sent = transfer.sequence.iter().filter(|event| event.step == SequenceStep::Sent);
     let before = sent.clone().map(|event| event.from).min().unwrap_or(0);

@@ -28,7 +28,7 @@ enum Stream {
     SynAcks,
 }
 
-/// Everything that has to come down before something is done.
+/// Bytes that have to come down before a milestone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog(Vec<Item>);
 

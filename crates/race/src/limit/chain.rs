@@ -62,11 +62,11 @@ pub(super) struct Opened {
 /// State of the connections at the start of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// None is open.
+    /// No connection is open.
     Closed,
-    /// One to every host is, if its protocol keeps connections alive.
+    /// One connection to every host is open, if its protocol keeps connections alive.
     KeptAlive,
-    /// As many as are wanted are.
+    /// Every wanted connection is open.
     Open,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn bounds(
     while let Some(Reverse((discovered, id))) = chains.due.pop() {
         bounds[id.index()] = Some(chains.follow(discovered, id));
     }
-    // Every object is asked for at the start or revealed by an earlier one, so none is missing.
+    // Every object is requested at the start or revealed by an earlier one, so none is missing.
     bounds.into_iter().flatten().collect()
 }
 
@@ -143,7 +143,7 @@ impl Chains<'_> {
         };
         let shape = PacketShape::of(&protocol);
         let at_server = |bytes| match bytes {
-            // None cost no trip.
+            // A request of no bytes costs no trip.
             0 => requested,
             bytes => self.wire.up(object.host, requested, shape.stream(bytes)),
         };

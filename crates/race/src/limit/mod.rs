@@ -7,7 +7,7 @@
 //!   both in one. The bytes of both pass at the links' rates. [`limit_again`]: connections that
 //!   the protocol keeps alive are open. [`limit_without_handshake`]: every connection is open and
 //!   secure, as 0-RTT has it at best.
-//! - An object is asked for the instant it is discovered, on a connection that is already open
+//! - An object is requested at the instant of its discovery, on a connection that is already open
 //!   (HTTP/1.0: on one of its own, opened then), however many are in progress.
 //! - Its server answers after its think time; each of its bytes, headers of packets included,
 //!   passes the access link at the full rate, less the rate of unresponsive traffic. Nothing is
@@ -49,7 +49,7 @@ pub struct Limit {
     pub times: MilestoneTimes,
     /// The time of the milestone that ends the load ([`Page::until`]).
     pub page: Duration,
-    /// For each object by itself, by [`workload::ObjectId`].
+    /// Limits of each object alone, by [`workload::ObjectId`].
     pub objects: Vec<ObjectLimit>,
 }
 

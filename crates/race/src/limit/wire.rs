@@ -95,8 +95,8 @@ impl Load {
 }
 
 impl CapacityRate {
-    /// The earliest that a load can have passed which is there at `at`. Both times are since the
-    /// start of the page.
+    /// The earliest instant by which a load can have passed that is ready at `at`. Both times are
+    /// since the start of the page.
     fn passed(&self, at: Duration, load: Load) -> Duration {
         match self {
             Self::Constant(rate) => at + least(*rate, load),

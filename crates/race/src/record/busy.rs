@@ -11,14 +11,14 @@ use units::Instant;
 pub(super) struct Busy {
     /// Completed stretches, in the order of time. They do not touch.
     over: Vec<Stretch>,
-    /// The last one, as far as it is known.
+    /// The last stretch, as far as it is known.
     last: Option<Stretch>,
     /// Number of packets whose departure is not yet known.
     present: u64,
 }
 
 impl Busy {
-    /// Something enters.
+    /// Records a packet that enters.
     pub(super) fn enter(&mut self, at: Instant) {
         // A packet that leaves at the instant at which another enters leaves no gap.
         if self.present == 0 && self.last.is_none_or(|last| last.to < at) {
@@ -61,12 +61,12 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_touches_is_one_stretch() {
-        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing
-        // by itself.
+        // The stretches 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, and
+        // 9 to 9 is empty.
         let told_at_once =
             [(1, 1), (2, 1), (4, -1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
         assert_eq!(stretches(&told_at_once), [(1, 6), (8, 9)]);
-        // The same, when each knows at its entry when it goes.
+        // The same stretches, when each departure is known at the entry.
         let told_ahead =
             [(1, 1), (4, -1), (2, 1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
         assert_eq!(stretches(&told_ahead), [(1, 6), (8, 9)]);

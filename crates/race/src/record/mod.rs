@@ -39,12 +39,13 @@ pub struct LoadRecording {
     pub client: ClientModel,
     /// Its connections and those of the loads before it, by [`workload::LoadConnId`].
     pub transfers: Vec<TransferRecord>,
-    /// When the access link held data of the page, waiting or being sent, in either direction.
+    /// Times at which the access link held data of the page, waiting or being sent, in either
+    /// direction.
     pub busy: Vec<Stretch>,
     /// Servers think as long as the page has it. False: they cannot, and the client delays its
     /// requests by the think time.
     pub servers_think: bool,
-    /// The access link's queues: down, then up. None, unless they are wanted for figures.
+    /// The access link's queues: down, then up. The list is empty unless figures need it.
     pub queues: Vec<Queue>,
 }
 
@@ -84,7 +85,7 @@ impl Offer {
     }
 }
 
-/// Something that happened to bytes `from..to` of a server's stream.
+/// Event of bytes `from..to` of a server's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SequenceEvent {
     /// Time of the event.
@@ -113,7 +114,7 @@ pub enum SequenceStep {
 }
 
 impl TransferRecord {
-    /// One of which only the loader's side is known.
+    /// Creates a record of which only the loader's side is known.
     pub fn unwatched(connection: ConnectionRecord, port: u16) -> Self {
         let (sequence, offers, window) = (Vec::new(), Vec::new(), Vec::new());
         Self { connection, port, sequence, offers, window, trace: Trace::default() }

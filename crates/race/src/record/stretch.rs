@@ -11,7 +11,7 @@ pub struct Stretch {
     pub to: Instant,
 }
 
-/// Something begins (+1) or ends (−1).
+/// A stretch begins (+1) or ends (−1).
 pub(crate) type Edge = (Instant, i64);
 
 impl Stretch {

@@ -16,8 +16,8 @@ use units::Instant;
 /// of a queue without a service stage) may be reported early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
-    /// Connections of the page, by their port at the client. One port may have several, one after
-    /// the other.
+    /// Connections of the page, by their port at the client. One port may have several connections,
+    /// one after the other.
     flows: FxHashMap<u16, Vec<FlowRecord>>,
     /// Stretches in which data of the page is there: down, then up.
     data: [Busy; 2],
@@ -26,7 +26,7 @@ pub struct LinkWatch {
 }
 
 impl LinkWatch {
-    /// Nothing seen yet. `queues`: their contents are recorded, too.
+    /// Creates a watch. `queues`: their contents are recorded, too.
     pub fn new(queues: bool) -> Self {
         Self { queues: queues.then(Default::default), ..Self::default() }
     }

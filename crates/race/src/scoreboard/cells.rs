@@ -23,7 +23,7 @@ pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEU
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
-    /// Nothing: the client is met for the first time.
+    /// No memory: the client is met for the first time.
     Cold,
     /// The same transfer a while ago over the same path.
     Warm,
@@ -194,7 +194,7 @@ impl MatrixCell {
         }
     }
 
-    /// Equal objects asked for at once, over connections that close behind them.
+    /// Equal objects requested at once, over connections that close after them.
     fn page(&self) -> Page {
         let host = PageHost::plain("server", Http::Http10);
         let count = self.shape.objects();

@@ -153,7 +153,7 @@ impl ScoreboardPlan {
     }
 }
 
-/// A part of a cell that is run by itself.
+/// A part of a cell with a run of its own.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     /// The background alone.

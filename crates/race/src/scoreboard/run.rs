@@ -240,7 +240,7 @@ impl Stage {
 /// A counter that an observer adds to.
 type Watched = Rc<RefCell<Tally>>;
 
-/// The access link as it is at first.
+/// The access link at first.
 fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
     let mut links = scene.path.links();
     if let Before::FasterPath(times) = scene.before {

@@ -14,7 +14,7 @@ use workload::{LoaderConfig, Page};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackgroundLoad {
-    /// Nothing.
+    /// No other traffic.
     Idle,
     /// A `linux` transfer whose window is half of the bandwidth-delay product.
     Half,
@@ -25,7 +25,7 @@ pub enum BackgroundLoad {
 /// Transfers before the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// Nothing: the client is met for the first time.
+    /// No transfer: the client is met for the first time.
     Nothing,
     /// The same transfer over the same path.
     SameTransfer,

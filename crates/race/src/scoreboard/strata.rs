@@ -68,8 +68,8 @@ pub(super) struct WeighedCell {
 }
 
 impl WeighedCell {
-    /// The same cell with its weight times the share of its path and visit in use; that of the
-    /// matrix as it is.
+    /// Multiplies the cell's weight by the share of its path and visit in use; cells of the matrix
+    /// stay unchanged.
     pub(super) fn by_use(self) -> Self {
         let share = match &self.cell {
             BoardCell::Real(cell) => cell.share_of_use(),

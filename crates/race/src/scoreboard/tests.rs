@@ -146,7 +146,7 @@ fn a_full_background_is_measured() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::Page12);
     let outcome = outcome(&MatrixCell { bytes: 400_000, ..cell }, "newreno+iw=1");
     let time = outcome.background.unwrap();
-    // 400 kB at 10 Mbit/s, less a round trip's worth under way at its beginning.
+    // 400 kB at 10 Mbit/s, less the data of a round trip that was under way at its beginning.
     assert!(time >= Duration::from_millis(320 - 41), "{time}");
     // 276 segments of 1448 bytes; the data that was under way at the start, 66 segments at most, is
     // offered at the end instead.
@@ -221,9 +221,9 @@ fn causes_are_those_of_the_transfer() {
     assert!(causes.retransmitted >= causes.lost_syns, "{causes:?}");
 }
 
-/// Beside each scheme of a paper the default list has the paper's idea over `linux`: one choice,
-/// with the rest of `linux` as it is. `linux-session` and `linux-etcp` are `linux+share=session`
-/// and `linux+share=etcp`, as a test of `tcp` shows.
+/// The default list has each scheme of a paper and, beside it, the paper's idea over `linux`: one
+/// choice, with the rest of `linux` unchanged. `linux-session` and `linux-etcp` are
+/// `linux+share=session` and `linux+share=etcp`, as a test of `tcp` shows.
 #[test]
 fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
     let schemes: Vec<&str> = DEFAULT_SCHEMES.split(',').collect();
@@ -265,7 +265,8 @@ fn perfect_start_takes_its_share_of_a_full_link() {
     assert_eq!((outcome.background, outcome.background_packets), (None, 0));
 }
 
-/// All that `linux` can gain is 0, and all that perfect start gains is 1. Each state has its own.
+/// The gain of `linux` is 0, and the gain of perfect start is 1. Each state, a load and a visit,
+/// has gains of its own.
 #[test]
 fn gains_are_parts_of_the_gain_of_perfect_start() {
     let schemes = crate::contestants("linux,linux+iw=32").unwrap();

@@ -118,8 +118,8 @@ fn the_receive_window_bounds_a_sender_that_could_send_more() {
 /// 10 kB, for which the server thinks half a second, at 20 Mbit/s and 40 ms.
 ///
 /// - path: 10,200 bytes are seven full packets of 0.6 ms and one of 64 + 52 bytes, 0.0464 ms; the
-///   request's 0.1408 ms and the ACK's ahead of it, 0.0208. The ACK for the request is long gone
-///   when the answer is there.
+///   request's 0.1408 ms and the ACK's ahead of it, 0.0208. The ACK for the request has passed long
+///   before the answer is ready.
 /// - rounds: 4 × 20 ms and two SYNs of 0.024.
 #[test]
 fn the_server_bounds_an_answer_that_takes_thought() {
@@ -149,7 +149,7 @@ fn round_trips_bound_a_chain_of_small_objects() {
     assert_times(load, &[(Bound::Path, path), (Bound::Rounds, 880.048)]);
 }
 
-/// An object of 1 kB that a script of the first, of 1 kB, wants 300 ms after it is there, at 20
+/// An object of 1 kB is wanted by a script, also of 1 kB, 300 ms after the script's delivery, at 20
 /// Mbit/s and 40 ms.
 ///
 /// - path: two requests of 0.1408 ms, two answers of 1200 + 52 bytes, 0.5008 ms; the two ACKs of
@@ -287,7 +287,7 @@ proptest! {
 }
 
 /// Three requests over HTTP/2, of which the second is lost and retransmitted a second later. The
-/// third arrives meanwhile, and its server cannot use it. So no moment is the server's.
+/// third arrives meanwhile, and its server cannot use it. The server therefore bounds no moment.
 #[test]
 fn a_request_behind_a_gap_is_not_at_its_server() {
     let host = PageHost {

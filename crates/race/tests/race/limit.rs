@@ -128,7 +128,7 @@ fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
 #[derive(Debug)]
 struct Draft {
     object: Object,
-    /// Number of the object that names it; one that is not there yet: it is asked for at the start.
+    /// Number of the object that names it; for a later number, it is requested at the start.
     parent: u32,
     /// Share of the parent's body.
     per_mille: u64,
@@ -136,7 +136,7 @@ struct Draft {
 }
 
 prop_compose! {
-    /// An object found somewhere in an earlier one, or asked for at the start.
+    /// An object found somewhere in an earlier one, or requested at the start.
     fn any_object()(
         (request, header, body) in (0u64..2000, 0u64..800, 1u64..60_000),
         (host, wait, delay) in (0u32..3, 0u64..50, 0u64..30),

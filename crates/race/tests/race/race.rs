@@ -272,7 +272,7 @@ fn no_visit_that_returns_to_a_server_beats_the_limit() {
     };
     let outcome = run(&race);
     let pages: Vec<_> = visits(&outcome, 0).iter().map(|load| load.page.unwrap()).collect();
-    // Those two save the handshake of 80 ms.
+    // Both save the handshake of 80 ms.
     assert!(pages[2] + Duration::from_millis(79) < pages[1], "{pages:?}");
     assert!(pages[1..].iter().all(|page| *page >= outcome.limit_again.page), "{pages:?}");
     // Where no visit returns, none can.
@@ -365,7 +365,7 @@ fn a_turn_made_again_is_listed_and_does_not_count() {
     assert_eq!(row.median(RaceMetric::GainOverLinux), Some(0.0));
 }
 
-/// 300 KB over 50 Mbit/s and 104 ms, of which a window of 64 KB lets a tenth flow.
+/// 300 KB go over 50 Mbit/s and 104 ms; a window of 64 KB uses a tenth of the rate.
 #[test]
 fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
     let seconds = |schemes: &str, name: &str| {

@@ -156,7 +156,7 @@ fn recordings_take_what_they_were_made_for() {
         ("version-spdy.har", 0.164),
         ("version-2-2.har", 0.164),
         ("tls-flight.har", 0.136),
-        // A round trip more on each of two connections in turn than with TLS 1.3: 162 + 40 ms.
+        // Each of two connections takes a round trip more than with TLS 1.3: 162 + 40 ms.
         ("tls12.har", 0.202),
         ("redirects.har", 0.170),
     ];
