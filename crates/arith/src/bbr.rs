@@ -58,7 +58,7 @@ pub const fn pacing_rate(bw: u64, mss: u64, gain: u64) -> u64 {
     rate.saturating_mul(1_000_000 / 100 * (100 - PACING_MARGIN_PERCENT)) >> BW_SCALE
 }
 
-/// Rate, bytes per second, of a bandwidth with segments of `mss` bytes, as it is compared: with the
+/// Rate, bytes per second, of a bandwidth with segments of `mss` bytes, including the pacing
 /// margin.
 pub const fn bytes_per_second(bw: u64, mss: u64) -> u64 {
     pacing_rate(bw, mss, UNIT)

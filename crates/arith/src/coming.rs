@@ -52,12 +52,12 @@ pub const fn count(coming: u64) -> u32 {
     ((coming >> 16 & MOST) + (coming & MOST)) as u32
 }
 
-/// One more begins to come, in the span that `coming` is of.
+/// Adds a handshake to the span of `coming`.
 pub const fn one_more(coming: u64) -> u64 {
     if coming & MOST < MOST { coming + 1 } else { coming }
 }
 
-/// One has come: of those that began first.
+/// Removes a completed handshake, one of the earliest span first.
 pub const fn one_less(coming: u64) -> u64 {
     if coming >> 16 & MOST > 0 {
         coming - (1 << 16)

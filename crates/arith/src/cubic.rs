@@ -100,8 +100,8 @@ impl CubicCurve {
         self.epoch_ms = None;
     }
 
-    /// Sending goes on after `idle_ms` of silence: the curve stood still meanwhile
-    /// (RFC 9438 §5.8).
+    /// Sending resumes after `idle_ms` of silence: the curve does not advance meanwhile (RFC 9438
+    /// §5.8).
     pub fn on_restart(&mut self, now_ms: u64, idle_ms: u64) {
         self.epoch_ms = self.epoch_ms.map(|epoch| epoch.saturating_add(idle_ms).min(now_ms));
     }
@@ -193,7 +193,7 @@ mod tests {
         // 4317^3 = 80453723013 above. 4316 units are 4.215 s, as cbrt(30 / 0.4) = 4.217 s.
         assert_eq!(cubic.k, 4316);
         assert_eq!(cubic.target(4316), 100);
-        // One second before: 410 * 1024^3 >> 40 = 410 * 2^30 / 2^40 = 0.4, rounded down to 0.
+        // One second before, it is 410 * 1024^3 >> 40 = 410 * 2^30 / 2^40 = 0.4, rounded down to 0.
         assert_eq!(cubic.target(4316 - 1024), 100);
         // Two seconds after: 0.4 * 8 = 3.2 segments more; four: 0.4 * 64 = 25.6.
         assert_eq!(cubic.target(4316 + 2048), 103);

@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Round trips until `segments` have gone, the window growing by one in each and staying at
+    /// Round trips until `segments` are sent, the window growing by one in each and staying at
     /// `capacity`.
     fn round_trips(start: u64, capacity: u32, segments: u64) -> u64 {
         let (mut window, mut left, mut rounds) = (start, segments, 0);

@@ -32,7 +32,7 @@ pub struct Flights {
 }
 
 impl Flights {
-    /// Nothing is proven before the byte `next`, which is sent next.
+    /// Starts without a proven flight at the byte `next`, which is sent next.
     pub const fn beginning_at(next: u64) -> Self {
         Self { round_end: next, round_flight: 0, last_flight: 0, flight: 0 }
     }

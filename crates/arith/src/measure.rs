@@ -35,7 +35,7 @@ pub struct TrainAck {
 /// Result of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainSays {
-    /// Nothing new.
+    /// No new estimate.
     Nothing,
     /// With the previous train, it gives the path's rate.
     Rate,

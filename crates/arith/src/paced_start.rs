@@ -37,7 +37,7 @@ pub struct Search {
 /// Knowledge of the available rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nothing: half the capacity is tried.
+    /// The available rate is unknown: half the capacity is tried.
     Half,
     /// Half the capacity went through: three quarters of it are tried.
     ThreeQuarters,

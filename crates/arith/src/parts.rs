@@ -7,8 +7,8 @@ const INITIAL_WINDOW: u64 = 10;
 /// Segments of `window` that one of `among` connections may have beside `own`, its initial window.
 /// All of them begin within a round trip. It has its part of the segments that all initial windows
 /// and the segments `taken` already leave. Initial windows leave in bursts: if they are more than
-/// seven tenths of the window, nothing is left. (Measured: 110 segments of 150 filled a queue of
-/// 100 by themselves, and the segments beside them were lost. 30 of 44 did no harm.)
+/// seven tenths of the window, nothing is left. (In a measurement, 110 segments of 150 filled a
+/// queue of 100 alone, and the segments beside them were lost. 30 of 44 did no harm.)
 ///
 /// # Examples
 /// ```

@@ -8,7 +8,7 @@
 
 use crate::bbr::{bandwidth, bytes_per_second};
 
-/// Fewest rounds of an interval; four times as many are the most.
+/// Fewest rounds of an interval; the most are four times as many.
 const MIN_ROUNDS: u64 = 4;
 /// Rounds for which a found rate is used.
 const USED_ROUNDS: u64 = 48;

@@ -77,7 +77,7 @@ mod tests {
         let dirty = PrrAck { pipe: 4, newly: 2, total: 9, sent: 8, clean: false };
         assert_eq!(quota(&dirty, 10, 20, 1), 2);
         assert_eq!(quota(&PrrAck { clean: true, ..dirty }, 10, 20, 1), 3);
-        // Only one segment of room up to the threshold.
+        // There is only one segment of room up to the threshold.
         assert_eq!(quota(&PrrAck { pipe: 9, clean: true, ..dirty }, 10, 20, 1), 1);
     }
 

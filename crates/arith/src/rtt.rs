@@ -34,7 +34,8 @@ impl Estimator {
         Self { srtt8: 0, rttvar4: 0 }
     }
 
-    /// As if `srtt` and `rttvar`, ticks, were known already; both saturate at [`MAX_SAMPLE`].
+    /// Creates an estimator that already has `srtt` and `rttvar`, ticks; both saturate at
+    /// [`MAX_SAMPLE`].
     ///
     /// # Examples
     /// ```
@@ -49,8 +50,8 @@ impl Estimator {
         Self { srtt8: bounded(srtt) * 8, rttvar4: bounded(rttvar) * 4 }
     }
 
-    /// As [`Estimator::seeded`], with parts of ticks: eight times the smoothed round trip, at least
-    /// 1, and four times the mean deviation.
+    /// Creates an estimator like [`Estimator::seeded`], with fractions of ticks: eight times the
+    /// smoothed round trip, at least 1, and four times the mean deviation.
     pub fn seeded_scaled(srtt8: u64, rttvar4: u64) -> Self {
         Self { srtt8: srtt8.clamp(1, MAX_SAMPLE * 8), rttvar4: rttvar4.min(MAX_SAMPLE * 4) }
     }
@@ -129,8 +130,7 @@ impl LinuxEstimator {
         Self { floor, srtt8: 0, mdev4: 0, mdev_max: floor, rttvar: floor, round_end: 0 }
     }
 
-    /// As if eight times the smoothed round trip, at least 1, and four times the mean deviation
-    /// were known already.
+    /// Sets eight times the smoothed round trip, at least 1, and four times the mean deviation.
     pub fn seed_scaled(&mut self, srtt8: u64, mdev4: u64) {
         self.srtt8 = srtt8.clamp(1, MAX_SAMPLE * 8);
         self.mdev4 = mdev4.min(MAX_SAMPLE * 4);

@@ -100,7 +100,7 @@ pub struct Joining {
     pub sends: u32,
 }
 
-/// Something of a member arrives.
+/// An ACK of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberArrival {
     /// Time of the ACK.
@@ -140,7 +140,7 @@ impl Session {
         member.promised = promised;
     }
 
-    /// Nothing of a member is under way any more, or will arrive.
+    /// Removes a member: nothing of it is under way any more, or will be acknowledged.
     pub const fn discount(&mut self, member: &mut SessionMember) {
         self.count_weight(member, 0);
         self.count_outstanding(member, 0);
@@ -299,7 +299,7 @@ impl Session {
         true
     }
 
-    /// Nothing had been lost.
+    /// Undoes the last reduction, because nothing had been lost.
     pub const fn take_back_reduction(&mut self) {
         if self.window_before <= self.window {
             return;

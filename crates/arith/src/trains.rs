@@ -33,7 +33,7 @@ pub const fn held_up(sent_us: u32, came_us: u32) -> bool {
     came_us > sent_us.saturating_add(sent_us / 32)
 }
 
-/// The shorter of two gaps, of which 0 is none.
+/// Returns the shorter of two gaps; 0 stands for no gap.
 pub const fn shorter(a: u64, b: u64) -> u64 {
     if a == 0 || (b != 0 && b < a) { b } else { a }
 }
@@ -44,8 +44,8 @@ pub const fn agree(last: u64, gap: u64) -> bool {
 }
 
 /// Segments that fill a round trip of `rtt_us` microseconds at `gap`, and three, since receivers
-/// acknowledge two at a time and a segment takes its time to leave. Not more: the rest is for
-/// congestion avoidance to find, which CUBIC begins with a twentieth of the window in a round trip.
+/// acknowledge two at a time and a segment takes its time to leave. It adds no more: congestion
+/// avoidance finds the rest, which CUBIC begins with a twentieth of the window in a round trip.
 pub const fn window(rtt_us: u32, gap: u64) -> u64 {
     paced_start::window(rtt_us as u64 * 1000, gap) + 3
 }

@@ -6,8 +6,8 @@
 /// Slow start with appropriate byte counting and no limit per ACK (RFC 3465 §2.2 without `L`; Linux
 /// `tcp_slow_start`): the window grows by the acknowledged data, up to `ssthresh`.
 ///
-/// Returns the window, and the acknowledged segments that were not needed to reach `ssthresh`:
-/// congestion avoidance goes on with them.
+/// Returns the window, and the acknowledged segments that were not needed for `ssthresh`:
+/// congestion avoidance uses them.
 ///
 /// # Examples
 /// ```
