@@ -52,7 +52,7 @@ pub struct Plan<'a> {
     files: Files,
 }
 
-/// One run: which cell, and the how manieth time.
+/// One run: its cell, and the number of its repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Number of the run, from 0: repeats of a cell follow one another.

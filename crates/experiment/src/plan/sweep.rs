@@ -12,7 +12,7 @@ use toml::de::DeValue;
 /// The name of the schemes' axis.
 pub const SCHEME: &str = "scheme";
 
-/// More cells than this are taken for a mistake.
+/// Bound on the cells of a plan: more are taken for a mistake.
 const MOST_CELLS: usize = 1_000_000;
 
 /// Keys that are no part of a single run, and so cannot be swept.
@@ -56,7 +56,7 @@ struct CheckedAxis<'a> {
     points: Vec<Point<'a>>,
 }
 
-/// All that varies.
+/// The axes of the sweep.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep<'a> {
     axes: Vec<CheckedAxis<'a>>,
@@ -168,7 +168,7 @@ pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fau
     Ok(schemes)
 }
 
-/// A value as a coordinate: text without its quotes, anything else as it is written.
+/// Formats a value as a coordinate: text without its quotes, other values as written.
 fn shown(value: &Value<'_>, text: &str) -> String {
     match value.get_ref() {
         DeValue::String(string) => string.to_string(),

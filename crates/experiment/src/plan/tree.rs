@@ -110,7 +110,7 @@ fn tag(table: &mut DeTable<'_>, span: Range<usize>) {
     let default = || Spanned::new(span.clone(), DeValue::String(Cow::Borrowed("")));
     let kind = table.remove("kind").unwrap_or_else(default);
     let DeValue::String(name) = kind.get_ref().clone() else {
-        // Not a name: leave it for the reader to refuse.
+        // It is not a name: the reader refuses it.
         table.insert(Spanned::new(kind.span(), Cow::Borrowed("kind")), kind);
         return;
     };

@@ -37,8 +37,8 @@ impl Folder {
             Err(TryLockError::WouldBlock) => {
                 return Err(wrong(&"another headstart is writing there; use another --out"));
             }
-            // Not every file system can lock; two processes in one folder are then for the user
-            // to avoid.
+            // Not every file system can lock; then the user has to avoid two processes in one
+            // folder.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let folder = Self { path: path.to_owned(), _lock: lock };
@@ -64,7 +64,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// As [`Self::refuse_unwritable`], of the file that says whose the folder is.
+    /// Like [`Self::refuse_unwritable`], for the manifest.
     fn refuse_unwritable_manifest(&self) -> Result<(), ResultsError> {
         try_place(&self.path.join(manifest::FILE))
     }

@@ -23,7 +23,7 @@ enum Ended {
     Done,
     Failed(String),
     Stopped,
-    /// Nothing can be written: no sense in going on.
+    /// No file can be written: further runs make no sense.
     Unwritable(String),
 }
 
@@ -106,7 +106,7 @@ struct Runs<'a> {
     stop: &'a AtomicBool,
 }
 
-/// One worker: takes the next run until there is none, or it is asked to stop.
+/// One worker: takes the next run until there is none, or the stop flag is set.
 fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
     while let Some(&index) = runs.todo.get(next.fetch_add(1, Ordering::Relaxed)) {
         let how = match runs.stop.load(Ordering::Relaxed) {

@@ -20,7 +20,7 @@ bottleneck = { rate = \"1mbit\", delay = \"10ms\" }
 #[test]
 fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
     // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22
-    // ms. Data of 1000 bytes without overhead: 8 ms and 10 ms. Nothing else is sent first.
+    // ms. Data of 1000 bytes without overhead: 8 ms and 10 ms. No other packet is sent first.
     let text = format!(
         "schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
          [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\n\
@@ -190,8 +190,8 @@ fn visits_follow_one_another_with_time_to_think_between() {
     );
     let (result, rows) = execute(&read(&text), 0);
     assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (3, 3.0));
-    // Columns: start 6, received 8. Nothing else is on the path: a visit starts 7 s after the end
-    // of the one before, and takes as long.
+    // Columns: start 6, received 8. No other traffic is on the path: a visit starts 7 s after the
+    // end of the one before, and takes as long.
     let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
     let lasted = |row| number(row, 8) - number(row, 6);
     for row in 1..3 {
@@ -224,7 +224,7 @@ fn one_way_visits_note_when_the_html_had_arrived() {
     let (html, images) = (bits(29.0, 21.0, 1.0), bits(30.0, 23.0, 3.0));
     let close =
         |time: f64, expected: f64| assert!((time - expected).abs() < 1e-6, "{time} {expected}");
-    // Nothing is left of the first visit when the second begins.
+    // No data of the first visit is left when the second begins.
     for [html_at, all_at] in visits("at-end") {
         close(html_at, html + 0.01);
         close(all_at, html + 0.01 + images + 0.01);

@@ -162,7 +162,7 @@ pub(crate) struct Red {
     pub(crate) wait: Option<bool>,
     /// Bytes of the packets by which idle time is measured; 1000 unless given.
     pub(crate) mean_packet: Option<u32>,
-    /// Where there is no room, a low-priority packet goes first; false unless given.
+    /// Where there is no room, a low-priority packet is dropped first; false unless given.
     pub(crate) low_priority_first: Option<bool>,
 }
 

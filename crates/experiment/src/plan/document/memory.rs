@@ -44,7 +44,7 @@ pub(crate) struct MemorySpec {
     /// Half-life of the window that a host remembers by itself: round trips of the path, or
     /// `never`; `3000rtt` unless given.
     pub(crate) half_life: Option<Written<HalfLife>>,
-    /// Nothing older is believed; 600s unless given.
+    /// Older entries are ignored; 600s unless given.
     pub(crate) max_age: Option<Written<Duration>>,
     /// Largest first window that a memory may give; 4MiB unless given.
     pub(crate) cap: Option<Written<Bytes>>,
@@ -76,7 +76,7 @@ pub(crate) enum QuietSpec {
     Used,
     /// The report of the connection's latest loss; before any loss, its window.
     Recorded,
-    /// Nothing.
+    /// No report.
     None,
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum QuietSpec {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum EarlyLossSpec {
-    /// Nothing, and neither does the end of its transfer.
+    /// No report, nor one at the end of its transfer.
     #[default]
     None,
     /// No report; the end of its transfer reports as if there had been no loss.
@@ -111,7 +111,7 @@ pub(crate) enum ScopeSpec {
     /// Addresses that share their first 24 bits.
     #[default]
     Network,
-    /// Every host by itself.
+    /// Every host is separate.
     Host,
 }
 

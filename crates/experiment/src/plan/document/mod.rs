@@ -119,7 +119,7 @@ pub(crate) enum Per {
     /// The host.
     #[default]
     Host,
-    /// Each of its connections by itself; their packets may overtake one another.
+    /// Each of its connections is separate; their packets may overtake one another.
     Connection,
 }
 
@@ -150,10 +150,10 @@ pub(crate) struct MeasureSpec {
     pub(crate) waiting: bool,
     /// Write every transfer to flows.csv; true unless given.
     pub(crate) flows: Option<bool>,
-    /// Links of which every step of every packet is written to packets.csv of the run.
+    /// Links on which packets.csv of the run records every step of every packet.
     #[serde(default)]
     pub(crate) packets: Vec<At<String>>,
-    /// Links of which a capture is written to <link>.pcap of the run.
+    /// Links whose capture is written to <link>.pcap of the run.
     #[serde(default)]
     pub(crate) captures: Vec<At<String>>,
     /// Repeats of each cell that have packets and captures written; 1 unless given.

@@ -80,7 +80,7 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// Something that a plan writes as text.
+/// Value that a plan writes as text.
 pub(crate) trait Text: Sized {
     /// Name in the schema.
     const NAME: &'static str;
@@ -224,7 +224,7 @@ impl Text for QueueLimit {
     }
 }
 
-/// Something that is drawn from a distribution.
+/// Quantity that is drawn from a distribution.
 pub(crate) trait Amount: Text + Copy {
     /// The value in seconds or bytes.
     fn number(self) -> f64;

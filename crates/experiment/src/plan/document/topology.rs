@@ -17,7 +17,8 @@ pub(crate) enum TopologySpec {
     ParkingLot(RowTopology),
     /// A row of links with hosts at every router.
     Chain(RowTopology),
-    /// Servers on the one side of an access link, clients on the other; each direction by itself.
+    /// Servers on the one side of an access link, clients on the other; each direction has its own
+    /// properties.
     Asymmetric(Asymmetric),
     /// Named hosts, routers and links.
     Graph(GraphTopology),
@@ -121,7 +122,7 @@ pub(crate) struct GraphLink {
     pub(crate) from: At<String>,
     /// The end at which they arrive.
     pub(crate) to: At<String>,
-    /// There is no way back.
+    /// Whether the link has no way back.
     #[serde(default)]
     pub(crate) one_way: bool,
     /// Properties of the wire.

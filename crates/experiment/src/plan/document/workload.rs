@@ -30,7 +30,7 @@ pub(crate) struct Workload {
     pub(crate) parameters: Option<At<String>>,
     /// The scheme of its receivers; that of its senders unless given.
     pub(crate) receiver: Option<Written<Scheme>>,
-    /// Not waited for, and not part of a cell's metrics.
+    /// Whether the run does not wait for it, and a cell's metrics leave it out.
     #[serde(default)]
     pub(crate) background: bool,
 }
@@ -251,7 +251,7 @@ pub(crate) enum PageSizes {
     Largest,
 }
 
-/// In which order the objects of an HTML part of the papers' pages are asked for.
+/// Order in which the objects of an HTML part of the papers' pages are requested.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AskingOrder {

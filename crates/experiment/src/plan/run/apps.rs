@@ -264,7 +264,7 @@ fn pairs_apart(group: &Group, distances: &mut Distances<'_>) -> Vec<(HostId, Hos
     pairs.filter(|(from, to)| distances.are_apart(*from, *to)).collect()
 }
 
-/// Takes a member's transfers as they are over, and numbers them.
+/// Numbers a member's transfers when they complete.
 fn sink(flows: &SharedFlows, group: usize, member: usize) -> impl FnMut(&FlowRecord) + 'static {
     let flows = Rc::clone(flows);
     let mut number = 0;
@@ -352,7 +352,7 @@ impl Actor {
         })
     }
 
-    /// Transfers in order, the first of which is its `first`.
+    /// Transfers in order, starting with number `first`.
     fn handed<'f>(
         &self,
         flows: impl Iterator<Item = &'f FlowRecord>,

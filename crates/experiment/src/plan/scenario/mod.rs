@@ -1,4 +1,5 @@
-//! One cell made ready to run: the plan's names resolved, its numbers checked against each other.
+//! One cell ready to run: the plan's names are resolved, and its numbers checked against each
+//! other.
 
 mod memory;
 mod net;
@@ -81,9 +82,9 @@ pub(crate) struct Group {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) flows: bool,
-    /// Links of which every step of every packet is written.
+    /// Links with a record of every step of every packet.
     pub(crate) packets: Vec<LinkId>,
-    /// Links of which a capture is written.
+    /// Links whose capture is written.
     pub(crate) captures: Vec<LinkId>,
     /// The first repeats, which have packets and captures.
     pub(crate) repeats: u32,
@@ -202,7 +203,7 @@ impl SchemeMaker<'_> {
     /// The scheme of a workload, or the swept one, with the parameters of both.
     fn make(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
         let mut scheme = own.map_or(self.swept, |Written(scheme)| scheme).clone();
-        // Each goes right behind the name: the last one is the plan's.
+        // Each parameter follows the name at once, so the plan's is the last one.
         for parameters in [plan.parameters.as_ref(), self.parameters].into_iter().flatten() {
             if !parameters.is_empty() {
                 let text = scheme.name();

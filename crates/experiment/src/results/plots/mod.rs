@@ -65,7 +65,7 @@ struct Plot {
 }
 
 impl Plots {
-    /// The plots asked for, or the usual ones if nothing is.
+    /// The requested plots, or the default ones.
     ///
     /// # Errors
     /// If the plan has no such measure, workload or axis; says which there are.
