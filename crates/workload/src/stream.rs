@@ -31,9 +31,9 @@ pub enum SpanContent {
 }
 
 impl SpanContent {
-    /// It is part of no request or response, and bytes behind it are of no use without it. They
-    /// are encrypted by keys of TLS, and a server takes no request before the client's Finished
-    /// (RFC 9001 §5.7).
+    /// Whether the span is part of no request or response, and bytes after it need it. They are
+    /// encrypted by keys of TLS, and a server takes no request before the client's Finished (RFC
+    /// 9001 §5.7).
     const fn is_handshake(self) -> bool {
         !matches!(self, Self::Request(_) | Self::Response(_))
     }

@@ -36,7 +36,7 @@ impl fmt::Display for Http {
 /// Security of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tls {
-    /// None.
+    /// No TLS.
     None,
     /// TLS 1.2 with a full handshake: two round trips and a certificate (RFC 5246 §7.3).
     Tls12,
@@ -99,7 +99,7 @@ pub struct ParseProtocolError {
 }
 
 impl ParseProtocolError {
-    /// That `input` is none of the words `expected`.
+    /// Creates an error: `input` is none of the words `expected`.
     pub(crate) fn new(input: &str, expected: &'static str) -> Self {
         Self { input: input.to_owned(), expected }
     }

@@ -13,11 +13,11 @@ pub struct HarError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// Not JSON, or a required key is missing or of the wrong type.
+    /// The file is no JSON, or a required key is missing or of the wrong type.
     Json { line: usize, column: usize, key: String, message: String },
     /// A value that makes no sense.
     Value { key: String, message: String },
-    /// Nothing in it crossed the network.
+    /// No entry crossed the network.
     NothingToLoad { skipped: String },
     /// The file is neither text nor compressed text.
     Encoding(String),

@@ -1,7 +1,6 @@
 //! Pages from HAR 1.2 files, as browsers' developer tools and Playwright export them.
 //!
-//! A recording has fetches and times; a page has objects and their discovery. In between: In
-//! between:
+//! A recording has fetches and times; a page has objects and their discovery. In between:
 //!
 //! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses
 //!   among several pages.
@@ -87,7 +86,7 @@ pub struct RecordedRun {
 /// Reads all pages of a HAR file, in the order of the file: the runs of a test.
 ///
 /// # Errors
-/// As [`parse_har`], for the first run that cannot be read.
+/// Fails like [`parse_har`], for the first run that cannot be read.
 pub fn parse_har_runs(bytes: &[u8], name: &str) -> Result<Vec<RecordedRun>, HarError> {
     let har = model::read(bytes, name)?;
     let ids = pages::Pages::of(&har.log).ids();

@@ -182,7 +182,7 @@ fn unreadable(text: &[u8], path: &str, error: &serde_json::Error) -> Problem {
 
 /// Translates serde's error about Rust types into terms of JSON.
 fn json_problem(path: &str, error: &serde_json::Error) -> Problem {
-    // Hostile nesting makes keys as long as it is deep, and keys may hold anything.
+    // Hostile nesting makes keys as long as it is deep, and keys may hold any text.
     const LONGEST: usize = 100;
     let message = error.to_string();
     let between = |from: &str, to: &str| {

@@ -170,7 +170,7 @@ fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     Err(HarError::new(file, Problem::Value { key, message }))
 }
 
-/// The root is the first document or redirect asked for; without any, whatever came first.
+/// The root is the first requested document or redirect; without any, the first fetch.
 fn root_first(fetches: &mut [Fetch]) {
     let is_document = |f: &Fetch| matches!(f.kind, ObjectKind::Html | ObjectKind::Redirect);
     let root = fetches.iter().position(is_document).unwrap_or(0);

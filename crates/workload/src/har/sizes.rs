@@ -19,7 +19,7 @@ pub(super) struct Sizes {
 /// Contradiction between the sizes of body and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflict {
-    /// More was transferred than the content has.
+    /// More bytes were transferred than the content has.
     TooLarge,
     /// Less was transferred than the content has, and nothing was compressed.
     TooSmall,

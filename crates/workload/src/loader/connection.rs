@@ -1,4 +1,4 @@
-//! One connection as the client sees it: opening, securing, asking.
+//! One connection as the client sees it: opening, securing, requests.
 
 use super::record::ConnectionRecord;
 use crate::http::TLS12_CLIENT_KEYS;

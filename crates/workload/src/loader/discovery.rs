@@ -13,7 +13,7 @@ pub(super) struct Discoveries {
     client: ClientModel,
     /// Per object, how many of its children its bytes have revealed.
     revealed: Vec<usize>,
-    /// Revealed and not yet asked for: by time, then in page order.
+    /// Objects revealed and not yet requested: by time, then in page order.
     due: BinaryHeap<Reverse<(Instant, ObjectId)>>,
 }
 

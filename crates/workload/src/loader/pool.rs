@@ -19,7 +19,7 @@ pub(super) enum Next {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     pub(super) protocol: Protocol,
-    /// Discovered and not asked for, in order of discovery.
+    /// Objects discovered and not requested, in order of discovery.
     pub(super) waiting: VecDeque<ObjectId>,
     /// Connections not closed, in order of opening.
     pub(super) open: Vec<LoadConnId>,

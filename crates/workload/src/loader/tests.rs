@@ -39,7 +39,7 @@ fn page(children: Vec<Object>) -> Arc<Page> {
     Arc::new(Page::new("p", vec![host], objects).unwrap())
 }
 
-/// An HTML of which `images` pictures are found at the end.
+/// An HTML that reveals `images` pictures at its end.
 fn gallery(images: usize) -> Arc<Page> {
     page(vec![object(ObjectKind::Image, found(0, BODY, 0)); images])
 }
@@ -220,7 +220,7 @@ fn what_waits_for_a_connection_waits_for_the_turnaround_of_another() {
         (Some(at_ms(110)), "+3".to_owned())
     );
     load.connect(3);
-    // Nothing waits for the last ones.
+    // No object waits for the last ones.
     assert_eq!(load.receive(at_ms(115), 3, (3, RESPONSE)), "-3");
     assert!(load.loader.is_done() && load.loader.poll_timeout().is_none());
 }
@@ -432,7 +432,7 @@ fn what_waits_comes_over_an_open_connection_where_another_is_refused() {
     assert_eq!(load.finish(0, 0), "0:1 +1 +2");
     load.loader.handle_closed(at_ms(1), LoadConnId(1));
     load.loader.handle_closed(at_ms(1), LoadConnId(2));
-    // No more are opened beside the one that is.
+    // No connection is opened beside the open one.
     assert_eq!((load.wants().as_str(), load.failed().len()), ("", 0));
     assert_eq!((load.finish(0, 1).as_str(), load.finish(0, 2).as_str()), ("0:2", "0:3"));
     load.finish(0, 3);

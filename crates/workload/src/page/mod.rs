@@ -60,7 +60,7 @@ impl PageHost {
     /// No limit on the connections open at once.
     pub const UNLIMITED: u32 = u32::MAX;
 
-    /// One that speaks in the clear, to as many connections at once as there are.
+    /// A host without TLS, with any number of connections at once.
     pub fn plain(name: impl Into<String>, http: Http) -> Self {
         Self {
             name: name.into(),
@@ -270,9 +270,9 @@ impl Page {
 /// Reason why objects do not make a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageError {
-    /// There is nothing to load.
+    /// The page has no objects.
     Empty,
-    /// The root must be asked for at the start.
+    /// The root must be requested at the start.
     RootIsDiscovered,
     /// More objects than an [`ObjectId`] can number.
     TooManyObjects,

@@ -126,8 +126,8 @@ pub enum Discovery {
     },
 }
 
-/// One thing a browser asks for and is sent. Sizes are bytes of HTTP as HTTP/1.x writes it;
-/// the framing of HTTP/2 and TLS is added by [`Protocol`](crate::Protocol).
+/// An object that a browser requests. Sizes are bytes of HTTP as HTTP/1.x writes it; the framing of
+/// HTTP/2 and TLS is added by [`Protocol`](crate::Protocol).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its address or a label; raw text of the input, not escaped.

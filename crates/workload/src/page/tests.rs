@@ -258,7 +258,7 @@ fn what_a_missing_object_reveals_is_revealed_by_the_one_before_it() {
     assert_eq!(load(&without_script), [false, true, true]);
     assert!(page.awaits(PageMilestone::Document, ObjectId(1)));
     assert!(direct.awaits(PageMilestone::Document, ObjectId(0)));
-    // Nothing is left that a load could wait for.
+    // A load could wait for no object.
     assert_eq!(Page::single(500).without(ObjectId(0)), None);
 }
 

@@ -51,7 +51,7 @@ impl NginxCalls {
         self.is_behind
     }
 
-    /// There is something to write.
+    /// Records a write.
     pub(super) fn write(&mut self, next: &NextSpan) {
         let is_header = next.begins && !self.is_behind;
         match self.http {
@@ -76,7 +76,7 @@ impl NginxCalls {
         }
     }
 
-    /// There is nothing to write now; `is_owed`: for want of room.
+    /// Records that there is nothing to write now; `is_owed`: for want of room.
     pub(super) fn pause(&mut self, is_owed: bool) {
         self.is_behind = is_owed;
         self.cork(false);

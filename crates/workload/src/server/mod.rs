@@ -5,8 +5,8 @@
 //! next timeout. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer urgent
 //! kinds first, taking turns frame by frame among equals. They write only while little is unsent,
 //! so that an urgent response need not queue behind an earlier one. As nginx
-//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its writes
-//! ([`SocketCall`]).
+//! ([`ServerModel::Nginx`]) it takes turns in another way, and sets options of the socket between
+//! its writes ([`SocketCall`]).
 
 mod calls;
 mod responses;
@@ -56,7 +56,8 @@ impl ServerSession {
         }
     }
 
-    /// The client has written `span`; its bytes arrive later, but a span of none is there at once.
+    /// Announces that the client has written `span`. Its bytes are delivered later, but an empty
+    /// span is complete at once.
     pub fn expect(&mut self, now: Instant, span: Span) {
         self.inbox.announce(span);
         self.take_arrivals(now);
@@ -85,8 +86,8 @@ impl ServerSession {
         self.responses.release(now);
     }
 
-    /// The next span to write, with `unsent` bytes of earlier spans not yet sent. Ask until `None`;
-    /// then again after each call of another method, and whenever unsent bytes have gone out.
+    /// The next span to write, with `unsent` bytes of earlier spans not yet sent. Poll until
+    /// `None`; then again after each call of another method, and whenever unsent bytes are sent.
     pub fn poll_write(&mut self, now: Instant, unsent: u64) -> Option<Span> {
         self.next(now, unsent).map(|next| next.span)
     }

@@ -57,7 +57,7 @@ impl Responses {
         self.owed.is_empty()
     }
 
-    /// One could be written now.
+    /// Whether a response could be written now.
     pub(super) fn has_ready(&self) -> bool {
         self.next_index().is_some()
     }

@@ -36,7 +36,7 @@ fn ask(server: &mut ServerSession, now: Instant, object: u32) {
     server.expect(now, Span::new(SpanContent::Request(ObjectId(object)), 0, 0));
 }
 
-/// Everything it would write now if all were sent at once: objects and payloads.
+/// All writes if all bytes were sent at once: objects and payloads.
 fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
     let of = |span: Span| match span.content {
         SpanContent::Response(id) => (id.0, span.payload()),
@@ -161,8 +161,8 @@ fn nginx(page: &Arc<Page>, http: Http) -> ServerSession {
     )
 }
 
-/// As `strace` has it of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and as many
-/// bytes in all: 1050.
+/// `strace` shows these calls of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and
+/// as many bytes in all: 1050.
 #[test]
 fn nginx_writes_headers_by_themselves_and_sets_nodelay_behind_the_first_response() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0), object(ObjectKind::Image, 100, 0)]);

@@ -177,7 +177,8 @@ fn one_object_takes_the_time_that_arithmetic_says() {
     // of 29.
     let older = plain + Duration::from_micros(522 + 3_500 + 20_000 + 126 + 51 + 20_000 + 29 + 29);
     assert_eq!(done_at(&page, Http::Http11, Tls::Tls12), older);
-    // Early data: the hello goes before the request, and the server's 250 bytes while it thinks.
+    // Early data: the hello precedes the request, and the server's 250 bytes are sent while it
+    // thinks.
     let early = plain + Duration::from_micros(522 + 80 + 22 + 22);
     assert_eq!(done_at(&page, Http::Http11, Tls::ZeroRtt), early);
     // HTTP/2: 70 bytes before the request, 9 around it, 9 around header and body of the response.

@@ -3,7 +3,7 @@ use crate::page::RevealEvidence;
 
 #[test]
 fn in_the_course_of_the_body_at_the_fraction_that_had_arrived() {
-    // The HTML's body comes from 10 to 30 ms: at 15 ms a quarter of 1000 bytes is there.
+    // The HTML's body comes from 10 to 30 ms: at 15 ms a quarter of 1000 bytes is delivered.
     let objects = objects(vec![html(0), png(15, "http://a.test/i.png")]);
     assert_eq!(objects[0].discovery, Discovery::AtStart);
     assert_eq!(objects[1].discovery, found(0, 250, 0));

@@ -9,12 +9,12 @@ pub use papers::{Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, 
 
 use super::Page;
 
-/// A page that can be asked for by name.
+/// A page with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
     /// Name of the page, for options.
     pub name: &'static str,
-    /// One line about it.
+    /// Description in one line.
     pub description: &'static str,
 }
 

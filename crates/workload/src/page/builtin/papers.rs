@@ -2,8 +2,8 @@
 //!
 //! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0
 //! without thinking. The paper gives ranges of sizes, and says only that a client cannot request
-//! embedded objects before it has received "at least part of" the HTML. So sizes, order and time of
-//! asking are a [`RequestModel`].
+//! embedded objects before it has received "at least part of" the HTML. Sizes, order and time of
+//! requests are therefore a [`RequestModel`].
 
 use crate::Http;
 use crate::page::{Discovery, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -40,7 +40,7 @@ pub enum ObjectSizes {
     Largest,
 }
 
-/// In which order the objects of an HTML part are asked for.
+/// Order in which the objects of an HTML part are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestOrder {
     /// Order of the paper's list: small ones first.

@@ -1,4 +1,4 @@
-//! One object by itself.
+//! A page with a single object.
 
 use crate::Http;
 use crate::page::{Object, ObjectKind, Page, PageHost};

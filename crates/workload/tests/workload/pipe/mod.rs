@@ -45,7 +45,7 @@ struct Link {
 /// A load that has run to its end.
 pub(crate) struct Load {
     pub(crate) loader: PageLoader,
-    /// Everything servers wrote, in order.
+    /// Spans that servers wrote, in order.
     pub(crate) written: Vec<(LoadConnId, Span)>,
     /// For each connection, bytes delivered to the server and to the client.
     pub(crate) arrived: Vec<(u64, u64)>,
