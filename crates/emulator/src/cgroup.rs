@@ -41,7 +41,7 @@ impl Cgroup {
         Ok(Self(path))
     }
 
-    /// One of this name inside it, which has to be gone first.
+    /// Creates a cgroup of this name inside it, which has to be removed before this one.
     ///
     /// # Errors
     /// If the process may not make it.
@@ -56,8 +56,8 @@ impl Cgroup {
         &self.0
     }
 
-    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those
-    /// that other threads make meanwhile, unless they use [`Cgroup::run_outside`].
+    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. Sockets that
+    /// other threads create meanwhile are in it too, unless they use [`Cgroup::run_outside`].
     ///
     /// # Errors
     /// If the process may not move, or not back.

@@ -1,5 +1,5 @@
-//! One direction in real time: reads packets at one port, hands them over at the other when they
-//! are due, and sleeps in between.
+//! One direction in real time: reads packets at one port, delivers them at the other when they are
+//! due, and sleeps in between.
 
 use crate::totals::Live;
 use crate::{Clock, Pipe, Port};
@@ -33,7 +33,7 @@ pub(crate) struct Driver {
     /// Within this of the next event the thread does not sleep.
     pub(crate) spin: Duration,
     pub(crate) live: Arc<Mutex<Live>>,
-    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    /// Rate of the link from the next packet on, bits a second; 0: unchanged.
     pub(crate) next_rate: Arc<AtomicU64>,
 }
 
@@ -93,7 +93,7 @@ impl Driver {
         }
     }
 
-    /// Gives the link the rate that was asked for, if one was. A sleeping thread need not be woken
+    /// Sets the requested rate of the link, if there is one. A sleeping thread need not be woken
     /// for it: the rate matters from the next packet on.
     fn change_rate(&mut self) {
         if self.next_rate.load(Ordering::Relaxed) == 0 {

@@ -38,7 +38,7 @@ impl EmulationOptions {
     }
 }
 
-/// One direction from its start on.
+/// Results of one direction from its start on.
 #[derive(Clone, Debug)]
 pub struct DirectionReport {
     /// Its totals.
@@ -73,7 +73,7 @@ pub struct Emulation {
 #[derive(Debug)]
 struct Running {
     live: Arc<Mutex<Live>>,
-    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    /// Rate of the link from the next packet on, bits a second; 0: unchanged.
     next_rate: Arc<AtomicU64>,
     scheduling: ThreadScheduling,
     thread: Option<JoinHandle<io::Result<()>>>,

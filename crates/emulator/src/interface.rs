@@ -1,4 +1,5 @@
-//! TUN devices in namespaces. They are not persistent: a device goes with its last descriptor.
+//! TUN devices in namespaces. They are not persistent: a device exists until its last descriptor is
+//! closed.
 
 use crate::netlink::Routes;
 use crate::{Namespace, Port, Privilege, netlink};
@@ -95,7 +96,7 @@ impl InterfaceConfig {
         }
     }
 
-    /// The same, and the way for everything that goes nowhere else.
+    /// Adds a default route through the device.
     #[must_use]
     pub fn with_default_route(self) -> Self {
         Self { default_route: true, ..self }
@@ -127,7 +128,7 @@ impl InterfaceConfig {
     }
 }
 
-/// A device that is up. It is gone when this and all its ports are.
+/// A device that is up. It exists until this and all its ports are dropped.
 #[derive(Debug)]
 pub struct Interface {
     name: String,

@@ -44,9 +44,9 @@
 //!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it
 //!   off in new namespaces; the host's own is left alone.
 //! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name
-//!   it: [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. One that
-//!   is not in `tcp_allowed_congestion_control` is refused there, also to root; a server's socket
-//!   option (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
+//!   it: [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. A name
+//!   that is not in `tcp_allowed_congestion_control` is refused there, also to root; a server's
+//!   socket option (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
 //! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be
 //!   dropped that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
 //! - `rp_filter` drops packets from a device that has no route to their source; it is off in new

@@ -22,7 +22,7 @@ const DEFAULTS: [(&str, &str); 3] = [
 ];
 
 impl Namespace {
-    /// A new one: loopback is up, nothing else is there.
+    /// Creates a namespace with only loopback, which is up.
     ///
     /// # Errors
     /// [`Privilege`] if the process may not.
@@ -85,7 +85,7 @@ impl Namespace {
     /// [`crate::sandbox`] starts one that does not.
     ///
     /// # Errors
-    /// As [`Namespace::enter`], or if the command cannot be started.
+    /// Fails like [`Namespace::enter`], or if the command cannot be started.
     pub fn command(&self, command: &mut Command) -> io::Result<Child> {
         self.run(|| command.spawn())?
     }

@@ -17,7 +17,7 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
 
 /// Destinations routed through a device beside the networks of its addresses.
 pub(crate) struct Routes {
-    /// Everything that goes nowhere else.
+    /// Whether the device has the default route.
     pub(crate) way_out: bool,
     /// Destinations, and the window in segments that connections to them begin with, if not the
     /// kernel's.

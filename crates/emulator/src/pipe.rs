@@ -1,9 +1,9 @@
 //! One direction of an emulation, without a clock: packets go in at one end and come out at the
 //! other when the link says so.
 //!
-//! The link knows sizes and a few flags; their bytes are kept here beside it. Nothing is decided at
-//! the time of a call: whether [`Pipe::handle_timeout`] comes on time or late, the same packets
-//! leave at the same instants, and are only taken out later.
+//! The link knows sizes and a few flags; their bytes are kept here beside it. The time of a call
+//! decides nothing. Whether [`Pipe::handle_timeout`] comes on time or late, the same packets leave
+//! at the same instants, and are only taken out later.
 
 use crate::record::{PacketFate, PacketRecord, PacketRecorder};
 use crate::{classify, mark_ce};

@@ -44,8 +44,8 @@ impl Port {
         Ok(Self(Arc::new(Kind::One(Box::new(descriptor)))))
     }
 
-    /// Hosts behind one end of a path, each with its addresses: their packets come in turn, and
-    /// each gets those that are for it.
+    /// Creates the port of hosts behind one end of a path, each with its addresses: their packets
+    /// come in turn, and each gets its own.
     ///
     /// # Errors
     /// If there are no more descriptors.

@@ -87,9 +87,9 @@ pub(crate) enum PacketNote {
     End(Direction, PacketRecord),
     /// It was that of a segment.
     SegmentEnd(SegmentEnd),
-    /// A packet has entered, at the client's end if it goes up.
+    /// A packet has entered, at the client's end if its direction is up.
     Entered(SeenPacket),
-    /// A packet has been handed over, at the client's end if it goes down.
+    /// A packet was delivered, at the client's end if its direction is down.
     HandedOver(SeenPacket),
 }
 

@@ -74,15 +74,15 @@ impl Sandbox {
     /// Starts a command that [`command`] has prepared in a namespace.
     ///
     /// # Errors
-    /// [`Privilege`] if the process may not, or if no process can be started. That there is no such
-    /// program shows in the exit code.
+    /// [`Privilege`] if the process may not, or if no process can be started. A missing program
+    /// shows in the exit code.
     pub fn start(namespace: &Namespace, mut command: Command) -> io::Result<Self> {
         let (to, started) = channel();
         let namespace = namespace.clone();
         let ended = Arc::new(AtomicBool::new(false));
         let gone = Arc::clone(&ended);
         // The kernel takes the death of the thread that started a process for that of its parent:
-        // this one stays until the process is gone.
+        // this thread stays until the process has ended.
         let wait = move || {
             let mut child = match start_here(&namespace, &mut command) {
                 Ok(child) => child,
@@ -120,12 +120,12 @@ impl Sandbox {
         }
     }
 
-    /// True once it has ended, and all that it has started is gone.
+    /// True once it has ended, together with all processes that it has started.
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Waits for the command to end. All that it has started is gone then.
+    /// Waits for the command to end. All processes that it has started have ended then.
     ///
     /// # Errors
     /// Fails like waitpid(2).
@@ -142,7 +142,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
         if let Some(waiter) = self.waiter.take() {
-            // It is gone in any case.
+            // It has ended in any case.
             let _ = waiter.join();
         }
     }

@@ -52,7 +52,7 @@ impl ThreadScheduling {
 
     /// Leaves real time for normal scheduling, with the best niceness: for a thread that starts a
     /// program with much to compute, which inherits both. A browser with real-time threads once
-    /// filled all cores. So the kernel's own threads did not run, for which it waited itself.
+    /// filled all cores. The kernel's own threads, for which it waited itself, then did not run.
     pub fn leave_real_time() {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
         // Leaving needs no privilege. Where the niceness is refused, the thread has the default

@@ -89,8 +89,8 @@ proptest! {
         prop_assert_eq!(marked.len(), bytes.len());
     }
 
-    /// A packet that was right is right with its mark: CE, the checksum, everything else alike. One
-    /// that is not ECN-capable stays as it is.
+    /// A correct packet is correct with its mark: CE, the checksum, everything else alike. A packet
+    /// that is not ECN-capable stays unchanged.
     #[test]
     fn a_mark_is_ce_and_a_checksum(v6: bool, class: u8, port: u16, payload in 0usize..1400) {
         let packet = Made { v6, port, traffic_class: class, payload, serial: 9 }.tcp();

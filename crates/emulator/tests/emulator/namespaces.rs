@@ -45,7 +45,7 @@ impl Joined {
         [addresses.v4.into(), addresses.v6.into()]
     }
 
-    /// Round trips of one byte over UDP, the first of which also finds the way.
+    /// Round trips of one byte over UDP; the first one also finds the route.
     fn round_trips(&self, server: IpAddr, count: usize) -> Vec<time::Duration> {
         let echo = self.server.namespace().run(|| UdpSocket::bind((server, 7)).unwrap()).unwrap();
         let client: IpAddr = match server {
@@ -91,7 +91,7 @@ fn a_round_trip_takes_both_delays() {
         let report = joined.emulation.stop();
         let (down, up) = (report.down.totals, report.up.totals);
         assert_eq!((down.delivered_packets, up.delivered_packets), (10, 10), "{report:?}");
-        // Nothing but these packets: the namespaces keep quiet otherwise. 5 of IPv4 with 20 + 8 + 1
+        // There are only these packets: the namespaces send nothing else. 5 of IPv4 with 20 + 8 + 1
         // bytes, 5 of IPv6 with 40 + 8 + 1.
         assert_eq!(down.delivered_bytes, 5 * 29 + 5 * 49);
         assert_eq!(report.down.lateness.packets(), 10);

@@ -203,7 +203,7 @@ fn files_tell_of_every_packet() {
     }
 }
 
-/// Packets in flight when it is stopped are gone, and reported as lost.
+/// Packets in flight when it is stopped are lost, and reported as lost.
 #[test]
 fn stopping_leaves_what_is_on_the_way() {
     let Joined { client, host, emulation } = joined(|options| {
