@@ -75,7 +75,8 @@ fn main() {
     }
 }
 
-/// Prints a row for each shape of completion times. Nothing changes them, so all alarms are false.
+/// Prints a row for each shape of completion times. The shape is the same in both groups, so all
+/// alarms are false.
 fn false_alarms_by_shape(runs: u64) {
     println!("\nfalse alarms by shape, of {runs} servers each (control group of 5 %, bound 5 %):");
     println!("  {:<50} {:>9} {:>9} {:>9}", "completion times", "stops", "gains", "lossier");

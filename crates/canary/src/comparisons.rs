@@ -121,8 +121,8 @@ impl Default for Canary {
 }
 
 impl Canary {
-    /// Nothing is compared yet. `fewest`: connections on each side, in one stage, before any result
-    /// is reported.
+    /// Creates the comparisons without any connection. `fewest`: connections on each side, in one
+    /// stage, before any result is reported.
     pub fn new(fewest: u64) -> Self {
         Self {
             fewest,

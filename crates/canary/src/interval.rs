@@ -46,7 +46,7 @@ mod tests {
         let interval = share(10, 100).unwrap();
         assert!(close(interval.low, 0.05523) && close(interval.high, 0.17437), "{interval:?}");
         assert_eq!(share(0, 0), None);
-        // None of 10: 0 to z² / (10 + z²) = 0.2775.
+        // For none of 10, the interval is 0 to z² / (10 + z²) = 0.2775.
         let none = share(0, 10).unwrap();
         assert!(none.low < 1e-9 && close(none.high, 0.27754), "{none:?}");
     }

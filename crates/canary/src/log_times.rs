@@ -24,7 +24,7 @@ pub struct LogTimes {
 }
 
 impl LogTimes {
-    /// One more; nothing if its time is not above 0.
+    /// Adds a connection; ignores it if its time is not above 0.
     pub fn add(&mut self, seconds: f64) {
         if seconds > 0.0 {
             let log = seconds.ln();
@@ -60,7 +60,7 @@ impl LogTimes {
         let error_squared = pooled.max(welch);
         let below = self.below().max(others.below());
         let above = self.above().max(others.above());
-        // All times alike to the last bit: no ratio is known so well.
+        // All times are alike to the last bit: no ratio is known so well.
         (error_squared > f64::EPSILON).then(|| LogRatio {
             log: self.mean() - others.mean(),
             error_squared,
@@ -110,7 +110,7 @@ mod tests {
         let ratio = sums(100, 0.5_f64.ln(), 0.1).by(&sums(100, 0.0, 0.1), 100).unwrap();
         assert!((ratio.log - 0.5_f64.ln()).abs() < 1e-9);
         assert!((ratio.error_squared - 0.02 / 99.0).abs() < 1e-9, "{ratio:?}");
-        // Each lies 0.1 from its mean, of which it is a hundredth.
+        // Each lies 0.1 from its group's mean, and is a hundredth of its group.
         assert!((ratio.step_up - 0.001).abs() < 1e-9 && (ratio.step_down - 0.001).abs() < 1e-9);
     }
 
@@ -124,9 +124,9 @@ mod tests {
         // Squared deviations 19 · (1 - 0.01) = 18.81, by 1998 and by 1/1900 + 1/100: 9.910e-5, and
         // not 18.81/1899/1900 = 5.2e-6.
         assert!((ratio.error_squared - 18.81 / 1998.0 * (0.01 + 1.0 / 1900.0)).abs() < 1e-8);
-        // A rare one in the control group would lower the ratio by 0.99/100. One in the other group
-        // has raised it by 0.99/1900, and one of the control group that is 0.01 lower than the mean
-        // by 0.01/100.
+        // A rare one in the control group would lower the ratio by 0.99/100. A connection of the
+        // other group has raised it by 0.99/1900, and one of the control group that is 0.01 lower
+        // than the mean by 0.01/100.
         assert!((ratio.step_down - 0.0099).abs() < 1e-9, "{ratio:?}");
         assert!((ratio.step_up - 0.99 / 1900.0).abs() < 1e-9, "{ratio:?}");
     }

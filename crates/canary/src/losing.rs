@@ -3,11 +3,11 @@
 //! losing connections is known far better than the number of their losses.
 //!
 //! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as
-//! many lose, one that loses was chosen with odds `r o`. So each of them is a bet on `r` against
-//! any `s`, which pays `P(r)/P(s)` by the side on which it is. If the truth is `s`, the wealth of
-//! the better is a martingale, and so is the mean wealth of many betters on several `r`. It exceeds
-//! `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J. Kelly, 1956). Nothing
-//! is taken for normal.
+//! many lose, one that loses was chosen with odds `r o`. Each losing connection is therefore a bet
+//! on `r` against any `s`, which pays `P(r)/P(s)` by the side on which it is. If the truth is `s`,
+//! the wealth of the better is a martingale, and so is the mean wealth of many betters on several
+//! `r`. It exceeds `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J.
+//! Kelly, 1956). No normal approximation is needed.
 //!
 //! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself.
 //! Losses may come together in any way, as of one network at one time. Against others it takes that
@@ -35,7 +35,7 @@ pub struct LosingRatio {
     alpha: f64,
 }
 
-/// One group.
+/// Counts of one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LosingGroup {
     /// Connections.
@@ -58,7 +58,7 @@ pub struct LosingStage {
 pub struct Losing(Vec<LosingStage>);
 
 impl LosingGroup {
-    /// One more connection.
+    /// Adds a connection.
     pub fn add(&mut self, again: u32) {
         self.closed += 1;
         self.losing += u64::from(again > 0);
@@ -85,8 +85,8 @@ impl LosingStage {
 }
 
 impl Losing {
-    /// One more stage; nothing with fewer than `fewest` connections on either side, as all that is
-    /// compared.
+    /// Adds a stage; ignores it if either side has fewer than `fewest` connections, as in all
+    /// comparisons.
     pub fn add(&mut self, stage: &LosingStage, fewest: u64) {
         if stage.chosen.closed.min(stage.control.closed) < fewest.max(1) {
             return;
@@ -108,8 +108,8 @@ impl Losing {
         (!self.0.is_empty()).then_some(LosingRatio { stages: self, alpha })
     }
 
-    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. None counts
-    /// as half of one.
+    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. A zero
+    /// counts as half of one.
     pub fn estimate(&self) -> f64 {
         let chosen = self.weighted(|stage| (stage.chosen, stage.control));
         let control = self.weighted(|stage| (stage.control, stage.chosen));

@@ -33,19 +33,19 @@ pub struct PrefixLength {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryPart {
-    /// All that are compared.
+    /// All compared connections.
     All,
     /// Connections whose memory has a window of this class, [`WINDOWS`] and larger.
     Window(u8),
-    /// Those to prefixes of this length.
+    /// Connections to prefixes of this length.
     Length(PrefixLength),
-    /// Those to paths whose earlier connections were acknowledged bytes of this class in the mean,
-    /// [`SIZES`] and more.
+    /// Connections to paths whose earlier connections were acknowledged bytes of this class in the
+    /// mean, [`SIZES`] and more.
     Carried(u8),
-    /// Those to paths whose earlier connections retransmitted segments of this class, [`LOSSES`]
-    /// and more.
+    /// Connections to paths whose earlier connections retransmitted segments of this class,
+    /// [`LOSSES`] and more.
     Lost(u8),
-    /// Those to one network.
+    /// Connections to one network.
     Network(IpNet),
     /// Connections that delivered bytes of this class, [`SIZES`] and more.
     Bytes(u8),

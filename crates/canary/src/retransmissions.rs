@@ -1,7 +1,7 @@
 //! Retransmissions as they are compared: how many a connection has in the mean. A connection counts
 //! with [`MOST`] at most, so that a long download over a bad link, which has thousands, decides
-//! nothing. Not by segments sent: few downloads send most of all segments, and would make the ratio
-//! as uncertain as they are few.
+//! nothing. The unit is not sent segments: few downloads send most of all segments, and would make
+//! the ratio as uncertain as they are few.
 
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// One more connection.
+    /// Adds a connection.
     pub fn add(&mut self, again: u32) {
         let again = u64::from(again.min(MOST));
         self.closed += 1;
@@ -54,7 +54,7 @@ pub struct PooledMeans {
     control: PooledMean,
 }
 
-/// One group of all stages.
+/// Mean of one group over all stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PooledMean {
     closed: u64,
@@ -66,7 +66,7 @@ struct PooledMean {
 }
 
 impl PooledMeans {
-    /// One more stage; nothing with fewer than `fewest` (two at least) connections on either side.
+    /// Adds a stage; ignores it if either side has fewer than `fewest` connections (two at least).
     pub fn add(&mut self, chosen: &Retransmissions, control: &Retransmissions, fewest: u64) {
         if chosen.closed.min(control.closed) < fewest.max(2) {
             return;
@@ -78,7 +78,7 @@ impl PooledMeans {
         self.control.add(control, weight);
     }
 
-    /// Those chosen by the control group; `None` without a stage.
+    /// Ratio of the chosen group's mean to the control group's; `None` without a stage.
     pub fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
             log: (self.chosen.mean(self.weight) / self.control.mean(self.weight)).ln(),
@@ -150,13 +150,13 @@ mod tests {
     #[test]
     fn none_counts_as_one_and_many_count_as_the_most() {
         let ratio = by(sums(100, 10, 10), sums(200, 0, 0)).unwrap();
-        // One in the mean by one of 200 connections.
+        // The mean is one, all from one of 200 connections.
         assert!((ratio.log - 200.0_f64.ln()).abs() < 1e-12);
         // Variance (1 - 200 / 200²) / 199 = 1/200, by 200, by 1/200²: 1.
         assert!((ratio.error_squared - (9.0 / 99.0 + 1.0)).abs() < 1e-9, "{ratio:?}");
         assert_eq!(by(sums(99, 10, 10), sums(100, 10, 10)), None);
         assert_eq!(sums(100, 3, 5000), sums(100, 3, MOST));
-        // All alike: the variance of the mean is that of one in a hundred.
+        // All are alike: the variance of the mean is that of one in a hundred.
         let alike = by(sums(100, 100, 1), sums(100, 100, 1)).unwrap();
         assert!((alike.error_squared - 2e-4).abs() < 1e-12, "{alike:?}");
     }

@@ -4,10 +4,10 @@
 //! A stage is a time in which the shares of both groups and all other settings stay the same.
 //! Within a stage the groups differ by chance alone. Across stages it does not: at night, or before
 //! a change, connections are others, and a stage with a larger share would weigh more in one group.
-//! So groups are compared within stages, and a stage weighs by how many connections both groups
-//! have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages whose
-//! control group lacks the rare connections, and so would show these as an effect. The sum over
-//! stages is again one of independent steps, so the confidence sequence holds for it.
+//! Groups are therefore compared within stages, and a stage weighs by the numbers of connections in
+//! both groups: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
+//! whose control group lacks the rare connections, and so would show these as an effect. The sum
+//! over stages is again one of independent steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
 use crate::losing::{Losing, LosingGroup, LosingStage};
@@ -107,7 +107,7 @@ impl Stage {
 }
 
 impl PooledRatio {
-    /// One more stage, if it has `fewest` connections on either side.
+    /// Adds a stage, if it has `fewest` connections on either side.
     fn add(&mut self, stage: &Stage, fewest: u64) {
         let (chosen, control) = (&stage.chosen.times, &stage.control.times);
         let Some(ratio) = chosen.by(control, fewest) else { return };
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn a_ramp_over_times_that_change_shows_no_effect_of_the_times() {
         // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine
-        // tenths in between. All together those chosen would look eight times as fast as they are.
-        // Within each stage they take half.
+        // tenths in between. Without stages, the chosen ones would look eight times as fast as they
+        // are. Within each stage they take half.
         let mut trial = Trial::default();
         fill(&mut trial, 0, (100, 900), 10.0);
         fill(&mut trial, 1, (900, 100), 0.1);

@@ -10,7 +10,7 @@ use ipnet::IpNet;
 /// Share of the control group.
 const CONTROL: f64 = 0.05;
 
-/// Connections that go alike.
+/// Connections with the same behaviour.
 struct Kind {
     /// Share of all connections.
     share: f64,
@@ -35,7 +35,7 @@ pub(crate) struct MixedSite {
     /// Its row in the table.
     pub(crate) name: &'static str,
     kinds: &'static [Kind],
-    /// Parts of which the harmed connections are most.
+    /// Parts in which most connections are harmed.
     harmed: fn(CanaryPart) -> bool,
 }
 

@@ -213,7 +213,7 @@ impl Server {
 }
 
 impl Shape {
-    /// Plays `runs` servers of at most `most` connections, of which each looks after every
+    /// Plays `runs` servers of at most `most` connections, each of which looks after every
     /// connection. Returns how many of them met a false stop, a false claim of a gain, and a false
     /// word of more losses.
     pub(crate) fn count(&self, runs: u64, most: u32) -> [usize; 3] {
