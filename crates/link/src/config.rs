@@ -17,7 +17,7 @@ pub enum Ties {
     /// It still counts.
     #[default]
     StillIn,
-    /// It has gone.
+    /// The packet has left.
     Gone,
 }
 

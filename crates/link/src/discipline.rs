@@ -40,7 +40,7 @@ pub struct RedConfig {
     /// From the maximum threshold to its double the probability rises on to one, instead of at
     /// once.
     pub gentle: bool,
-    /// Mark packets that are ECN-capable; off: drop all alike.
+    /// Whether ECN-capable packets are marked; off: all are dropped alike.
     pub ecn: bool,
     /// Mark also where the average is above the maximum; off: drop there (RFC 3168 §7).
     pub mark_above_max: bool,
@@ -50,7 +50,7 @@ pub struct RedConfig {
     /// Size in bytes of the packets that measure idle time. With thresholds in bytes, it is also
     /// the size of the packet that is struck with just the probability.
     pub mean_packet: u32,
-    /// Where there is no room a low-priority packet goes first, as in
+    /// Where there is no room a low-priority packet is dropped first, as in
     /// [`Discipline::PriorityDrop`].
     pub low_priority_first: bool,
 }
@@ -73,7 +73,7 @@ pub enum Thresholds {
         /// The upper one.
         max: f64,
     },
-    /// Bytes; the probability then goes with a packet's size.
+    /// Bytes; the probability is then proportional to a packet's size.
     Bytes {
         /// The lower one.
         min: f64,
@@ -203,7 +203,7 @@ impl Discipline {
         DISCIPLINES.map(|descriptor| (descriptor.make)())
     }
 
-    /// As people write it, like `fq_codel`.
+    /// Name of the discipline in texts, like `fq_codel`.
     pub const fn name(&self) -> &'static str {
         let place = match self {
             Self::DropTail => 0,

@@ -20,8 +20,8 @@ pub struct DropTail {
     limit: QueueLimit,
     /// The packet taken last, which departs last of all; `None` when the queue is empty.
     newest: Option<Promise>,
-    /// Those before it that are still in, oldest first. A packet that finds the link idle never
-    /// gets here, which is the common case on all links but the bottleneck.
+    /// Departures before it that are still in, oldest first. A packet that finds the link idle
+    /// never gets here, which is the common case on all links but the bottleneck.
     older: VecDeque<Promise>,
     older_bytes: u64,
 }

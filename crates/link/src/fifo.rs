@@ -37,12 +37,13 @@ impl Fifo {
         self.offer_beside(now, now, bytes)
     }
 
-    /// The same, beside those that depart at `horizon` or later; it is `now` unless ties are gone.
+    /// Offers a packet beside those that depart at `horizon` or later; it is `now` unless ties are
+    /// gone.
     #[inline(always)]
     pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> LinkFate {
         let time = self.serializer.transmit_time(bytes);
         if self.free_at < horizon {
-            // All that was taken has departed: most links are idle whenever a packet comes.
+            // All taken packets have departed: most links are idle whenever a packet comes.
             self.free_at = now + time;
             self.queue.restart(self.free_at, bytes);
         } else {

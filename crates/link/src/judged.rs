@@ -86,7 +86,7 @@ impl Judged {
         self.statistics.as_ref()
     }
 
-    /// The average queue that RED goes by, in the unit of its thresholds.
+    /// The average queue that decides RED's probability, in the unit of its thresholds.
     pub fn red_average(&self) -> Option<f64> {
         self.red.as_ref().map(Red::average)
     }

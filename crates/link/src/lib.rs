@@ -12,8 +12,8 @@
 //! - [`Served`], everything else: priority drop, CoDel, fair queueing, acks-first, and rates that
 //!   follow a trace. The next packet is chosen when the link falls free. The packet is therefore
 //!   kept by a token until then, and the driver learns when to come back. From the start of service
-//!   on everything is as it is for the others. Decisions are made at departure instants, whether or
-//!   not the driver wakes up late.
+//!   on it works like the other kinds. Decisions are made at departure instants, whether or not the
+//!   driver wakes up late.
 //!
 //! [`Duplex`] is a pair of values for both directions of a wire. [`stream`] is a random stream by
 //! the name of its user, such as a link.

@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-/// All that a queue may look at. A discipline ignores the properties that it does not need.
+/// All properties that a queue may use. A discipline ignores the properties that it does not need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketInfo {
     /// Size on the link, headers included.
@@ -18,7 +18,7 @@ pub struct PacketInfo {
 }
 
 impl PacketInfo {
-    /// A packet of which nothing is known but its size.
+    /// A packet with a size and no other properties.
     pub const fn plain(bytes: u32) -> Self {
         Self { bytes, ecn_capable: false, low_priority: false, pure_ack: false, flow: 0 }
     }

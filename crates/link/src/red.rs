@@ -5,8 +5,8 @@
 //! packet that is the `count`-th since the last strike is struck with `pb / (1 - count * pb)`: the
 //! gaps between strikes are then even from 1 to `1/pb - 1`, `1/(2 pb)` in the mean. (So the paper's
 //! figure 2 and ns-2 have it; its §7, counting from zero, has them even from 1 to `1/pb`.) The
-//! average is taken at every arrival; while the link was idle it falls as if the queue had been
-//! seen empty once for every packet that could have gone.
+//! average is updated at every arrival. While the link was idle it decreases as if the queue had
+//! been seen empty once for every packet that could have been sent.
 //!
 //! The average is a float made with `+ - *` alone, which every machine rounds alike.
 

@@ -126,8 +126,8 @@ impl Served {
         Admission::Queued { marked }
     }
 
-    /// A packet has entered. If the link is idle it is alone and goes at once; there is nothing to
-    /// decide.
+    /// A packet has entered. If the link is idle, the packet is alone and is served at once; there
+    /// is nothing to decide.
     fn begin_service(&mut self, now: Instant) {
         if self.due.is_none() && self.queue.held().packets > 0 {
             let start = self.server.start(now);

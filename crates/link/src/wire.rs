@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// Waiting times so far, if the configuration asked for them.
+    /// Waiting times so far, if the configuration requests them.
     pub const fn statistics(&self) -> Option<&Statistics> {
         match &self.stage {
             Stage::Fifo(_) => None,

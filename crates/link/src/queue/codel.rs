@@ -38,7 +38,8 @@ impl CoDel {
         }
     }
 
-    /// The packet that goes now, having dropped those that had to (RFC 8289 §5.5).
+    /// Returns the next packet, after dropping those before it that the control law strikes (RFC
+    /// 8289 §5.5).
     pub(super) fn dequeue(
         &mut self,
         now: Instant,

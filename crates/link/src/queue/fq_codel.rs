@@ -57,7 +57,7 @@ impl FqCoDel {
         }
     }
 
-    /// RFC 8290 §4.1: the packet goes in first, and then someone pays for the room.
+    /// RFC 8290 §4.1: the packet enters first, and then the longest queue drops for the room.
     pub(super) fn enqueue(&mut self, packet: Queued, room: Room, dropped: &mut Dropped) -> bool {
         let index = self.queue_of(packet.info.flow);
         let queue = &mut self.queues[index as usize];

@@ -1,5 +1,5 @@
-//! Priority drop: where there is no room, the low-priority packet nearest to the tail goes
-//! (TCP Fast Start §3.3). The order of those that stay is untouched.
+//! Priority drop: if there is no room, the low-priority packet nearest to the tail is dropped (TCP
+//! Fast Start §3.3). The order of those that stay is untouched.
 //!
 //! A list of the low-priority packets finds that one at once. Its slot in the queue is left empty
 //! and skipped when its turn comes, so that a packet costs the same however long the queue is.

@@ -180,7 +180,7 @@ fn codel_remembers_for_sixteen_intervals() {
     }
 }
 
-/// A burst that is gone within an interval is none of CoDel's business, however long it waits.
+/// CoDel ignores a burst that leaves within an interval, however long it waits.
 #[test]
 fn codel_lets_a_burst_pass() {
     // 90 packets of 1 ms at once, then nothing.

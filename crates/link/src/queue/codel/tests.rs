@@ -64,7 +64,7 @@ fn a_queue_of_one_mtu_is_never_at_fault() {
 
 /// The link stood still from 105 ms to 500 ms. By then strikes were due at 205 ms, and 71, 58, 50,
 /// 45 and 41 ms after each other. They are six, of which the last was due at 469 ms and the next
-/// one is at 507 ms. Drops are made up for at once; a mark is the strike of one packet that goes.
+/// one is at 507 ms. Overdue drops are made at once; a mark strikes one departing packet.
 #[test]
 fn strikes_that_are_overdue_are_made_up_for() {
     let times = [5_000, 105_000, 500_000, 500_000];

@@ -1,4 +1,4 @@
-//! Turns, and drops where there is no room, packet by packet (RFC 8290 §4.1, §4.2). Nothing waits
+//! Turns, and drops where there is no room, packet by packet (RFC 8290 §4.1, §4.2). No packet waits
 //! long enough for CoDel.
 
 use super::*;
