@@ -13,8 +13,8 @@
 //! the queue and saves nothing. Without a loss on the way the fastest window is therefore `min(F,
 //! ceil(P))`, and no larger one is faster. Where a climb from there would meet the loss before the
 //! transfer ends, it may or may not pay to begin lower. A loss costs idle time only if half the
-//! capacity is below the pipe, or if the transfer ends before it is repaired. So every window up to
-//! the capacity is tried. docs/theory.md has the derivation.
+//! capacity is below the pipe, or if the transfer ends before it is repaired. The search therefore
+//! tries every window up to the capacity (derivation: docs/theory.md).
 //!
 //! The first window is taken to be spaced by its sender or held by the queue.
 

@@ -28,7 +28,7 @@ fn factor(n: f64, m: f64) -> f64 {
     1.0 - m / (2.0 * n)
 }
 
-/// One to `most` connections.
+/// Returns rows for one to `most` connections.
 pub fn parallel(most: u32) -> Vec<Parallel> {
     let row = |connections: u32| {
         let n = f64::from(connections);
@@ -87,7 +87,7 @@ mod tests {
             let found = rows.iter().find(|r| r.losses == k && (r.share - x).abs() < 1e-9);
             found.unwrap().probability
         };
-        // One loss: the share itself. Two at a half: 1 - 1/4.
+        // One loss gives the share itself, two at a half 1 - 1/4.
         assert!((of(1, 0.3) - 0.3).abs() < 1e-12 && of(2, 0.5) == 0.75);
         assert_eq!((of(2, 0.0), of(2, 1.0)), (0.0, 1.0));
     }

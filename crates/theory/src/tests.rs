@@ -114,8 +114,8 @@ fn simulated(
 
 /// Additive increase by `MSS² / cwnd` per ACK (RFC 5681 §3.1) makes about 1 − 1/2w segments of a
 /// round trip of `w` ACKs, and a whole segment comes an ACK late. The window lags by 1 + ln(w /
-/// w_0) / 2, on average below two up to windows of 50. So the simulated transfer is as one of up to
-/// two segments more for each round trip, and never faster than the model's.
+/// w_0) / 2, on average below two up to windows of 50. The simulated transfer is therefore like one
+/// with up to two segments more for each round trip, and never faster than the model's.
 #[test]
 fn the_simulator_takes_as_long_where_nothing_is_lost() {
     let path: PathSpec = "12mbit,20ms,200p".parse().unwrap();

@@ -20,8 +20,8 @@ pub struct WindowRow {
     pub round_trips: u64,
     /// RFC 2414's initial window.
     pub rfc2414: u64,
-    /// Round trips of slow start from it, the window staying at the capacity once it is there:
-    /// fewer than any sender without memory needs.
+    /// Round trips of slow start from this window, which stays at the capacity: fewer than any
+    /// sender without memory needs.
     pub round_trips_rfc2414: u64,
 }
 
