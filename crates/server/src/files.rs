@@ -11,7 +11,7 @@ use tower_http::services::fs::ServeFileSystemResponseBody;
 /// Fails if `root` is no folder that can be read; names it.
 ///
 /// # Errors
-/// Then.
+/// If it is no readable folder.
 pub fn check_folder(root: &Path) -> io::Result<()> {
     Files::new(root).map(drop)
 }

@@ -21,7 +21,7 @@ pub(crate) enum Regard {
 /// Fails if weights cannot have any effect under `scheme`; says why, and which schemes there are.
 ///
 /// # Errors
-/// Then.
+/// If weights have no effect.
 pub fn check_weights(scheme: &Scheme) -> Result<(), String> {
     let why = match scheme.sharing().map(|sharing| sharing.scheduling) {
         Some(Scheduling::WeightedRoundRobin | Scheduling::Stride(_)) => return Ok(()),

@@ -132,7 +132,7 @@ async fn serve(site: Arc<Site>, stream: Stream, peer: SocketAddr, watcher: Watch
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(site.idle)
-        // A client that has asked for all it wants may say so with a FIN, and gets its answers.
+        // A client that has made all its requests may send a FIN, and gets its answers.
         .half_close(true)
         .serve_connection(TokioIo::new(stream), service);
     // A client that goes away, or sends nonsense, has already got its answer.

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 const SOON: Duration = Duration::from_secs(30);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// More than all buffers between server and client take: 8 MB there, 6 MB here.
+/// A size above all buffers between server and client: 8 MB there, 6 MB here.
 const LARGE: usize = 20_000_000;
 /// Content of the file outside of the folder; no path contains it.
 const HIDDEN: &str = "kept from all";

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use units::Duration;
 
-/// Everything.
+/// State of the whole server.
 #[derive(Debug, Serialize)]
 pub(super) struct Snapshot {
     pub(super) server: ServerSnapshot,
