@@ -30,7 +30,7 @@ impl<'a> Ip<'a> {
                 (v4.header().dcp(), v4.header().ecn())
             }
             IpSlice::Ipv6(v6) if v6.header().payload_length() == 0 => {
-                // Nothing, or a jumbo payload (RFC 2675).
+                // The payload is empty, or a jumbo payload (RFC 2675).
                 return Err(Malformed::IpLength);
             }
             IpSlice::Ipv6(v6) => (v6.header().dscp(), v6.header().ecn()),

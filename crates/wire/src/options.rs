@@ -36,7 +36,7 @@ pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed
     Ok(options)
 }
 
-/// Marks a kind of option as seen. Only experiments, of which there may be several, may come again.
+/// Marks a kind of option as seen. Only experimental options may occur several times.
 fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
     let Some(bit) = 1_u32.checked_shl(u32::from(kind)) else { return Ok(()) };
     if *seen & bit != 0 {

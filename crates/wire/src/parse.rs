@@ -19,8 +19,8 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, true)
 }
 
-/// Parses a packet whose transport checksum its sender has left to be filled in, or the device has
-/// checked (checksum offload).
+/// Parses a packet like [`parse`], whose transport checksum its sender has left to be filled in, or
+/// the device has checked (checksum offload).
 ///
 /// # Errors
 /// Fails like [`parse`].

@@ -33,7 +33,7 @@ pub fn write(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// As [`write()`], without the payload, which lengths and checksums count.
+/// Writes the headers like [`write()`], without the payload, which lengths and checksums include.
 ///
 /// # Errors
 /// Fails like [`write()`].
@@ -47,8 +47,8 @@ pub fn write_headers(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// Writes headers with the sum of the pseudo-header for a checksum: the device fills in the rest,
-/// and perhaps cuts the packet into segments first.
+/// Writes headers like [`write_headers`], with the sum of the pseudo-header for a checksum. The
+/// device fills in the rest, and perhaps cuts the packet into segments first.
 ///
 /// # Errors
 /// Fails like [`write()`].

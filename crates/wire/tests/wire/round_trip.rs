@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(parse(&bytes), Ok(Packet::Tcp(packet, &payload)));
     }
 
-    /// One bit wrong anywhere in a segment: it is refused, or it was a bit that is not covered.
+    /// With one wrong bit anywhere in a segment, the segment is refused, or the bit is not covered.
     #[test]
     fn a_flipped_bit_does_not_go_unnoticed(
         v6: bool,
