@@ -4,8 +4,8 @@ use policy::recovery::Report;
 use segment::SackBlocks;
 use units::{Duration, Instant};
 
-/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. One of no bytes
-/// means none: it lies before the SYN, or is no range.
+/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. A block of no
+/// bytes means none: it lies before the SYN, or is no range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SackOffsets {
     blocks: [(u64, u64); SackBlocks::MAX],
@@ -24,7 +24,7 @@ impl SackOffsets {
         }
     }
 
-    /// There are none.
+    /// Whether there are no blocks.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

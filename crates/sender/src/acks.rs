@@ -20,8 +20,8 @@ struct Delivered {
 }
 
 impl Sender {
-    /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still
-    /// be a D-SACK for earlier data, and a repetition ends a probe.
+    /// Whether nothing is outstanding that `ack` could concern, as at a receiver. A SACK block
+    /// could still be a D-SACK for earlier data, and a repetition ends a probe.
     #[inline]
     pub fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()
@@ -118,7 +118,7 @@ impl Sender {
         is_once
     }
 
-    /// An ACK of which nothing is known yet.
+    /// Returns an empty description of an ACK.
     #[inline]
     fn ack_info(&self, now: Instant) -> AckInfo {
         AckInfo {

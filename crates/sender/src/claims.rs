@@ -22,7 +22,7 @@ impl Sender {
         info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
         // A SACK echoes the segment before the hole, whatever it answers (RFC 7323 §4.3). Linux's
-        // RACK goes by round trips alone there (`tcp_rack_advance`).
+        // RACK uses round trips alone there (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }
 

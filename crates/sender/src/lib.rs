@@ -99,7 +99,7 @@ pub struct Sender {
     written: u64,
     /// A FIN follows the last byte.
     fin: bool,
-    /// There is more to send than is known to have been written.
+    /// Whether the application has more to send than it has written.
     has_more: bool,
     /// The window that the peer offers, bytes, and the largest so far.
     window: u64,
@@ -312,7 +312,7 @@ impl Sender {
         self.has_more = has_more;
     }
 
-    /// There is more to send than is known to have been written.
+    /// Whether the application has more to send than it has written.
     #[inline]
     pub const fn has_more(&self) -> bool {
         self.has_more
@@ -379,7 +379,7 @@ impl Sender {
         recovery.capabilities().counts_idle_timeouts
     }
 
-    /// All that is outstanding is taken for lost.
+    /// Takes all outstanding data for lost.
     pub fn lose_all(&mut self) {
         self.board.mark_all_lost();
     }
@@ -433,7 +433,7 @@ impl Sender {
         std::mem::take(&mut self.cwr_pending)
     }
 
-    /// Takes the tail-loss probe that recovery has asked for.
+    /// Takes the tail-loss probe that recovery has requested.
     #[inline]
     pub fn take_probe(&mut self) -> bool {
         std::mem::take(&mut self.probe_pending)

@@ -14,11 +14,11 @@ impl Sender {
         self.written = offset;
     }
 
-    /// It goes on at `offset`, as if all before were acknowledged: more is missing than any window
-    /// holds.
+    /// Continues at `offset`, as if all data before were acknowledged: more is missing than any
+    /// window holds.
     pub fn jump_to(&mut self, path: &mut Path, offset: u64) {
         self.board = Scoreboard::default();
-        // They are of segments that are gone, and count their losses.
+        // They are of discarded segments, and count their losses.
         self.marks = None;
         self.una = offset;
         self.nxt = offset;
@@ -36,7 +36,7 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// Cuts outstanding segments so that one begins at `start` and one ends at `end`. Answers the
+    /// Cuts outstanding segments so that one begins at `start` and one ends at `end`. Returns the
     /// index of the first on the scoreboard.
     pub fn cut_out(&mut self, start: u64, end: u64) -> usize {
         let index = self.board.index_from(start);

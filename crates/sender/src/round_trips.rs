@@ -41,8 +41,8 @@ impl Sender {
     }
 
     /// Whether a hole, filled by a retransmission, has held this ACK back, on a shared path without
-    /// SACK. The time at which the other acknowledged data was delivered is then unknown. The
-    /// others would wait by this one's clock.
+    /// SACK. The time at which the other acknowledged data was delivered is then unknown. A sample
+    /// would distort the timers of the path's other members.
     fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
         path.is_shared()
             && !self.terms.sack

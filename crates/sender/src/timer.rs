@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
-/// The instant at which a timer fires. One that does not run never fires, so the earliest of
+/// The instant at which a timer fires. A timer that does not run never fires, so the earliest of
 /// several is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
@@ -68,7 +68,7 @@ pub(crate) struct RetransmissionTimer {
 /// The finding of a retransmission timer that has run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerRanOut {
-    /// Nothing to do now: it was put off, was the start-up's, or nothing is outstanding.
+    /// Nothing is due now: the timer was put off, was the start-up's, or nothing is outstanding.
     Nothing,
     /// A timeout; [`Sender::time_out`] follows, or the connection gives up.
     Timeout,
@@ -140,7 +140,7 @@ impl Sender {
         self.timer.retries = 0;
     }
 
-    /// Something was tried again.
+    /// Counts a retry.
     pub const fn count_retry(&mut self) {
         self.timer.retries += 1;
     }
@@ -284,7 +284,7 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// Makes the start-up fall back. All that is outstanding is retransmitted unless SACK says
+    /// Makes the start-up fall back. All outstanding data is retransmitted unless SACK says
     /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
     #[cold]
     pub(crate) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {

@@ -124,7 +124,7 @@ impl Sender {
         self.apply_news(path, report, event, may_send);
     }
 
-    /// As [`Sender::apply_report`], for the report on a timeout.
+    /// Like [`Sender::apply_report`], for the report on a timeout.
     #[cold]
     pub(crate) fn apply_timeout(
         &mut self,
