@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// By how many per cent a scheme's figure is below that of another.
+    /// Percentage by which a scheme's figure is below that of another.
     pub(super) fn gain(&self, [scheme, baseline]: [&str; 2], reading: &str) -> Measured {
         self.samples(scheme, reading).gain_over(&self.samples(baseline, reading))
     }

@@ -101,7 +101,7 @@ pub struct FigureLine {
     pub paper: Paper,
     /// ns-2's, where it was measured.
     pub ns2: Option<f64>,
-    /// Ours.
+    /// Our figure.
     pub ours: Option<Measured>,
     /// Ours if it counts cases that meet an interval: those whose means alone lie in it.
     pub by_means: Option<f64>,

@@ -86,7 +86,7 @@ impl Flow {
 /// A packet's step at a link, as `packets.csv` has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PacketStep {
-    /// When, seconds.
+    /// Time of the step, seconds.
     pub time: f64,
     /// The link.
     pub link: String,

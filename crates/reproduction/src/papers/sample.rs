@@ -49,7 +49,7 @@ impl Samples {
         &self.0
     }
 
-    /// Their mean. With a run that has no figure there is none.
+    /// Mean of the figures. With a run that has no figure there is none.
     pub fn mean(&self) -> Measured {
         let Some(MeanEstimate { mean, standard_error }) = MeanEstimate::of(&self.0) else {
             return Measured::NOTHING;
@@ -98,7 +98,7 @@ impl Samples {
         }
     }
 
-    /// By how many per cent `self` is above `other`, of two experiments that share no random
+    /// Percentage by which `self` is above `other`, of two experiments that share no random
     /// numbers: the errors are independent (linearisation), and the repeats may differ in number.
     pub fn excess_over_apart(&self, other: &Self) -> Measured {
         let (above, below) = (self.mean(), other.mean());
@@ -110,7 +110,7 @@ impl Samples {
         Measured { mean: 100.0 * (ratio - 1.0), standard_error: 100.0 * error }
     }
 
-    /// By how many per cent `self` is below `other`: `100 * (1 - self/other)`, paired.
+    /// Percentage by which `self` is below `other`: `100 * (1 - self/other)`, paired.
     pub fn gain_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.over(other);
         Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
@@ -127,7 +127,7 @@ impl Samples {
         self.zip(other, part)
     }
 
-    /// By how many per cent `self` is above `other`: `100 * (self/other - 1)`, paired.
+    /// Percentage by which `self` is above `other`: `100 * (self/other - 1)`, paired.
     pub fn excess_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.gain_over(other);
         Measured { mean: -mean, standard_error }

@@ -77,7 +77,7 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, figure)
     }
 
-    /// By how many per cent `session` is below another scheme.
+    /// Percentage by which `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
         self.figure(self.session, pairs, "page").gain_over(&self.figure(other, pairs, "page"))
     }

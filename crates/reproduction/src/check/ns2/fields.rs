@@ -37,7 +37,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// At most four decimals, none that say nothing.
+/// Number with at most four decimals, without trailing zeros.
 struct Short(f64);
 
 impl fmt::Display for Short {

@@ -219,7 +219,7 @@ pub struct ComparisonRow {
     pub ns2: f64,
     /// Its standard error; zero for a deterministic run, or if nothing is known of it.
     pub ns2_se: f64,
-    /// Ours.
+    /// Our figure.
     pub ours: f64,
     /// Its standard error; zero for a deterministic run.
     pub ours_se: f64,

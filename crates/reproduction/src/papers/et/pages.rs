@@ -107,17 +107,17 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// By how many per cent a scheme is faster than Reno.
+    /// Percentage by which a scheme is faster than Reno.
     fn gain(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).gain_over(&self.samples(RENO, page, reading))
     }
 
-    /// By how many per cent a scheme takes longer than Reno.
+    /// Percentage by which a scheme takes longer than Reno.
     fn excess(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).excess_over(&self.samples(RENO, page, reading))
     }
 
-    /// By how many per cent a scheme takes longer than under another scenario.
+    /// Percentage by which a scheme takes longer than under another scenario.
     fn change(self, before: Self, scheme: &str, page: &str, reading: &str) -> Measured {
         let before = before.samples(scheme, page, reading);
         self.samples(scheme, page, reading).excess_over(&before)

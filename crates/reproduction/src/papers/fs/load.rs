@@ -123,7 +123,7 @@ impl<'a> Bursts<'a> {
         Samples::mean_of(&each.collect::<Vec<_>>())
     }
 
-    /// By how many per cent a scheme is below newreno.
+    /// Percentage by which a scheme is below newreno.
     pub(super) fn gain(self, scheme: &str, load: &str) -> Measured {
         self.time(scheme, load).gain_over(&self.time("newreno", load))
     }
@@ -162,7 +162,7 @@ pub(super) fn ns2_changed() -> Ns2 {
     Ns2::read(include_str!("../../../data/ns2-fs4-changed-load-50ms-tick500ms.csv"))
 }
 
-/// By how many per cent ns-2's `scheme` is below its newreno.
+/// Percentage by which ns-2's `scheme` is below its newreno.
 pub(super) fn ns2_gain(ns2: &Ns2, scheme: &str, load: &str) -> Option<f64> {
     let time = |scheme| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
     Some(100.0 * (1.0 - time(scheme)?.mean / time("newreno")?.mean))
@@ -175,7 +175,7 @@ pub(super) fn ns2_loads(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
     loads.into_iter().filter(run).collect()
 }
 
-/// By how many per cent ns-2's `scheme` is above its newreno over some loads.
+/// Percentage by which ns-2's `scheme` is above its newreno over some loads.
 pub(super) fn ns2_excess(ns2: &Ns2, scheme: &str, loads: &[String]) -> Option<f64> {
     let time =
         |scheme: &str, load: &str| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");

@@ -97,7 +97,7 @@ pub(super) struct ServerCapture {
 }
 
 impl ServerCapture {
-    /// At the server, whose links to and from each client these are.
+    /// Creates a capture at the server, whose links to and from each client these are.
     pub(super) fn new(links: &[[LinkId; 2]], server: HostId, shared: Shared) -> Self {
         let count = links.iter().flatten().map(|link| link.index() + 1).max().unwrap_or(0);
         let mut of = vec![None; count];

@@ -55,12 +55,12 @@ impl Clock<'_> {
         self.record.samples(&at, half)
     }
 
-    /// By how many per cent reno-ssr takes longer beside SPAND than among its own.
+    /// Percentage by which reno-ssr takes longer beside SPAND than among its own.
     fn slowdown(self, place: Place<'_>) -> Measured {
         self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
     }
 
-    /// By how many per cent SPAND is below the reno-ssr beside it.
+    /// Percentage by which SPAND is below the reno-ssr beside it.
     fn gain(self, place: Place<'_>) -> Measured {
         self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
     }

@@ -14,7 +14,7 @@ pub(super) const TIME: &str = "completion";
 const TOLD: [&str; 4] =
     ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
 
-/// By how many per cent SPAND is below a baseline.
+/// Percentage by which SPAND is below a baseline.
 pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
     case.gain([SPAND, baseline], TIME)
 }
@@ -30,7 +30,7 @@ pub(super) fn mostly(
     extremes(findings, cases, baseline);
 }
 
-/// In how many of the cases the gain over a baseline lies in an interval.
+/// Percentage of the cases in which the gain over a baseline lies in an interval.
 pub(super) fn share_of_cases(
     with: &str,
     cases: &[Case<'_>],
@@ -133,8 +133,8 @@ pub(super) fn mean_gain<'c>(
     mean_of(&gains)
 }
 
-/// By how many points the mean gain over one baseline is above that over another: in pairs, for
-/// schemes of a case share their random numbers.
+/// Percentage points by which the mean gain over one baseline is above that over another: in pairs,
+/// for schemes of a case share their random numbers.
 pub(super) fn mean_gain_more<'c>(
     cases: impl IntoIterator<Item = &'c Case<'c>>,
     [one, other]: [&str; 2],

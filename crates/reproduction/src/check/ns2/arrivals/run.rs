@@ -58,7 +58,7 @@ impl Measured {
         self.throughputs.iter().sum::<f64>() / self.throughputs.len() as f64
     }
 
-    /// Between the two flows around it in proportion.
+    /// Quantile, interpolated between the two flows around it.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let last = self.throughputs.len() - 1;
         let at = share * last as f64;

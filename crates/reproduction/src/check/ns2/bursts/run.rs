@@ -31,11 +31,11 @@ pub(super) struct SetUp {
 /// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
-    /// Acknowledged.
+    /// Bytes acknowledged.
     pub(super) bytes: u64,
     pub(super) rexmit: u64,
     pub(super) timeouts: u64,
-    /// At the bottleneck, of all traffic.
+    /// Packets dropped at the bottleneck, of all traffic.
     pub(super) drops: u64,
     pub(super) arrivals: u64,
 }

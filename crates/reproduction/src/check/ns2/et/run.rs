@@ -29,7 +29,7 @@ pub(super) struct SetUp {
     /// Connections at once; 0: unlimited.
     pub(super) connections: u32,
     pub(super) timing: RequestTiming,
-    /// Between the discovery of an object and the start of its server.
+    /// Time between the discovery of an object and the start of its server.
     pub(super) delay: Duration,
     /// All objects one after another on one connection.
     pub(super) persistent: bool,
