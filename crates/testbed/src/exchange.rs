@@ -26,7 +26,7 @@ use workload::{
 /// Next action of the client's end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Write this.
+    /// Write this span.
     Write(Span),
     /// Close; nothing more is wanted of it.
     Close,
@@ -53,11 +53,11 @@ pub(crate) struct NewConnection {
 /// Next action of the server's end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Write this.
+    /// Write this part.
     Write(Part),
     /// Nothing is to be written before this instant, or before the signal of [`Exchange::stirred`].
     Wait(Option<Instant>),
-    /// Close.
+    /// Close the connection.
     Close,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
     /// The object's, if it is of a response.
     pub(crate) kind: Option<ObjectKind>,
-    /// If a response begins with it that no other interrupts: the response's bytes.
+    /// Bytes of the response that begins with the part, if no other interrupts it.
     pub(crate) begins: Option<u64>,
 }
 

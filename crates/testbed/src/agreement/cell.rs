@@ -40,7 +40,7 @@ pub struct AgreementCell {
     pub world: &'static str,
     /// Seconds in simulation, over seeds: when a thread wakes up is drawn.
     pub sim_s: Option<Spread>,
-    /// Seconds there.
+    /// Measured time, seconds.
     pub real_s: Option<Spread>,
     /// Simulated over measured time, less one.
     pub difference: Option<f64>,

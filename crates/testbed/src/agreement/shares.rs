@@ -44,7 +44,8 @@ impl Times {
         other.seconds.iter().all(|time| has(*time))
     }
 
-    /// By how much more of its loads are over by some time than of the other's a little later.
+    /// Difference of the shares of loads that are complete: its own by some time, the other's a
+    /// little later.
     fn ahead_of(&self, other: &Self, bound: f64) -> f64 {
         let ahead = |time: &f64| self.share(*time) - other.share(*time * (1.0 + bound));
         self.seconds.iter().map(ahead).fold(0.0, f64::max)

@@ -65,7 +65,7 @@ impl Frames {
         Self { arrivals, ..Self::default() }
     }
 
-    /// These came next.
+    /// Processes the next bytes.
     pub(super) fn read(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.left > 0 {

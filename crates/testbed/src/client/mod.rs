@@ -68,8 +68,8 @@ fn receive_memory(window: u32) -> String {
     format!("4096 {buffer} {buffer}")
 }
 
-/// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by
-/// one. 4 ms, as most are built, if it does not say.
+/// Time between two of this kernel's ticks, at which its delayed ACKs are sent: the step of its
+/// coarse clocks. 4 ms, as most are built, if it does not say.
 fn kernel_tick() -> Duration {
     let said = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
     said.map_or(

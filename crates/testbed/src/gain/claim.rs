@@ -23,7 +23,7 @@ pub struct GainClaim {
     /// Measured value: the median in seconds, or packets in all visits; `None` if a load did not
     /// complete.
     pub measured: Option<f64>,
-    /// The other's.
+    /// Value of the baseline.
     pub other: Option<f64>,
     /// Measured value over the baseline's; `None` if there is none, or if the baseline's is 0.
     pub ratio: Option<f64>,
@@ -39,9 +39,9 @@ pub struct GainClaim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GainVerdict {
-    /// It was.
+    /// The bound is met.
     Holds,
-    /// It was not.
+    /// The bound is not met.
     Fails,
     /// The bound is not met, and no transport could meet it: the limit itself exceeds it.
     Barred,

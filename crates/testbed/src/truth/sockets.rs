@@ -141,7 +141,7 @@ pub struct KernelCounters {
 }
 
 impl KernelCounters {
-    /// Reads them.
+    /// Reads the counters.
     ///
     /// # Errors
     /// Errors of getsockopt(2).
