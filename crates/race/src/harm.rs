@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use tcp::Scheme;
 use units::{Duration, Instant};
 
-/// By visit and time after its beginning: bytes delivered to the background since then.
+/// Bytes delivered to the background, by visit and time since its beginning.
 type Curve = BTreeMap<(usize, Duration), u64>;
 
 /// Fills in the harm of every load that ended.
@@ -38,7 +38,7 @@ pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOpt
     }
 }
 
-/// By visit, how long the contestants took.
+/// Durations of the contestants' visits, by visit.
 fn durations(contestants: &[Contestant], repeat: u32) -> Vec<(usize, Duration)> {
     let turns = contestants.iter().filter_map(|c| c.turns.get(repeat as usize));
     let ended = turns.flat_map(|turn| turn.visits.iter().enumerate());

@@ -5,7 +5,7 @@
 pub enum RaceMetric {
     /// Seconds until the milestone that ends the load.
     PageSeconds,
-    /// These over the limit's.
+    /// Page time over the limit's.
     RatioToLimit,
     /// 1 − time of the page over `linux`'s of the same repeat in the same world.
     GainOverLinux,

@@ -48,7 +48,7 @@ pub struct SchemeResult {
     pub share_of_perfect: Option<f64>,
     /// The milestones that the page knows, in their order.
     pub milestones: Vec<MilestoneResult>,
-    /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
+    /// Spreads in the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
     spreads: [Option<Spread>; RaceMetric::ALL.len()],
 }
 
@@ -59,7 +59,7 @@ pub struct MilestoneResult {
     pub milestone: PageMilestone,
     /// Seconds from the start of the load; `None` if a load has none.
     pub time_s: Option<Spread>,
-    /// These over the limit's.
+    /// Times over the limit's.
     pub ratio_to_limit: Option<Spread>,
     /// 1 − the time over `linux`'s of the same repeat in the same world.
     pub gain_over_linux: Option<Spread>,

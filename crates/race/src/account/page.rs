@@ -9,8 +9,8 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 struct PartyChange {
     at: Instant,
-    /// Change of the number of waiting parties, +1 or −1; for the path, of the number of reasons
-    /// why it is busy.
+    /// Bound whose number of waiting parties changes by `by`, +1 or −1; for the path, the number of
+    /// reasons why it is busy.
     bound: Bound,
     by: i64,
 }

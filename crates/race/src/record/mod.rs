@@ -103,7 +103,7 @@ pub struct SequenceEvent {
 pub enum SequenceStep {
     /// The server sent them.
     Sent,
-    /// It sent them again.
+    /// The server retransmitted these bytes.
     Retransmitted,
     /// A queue or the wire dropped them.
     Dropped,

@@ -38,14 +38,15 @@ impl LinkWatch {
         }
     }
 
-    /// It carries this segment of a connection of the page, which has this port at the client.
+    /// Reports that the packet carries this segment of a connection of the page, which has this
+    /// port at the client.
     pub fn on_segment(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         self.on_data(seen, segment);
         self.on_flow(seen, port, segment);
     }
 
-    /// It carries this segment, whose server is behind a link of its own. The segment was sent
-    /// before it came here, or is at the server later.
+    /// Reports that the packet carries this segment, whose server is behind a link of its own. The
+    /// segment was sent before it came here, or is at the server later.
     pub(crate) fn on_segment_between(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         self.on_data(seen, segment);
         let step = match (seen.way, seen.step) {

@@ -37,7 +37,7 @@ pub(super) struct CellRuns<'a> {
     /// The background's time beside nothing.
     pub(super) alone: &'a [Option<Duration>],
     pub(super) scheme: &'a [TransferOutcome],
-    /// The baseline's.
+    /// Outcomes of the baseline.
     pub(super) linux: &'a [TransferOutcome],
 }
 

@@ -44,7 +44,7 @@ pub enum TransferShape {
 }
 
 impl TransferShape {
-    /// Objects.
+    /// Number of objects.
     pub const fn objects(self) -> u64 {
         match self {
             Self::One => 1,

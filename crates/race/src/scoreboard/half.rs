@@ -22,7 +22,7 @@ pub enum Half {
 const SEED: u64 = 11;
 
 impl Half {
-    /// Both.
+    /// Both halves.
     pub const ALL: [Self; 2] = [Self::Tune, Self::Check];
 
     /// Its name.

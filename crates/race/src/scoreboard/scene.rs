@@ -36,9 +36,9 @@ pub(super) enum Before {
 /// Course of the rate towards the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DownRate {
-    /// It does not.
+    /// The rate is constant.
     Steady,
-    /// It wanders about that of the path; see [`wander`](super::wander).
+    /// The rate wanders around that of the path; see [`wander`](super::wander).
     Wandering,
 }
 

@@ -162,11 +162,11 @@ pub struct StateScore {
 pub(super) struct BoardRuns {
     pub(super) cells: Vec<WeighedCell>,
     pub(super) yardsticks: Vec<Yardstick>,
-    /// By cell and seed: the background's time beside nothing.
+    /// Time of the background without a transfer, by cell and seed.
     pub(super) alone: Vec<Vec<Option<Duration>>>,
-    /// By cell and seed: perfect start.
+    /// Outcomes of perfect start, by cell and seed.
     pub(super) perfect: Vec<Vec<TransferOutcome>>,
-    /// By scheme of the plan, cell and seed.
+    /// Outcomes by scheme of the plan, cell and seed.
     pub(super) outcomes: Vec<Vec<Vec<TransferOutcome>>>,
     /// Index of `linux` among the schemes.
     pub(super) baseline: usize,

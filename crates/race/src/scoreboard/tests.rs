@@ -254,8 +254,8 @@ fn perfect_start_keeps_an_idle_link_busy() {
     }
 }
 
-/// Beside two transfers it has a third of the link: 240 ms of payload, and headers. The time of the
-/// background, which fills an unlimited queue, is left out.
+/// The transfer has a third of the link beside two others: 240 ms of payload, and headers. The time
+/// of the background, which fills an unlimited queue, is left out.
 #[test]
 fn perfect_start_takes_its_share_of_a_full_link() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::One);
