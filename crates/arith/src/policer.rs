@@ -83,7 +83,7 @@ impl Policer {
         false
     }
 
-    /// Forgets everything.
+    /// Resets all state.
     pub fn reset(&mut self, told: &PolicerAck) {
         *self = Self::default();
         self.begin_interval(told);

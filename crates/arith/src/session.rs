@@ -105,7 +105,7 @@ pub struct Joining {
 pub struct MemberArrival {
     /// Time of the ACK.
     pub now_ns: u64,
-    /// Segments.
+    /// Segments acknowledged.
     pub acked: u32,
     /// Segments outstanding after it.
     pub outstanding: u32,
@@ -336,8 +336,8 @@ impl Session {
         true
     }
 
-    /// Limits the window to `most`: the delivered segments of all members at the loss of a first
-    /// flight.
+    /// Limits window and threshold to `most` segments of all members, after losses that are those
+    /// of a first flight.
     pub const fn fall_to(&mut self, most: u32) {
         if most < self.window {
             self.window = most;
