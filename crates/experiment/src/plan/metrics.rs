@@ -69,7 +69,7 @@ impl WorkloadMetric {
 pub struct WorkloadResult {
     /// Its name, or [`ALL`].
     pub workload: String,
-    /// By [`WorkloadMetric::ALL`]; `None` where there is nothing to compute it from.
+    /// Values by [`WorkloadMetric::ALL`]; `None` where there is nothing to compute it from.
     pub values: Vec<Option<f64>>,
 }
 

@@ -75,7 +75,7 @@ pub struct Merged {
     pub manifest: Manifest,
     /// Runs with a result.
     pub done: Vec<usize>,
-    /// Runs without.
+    /// Runs without results.
     pub missing: Vec<usize>,
 }
 

@@ -89,7 +89,7 @@ pub(crate) trait Text: Sized {
     /// Regular expression of the accepted text.
     const PATTERN: &'static str;
 
-    /// Reads it.
+    /// Parses the text.
     fn read(text: &str) -> Result<Self, String>;
 }
 
@@ -376,7 +376,7 @@ impl JsonSchema for Threshold {
 pub(crate) enum TextOr<T, K> {
     /// The short form.
     Text(T),
-    /// The table.
+    /// A table with a `kind`.
     Kind(K),
 }
 

@@ -63,7 +63,7 @@ pub(crate) enum StartSpec {
 pub(crate) struct UniformStart {
     /// Earliest; 0s unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Latest.
+    /// Latest start.
     pub(crate) until: At<Written<Duration>>,
 }
 
@@ -219,7 +219,7 @@ pub(crate) struct PageTraffic {
     pub(crate) tls: Option<At<String>>,
     /// Visits of each member, one after another; 1 unless given.
     pub(crate) visits: Option<Count>,
-    /// Between the end of a visit and the next; none unless given.
+    /// Time between the end of a visit and the next; none unless given.
     pub(crate) think: Option<Times>,
 }
 

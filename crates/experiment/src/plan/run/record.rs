@@ -31,7 +31,7 @@ struct PacketRow<'a> {
 /// Writes a line for every step of every packet at chosen links, in the order of the simulator.
 /// Lines of one link and step are in the order of time, all together are not.
 struct PacketLog {
-    /// By link: its name, if it is chosen.
+    /// Names of chosen links, by link.
     links: Vec<Option<String>>,
     hosts: Vec<String>,
     out: csv::Writer<Box<dyn Write>>,

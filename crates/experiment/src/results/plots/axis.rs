@@ -9,7 +9,7 @@ pub(super) struct Numbers {
     pub(super) unit: AxisUnit,
     /// Name of the things that the numbers count, where the unit does not give it: `packets`.
     pub(super) counted: &'static str,
-    /// By value, in the order of the plan.
+    /// Labels and numbers, in the order of the plan.
     pub(super) values: Vec<(String, f64)>,
 }
 
