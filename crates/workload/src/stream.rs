@@ -124,7 +124,7 @@ impl Inbox {
         self.total = self.total.max(total);
     }
 
-    /// These offsets were received behind the first gap.
+    /// Sets the ranges that were received after the first gap.
     pub(crate) fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
         self.beyond = beyond;
     }

@@ -48,7 +48,7 @@ impl Skipped {
 /// A recording reduced to the fetches that crossed the network.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// In order of starting, but the root first.
+    /// Fetches in the order of their start, but the root first.
     pub(super) fetches: Vec<Fetch>,
     pub(super) skipped: BTreeMap<Skipped, usize>,
     /// Times of the browser's events.

@@ -10,7 +10,7 @@ use units::Instant;
 pub struct Milestones {
     /// The browser knew that it needs the object.
     pub discovered: Option<Instant>,
-    /// Its request was written to a connection.
+    /// Time at which its request was written to a connection.
     pub requested: Option<Instant>,
     /// Time at which the first byte of its response was delivered.
     pub first_byte: Option<Instant>,
