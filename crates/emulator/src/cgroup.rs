@@ -27,7 +27,7 @@ thread_local! {
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Makes one. Leftovers of killed processes are removed.
+    /// Creates a cgroup. Leftovers of killed processes are removed.
     ///
     /// # Errors
     /// `NotFound` where no cgroups of version 2 are mounted; [`Privilege`] if the process may not.

@@ -102,7 +102,7 @@ impl Driver {
         self.pipe.set_rate(Rate::from_bps(self.next_rate.swap(0, Ordering::Acquire)));
     }
 
-    /// It is to stop; does not wait.
+    /// Whether it is to stop; does not wait.
     fn is_stopped(&self) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.stop.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut fds, Some(timespec(Duration::ZERO)), None) {

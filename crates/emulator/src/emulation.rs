@@ -41,7 +41,7 @@ impl EmulationOptions {
 /// Results of one direction from its start on.
 #[derive(Clone, Debug)]
 pub struct DirectionReport {
-    /// Its totals.
+    /// Totals of the direction.
     pub totals: DirectionTotals,
     /// Scheduling delays of its packets.
     pub lateness: Lateness,
@@ -147,7 +147,7 @@ impl Emulation {
         }
     }
 
-    /// Ends it. Packets in the queues or on the wire are discarded.
+    /// Ends the emulation. Packets in the queues or on the wire are discarded.
     pub fn stop(mut self) -> EmulationReport {
         self.signal();
         EmulationReport { down: self.down.report(), up: self.up.report() }

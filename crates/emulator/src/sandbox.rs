@@ -138,7 +138,7 @@ impl Sandbox {
 }
 
 impl Drop for Sandbox {
-    /// Kills it.
+    /// Kills the command.
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
         if let Some(waiter) = self.waiter.take() {
