@@ -71,7 +71,7 @@ pub struct Canary {
     lost: [Trial; LOSSES.len() + 1],
     #[serde(default)]
     networks: NetworkTrials,
-    /// In the order in which they were first seen.
+    /// Comparisons by prefix length, in the order in which lengths were first seen.
     lengths: Vec<(PrefixLength, Trial)>,
 }
 

@@ -27,9 +27,9 @@ pub(crate) const OFF_RATIO: f64 = 2.0;
 /// Effects of warm starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effect {
-    /// To completion times: a factor.
+    /// Factor by which warm starts change completion times.
     pub(crate) times: f64,
-    /// To the number of connections that lose something: a factor.
+    /// Factor by which warm starts change the number of connections that lose something.
     pub(crate) losses: f64,
     /// Factor by which warm starts change the retransmissions of each of them.
     pub(crate) bursts: f64,
@@ -74,7 +74,7 @@ struct Traffic {
 }
 
 struct SimulatedPath {
-    /// Typical, seconds.
+    /// Typical time, seconds.
     time_s: f64,
     /// Probability that a connection of ten segments loses something, while the path is well.
     loss: f64,
