@@ -31,7 +31,7 @@ pub enum Discipline {
 /// 15 % and 60 % of the buffer, a quick average, marks everything above the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
-    /// Between which averages the probability rises from nothing to `max_p`.
+    /// Averages between which the probability rises from nothing to `max_p`.
     pub thresholds: Thresholds,
     /// Weight of the present queue in its average, `w_q`; above 0, at most 1.
     pub weight: f64,
@@ -153,7 +153,7 @@ pub struct DisciplineDescriptor {
     pub about: &'static str,
     /// Specification of the discipline.
     pub source: &'static str,
-    /// It with its default parameters.
+    /// Creates the discipline with its default parameters.
     pub make: fn() -> Discipline,
 }
 

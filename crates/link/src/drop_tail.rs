@@ -75,7 +75,7 @@ impl DropTail {
         }
     }
 
-    /// Forgets all.
+    /// Removes all packets.
     pub(crate) fn clear(&mut self) {
         *self = Self { limit: self.limit, newest: None, older: VecDeque::new(), older_bytes: 0 };
     }

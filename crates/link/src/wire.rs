@@ -61,7 +61,7 @@ impl Link {
         Ok(())
     }
 
-    /// It is a [`Stage::Fifo`].
+    /// Whether it is a [`Stage::Fifo`].
     pub const fn is_plain(&self) -> bool {
         matches!(self.stage, Stage::Fifo(_))
     }

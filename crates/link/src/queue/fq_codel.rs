@@ -80,7 +80,7 @@ impl FqCoDel {
         (spread >> 64) as u32
     }
 
-    /// Up to half of the queue with most bytes, from its head: one search for many packets.
+    /// Drops up to half of the queue with most bytes, from its head: one search for many packets.
     fn drop_from_longest(&mut self, dropped: &mut Dropped) {
         let candidates = self.new.iter().chain(&self.old);
         let size = |index: &&u32| {

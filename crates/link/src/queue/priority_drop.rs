@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// A queue with a list of the packets that are dropped first where there is no room.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PriorityDrop {
-    /// In the order of arrival; `None` where a packet was dropped.
+    /// Packets in the order of arrival; `None` where a packet was dropped.
     places: VecDeque<Option<Queued>>,
     /// Slots that have left the front so far: the number of the first that is there.
     first: u64,
