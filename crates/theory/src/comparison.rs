@@ -35,7 +35,7 @@ pub struct WindowComparison {
 }
 
 impl WindowComparison {
-    /// By how much more time `cwnd_opt` takes than the fastest window, as a share of the latter.
+    /// Additional time of `cwnd_opt` over the fastest window, as a share of the latter.
     pub fn excess(&self) -> f64 {
         self.shifted_s / self.fastest_s - 1.0
     }
