@@ -19,7 +19,7 @@ pub struct EndedResponse {
     pub method: Method,
     /// Path of the request, as it was written.
     pub path: String,
-    /// The answer.
+    /// Status of the answer.
     pub status: StatusCode,
     /// Kind of its content.
     pub content: &'static str,

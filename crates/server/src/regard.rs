@@ -66,7 +66,7 @@ impl Regard {
         }
     }
 
-    /// In words, for the status page.
+    /// Description for the status page.
     pub(crate) fn about(&self) -> String {
         match self {
             Self::Nothing => "none: the scheme regards no weights".to_owned(),

@@ -39,7 +39,7 @@ pub struct ServerOptions {
     pub on_response: Box<dyn Fn(&EndedResponse) + Send + Sync>,
 }
 
-/// A server. Clones are the same.
+/// An HTTP server. Clones share its state. Clones are the same.
 #[derive(Clone)]
 pub struct HttpServer(Arc<Site>);
 

@@ -83,7 +83,7 @@ pub(super) struct ConnectionSnapshot {
 #[derive(Debug, Serialize)]
 pub(super) struct CountersSnapshot {
     pub(super) endpoint: BTreeMap<String, u64>,
-    /// By Linux's names, where it has one.
+    /// Counters by Linux's names, where it has one.
     pub(super) tcp: BTreeMap<String, u64>,
 }
 
