@@ -13,7 +13,7 @@ use units::Instant;
 /// Bytes of payload that an ACK delivered.
 #[derive(Clone, Copy, Debug)]
 struct Delivered {
-    /// Acknowledged cumulatively.
+    /// Bytes acknowledged cumulatively.
     acked: u64,
     /// Delivered for the first time as far as is known, acknowledged or selectively.
     all: u64,

@@ -344,7 +344,7 @@ impl Sender {
         &self.counts
     }
 
-    /// It repairs losses.
+    /// Whether it repairs losses.
     #[inline]
     pub fn recovering(&self) -> bool {
         self.recovery_point().is_some()

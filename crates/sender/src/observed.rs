@@ -7,7 +7,7 @@ use policy::ack::{AckProgress, Scoreboard};
 use units::Instant;
 
 impl Sender {
-    /// It is met in the middle of its stream: all below `offset` is acknowledged.
+    /// Begins in the middle of a stream: all data below `offset` is acknowledged.
     pub const fn begin_at(&mut self, offset: u64) {
         self.una = offset;
         self.nxt = offset;
