@@ -230,8 +230,7 @@ pub const fn has_standing_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
 /// # Examples
 /// ```
 /// use arith::reuse::carried_in_lowest;
-/// // 20 Mbit/s over 80 ms hold 133 segments of 1500 bytes. With a queue of 100 the round trip is
-/// // 140 ms.
+/// // 20 Mbit/s over 80 ms hold 133 segments; with a queue of 100 the round trip is 140 ms.
 /// assert_eq!(carried_in_lowest(233, 140_000, 80_000), 133);
 /// assert_eq!(carried_in_lowest(233, 0, 80_000), 233);
 /// assert_eq!(carried_in_lowest(233, 80_000, 90_000), 233);
@@ -419,8 +418,7 @@ pub const MOST_FASTER: u64 = 16;
 
 /// The rate of a first flight of `window` segments, bytes per second. It is `even` over the round
 /// trip ([`pacing_rate`]), or `carried` where flights of the path were delivered faster. A window
-/// below the `remembered` one has its share of the rate, since other connections may begin with the
-/// rest.
+/// below the `remembered` one has its share of it, since others may begin with the rest.
 ///
 /// A window that does not fill the path takes a round trip to leave evenly, and its last segment is
 /// late by most of one. At the bottleneck's own rate it queues nowhere; slow start sends its
