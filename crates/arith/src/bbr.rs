@@ -12,7 +12,7 @@ pub const BW_UNIT: u64 = 1 << BW_SCALE;
 pub const UNIT: u64 = 256;
 /// 2/ln 2: the least gain that doubles the rate every round trip (§4.3.2.1).
 pub const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
-/// Its inverse: what drains in a round what start-up queued (§4.3.3).
+/// Its inverse, which drains start-up's queue in a round (§4.3.3).
 pub const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
 /// In-flight data that tolerates delayed and stretched ACKs (§4.2.3.2).
 pub const CWND_GAIN: u64 = 2 * UNIT;
@@ -23,11 +23,11 @@ pub const MIN_WINDOW: u64 = 4;
 /// Rounds that a bandwidth sample counts (§4.1.1.5).
 pub const BW_WINDOW_ROUNDS: u64 = 10;
 
-/// Sending is paced so many percent below the bandwidth in the mean, so that queues drain.
+/// Pacing is this percentage below the bandwidth in the mean, so that queues drain.
 const PACING_MARGIN_PERCENT: u64 = 1;
 /// Below this rate, bytes per second (1.2 Mbit/s), segments leave one by one.
 const SLOW_RATE: u64 = 1_200_000 / 8;
-/// Batches hold what is sent in about a millisecond: the rate, divided by 2^10.
+/// Batches hold the data of about a millisecond: the rate, divided by 2^10.
 const BATCH_SHIFT: u32 = 10;
 /// Bytes that segmentation offload takes at most at once: 64 KiB less the room for headers.
 const LARGEST_BATCH: u64 = (64 << 10) - 1 - 320;
@@ -58,7 +58,7 @@ pub const fn pacing_rate(bw: u64, mss: u64, gain: u64) -> u64 {
     rate.saturating_mul(1_000_000 / 100 * (100 - PACING_MARGIN_PERCENT)) >> BW_SCALE
 }
 
-/// Rate, bytes per second, of a bandwidth with segments of `mss` bytes, as it is compared: with the
+/// Rate, bytes per second, of a bandwidth with segments of `mss` bytes, including the pacing
 /// margin.
 pub const fn bytes_per_second(bw: u64, mss: u64) -> u64 {
     pacing_rate(bw, mss, UNIT)

@@ -1,18 +1,20 @@
-//! How many connections are on their way to their first flight, counted from their SYNs on in one word, so that it can be
-//! changed at once: a page opens several, and what a path is remembered to take is for all of them.
+//! Counter of pending handshakes: connections from their SYN to their first flight. It is one word,
+//! so that one atomic operation changes it. A page opens several connections, and they share the
+//! window remembered for the path.
 //!
-//! Time is counted in spans of what a handshake takes at most. Who has come is taken off; who never comes, because the handshake failed
-//! or belonged to somebody else, is forgotten after two spans at most. `crates/agent/bpf/coming.h` is the same in C, for the
-//! kernel; a test there holds the two together.
+//! Time is divided into spans of the longest handshake. A completed handshake is subtracted. A
+//! handshake that never completes, because it failed or was another network's, is forgotten after
+//! two spans at most. `crates/agent/bpf/coming.h` is the same in C, for the kernel; a test there
+//! holds the two together.
 
-/// Who began to come in a span, at most.
+/// Largest count of handshakes that begin in a span.
 const MOST: u64 = 0xffff;
 
 /// No span is longer.
 const LONGEST: u64 = 1 << 44;
 
-/// The span in which `now` lies, in the unit of `round`, a round trip: two of these long, or up to twice as much, so that what is learnt
-/// of the round trip seldom changes it.
+/// The span in which `now` lies, in the unit of `round`, a round trip. A span is two round trips
+/// long, or up to twice as much, so that new samples of the round trip seldom change it.
 ///
 /// # Examples
 /// ```
@@ -26,7 +28,8 @@ pub const fn span(now: u64, round: u64) -> u32 {
     (now / length) as u32
 }
 
-/// The word `coming` as it is in `span`: who began to come before the span that went before is forgotten.
+/// The word `coming` as it is in `span`: handshakes that began before the previous span are
+/// forgotten.
 ///
 /// # Examples
 /// ```
@@ -44,17 +47,17 @@ pub const fn at(coming: u64, span: u32) -> u64 {
     (span as u64) << 32 | kept
 }
 
-/// How many there are.
+/// Number of pending handshakes.
 pub const fn count(coming: u64) -> u32 {
     ((coming >> 16 & MOST) + (coming & MOST)) as u32
 }
 
-/// One more begins to come, in the span that `coming` is of.
+/// Adds a handshake to the span of `coming`.
 pub const fn one_more(coming: u64) -> u64 {
     if coming & MOST < MOST { coming + 1 } else { coming }
 }
 
-/// One has come: of those that began first.
+/// Removes a completed handshake, one of the earliest span first.
 pub const fn one_less(coming: u64) -> u64 {
     if coming >> 16 & MOST > 0 {
         coming - (1 << 16)
@@ -70,11 +73,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of 40 ticks; a handshake takes no longer than one.
+    /// A span has 40 ticks; a handshake takes no longer than one span.
     const SPAN: u32 = 40;
 
     proptest! {
-        /// Nobody who comes within a span is forgotten, and nobody is counted after it has come.
+        /// No handshake that completes within a span is forgotten, and none remains after its
+        /// completion.
         #[test]
         fn who_comes_in_time_is_counted_until_then(
             handshakes in proptest::collection::vec((0..400_u32, 1..SPAN), 0..60), first: u32,

@@ -1,10 +1,9 @@
 //! CUBIC (RFC 9438) in the fixed point of Linux `tcp_cubic.c`.
 //!
-//! Windows are whole segments. Time comes in milliseconds and is counted inside in units of
-//! 2^-10 s; `C` = 0.4 is 410/1024 and `beta` = 0.7 is 717/1024. The curve answers not a window but
-//! a pace: how many segments must be acknowledged for one more segment of window
-//! ([`crate::window::Credit`] counts them). Every product is 128 bits wide and every sum
-//! saturates, so no input overflows.
+//! Windows are whole segments. The input is in milliseconds, the state in units of 2^-10 s; `C` =
+//! 0.4 is 410/1024 and `beta` = 0.7 is 717/1024. The curve answers not a window but a pace: how
+//! many segments must be acknowledged for one more segment of window ([`crate::window::Credit`]
+//! counts them). Every product is 128 bits wide and every sum saturates, so no input overflows.
 
 use crate::root::cube_root;
 
@@ -20,7 +19,7 @@ const CUBE_FACTOR: u64 = (1 << CURVE_SHIFT) / C;
 /// Eight times the ACKs per window for one segment of a Reno with the same `beta` (RFC 9438 §4.3):
 /// `8 * (1 + beta) / (3 * (1 - beta))`, rounded down as the kernel rounds: 15.
 const RENO_ACKS_8: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
-/// While the window stands still the pace is not computed anew for this long.
+/// Interval in which the pace is not recomputed while the window stays the same.
 const REFRESH_MS: u64 = 1000 / 32;
 /// Slowest pace while no maximum is known yet: 5 % per round trip.
 const SLOWEST_PROBE: u64 = 20;
@@ -43,13 +42,13 @@ pub struct CubicCurve {
     origin: u64,
     k: u64,
     epoch_ms: Option<u64>,
-    /// Acknowledged segments not yet counted into `w_reno`.
+    /// Acknowledged segments not yet added to `w_reno`.
     acks: u64,
-    /// What Reno would have by now.
+    /// Window that Reno would have by now.
     w_reno: u64,
 }
 
-/// What the curve is asked with on an ACK.
+/// Input of the curve on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurveAck {
     /// Now, milliseconds from any origin.
@@ -101,8 +100,8 @@ impl CubicCurve {
         self.epoch_ms = None;
     }
 
-    /// Sending goes on after `idle_ms` of silence: the curve stood still meanwhile
-    /// (RFC 9438 §5.8).
+    /// Sending resumes after `idle_ms` of silence: the curve does not advance meanwhile (RFC 9438
+    /// §5.8).
     pub fn on_restart(&mut self, now_ms: u64, idle_ms: u64) {
         self.epoch_ms = self.epoch_ms.map(|epoch| epoch.saturating_add(idle_ms).min(now_ms));
     }
@@ -194,7 +193,7 @@ mod tests {
         // 4317^3 = 80453723013 above. 4316 units are 4.215 s, as cbrt(30 / 0.4) = 4.217 s.
         assert_eq!(cubic.k, 4316);
         assert_eq!(cubic.target(4316), 100);
-        // One second before: 410 * 1024^3 >> 40 = 410 * 2^30 / 2^40 = 0.4, rounded down to 0.
+        // One second before, it is 410 * 1024^3 >> 40 = 410 * 2^30 / 2^40 = 0.4, rounded down to 0.
         assert_eq!(cubic.target(4316 - 1024), 100);
         // Two seconds after: 0.4 * 8 = 3.2 segments more; four: 0.4 * 64 = 25.6.
         assert_eq!(cubic.target(4316 + 2048), 103);
@@ -210,7 +209,7 @@ mod tests {
         // At the begin t = 100 ms = 102 units. |t - K| = 4214; 410 * 4214^3 >> 40 = 27 (4214^3 =
         // 74832088344; * 410 = 3.0681e13; / 1.0995e12 = 27.9). Target 73, pace 70 / 3 = 23.
         assert_eq!(cubic.on_ack(&ack(1_000, 70, 1)), 23);
-        // Within 31 ms at the same window nothing is computed anew.
+        // Within 31 ms at the same window nothing is recomputed.
         assert_eq!(cubic.on_ack(&ack(1_031, 70, 1)), 23);
         // 1 s later: t = 1100 ms = 1126; 3190^3 = 32461759000; * 410 >> 40 = 12; target 88,
         // pace 70 / 18 = 3.

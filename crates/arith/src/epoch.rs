@@ -1,25 +1,25 @@
 //! The window that ends a transfer with an epoch: TCP/SPAND's arithmetic (Zhang, Qiu & Keshav 2000
 //! §4).
 //!
-//! In congestion avoidance on a path that holds `capacity` segments, a window climbs from half of it
-//! to one more than it, loses a segment and falls back: an epoch. A transfer is over soonest if it
-//! ends with an epoch, so the window it should begin with depends on its size. Everything is counted
-//! in segments, and takes constant time: sums in closed form, one integer square root.
+//! In congestion avoidance on a path that holds `capacity` segments, a window climbs from half of
+//! it to one more than it, loses a segment and falls back: an epoch. A transfer is over soonest if
+//! it ends with an epoch, so the window it should begin with depends on its size. All amounts are
+//! in segments, and all functions take constant time: sums in closed form, one integer square root.
 
 /// A path and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathShare {
     /// Segments of a connection's share of the path, `Wc`: pipe and buffer. At least 1, at most
-    /// [`MAX_CAPACITY`]; what is outside is taken as the nearest of the two.
+    /// [`MAX_CAPACITY`]; other values are clamped.
     pub capacity: u32,
     /// Segments that an ACK covers, `b`: 1, or 2 where ACKs are delayed. Zero is taken as 1.
     pub per_ack: u32,
 }
 
-/// The largest share: far beyond any path, and nothing overflows.
+/// The largest share: far above any path, and nothing overflows.
 pub const MAX_CAPACITY: u32 = 1 << 24;
 
-/// How an initial window is chosen.
+/// Choice of an initial window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowChoice {
     /// Where several windows take the same number of round trips, or nearly, take the smaller: the
@@ -46,12 +46,13 @@ impl PathShare {
         per_ack * climb(self.bottom(), capacity) + 2 * capacity + 1
     }
 
-    /// The window to begin a transfer of `segments` with, `cwnd_opt`: the transfer ends with the
-    /// window at the path's capacity, just before the loss that would end its epoch (§4.1,
-    /// equation 3), lowered by the shift (§4.2, equation 4) if `choice` wants it.
+    /// The window to begin a transfer of `segments` with, `cwnd_opt`. The transfer ends with the
+    /// window at the path's capacity, just before the loss that would end its epoch (§4.1, equation
+    /// 3). If `choice` wants it, the shift lowers the window (§4.2, equation 4).
     ///
-    /// Whole epochs, and what no window up to the capacity carries, begin at the bottom: the paper's
-    /// equations say nothing useful there. Between 1 and the capacity; zero segments need 1.
+    /// Whole epochs, and transfers that no window up to the capacity carries, begin at the bottom:
+    /// the paper's equations give nothing useful there. Between 1 and the capacity; zero segments
+    /// need 1.
     pub fn initial_window(self, segments: u64, choice: WindowChoice) -> u64 {
         let (capacity, per_ack) = self.clamped();
         let epoch = self.epoch_size();
@@ -68,8 +69,8 @@ impl PathShare {
         largest.saturating_sub(delta).max(floor)
     }
 
-    /// How much lower than `start` the window may begin so that `rest` segments still go in as many
-    /// round trips (§4.2, equation 4).
+    /// Amount by which the window may begin below `start` so that `rest` segments still take as
+    /// many round trips (§4.2, equation 4).
     fn shift(self, start: u64, rest: u64) -> u64 {
         let (capacity, per_ack) = self.clamped();
         let spare = per_ack * climb(start, capacity) - rest;
@@ -116,8 +117,8 @@ mod tests {
 
     #[test]
     fn the_worked_example_of_the_paper() {
-        // b = 1, Wc = 10, F = 11: 10 is too few, 9 + 10 = 19 is enough, so m = 9; 8 to spare over two
-        // round trips is a shift of 4: 5 + 6 = 11.
+        // b = 1, Wc = 10, F = 11: 10 is too few, 9 + 10 = 19 is enough, so m = 9. With 8 to spare
+        // over two round trips, the shift is 4: 5 + 6 = 11.
         assert_eq!(share(10, 1).initial_window(11, WindowChoice::default()), 9);
         assert_eq!(share(10, 1).initial_window(11, SHIFTED), 5);
     }
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Round trips until `segments` have gone, the window growing by one in each and staying at
+    /// Round trips until `segments` are sent, the window growing by one in each and staying at
     /// `capacity`.
     fn round_trips(start: u64, capacity: u32, segments: u64) -> u64 {
         let (mut window, mut left, mut rounds) = (start, segments, 0);

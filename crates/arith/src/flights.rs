@@ -1,8 +1,11 @@
-//! What a connection proves as it goes: the most segments that were outstanding at a time and all arrived.
+//! Proven flight of a connection: the most segments that were outstanding at a time and were all
+//! delivered.
 //!
-//! `crates/agent/bpf/flights.h` is the same in C, for the kernel; a test there holds the two together.
+//! `crates/agent/bpf/flights.h` is the same in C, for the kernel; a test there holds the two
+//! together.
 
-/// An ACK after which nothing is missing, as far as flights are concerned. Offsets are of the bytes sent.
+/// An ACK after which nothing is missing, as far as flights are concerned. Offsets are of the bytes
+/// sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightAck {
     /// Bytes acknowledged cumulatively.
@@ -11,7 +14,7 @@ pub struct FlightAck {
     pub next: u64,
     /// Segments outstanding after the ACK.
     pub outstanding: u32,
-    /// Segments that have arrived with the ACK.
+    /// Segments delivered with the ACK.
     pub acked: u32,
 }
 
@@ -22,14 +25,14 @@ pub struct Flights {
     round_end: u64,
     /// Most segments outstanding at a time in it.
     round_flight: u32,
-    /// The same of the round trip before: at the end of this one they have arrived.
+    /// Outstanding segments of the round trip before: at the end of this one they are delivered.
     last_flight: u32,
-    /// Most segments outstanding at a time that all arrived, since the last loss.
+    /// Most segments outstanding at a time that were all delivered, since the last loss.
     flight: u32,
 }
 
 impl Flights {
-    /// Nothing is proven before the byte `next`, which is sent next.
+    /// Starts without a proven flight at the byte `next`, which is sent next.
     pub const fn beginning_at(next: u64) -> Self {
         Self { round_end: next, round_flight: 0, last_flight: 0, flight: 0 }
     }
@@ -43,7 +46,7 @@ impl Flights {
     /// let mut flights = Flights::beginning_at(0);
     /// flights.count(&FlightAck { una: 10_000, next: 30_000, outstanding: 20, acked: 10 });
     /// flights.count(&FlightAck { una: 30_000, next: 70_000, outstanding: 40, acked: 20 });
-    /// // 20 and the ten just acknowledged were outstanding together, and the ACK of the 20 proves them.
+    /// // 20 and the ten just acknowledged were outstanding together: the ACK of the 20 proves all.
     /// assert_eq!(flights.proven(40), 30);
     /// // Nothing is under way any more: all that was has arrived.
     /// assert_eq!(flights.proven(0), 60);
@@ -61,7 +64,8 @@ impl Flights {
         is_larger
     }
 
-    /// The most that were outstanding together and have arrived; of what is under way only if nothing is (`outstanding`).
+    /// The most segments that were outstanding together and are delivered; segments under way count
+    /// only if none is left (`outstanding`).
     pub fn proven(&self, outstanding: u32) -> u32 {
         match outstanding {
             0 => self.flight.max(self.last_flight).max(self.round_flight),
@@ -78,7 +82,8 @@ mod tests {
     fn a_flight_counts_when_the_next_one_has_begun_to_arrive() {
         let ack = |una, next, outstanding, acked| FlightAck { una, next, outstanding, acked };
         let mut flights = Flights::beginning_at(0);
-        // Of ten the first two arrive, and four more leave: 12 + 2 were outstanding when the round trip up to 14 began.
+        // The first two of ten are delivered, and four more are sent: 12 + 2 were outstanding when
+        // the round trip up to 14 began.
         assert!(!flights.count(&ack(2, 14, 12, 2)));
         // Two more, four leave: 14 + 2 within it.
         assert!(!flights.count(&ack(4, 18, 14, 2)));

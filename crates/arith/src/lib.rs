@@ -1,8 +1,8 @@
 //! The integer arithmetic that the policies share: windows, estimators, curves.
 //!
-//! Nothing here knows of connections, segments or clocks: plain integers come in, plain integers
-//! go out, in units that the caller chooses where the text says so. There is no floating point, no
-//! heap and no standard library, so the same arithmetic can run where a kernel runs it.
+//! The functions know no connections, segments or clocks: they take and return plain integers, in
+//! units that the caller chooses where the text says so. There is no floating point, no heap and no
+//! standard library, so the same arithmetic can run where a kernel runs it.
 //!
 //! | module | what |
 //! |---|---|

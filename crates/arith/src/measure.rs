@@ -1,23 +1,26 @@
-//! What a connection's ACKs tell of the rate at which its flights arrive: the trains of [`crate::trains`], cut from the ACKs.
+//! Rate of delivery of a connection's flights, measured from its ACKs: the trains of
+//! [`crate::trains`], cut from the ACKs.
 //!
-//! The flights of slow start are the trains. A train begins with the first ACK of what the train before released, and ends
-//! with the ACK before the next such. Two in a row that arrived alike are believed. Whoever has a connection measured decides
-//! what follows. `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the two together.
+//! The flights of slow start are the trains. A train begins with the first ACK of segments that the
+//! train before released, and ends with the ACK before the next train. The estimate is taken from
+//! two trains in a row that were delivered at about the same rate. The caller decides what to do
+//! with it. `crates/agent/bpf/measure.h` is the same in C, for the kernel; a test there holds the
+//! two together.
 
 use crate::trains::{agree, carried, gap, gap_of_rate, held_up, shorter};
 
-/// What flights have not told by then they are not asked for: from ten segments on slow start has doubled so often that it
-/// fills any window, or something else keeps it from growing.
+/// Number of trains after which the measurement ends. From ten segments on slow start has then
+/// doubled so often that it fills any window, or something else keeps it from growing.
 pub const MAX_TRAINS: u32 = 16;
 
 /// Segments that anybody begins with (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 
-/// An ACK after which nothing is missing. Times are microseconds of one clock, and wrap, as `delivered` does; offsets are of
-/// the bytes sent.
+/// An ACK after which nothing is missing. Times are microseconds of one clock, and wrap, as
+/// `delivered` does; offsets are of the bytes sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainAck {
-    /// When it came.
+    /// Time of its arrival, microseconds.
     pub at_us: u32,
     /// Segments delivered by then.
     pub delivered: u32,
@@ -29,12 +32,12 @@ pub struct TrainAck {
     pub sent_us: u32,
 }
 
-/// What a train has said.
+/// Result of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainSays {
-    /// Nothing new.
+    /// No new estimate.
     Nothing,
-    /// With the one before: what the path carries.
+    /// With the previous train, it gives the path's rate.
     Rate,
     /// The path carries more than was believed, and not how much more.
     Faster,
@@ -49,9 +52,10 @@ struct Arrived {
 /// The measurement of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainMeasure {
-    /// Of the last train, nanoseconds a segment; 0: none.
+    /// Gap of the last train, nanoseconds a segment; 0: none.
     gap: u64,
-    /// What is believed, the same; of a warm start at first what is remembered.
+    /// Estimate of the path's gap, nanoseconds a segment; at a warm start, first the remembered
+    /// one.
     best: u64,
     /// Offset that the next train begins with.
     next: u64,
@@ -65,36 +69,36 @@ pub struct TrainMeasure {
     /// Trains of more segments than anybody begins with.
     trains: u32,
     has_train: bool,
-    /// What is believed was measured, by two trains.
+    /// Whether two trains measured the estimate.
     has_measured: bool,
-    /// Of the longest train that was held up, nanoseconds a segment; 0: none was.
+    /// Gap of the longest train that was held up, nanoseconds a segment; 0: none was.
     held_up_gap: u64,
     /// The segments of that train.
     held_up_segments: u32,
 }
 
-/// What a train tells as far as it has arrived.
+/// Measurements of a train, from the part of it that was delivered.
 #[derive(Clone, Copy, Debug)]
 struct ArrivedTrain {
-    /// Nanoseconds a segment; 0: it tells nothing.
+    /// Nanoseconds a segment; 0: no measurement.
     gap: u64,
     segments: u32,
-    /// It arrived over longer than it left.
+    /// Its delivery took longer than its sending.
     is_held_up: bool,
 }
 
 impl TrainMeasure {
-    /// What is believed, nanoseconds a segment; 0: nothing is.
+    /// Estimate of the path's gap, nanoseconds a segment; 0: none.
     pub const fn best(&self) -> u64 {
         self.best
     }
 
-    /// What a path is remembered to carry, bytes a second, is believed from the start.
+    /// Sets the estimate from the remembered rate of the path, bytes a second.
     pub const fn assume_rate(&mut self, mss: u32, rate: u64) {
         self.best = gap_of_rate(mss, rate);
     }
 
-    /// What was remembered is not believed any more.
+    /// Discards the remembered estimate.
     pub const fn forget_rate(&mut self) {
         self.best = 0;
     }
@@ -111,18 +115,20 @@ impl TrainMeasure {
         }
     }
 
-    /// What was measured, bytes a second; 0: nothing was.
+    /// The measured rate, bytes a second; 0: none.
     pub const fn measured_rate(&self, mss: u32) -> u64 {
         if self.has_measured { carried(mss, self.best) } else { 0 }
     }
 
-    /// What was measured or, where no two trains have agreed, what the longest one shows that was held up, bytes a second; 0:
-    /// none was. One train alone may be wrong: enough to tell others, who ask several, and not to send by it.
+    /// The measured rate. Where no two trains have agreed, it is the rate of the longest train that
+    /// was held up. Bytes a second; 0: none was. One train alone may be wrong: its rate may be
+    /// reported to hosts that collect several reports, but does not set the sender's pace.
     pub fn shown_rate(&self, mss: u32) -> u64 {
         if self.has_measured { self.measured_rate(mss) } else { carried(mss, self.held_up_gap) }
     }
 
-    /// A burst has arrived with this gap, nanoseconds a segment: the train that the next one is compared with.
+    /// Records a burst that was delivered with this gap, nanoseconds a segment: the next train is
+    /// compared with it.
     pub const fn note_burst(&mut self, gap: u64) {
         self.gap = gap;
     }
@@ -132,7 +138,7 @@ impl TrainMeasure {
         self.trains >= MAX_TRAINS
     }
 
-    /// Segments have arrived.
+    /// Records delivered segments.
     pub fn on_ack(&mut self, ack: &TrainAck) -> TrainSays {
         let now = Arrived { us: ack.at_us, delivered: ack.delivered };
         let says = if ack.una > self.next { self.next_train(ack, now) } else { TrainSays::Nothing };
@@ -141,13 +147,14 @@ impl TrainMeasure {
         says
     }
 
-    /// What arrived since is no train: others were sending.
+    /// Skips deliveries that are no train: other connections were sending.
     pub fn skip(&mut self, ack: &TrainAck) {
         self.forget(ack.next);
         self.first.delivered = ack.delivered;
     }
 
-    /// All has arrived: nothing that follows ends the train that did, and the next one comes after a pause.
+    /// Ends the train because all segments are delivered: no later ACK ends it, and the next train
+    /// comes after a pause.
     pub fn end(&mut self, next: u64) {
         self.evaluate();
         self.forget(next);
@@ -160,8 +167,8 @@ impl TrainMeasure {
         self.has_train = false;
     }
 
-    /// What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
-    /// what is sent lags behind what may be.
+    /// The first ACK of a train releases the first segment of the next train. The acknowledgement
+    /// of that segment ends this train, even where sending lags behind the window.
     fn next_train(&mut self, ack: &TrainAck, now: Arrived) -> TrainSays {
         let says = self.evaluate();
         self.trains += u32::from(now.delivered.wrapping_sub(self.first.delivered) > INITIAL_WINDOW);
@@ -174,15 +181,16 @@ impl TrainMeasure {
         says
     }
 
-    /// Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since
-    /// it arrived as it left, because it might be.
+    /// Two trains that agree set the estimate. It holds until two others agree, or until one shows
+    /// that the path is faster. That one has a smaller gap or, if it was delivered as it was sent,
+    /// may have met a faster path.
     fn evaluate(&mut self) -> TrainSays {
         let ArrivedTrain { gap, segments, is_held_up } = self.arrived_train();
         let last = self.gap;
         if gap > 0 && is_held_up && segments >= self.held_up_segments {
             (self.held_up_gap, self.held_up_segments) = (gap, segments);
         }
-        // One that arrived as it left says how fast the path is at least.
+        // A train that was delivered as it was sent gives a lower bound on the path's rate.
         if gap == 0 || (!is_held_up && shorter(gap, last) == last) {
             return TrainSays::Nothing;
         }
@@ -200,7 +208,8 @@ impl TrainMeasure {
         TrainSays::Faster
     }
 
-    /// The acknowledgement of a last segment may have waited for one more to come: the one before it tells better then.
+    /// The acknowledgement of a last segment may have waited for one more to come: the one before
+    /// it is more precise then.
     fn arrived_train(&self) -> ArrivedTrain {
         let (all, but_last) = (self.gap_until(self.last), self.gap_until(self.last_but_one));
         let is_all = all > 0 && (but_last == 0 || all <= but_last);
@@ -222,14 +231,14 @@ impl TrainMeasure {
 mod tests {
     use super::*;
 
-    /// 600 us a segment are 20 Mbit/s for 1500 bytes. Windows of 10, 20 and 40 segments over 80 ms, an ACK for each segment
-    /// of 1000 bytes, two segments leave for each.
+    /// 600 us a segment are 20 Mbit/s for 1500 bytes. Windows of 10, 20 and 40 segments over 80 ms,
+    /// an ACK for each segment of 1000 bytes, two segments leave for each.
     #[test]
     fn two_flights_that_arrive_alike_are_believed() {
         let mut measure = TrainMeasure::default();
         measure.begin_first_train(0);
         let (mut delivered, mut sent, mut sent_us) = (0_u32, 10_u64, 0);
-        // What the first ACK of each round says; no other says anything.
+        // Result of the first ACK of each round; the other ACKs give none.
         let mut said = [TrainSays::Nothing; 4];
         for (round, flight) in [10_u32, 20, 40, 80].into_iter().enumerate() {
             for n in 0..flight {
@@ -246,8 +255,9 @@ mod tests {
                 sent_us = at_us;
             }
         }
-        // The first train is judged as the second begins: its ten segments arrived within 5.4 ms, sent at once. The second
-        // one, sent within 5.4 ms and arrived within 11.4, agrees, as the third begins.
+        // The first train is judged as the second begins: its ten segments were delivered within
+        // 5.4 ms, sent at once. The second one, sent within 5.4 ms and delivered within 11.4,
+        // agrees, as the third begins.
         use TrainSays::{Nothing, Rate};
         assert_eq!(said, [Nothing, Nothing, Rate, Rate]);
         assert_eq!(measure.best(), 600_000);
@@ -255,8 +265,9 @@ mod tests {
         assert_eq!(measure.measured_rate(1500), 2_500_000);
     }
 
-    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first arrives at once and tells nothing, the second
-    /// at 600 us a segment, the third at twice that. So no two have agreed, and the longest tells 1500 bytes in 600 us.
+    /// Flights of 10, 40 and 15 segments, each of which leaves at once. The first is delivered at
+    /// once and measures nothing, the second at 600 us a segment, the third at twice that. So no
+    /// two have agreed, and the longest measures 1500 bytes in 600 us.
     #[test]
     fn where_no_two_agree_the_longest_that_was_held_up_is_shown() {
         let mut measure = TrainMeasure::default();

@@ -2,8 +2,8 @@
 //! `lib/minmax.c`).
 //!
 //! The best, the second and the third best sample are kept, each later than the one before. When
-//! the best grows too old the second takes its place, so nothing has to be stored for every value
-//! in the window; in exchange the answer may be too small where values rise and fall within it.
+//! the best grows too old the second replaces it, so the filter need not store every value of the
+//! window. In exchange the answer may be too small where values rise and drop within the window.
 
 /// A value and when it was seen, on the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +47,8 @@ impl MaxFilter {
         self.max()
     }
 
-    /// Moves up what is too old, and takes a second and a third choice from later parts of the
-    /// window if all that is known is from its first ones.
+    /// Moves up samples that are too old, and takes a second and a third choice from later parts of
+    /// the window if all known ones are from its first ones.
     fn age(&mut self, window: u64, seen: Seen) {
         let elapsed = seen.at.saturating_sub(self.best[0].at);
         if elapsed > window {
@@ -87,7 +87,7 @@ mod tests {
     fn the_second_choice_is_from_a_later_quarter() {
         let mut filter = MaxFilter::new();
         filter.update(10, 0, 9);
-        // Within a quarter (2) nothing but a better value is kept; the first after it, the 7, is the
+        // Within a quarter (2) only a better value is kept. The first after it, the 7, is the
         // second choice, and the first after half of the window, the 6, the third.
         filter.update(10, 2, 8);
         assert_eq!(filter.update(10, 3, 7), 9);

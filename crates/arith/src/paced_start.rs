@@ -1,16 +1,16 @@
-//! The search of Paced Start (Hu & Steenkiste 2003 §3.2): at what spacing trains of segments stop
-//! queueing.
+//! The search of Paced Start (Hu & Steenkiste 2003 §3.2) for the spacing at which trains of
+//! segments stop queueing.
 //!
-//! A pair sent back to back tells the spacing `g_B` of the bottleneck's capacity. Trains follow, each
-//! twice as long as the last; one whose acknowledgements come further apart than its segments left
-//! was faster than what is available. The search halves the rate until a train is not, or closes in
-//! on the capacity from below, and ends after two or three trains. A gap is the time per segment, in
-//! any unit; integers up to [`MAX_GAP`].
+//! A pair sent back to back measures the spacing `g_B` of the bottleneck's capacity. Trains follow,
+//! each twice as long as the last; one whose acknowledgements are further apart than its segments
+//! left was faster than the available rate. The search halves the rate until a train is not, or
+//! closes in on the capacity from below, and ends after two or three trains. A gap is the time per
+//! segment, in any unit; integers up to [`MAX_GAP`].
 
 /// The longest gap: two seconds if the unit is a nanosecond. Longer ones are taken as this.
 pub const MAX_GAP: u64 = 1 << 31;
 
-/// What comes of a train.
+/// Result of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainVerdict {
     /// Another train, twice as long, with this gap.
@@ -34,10 +34,10 @@ pub struct Search {
     stage: Stage,
 }
 
-/// What is known of the rate that is available.
+/// Knowledge of the available rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nothing: half the capacity is tried.
+    /// The available rate is unknown: half the capacity is tried.
     Half,
     /// Half the capacity went through: three quarters of it are tried.
     ThreeQuarters,
@@ -49,8 +49,9 @@ enum Stage {
 const MOST_TOO_FAST: u8 = 3;
 
 impl Search {
-    /// After a pair that arrived `capacity_gap` apart. A train is too fast if its acknowledgements
-    /// are more than `tolerance` further apart than its segments: what noise and the clock may do.
+    /// Starts a search after a pair that was delivered `capacity_gap` apart. A train is too fast if
+    /// its acknowledgements are more than `tolerance` further apart than its segments: the
+    /// allowance for noise and the clock.
     pub fn new(capacity_gap: u64, tolerance: u64) -> Self {
         let capacity_gap = clamped(capacity_gap);
         Self { capacity_gap, tolerance, gap: clamped(2 * capacity_gap), stage: Stage::Half }
@@ -61,7 +62,7 @@ impl Search {
         self.gap
     }
 
-    /// True if acknowledgements `ack_gap` apart tell that the train was too fast.
+    /// Whether acknowledgements `ack_gap` apart show that the train was too fast.
     pub const fn is_too_fast(&self, ack_gap: u64) -> bool {
         ack_gap > self.gap.saturating_add(self.tolerance)
     }
@@ -119,8 +120,8 @@ pub const fn window(round_trip: u64, gap: u64) -> u64 {
 /// Parts of [`ack_gap`]'s `available`.
 pub const WHOLE: u64 = 1_000_000;
 
-/// The gap at which a train arrives by the model of §3.2.3: at a bottleneck of `capacity_gap` of
-/// which `available` millionths are free, a train too fast for it arrives `g_B + (1 - alpha) g_s`
+/// The gap at which a train arrives by the model of §3.2.3, at a bottleneck of `capacity_gap` of
+/// which `available` millionths are free. A train too fast for it arrives `g_B + (1 - alpha) g_s`
 /// apart, any other as it left. Gaps up to [`MAX_GAP`].
 pub fn ack_gap(capacity_gap: u64, source_gap: u64, available: u64) -> u64 {
     let taken = WHOLE - available.min(WHOLE);
@@ -154,8 +155,8 @@ mod tests {
 
     #[test]
     fn case_1_three_quarters_go_through() {
-        // alpha 0.8: at 2 g_B the model would say 1.4, at 4/3 g_B 1.267: neither queues. Exit midway
-        // between 3/4 B and B: 8/7.
+        // alpha 0.8: at 2 g_B the model would say 1.4, at 4/3 g_B 1.267: neither queues. Exit
+        // midway between 3/4 B and B: 8/7.
         assert_eq!(search(0, 800_000), (vec![2_000_000, 1_333_333], 1_142_857));
     }
 
@@ -181,16 +182,16 @@ mod tests {
 
     #[test]
     fn case_5_none_goes_through() {
-        // alpha 0.05: 2.9; 1 + 0.95 * 5.8 = 6.51; 1 + 0.95 * 13.02 = 13.369 > 13.02. Exit with twice
-        // that.
+        // alpha 0.05: 2.9; 1 + 0.95 * 5.8 = 6.51; 1 + 0.95 * 13.02 = 13.369 > 13.02. Exit with
+        // twice that.
         let tried = vec![2_000_000, 5_800_000, 13_020_000];
         assert_eq!(search(0, 50_000), (tried, 26_738_000));
     }
 
     #[test]
     fn borders_of_the_table() {
-        // Where the exits change: 3/4; 1/2; the alpha at which 1 + (1 - a)(6 - 4 a) = 6 - 4 a, that
-        // is 4 a^2 - 6 a + 1 = 0: 0.190983; and the next, 0.0803.
+        // The exits change at 3/4 and at 1/2. The next change is at the alpha with 1 + (1 - a)(6 -
+        // 4 a) = 6 - 4 a, that is 4 a^2 - 6 a + 1 = 0: 0.190983. The last is at 0.0803.
         let trains = |available| search(0, available).0.len();
         let exit = |available| search(0, available).1;
         assert_eq!((exit(750_001), exit(749_000) > 1_333_333), (1_142_857, true));
@@ -216,18 +217,19 @@ mod tests {
     }
 
     proptest! {
-        /// Table 2, last column: the rate at exit is within a factor of two of what is available if
-        /// that is more than 0.08 of the capacity, and in the first two cases within 1.2 of it.
+        /// Table 2, last column: the rate at exit is within a factor of two of the available rate
+        /// if the latter exceeds 0.08 of the capacity. In the first two cases it is within 1.2 of
+        /// it.
         #[test]
         fn the_exit_is_within_a_factor_of_two(available in 81_000_u64..=1_000_000) {
             let exit = search(0, available).1;
-            // Rate over what is available, thousandths: capacity / (exit * alpha).
+            // Rate over the available rate, thousandths: capacity / (exit * alpha).
             let rate = 1000 * GB * WHOLE / (exit * available);
             let most = if available > 500_000 { 1200 } else { 2000 };
             prop_assert!((874..=most).contains(&rate), "{rate}");
         }
 
-        /// Whatever arrives: at most three trains follow the pair, and no gap is out of bounds.
+        /// For any arrivals, at most three trains follow the pair, and no gap is out of bounds.
         #[test]
         fn every_search_ends(capacity_gap: u64, tolerance: u64, gaps: [u64; 3]) {
             let mut search = Search::new(capacity_gap, tolerance);

@@ -5,10 +5,10 @@
 const INITIAL_WINDOW: u64 = 10;
 
 /// Segments of `window` that one of `among` connections may have beside `own`, its initial window.
-/// All of them begin within a round trip. It has its part of what all initial windows and the
-/// segments `taken` already leave. Initial windows leave in bursts: if they are more than seven
-/// tenths of the window, nothing is left. (Measured: 110 segments of 150 filled a queue of 100 by
-/// themselves, and the segments beside them were lost. 30 of 44 did no harm.)
+/// All of them begin within a round trip. It has its part of the segments that all initial windows
+/// and the segments `taken` already leave. Initial windows leave in bursts: if they are more than
+/// seven tenths of the window, nothing is left. (In a measurement, 110 segments of 150 filled a
+/// queue of 100 alone, and the segments beside them were lost. 30 of 44 did no harm.)
 ///
 /// # Examples
 /// ```
@@ -60,7 +60,7 @@ pub const fn part_of_rate(rate: u64, taken: u32, first: u32, among: u32) -> u64 
 
 /// The window, in segments, at which slow start ends for one of `sharers` connections that began
 /// with `first` segments, on a path that `full` segments fill. It is half more than an equal part,
-/// since others may end sooner: all of the path at most. A connection keeps what it began with.
+/// since others may end sooner: all of the path at most. A connection keeps its first window.
 ///
 /// # Panics
 /// If there are no sharers.

@@ -1,14 +1,14 @@
-//! Whether a token-bucket policer limits a flow, and to what (Linux `tcp_bbr.c`, long-term
+//! Detects a token-bucket policer that limits a flow, and its rate (Linux `tcp_bbr.c`, long-term
 //! sampling; Flach et al. 2016).
 //!
 //! A policer shows as heavy loss at a steady rate of delivery. From a loss on, intervals of 4 to 16
-//! round trips are watched, each ending with a loss; two in a row that lose a fifth of what they
-//! deliver, at about the same rate, and that rate is used for 48 round trips, without probing.
+//! round trips are watched, each ending with a loss. If two in a row lose a fifth of the data that
+//! they deliver, at about the same rate, that rate is used for 48 round trips, without probing.
 //! Bandwidths are those of [`crate::bbr`].
 
 use crate::bbr::{bandwidth, bytes_per_second};
 
-/// Fewest rounds of an interval; four times as many are the most.
+/// Fewest rounds of an interval; the most are four times as many.
 const MIN_ROUNDS: u64 = 4;
 /// Rounds for which a found rate is used.
 const USED_ROUNDS: u64 = 48;
@@ -19,7 +19,7 @@ const AGREEMENT: u64 = 8;
 /// Or by at most 4 kbit/s, in bytes per second.
 const SLIGHT_DIFFERENCE: u64 = 4000 / 8;
 
-/// What an ACK tells: totals over the flow's life, and what is new.
+/// Input of an ACK: totals over the flow's life, and the changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicerAck {
     /// When something was last delivered, milliseconds.
@@ -32,7 +32,7 @@ pub struct PolicerAck {
     pub fresh_loss: bool,
     /// A round trip begins.
     pub round: bool,
-    /// The application, not the path, limited what was sent.
+    /// The application, not the path, limited the sending.
     pub app_limited: bool,
     /// Bandwidth is being probed, so the rounds of use count.
     pub probing: bool,
@@ -58,7 +58,7 @@ impl Policer {
         if self.using { Some(self.bw) } else { None }
     }
 
-    /// Takes an ACK; true if the found rate is used no longer, so that probing begins anew.
+    /// Takes an ACK; returns true if the found rate is used no longer, so that probing restarts.
     pub fn on_ack(&mut self, told: &PolicerAck) -> bool {
         if self.using {
             return self.use_up(told);
@@ -83,7 +83,7 @@ impl Policer {
         false
     }
 
-    /// Forgets everything.
+    /// Resets all state.
     pub fn reset(&mut self, told: &PolicerAck) {
         *self = Self::default();
         self.begin_interval(told);
@@ -135,7 +135,7 @@ mod tests {
     use super::{Policer, PolicerAck};
     use crate::bbr::bandwidth;
 
-    /// A flow that is told of once a round of 100 ms, with so many delivered and lost in each.
+    /// A flow that delivers and loses the given amounts in each round of 100 ms.
     struct Flow {
         policer: Policer,
         told: PolicerAck,

@@ -1,11 +1,11 @@
-//! Proportional rate reduction (RFC 6937): how much may be sent for what was delivered
-//! while a window shrinks to its new threshold.
+//! Proportional rate reduction (RFC 6937): the data that may be sent per delivered data while a
+//! window shrinks to its new threshold.
 //!
 //! The unit is bytes; with `mss` = 1 it is segments, as Linux `tcp_cwnd_reduction` counts. A share
 //! that ends within a segment is rounded up to the whole segment, so for full segments both units
 //! give the same.
 
-/// What one ACK found, and what had been sent until then.
+/// Data found by one ACK, and data sent until then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrrAck {
     /// Bytes in flight after the ACK.
@@ -20,9 +20,9 @@ pub struct PrrAck {
     pub clean: bool,
 }
 
-/// Bytes that may be sent in answer to an ACK: above the threshold the share
-/// `ssthresh / prior_cwnd` of what was delivered; at or below it what was delivered (conservative
-/// reduction bound), and one segment more while the repair makes clean progress (slow-start
+/// Bytes that may be sent in answer to an ACK. Above the threshold they are the share `ssthresh /
+/// prior_cwnd` of the delivered bytes. At or below it they are the delivered bytes (conservative
+/// reduction bound). While the repair makes clean progress, one segment is added (slow-start
 /// reduction bound), but never past the threshold. The first answer of a recovery is at least one
 /// segment: the fast retransmit.
 ///
@@ -77,7 +77,7 @@ mod tests {
         let dirty = PrrAck { pipe: 4, newly: 2, total: 9, sent: 8, clean: false };
         assert_eq!(quota(&dirty, 10, 20, 1), 2);
         assert_eq!(quota(&PrrAck { clean: true, ..dirty }, 10, 20, 1), 3);
-        // Only one segment of room up to the threshold.
+        // There is only one segment of room up to the threshold.
         assert_eq!(quota(&PrrAck { pipe: 9, clean: true, ..dirty }, 10, 20, 1), 1);
     }
 

@@ -1,4 +1,5 @@
-//! How long RACK waits for reordering to resolve before it calls a segment lost.
+//! RACK's reordering window: the time to wait for reordering to resolve before a segment is
+//! declared lost.
 
 /// The reordering window of RFC 8985 §6.2 step 4: `min_rtt / 4` per step, never above `srtt`.
 /// Any unit of time, the same for all. Before the first sample `min_rtt` is the unit's maximum and

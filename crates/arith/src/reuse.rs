@@ -1,11 +1,12 @@
-//! What of a path may be remembered and used again: the window a connection has proven, how it ages,
-//! between which bounds it stays, and at which rate it is sent.
+//! Memory of a path and its reuse: the window that a connection has proven, its decay with age, its
+//! bounds, and the rate at which it is sent.
 //!
-//! `crates/agent/bpf/arith.h` is the same in C, for the kernel; a test there holds the two together.
+//! `crates/agent/bpf/arith.h` is the same in C, for the kernel; a test there holds the two
+//! together.
 
-/// `value` after it has lain for `elapsed` when half of it is believed after each `half_life`, both
-/// in the same unit of time: exact after whole half-lives, a straight line between them (at most
-/// 6.2 % above the exponential). A half-life of 0 leaves nothing of what has lain at all.
+/// `value` after `elapsed`, when it halves after each `half_life`, both in the same unit of time.
+/// It is exact after whole half-lives, and a straight line between them (at most 6.2 % above the
+/// exponential). With a half-life of 0 nothing is left after any time.
 ///
 /// # Examples
 /// ```
@@ -40,7 +41,8 @@ const fn part_of_1024(part: u64, whole: u64) -> u64 {
     if part <= limit { part * 1024 / whole } else { part / (whole / 1024) }
 }
 
-/// So many round trips of `srtt_us` microseconds in nanoseconds, as the half-life of what is remembered; it saturates.
+/// The duration of `round_trips` round trips of `srtt_us` microseconds in nanoseconds, as the
+/// half-life of a remembered window; it saturates.
 ///
 /// # Examples
 /// ```
@@ -52,9 +54,9 @@ pub const fn half_life_ns(srtt_us: u32, round_trips: u32) -> u64 {
     (srtt_us as u64 * 1000).saturating_mul(round_trips as u64)
 }
 
-/// The first window that a memory of `remembered` bytes may give: never above `cap`, never below the
-/// `cold` one that a sender without memory begins with. A cap below the cold window changes nothing
-/// of the cold one.
+/// The first window that a memory of `remembered` bytes may give: never above `cap`, never below
+/// the `cold` one that a sender without memory begins with. A cap below the cold window changes
+/// nothing of the cold one.
 ///
 /// # Examples
 /// ```
@@ -68,9 +70,10 @@ pub const fn first_window(remembered: u64, cold: u64, cap: u64) -> u64 {
     if capped > cold { capped } else { cold }
 }
 
-/// What is still lent of `lent` when that comes back evenly within a `round` trip, of which `elapsed` have passed, in
-/// the same unit of time: first flights that begin together share what a path has been proven to take in a round
-/// trip, and what is under way by then is not there to be given.
+/// Part of a reservation that is still held when it is released evenly within a `round` trip, of
+/// which `elapsed` have passed, in the same unit of time. First flights that begin together share
+/// the window that a path has proven in a round trip. Segments that are under way by then are not
+/// available.
 ///
 /// # Examples
 /// ```
@@ -87,9 +90,9 @@ pub const fn still_lent(lent: u64, elapsed: u64, round: u64) -> u64 {
     lent - (lent / 1024 * part + lent % 1024 * part / 1024)
 }
 
-/// Whether a round trip of `now` may belong to the path on which `remembered` was the lowest, both in
-/// the same unit: not below half of it, not beyond ten times (RFC 9959 §3, Careful Resume). A
-/// round trip of 0 was not measured and belongs to no path.
+/// Whether a round trip of `now` may be of the path on which `remembered` was the lowest, both in
+/// the same unit. It may be no less than half of it, and no more than ten times (RFC 9959 §3,
+/// Careful Resume). A round trip of 0 was not measured and matches no path.
 ///
 /// # Examples
 /// ```
@@ -102,13 +105,14 @@ pub const fn same_round_trip(now: u32, remembered: u32) -> bool {
     now != 0 && remembered != 0 && now * 2 >= remembered && now <= remembered * 10
 }
 
-/// Bytes a second, 10 Mbit/s: how fast a path is taken to be that nobody knows, for what a cold start sends beyond a stock
-/// window.
+/// Bytes a second, 10 Mbit/s: the rate assumed for an unknown path, for the segments that a wide
+/// cold start sends in addition to a stock window.
 pub const WIDE_COLD_RATE: u64 = 1_250_000;
 
-/// The first window, in segments of `mss` bytes, of a cold start that sends more than a stock one: 10 at once, and what
-/// [`WIDE_COLD_RATE`] carries in a round trip of `rtt_us` microseconds, 32 together at most. A slower path queues the rest,
-/// 22 segments; a faster one ends a transfer of 30 kB a round trip sooner.
+/// The first window, in segments of `mss` bytes, of a cold start that sends more than a stock one.
+/// It is 10 at once, and the segments that [`WIDE_COLD_RATE`] carries in a round trip of `rtt_us`
+/// microseconds, 32 together at most. A slower path queues the rest, 22 segments; a faster one ends
+/// a transfer of 30 kB a round trip sooner.
 ///
 /// # Examples
 /// ```
@@ -127,10 +131,10 @@ pub const fn wide_cold_window(rtt_us: u32, mss: u32) -> u32 {
     if wide < 32 { wide as u32 } else { 32 }
 }
 
-/// How long to wait, in microseconds, for the answer to a SYN or SYN-ACK on a path whose smoothed round trip was `srtt_us`:
-/// twice that, at least 20 ms, and by `draw` (its lower 16 bits) up to an eighth more, since connections that begin together
-/// would lose together again what they repeat together. No longer than the second of a path that nobody knows (RFC 6298
-/// §2.1). 0: nothing is known.
+/// Time to wait, in microseconds, for the answer to a SYN or SYN-ACK on a path whose smoothed round
+/// trip was `srtt_us`. It is twice that, at least 20 ms. `draw` (its lower 16 bits) adds up to an
+/// eighth, since connections that begin together would retransmit, and lose, together. It is no
+/// longer than the second of an unknown path (RFC 6298 §2.1). 0: nothing is known.
 ///
 /// # Examples
 /// ```
@@ -152,8 +156,9 @@ pub const fn handshake_wait(srtt_us: u32, draw: u32) -> u32 {
     if wait < 1_000_000 { wait as u32 } else { 1_000_000 }
 }
 
-/// How often a wait of `wait_us` microseconds has to double to be a second or longer; 0 of none. A host that does not
-/// answer is given up after so many SYNs more, and no sooner than if the first had waited for a second.
+/// Number of doublings until a wait of `wait_us` microseconds is a second or longer; 0 without a
+/// wait. The sender retransmits that many SYNs more before it gives up, so it gives up no sooner
+/// than if the first had waited for a second.
 ///
 /// # Examples
 /// ```
@@ -172,9 +177,9 @@ pub const fn doublings_to_second(wait_us: u32) -> u32 {
     doublings
 }
 
-/// The window, in segments, to remember of a loss at `cwnd`: in slow start half of it, the last one
-/// known to go through whole (Padmanabhan & Katz 1998 §3.1); in congestion avoidance one segment less
-/// (Zhang, Qiu & Keshav 2000 §5.2). Never below 1.
+/// The window, in segments, to remember of a loss at `cwnd`. In slow start it is half of it, the
+/// last one known to be delivered without loss (Padmanabhan & Katz 1998 §3.1). In congestion
+/// avoidance it is one segment less (Zhang, Qiu & Keshav 2000 §5.2). Never below 1.
 ///
 /// # Examples
 /// ```
@@ -187,8 +192,9 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
     if window > 1 { window } else { 1 }
 }
 
-/// Whether round trips of `srtt_us` microseconds show a queue on a path whose lowest one is `min_rtt_us`: an eighth more, at least 1 ms
-/// and at most 16 ms (HyStart's threshold in Linux, `HYSTART_DELAY_THRESH`, but for its lower bound).
+/// Whether round trips of `srtt_us` microseconds show a queue on a path whose lowest one is
+/// `min_rtt_us`. The threshold is an eighth more, at least 1 ms and at most 16 ms (HyStart's in
+/// Linux, `HYSTART_DELAY_THRESH`, but for its lower bound).
 ///
 /// # Examples
 /// ```
@@ -205,8 +211,9 @@ pub const fn has_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
     min_rtt_us != 0 && srtt_us as u64 > min_rtt_us as u64 + delay as u64
 }
 
-/// Whether round trips show a queue that is longer than what a loss takes from CUBIC's window: with half a path's worth in the queue, 0.7
-/// times the window (RFC 9438 §4.6) still fill the path. So what is acknowledged leaves at the path's rate.
+/// Whether round trips show a queue that is longer than the reduction of CUBIC's window at a loss.
+/// With half a path's worth in the queue, 0.7 times the window (RFC 9438 §4.6) still fill the path.
+/// Data is then acknowledged at the path's rate.
 ///
 /// # Examples
 /// ```
@@ -217,13 +224,13 @@ pub const fn has_standing_queue(srtt_us: u32, min_rtt_us: u32) -> bool {
     srtt_us as u64 > min_rtt_us as u64 + min_rtt_us as u64 / 2
 }
 
-/// Segments that a path carries in its lowest round trip, by `window` of them that were acknowledged within `srtt_us`
-/// microseconds: the rest of the window waited in a queue.
+/// Segments that a path carries in its lowest round trip, by `window` of them that were
+/// acknowledged within `srtt_us` microseconds: the rest of the window waited in a queue.
 ///
 /// # Examples
 /// ```
 /// use arith::reuse::carried_in_lowest;
-/// // 20 Mbit/s over 80 ms hold 133 segments of 1500 bytes; a queue of 100 makes the round trip 140 ms.
+/// // 20 Mbit/s over 80 ms hold 133 segments; with a queue of 100 the round trip is 140 ms.
 /// assert_eq!(carried_in_lowest(233, 140_000, 80_000), 133);
 /// assert_eq!(carried_in_lowest(233, 0, 80_000), 233);
 /// assert_eq!(carried_in_lowest(233, 80_000, 90_000), 233);
@@ -235,8 +242,8 @@ pub const fn carried_in_lowest(window: u32, srtt_us: u32, min_rtt_us: u32) -> u3
     (window as u64 * min_rtt_us as u64 / srtt_us as u64) as u32
 }
 
-/// The bandwidth-delay product in segments of `mss` bytes: what fills a path of `rate` bytes a second and round trips of `rtt_us`
-/// microseconds, and three ([`crate::trains::window`]);
+/// The bandwidth-delay product in segments of `mss` bytes: the segments that fill a path of `rate`
+/// bytes a second and round trips of `rtt_us` microseconds, and three ([`crate::trains::window`]).
 /// 0 if the rate is not known.
 ///
 /// # Examples
@@ -258,8 +265,9 @@ pub const fn bdp(rate: u64, rtt_us: u32, mss: u32) -> u32 {
 /// Segments: no window is larger.
 const LARGEST_PIPE: u64 = 1 << 20;
 
-/// Whether round trips of `srtt_us` microseconds contradict a path that takes `gap` nanoseconds for a segment: `window` segments that leave
-/// at once make a round trip longer by their own time at most. Twice that is a slower path, or somebody else's queue. False if `gap` is 0.
+/// Whether round trips of `srtt_us` microseconds contradict a path that takes `gap` nanoseconds for
+/// a segment. `window` segments that are sent at once make a round trip longer by their own time at
+/// most. Twice that is a slower path, or a queue of other traffic. False if `gap` is 0.
 ///
 /// # Examples
 /// ```
@@ -273,7 +281,8 @@ pub const fn is_slower(window: u32, gap: u64, srtt_us: u32, min_rtt_us: u32) -> 
     gap != 0 && srtt_us as u64 > window as u64 * bounded / 500 + min_rtt_us as u64
 }
 
-/// The rate, bytes a second, that carries `window` segments of `mss` bytes in `rtt_us` microseconds; 0 if `rtt_us` is.
+/// The rate, bytes a second, that carries `window` segments of `mss` bytes in `rtt_us`
+/// microseconds; 0 if `rtt_us` is.
 ///
 /// # Examples
 /// ```
@@ -287,8 +296,9 @@ pub const fn rate_of(window: u32, mss: u32, rtt_us: u32) -> u64 {
     (window as u64 * mss as u64).saturating_mul(1_000_000) / rtt_us as u64
 }
 
-/// Whether slow start, whose last round trips took `srtt_us` microseconds, would still double without a loss: its bursts wait behind each
-/// other, half a flight at most. A flight that fills half of the path makes round trips a quarter longer than the lowest.
+/// Whether slow start, whose last round trips took `srtt_us` microseconds, would still double
+/// without a loss: its bursts wait behind each other, half a flight at most. A flight that fills
+/// half of the path makes round trips a quarter longer than the lowest.
 ///
 /// # Examples
 /// ```
@@ -299,12 +309,14 @@ pub const fn may_double(srtt_us: u32, min_rtt_us: u32) -> bool {
     srtt_us as u64 <= min_rtt_us as u64 + min_rtt_us as u64 / 4
 }
 
-/// How far beyond the window that a path has carried a first flight goes where the path's rate is known.
+/// Largest ratio of a first flight to the window that a path has carried, where the path's rate is
+/// known.
 pub const MOST_WIDER: u64 = 4;
 
-/// The window, in segments, to begin with on a path that has carried `window` of them in a round trip, and whose rate fills it with
-/// `bdp` ([`bdp`]; 0: not known): small answers show the rate of a path and do not fill it. Four times what was carried at most,
-/// since a rate that few segments have shown may be wrong.
+/// The window, in segments, to begin with on a path that has carried `window` of them in a round
+/// trip. At its rate, `bdp` segments fill the path ([`bdp`]; 0: not known). Small answers show the
+/// rate of a path and do not fill it. The result is at most four times the carried window, since a
+/// rate measured by few segments may be wrong.
 ///
 /// # Examples
 /// ```
@@ -318,8 +330,9 @@ pub const fn reach(window: u32, bdp: u32) -> u32 {
     if wide > window { wide } else { window }
 }
 
-/// What of `window` segments, which arrived or would be sent next, is remembered of a path that `bdp` segments fill (0: not known):
-/// not what waited in a queue, as far as round trips of `srtt_us` microseconds beside the lowest of `min_rtt_us` tell.
+/// The part of `window` segments, delivered or to be sent next, that is remembered of a path that
+/// `bdp` segments fill (0: not known). Segments that waited in a queue are excluded, as far as
+/// round trips of `srtt_us` microseconds beside the lowest of `min_rtt_us` show them.
 ///
 /// # Examples
 /// ```
@@ -342,14 +355,16 @@ pub const fn without_queue(window: u32, bdp: u32, srtt_us: u32, min_rtt_us: u32)
     }
 }
 
-/// The window, in segments, that a connection has proven which ends with `cwnd` and without a loss
-/// since `flight` segments, its largest flight that arrived whole.
+/// The window, in segments, that a connection has proven. It ends with `cwnd` and without a loss
+/// since `flight` segments, its largest flight that was delivered whole.
 ///
-/// One that began cold (`first` = 0) has proven what slow start would send next: twice that flight and one, since Linux's
-/// grows while the window is below twice what was outstanding (`tcp_is_cwnd_limited`), by two for the ACK of two segments.
-/// Where it stops is chance: at twice the flight if ACKs are of one segment then. So while slow start lasts (`in_slow_start`),
-/// one more than `cwnd` is no bound to it; later `cwnd` is. One that began with a remembered window of `first` has proven only what
-/// arrived: its first flight as far as it was used (`delivered` segments in all), or a later one.
+/// After a cold start (`first` = 0) a connection has proven the flight that slow start would send
+/// next: twice that flight and one. Linux's window grows while it is below twice the outstanding
+/// segments (`tcp_is_cwnd_limited`), by two for the ACK of two segments. Its final value is chance:
+/// it is twice the flight if ACKs are of one segment then. So while slow start lasts
+/// (`in_slow_start`), one more than `cwnd` is no bound to it; later `cwnd` is. A connection that
+/// began with a remembered window of `first` has proven only delivered segments. These are its
+/// first flight as far as it was used (`delivered` segments in all), or a later one.
 ///
 /// # Examples
 /// ```
@@ -357,7 +372,8 @@ pub const fn without_queue(window: u32, bdp: u32, srtt_us: u32, min_rtt_us: u32)
 /// // 21 segments from a window of 10: flights of 10 and 11, window 21 or 22 at the end.
 /// assert_eq!(proven(22, true, 11, 0, 21), 23);
 /// assert_eq!(proven(22, false, 11, 0, 21), 22);
-/// // 139 segments: flights of 10, 20, 40 and 69. What was sent once can be sent again, whether the window ended at 138 or 149.
+/// // 139 segments: flights of 10, 20, 40 and 69. A later connection may send as much, whether the
+/// // window ended at 138 or 149.
 /// assert_eq!(proven(138, true, 69, 0, 139), 139);
 /// assert_eq!(proven(149, true, 69, 0, 139), 139);
 /// // 142 segments remembered, 21 used: 21 proven, whatever the window says.
@@ -380,9 +396,9 @@ pub const fn proven(
     if arrived < most { arrived } else { most }
 }
 
-/// The rate, bytes per second, at which a remembered `window` of segments of `mss` bytes is sent over a
-/// round trip of `rtt_us` microseconds: a fifth faster than even, as Linux paces congestion avoidance
-/// (`tcp_pacing_ca_ratio`). 0 if the round trip is.
+/// The rate, bytes per second, at which a remembered `window` of segments of `mss` bytes is sent
+/// over a round trip of `rtt_us` microseconds. It is a fifth faster than even, as Linux paces
+/// congestion avoidance (`tcp_pacing_ca_ratio`). 0 if the round trip is.
 ///
 /// # Examples
 /// ```
@@ -396,17 +412,18 @@ pub const fn pacing_rate(window: u32, mss: u32, rtt_us: u32) -> u64 {
     (window as u64 * mss as u64).saturating_mul(1_200_000) / rtt_us as u64
 }
 
-/// How much faster than even a first flight may leave: 139 segments, what 200 kB take, over a path of 100 Mbit/s and 200 ms need
-/// ten.
+/// Largest ratio of a first flight's rate to an even one. 139 segments, enough for 200 kB, need ten
+/// over a path of 100 Mbit/s and 200 ms.
 pub const MOST_FASTER: u64 = 16;
 
-/// The rate of a first flight of `window` segments, bytes per second: `even` over the round trip ([`pacing_rate`]), or
-/// faster where flights of the path were seen to come in faster, at `carried`; of that the part that `window` is of the
-/// `remembered` one, since others may begin with the rest.
+/// The rate of a first flight of `window` segments, bytes per second. It is `even` over the round
+/// trip ([`pacing_rate`]), or `carried` where flights of the path were delivered faster. A window
+/// below the `remembered` one has its share of it, since others may begin with the rest.
 ///
-/// A window below what fills the path takes a round trip to leave evenly, and its last segment is late by most of one. At the
-/// bottleneck's own rate it queues nowhere; slow start sends its flights at twice that. A peer tells by when it acknowledges, and
-/// may lie: never faster than [`MOST_FASTER`] times even.
+/// A window that does not fill the path takes a round trip to leave evenly, and its last segment is
+/// late by most of one. At the bottleneck's own rate it queues nowhere; slow start sends its
+/// flights at twice that. A peer determines the measured rate by the times of its acknowledgements,
+/// and may lie. The rate is therefore never faster than [`MOST_FASTER`] times even.
 ///
 /// # Examples
 /// ```
@@ -417,10 +434,10 @@ pub const MOST_FASTER: u64 = 16;
 /// assert_eq!(first_rate(600_000, 2_400_000, 75, 150), 1_200_000);
 /// // It was not measured, or is the slower one: even.
 /// assert_eq!(first_rate(1_200_000, 0, 139, 139), 1_200_000);
-/// // The path is full with that: no faster than it carries, and evenly over the round trip at least.
+/// // The window fills the path: the rate is at most the path's, and at least an even one.
 /// assert_eq!(first_rate(1_200_000, 1_100_000, 139, 139), 1_100_000);
 /// assert_eq!(first_rate(1_200_000, 900_000, 139, 139), 1_000_000);
-/// // Nobody is sent to as if there were no pacing.
+/// // Even a huge measured rate leaves the flight paced.
 /// assert_eq!(first_rate(1_200_000, u64::MAX, 139, 139), 19_200_000);
 /// ```
 pub const fn first_rate(even: u64, carried: u64, window: u32, remembered: u32) -> u64 {

@@ -34,7 +34,8 @@ impl Estimator {
         Self { srtt8: 0, rttvar4: 0 }
     }
 
-    /// As if `srtt` and `rttvar`, ticks, were known already; both saturate at [`MAX_SAMPLE`].
+    /// Creates an estimator that already has `srtt` and `rttvar`, ticks; both saturate at
+    /// [`MAX_SAMPLE`].
     ///
     /// # Examples
     /// ```
@@ -49,8 +50,8 @@ impl Estimator {
         Self { srtt8: bounded(srtt) * 8, rttvar4: bounded(rttvar) * 4 }
     }
 
-    /// As [`Estimator::seeded`], with parts of ticks: eight times the smoothed round trip, at least
-    /// 1, and four times the mean deviation.
+    /// Creates an estimator like [`Estimator::seeded`], with fractions of ticks: eight times the
+    /// smoothed round trip, at least 1, and four times the mean deviation.
     pub fn seeded_scaled(srtt8: u64, rttvar4: u64) -> Self {
         Self { srtt8: srtt8.clamp(1, MAX_SAMPLE * 8), rttvar4: rttvar4.min(MAX_SAMPLE * 4) }
     }
@@ -68,8 +69,8 @@ impl Estimator {
         self.rttvar4 = step(self.rttvar4, m.abs_diff(srtt), self.rttvar4 / 4);
     }
 
-    /// Takes one of `n` samples of a round trip: each moves the estimates an `n`-th as far, rounded
-    /// towards zero, so that a round trip weighs the same however many ACKs it brings (RFC 7323 §4.2,
+    /// Takes one of `n` samples of a round trip. Each moves the estimates an `n`-th as far, rounded
+    /// towards zero, so that a round trip weighs the same for any number of ACKs (RFC 7323 §4.2,
     /// appendix G). For fine clocks: with coarse ones small steps vanish.
     ///
     /// # Examples
@@ -105,10 +106,10 @@ impl Estimator {
     }
 }
 
-/// The estimator of Linux: as [`Estimator`], but the timeout's variance `rttvar` is the largest
-/// mean deviation `mdev` of the current round trip, decays by a quarter of the difference once per
-/// round trip, and is never less than a floor. A falling round trip moves `mdev` by an eighth of
-/// the usual step, so that it does not raise the timeout.
+/// The estimator of Linux, which differs from [`Estimator`] in the timeout's variance `rttvar`. It
+/// is the largest mean deviation `mdev` of the current round trip, decays by a quarter of the
+/// difference once per round trip, and is never less than a floor. A falling round trip moves
+/// `mdev` by an eighth of the usual step, so that it does not raise the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxEstimator {
     floor: u64,
@@ -116,7 +117,7 @@ pub struct LinuxEstimator {
     mdev4: u64,
     /// Largest `mdev4` of this round trip, at least the floor.
     mdev_max: u64,
-    /// What `rto` adds: four times a deviation.
+    /// Term that `rto` adds: four times a deviation.
     rttvar: u64,
     /// Highest offset sent when this round trip began.
     round_end: u64,
@@ -129,8 +130,7 @@ impl LinuxEstimator {
         Self { floor, srtt8: 0, mdev4: 0, mdev_max: floor, rttvar: floor, round_end: 0 }
     }
 
-    /// As if eight times the smoothed round trip, at least 1, and four times the mean deviation were
-    /// known already.
+    /// Sets eight times the smoothed round trip, at least 1, and four times the mean deviation.
     pub fn seed_scaled(&mut self, srtt8: u64, mdev4: u64) {
         self.srtt8 = srtt8.clamp(1, MAX_SAMPLE * 8);
         self.mdev4 = mdev4.min(MAX_SAMPLE * 4);
@@ -139,7 +139,7 @@ impl LinuxEstimator {
     }
 
     /// Takes a sample, ticks, with the cumulative acknowledgement `una` after the ACK that brought
-    /// it and the next offset to be sent `nxt`, which tell round trips apart.
+    /// it and the next offset to be sent `nxt`, which separate round trips.
     pub fn on_sample(&mut self, ticks: u64, una: u64, nxt: u64) {
         let m = ticks.clamp(1, MAX_SAMPLE);
         if self.srtt8 == 0 {
@@ -180,7 +180,7 @@ impl LinuxEstimator {
         self.mdev4
     }
 
-    /// What the timeout adds to the round trip, ticks; the floor before the first sample.
+    /// Term that the timeout adds to the round trip, ticks; the floor before the first sample.
     pub const fn rttvar(&self) -> u64 {
         self.rttvar
     }

@@ -1,21 +1,22 @@
-//! One window for all connections to a host: what happens to it. It grows and falls as that of one CUBIC does; an active member has
-//! the share of it that its weight is of all active members' weights.
+//! One window for all connections to a host. It grows and shrinks like the window of one CUBIC; an
+//! active member's share is its weight over the weights of all active members.
 //!
-//! Windows are segments, times nanoseconds of one clock and microseconds where the name says so. `crates/agent/bpf/shared.h` is
-//! the same in C, for the kernel; a test there holds the two together.
+//! Windows are segments, times nanoseconds of one clock and microseconds where the name says so.
+//! `crates/agent/bpf/shared.h` is the same in C, for the kernel; a test there holds the two
+//! together.
 
 use crate::cubic::{CubicCurve, CurveAck};
 use crate::parts::part_beside;
 use crate::window::Credit;
 
-/// What a connection begins with anyway, segments (RFC 6928).
+/// Initial window of any connection, segments (RFC 6928).
 pub const INITIAL_WINDOW: u32 = 10;
 /// `ssthresh` while nothing has shown an end of slow start.
 pub const UNLIMITED: u32 = 0x7fff_ffff;
 /// No window is larger.
 const MAX_WINDOW: u32 = 1 << 20;
-/// HyStart as Linux has it (`tcp_cubic.c`): from this window on, by the lowest of so many samples of a round trip, which is
-/// later than the lowest of all by an eighth, within these bounds.
+/// HyStart of Linux (`tcp_cubic.c`) acts from this window on. It ends slow start if the lowest of a
+/// number of samples of a round trip exceeds the lowest of all by an eighth, within these bounds.
 const HYSTART_LOW_WINDOW: u32 = 16;
 const HYSTART_MIN_SAMPLES: u32 = 8;
 const HYSTART_DELAY_MIN: u32 = 4000;
@@ -23,32 +24,34 @@ const HYSTART_DELAY_MAX: u32 = 16_000;
 const NS_PER_US: u64 = 1000;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The window and what is known of it.
+/// The window and its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// Of all active members together.
+    /// Window of all active members together.
     pub window: u32,
-    /// Where slow start ends.
+    /// Window at which slow start ends.
     pub ssthresh: u32,
-    /// Of active members.
+    /// Sum of the weights of active members.
     pub weights: u32,
     outstanding: u32,
-    /// To members of which nothing has arrived since they joined.
+    /// Segments reserved for members without an ACK since they joined.
     pub promised: u32,
     credit: Credit,
     /// Most outstanding in the round trip under way, or acknowledged.
     round_flight: u32,
     round_acked: u32,
-    /// The remembered window that it began with, until as much has arrived of one flight; 0: it has.
+    /// The remembered window of the start, until as much of one flight is delivered; 0: it is.
     pub unproven: u32,
     /// Lowest round trip of all, microseconds.
     pub base_us: u32,
     round_end_ns: u64,
     /// Last acknowledgement.
     pub used_ns: u64,
-    /// Until then acknowledgements are counted in `round_acked`: for as long as the lowest round trip.
+    /// Until then `round_acked` adds up acknowledged segments: for as long as the lowest round
+    /// trip.
     counted_ns: u64,
-    /// Of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since.
+    /// Remembered rate of the path at the start, bytes a second; 0: not known, or a segment was
+    /// lost since.
     pub rate: u64,
     curve: CubicCurve,
     last_flight: u32,
@@ -66,15 +69,15 @@ pub struct Session {
     pub is_warm: bool,
 }
 
-/// What a connection has in its session.
+/// State of a connection in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionMember {
-    /// As counted there; 0: idle.
+    /// Weight in the session's sum; 0: idle.
     pub weight: u32,
-    /// What it wants to count.
+    /// Weight that it wants.
     pub wants: u32,
     outstanding: u32,
-    /// What it was promised as it joined, until something arrives.
+    /// Segments reserved for it when it joined, until its first ACK.
     pub promised: u32,
     /// Below its share after a timeout of its own, segments; 0: none.
     pub limit: u32,
@@ -91,18 +94,18 @@ impl Default for SessionMember {
 /// A member joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joining {
-    /// Of how many that come it is one, itself included.
+    /// Number of connections that join, itself included.
     pub among: u32,
     /// Segments that it has to send, as far as is known.
     pub sends: u32,
 }
 
-/// Something of a member arrives.
+/// An ACK of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberArrival {
-    /// When.
+    /// Time of the ACK.
     pub now_ns: u64,
-    /// Segments.
+    /// Segments acknowledged.
     pub acked: u32,
     /// Segments outstanding after it.
     pub outstanding: u32,
@@ -137,14 +140,15 @@ impl Session {
         member.promised = promised;
     }
 
-    /// Nothing of a member is under way any more, or will arrive.
+    /// Removes a member: nothing of it is under way any more, or will be acknowledged.
     pub const fn discount(&mut self, member: &mut SessionMember) {
         self.count_weight(member, 0);
         self.count_outstanding(member, 0);
         self.count_promised(member, 0);
     }
 
-    /// A member's share. At least one segment: nobody is silenced, also where there are more members than segments.
+    /// A member's share. It is at least one segment, so every member can send, even where there are
+    /// more members than segments.
     pub fn share_of(&self, member: &SessionMember) -> u32 {
         let share = match self.weights > member.weight {
             true => self.window.wrapping_mul(member.weight) / self.weights,
@@ -153,9 +157,10 @@ impl Session {
         share.max(1)
     }
 
-    /// What a member may send as it joins: its share. Those that have just joined see nothing of it for a round trip, so what they
-    /// were promised is not given again, as far as they have so much to send, and what is left is for all who come. Not less
-    /// than a connection begins with anyway while slow start lasts.
+    /// Segments that a member may send as it joins: its share. Newly joined members have no ACK for
+    /// a round trip, so their reservations, at most the segments they have to send, are not given
+    /// out again. The joining connections share the rest. While slow start lasts, a member has no
+    /// less than a connection's initial window.
     pub fn share_at_once(&mut self, member: &mut SessionMember, joining: &Joining) -> u32 {
         let taken = self.promised.wrapping_sub(member.promised);
         let beside = part_beside(self.window, taken, INITIAL_WINDOW, joining.among);
@@ -191,8 +196,9 @@ impl Session {
         self.taught = 0;
     }
 
-    /// Nobody has sent yet, or for a while, so whoever does next starts for all. Of silence, and a round trip: the least
-    /// retransmission timeout. (A kernel's clock is far from zero, where a new session was used last; ours may be near.)
+    /// No member has sent yet, or for a while, so the next one to send starts for all. The time of
+    /// silence is the least retransmission timeout and a round trip. (A kernel's clock is far from
+    /// zero, where a new session was used last; ours may be near.)
     pub const fn is_idle(&self, now_ns: u64, srtt_us: u32) -> bool {
         let silence = 200 * NS_PER_MS + srtt_us as u64 * NS_PER_US;
         let is_silent = now_ns.wrapping_sub(self.used_ns) > silence;
@@ -252,7 +258,7 @@ impl Session {
         self.window = self.window.min(MAX_WINDOW);
     }
 
-    /// Something of a member has arrived.
+    /// Processes an ACK of a member.
     pub fn on_arrival(&mut self, member: &mut SessionMember, arrival: &MemberArrival) {
         let MemberArrival { acked, outstanding, .. } = *arrival;
         let all = self.outstanding.wrapping_sub(member.outstanding);
@@ -264,7 +270,7 @@ impl Session {
             self.count_promised(member, 0);
         }
         self.on_round(arrival);
-        // What is outstanding is not known of who has just joined.
+        // The number of outstanding segments is not known of a newly joined member.
         if arrival.now_ns < self.counted_ns {
             self.round_acked = self.round_acked.wrapping_add(acked);
         }
@@ -276,7 +282,8 @@ impl Session {
         self.used_ns = arrival.now_ns;
     }
 
-    /// One reduction in a round trip, whoever loses how much. True if this is it.
+    /// Reduces the window at most once in a round trip, for any number of losses. Returns true if
+    /// it does. True if this is it.
     pub fn reduce(&mut self, now_ns: u64, srtt_us: u32) -> bool {
         if now_ns.wrapping_sub(self.reduced_ns) < u64::from(srtt_us) * NS_PER_US {
             return false;
@@ -292,7 +299,7 @@ impl Session {
         true
     }
 
-    /// Nothing had been lost.
+    /// Undoes the last reduction, because nothing had been lost.
     pub const fn take_back_reduction(&mut self) {
         if self.window_before <= self.window {
             return;
@@ -302,22 +309,24 @@ impl Session {
         self.window_before = 0;
     }
 
-    /// The most that was outstanding together and has arrived since the last reduction.
+    /// The most segments that were outstanding together and are delivered since the last reduction.
     pub fn proven_flight(&self) -> u32 {
         self.flight.max(self.last_flight).max(self.round_flight)
     }
 
-    /// The most that was outstanding together in a round trip that is over, and has arrived.
+    /// The most segments that were outstanding together in a completed round trip, and are
+    /// delivered.
     pub const fn flight(&self) -> u32 {
         self.flight
     }
 
-    /// Segments outstanding of all members, as far as they have told.
+    /// Segments outstanding of all members, as far as they have reported.
     pub const fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// More is proven than was taught, or as much after a second: each time that all has arrived would be often.
+    /// Whether more is proven than at the last sample, or as much after a second: a sample at every
+    /// complete delivery would be too frequent.
     pub const fn is_new_sample(&mut self, flight: u32, now_ns: u64) -> bool {
         if flight <= self.taught && now_ns.wrapping_sub(self.taught_ns) < 1000 * NS_PER_MS {
             return false;
@@ -327,7 +336,8 @@ impl Session {
         true
     }
 
-    /// Segments of all members whose losses are a first flight's: to so many the window falls.
+    /// Limits window and threshold to `most` segments of all members, after losses that are those
+    /// of a first flight.
     pub const fn fall_to(&mut self, most: u32) {
         if most < self.window {
             self.window = most;
@@ -336,10 +346,11 @@ impl Session {
     }
 }
 
-/// Segments that a member has to send, as far as is known: what the application has `said`, or what lies in its queue, if that may
-/// be all. What is written in pieces, or is as much as the kernel queues before it sends, may be more.
+/// Segments that a member has to send, as far as is known: the bytes that the application has
+/// announced (`said`), or those in its queue, if they may be all. If the application writes in
+/// pieces, or has written as much as the kernel queues before it sends, more may follow.
 pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) -> u32 {
-    /// Of what is written the kernel queues as much before it sends the first.
+    /// Bytes that the kernel queues of a write before it sends the first segment.
     const MIN_PIECE: u32 = 30_000;
     if mss == 0 || (said == 0 && (in_pieces || queued >= MIN_PIECE)) {
         return MAX_WINDOW;
@@ -348,8 +359,9 @@ pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) ->
     if segments > INITIAL_WINDOW { segments } else { INITIAL_WINDOW }
 }
 
-/// Of the pace of all, `window` in a round trip, who joins has the part that it is of those who join within one, as if those
-/// to come had as much to send: what others send is ACK-clocked, or has left.
+/// Share of a joining connection in the pace of all, `window` in a round trip. It is the
+/// connection's share among those that join within one round trip, as if each had as much to send.
+/// The segments of other members are ACK-clocked, or are already sent.
 pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
     if promised == joining {
         return share.max(window);
@@ -358,9 +370,9 @@ pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
     share.max(part.unwrap_or(0) as u32)
 }
 
-/// The rate, bytes a second, of a burst that is `even` spread over a round trip; `is_hurried`, once the window is proven and while
-/// slow start lasts, four windows in one (3.33 times the pace of 1.2). Where the path is known to be faster than that, at its
-/// part of the path's rate.
+/// The rate, bytes a second, of a burst that is `even` spread over a round trip. With `is_hurried`,
+/// once the window is proven and while slow start lasts, it is four windows in one (3.33 times the
+/// pace of 1.2). If the path is known to be faster, it is a share of the path's rate.
 pub const fn burst_rate(even: u64, path: u64, spread: u32, window: u32, is_hurried: bool) -> u64 {
     let hurried = even.wrapping_mul(3).wrapping_add(even.wrapping_mul(85) >> 8);
     let rate = if is_hurried { hurried } else { even };

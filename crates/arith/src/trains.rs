@@ -1,19 +1,22 @@
-//! What the acknowledgements of a connection's first flights tell of its path, for a sender that cannot space its
-//! very first segments: Paced Start (Hu & Steenkiste 2003 §3) with the flights of slow start as its trains.
+//! Measures a path by the acknowledgements of a connection's first flights, for a sender that
+//! cannot space its very first segments. It is Paced Start (Hu & Steenkiste 2003 §3) with the
+//! flights of slow start as its trains.
 //!
-//! A flight that leaves faster than the bottleneck sends arrives at the bottleneck's pace: in a queue shared with
-//! others, at what is left. The gap between segments is its time over their number. Two flights in a row that agree are
-//! believed. The window that fills the path is the round trip over the gap ([`crate::paced_start::window`]); until it
-//! is reached, the next flights leave a little faster than the last came in, so that they measure, too, and hardly queue.
-//! Gaps are nanoseconds for a segment, at most [`MAX_GAP`], 0 where nothing is known.
+//! A flight that leaves faster than the bottleneck sends arrives at the bottleneck's pace: in a
+//! queue shared with other flows, at the available rate. The gap between segments is its time over
+//! their number. Two flights in a row that agree are believed. The window that fills the path is
+//! the round trip over the gap ([`crate::paced_start::window`]). Until then, the next flights leave
+//! a little faster than the last was delivered, so that they measure, too, and hardly queue. Gaps
+//! are nanoseconds for a segment, at most [`MAX_GAP`], 0 where nothing is known.
 
 use crate::paced_start;
 pub use crate::paced_start::MAX_GAP;
 
-/// Segments that a train has to have: fewer tell more of the clock than of the path.
+/// Least number of segments in a train: shorter ones measure the clock rather than the path.
 pub const LEAST_SEGMENTS: u32 = 4;
 
-/// The gap at which `segments` came in within `elapsed_us` microseconds; 0 if that tells nothing.
+/// The gap at which `segments` were delivered within `elapsed_us` microseconds; 0 without a
+/// measurement.
 pub const fn gap(elapsed_us: u32, segments: u32) -> u64 {
     if segments < LEAST_SEGMENTS || elapsed_us == 0 {
         return 0;
@@ -22,31 +25,33 @@ pub const fn gap(elapsed_us: u32, segments: u32) -> u64 {
     if gap > MAX_GAP { MAX_GAP } else { gap }
 }
 
-/// A train of which all left within `sent_us` microseconds and came in over `came_us` was held up on its way: it came in at what
-/// the path carries. Any other came in as it left, and says of the path no more than that (Paced Start §3.2: "congested").
-/// A thirty-second more is what clocks may do.
+/// Whether a train was held up on its way, all of which was sent within `sent_us` microseconds and
+/// delivered over `came_us`: its gap is then that of the path. Any other was delivered as it was
+/// sent, which gives only a lower bound on the path's rate (Paced Start §3.2: "congested"). The
+/// allowance of a thirty-second is for clocks.
 pub const fn held_up(sent_us: u32, came_us: u32) -> bool {
     came_us > sent_us.saturating_add(sent_us / 32)
 }
 
-/// The shorter of two gaps, of which 0 is none.
+/// Returns the shorter of two gaps; 0 stands for no gap.
 pub const fn shorter(a: u64, b: u64) -> u64 {
     if a == 0 || (b != 0 && b < a) { b } else { a }
 }
 
-/// Two trains in a row tell the same: their gaps differ by an eighth of the shorter at most.
+/// Whether two trains in a row agree: their gaps differ by an eighth of the shorter at most.
 pub const fn agree(last: u64, gap: u64) -> bool {
     last != 0 && gap != 0 && last.abs_diff(gap) <= shorter(last, gap) / 8
 }
 
-/// Segments that fill a round trip of `rtt_us` microseconds at `gap`, and three, since receivers acknowledge two at a time
-/// and a segment takes its time to leave. Not more: the rest is for congestion avoidance to find, which CUBIC begins with a
-/// twentieth of the window in a round trip.
+/// Segments that fill a round trip of `rtt_us` microseconds at `gap`, and three, since receivers
+/// acknowledge two at a time and a segment takes its time to leave. It adds no more: congestion
+/// avoidance finds the rest, which CUBIC begins with a twentieth of the window in a round trip.
 pub const fn window(rtt_us: u32, gap: u64) -> u64 {
     paced_start::window(rtt_us as u64 * 1000, gap) + 3
 }
 
-/// Bytes a second at which segments of `mss` bytes are an eighth faster than at `gap`; 0 if that is not known.
+/// Bytes a second at which segments of `mss` bytes are an eighth faster than at `gap`; 0 if that is
+/// not known.
 pub const fn rate(mss: u32, gap: u64) -> u64 {
     match (mss as u64 * 1_125_000_000).checked_div(gap) {
         Some(rate) => rate,
@@ -54,7 +59,8 @@ pub const fn rate(mss: u32, gap: u64) -> u64 {
     }
 }
 
-/// Bytes a second that segments of `mss` bytes are at `gap`: what the path was seen to carry; 0 if that is not known.
+/// Rate of segments of `mss` bytes at `gap`, bytes a second: the observed rate of the path; 0 if
+/// that is not known.
 pub const fn carried(mss: u32, gap: u64) -> u64 {
     match (mss as u64 * 1_000_000_000).checked_div(gap) {
         Some(rate) => rate,
@@ -62,8 +68,8 @@ pub const fn carried(mss: u32, gap: u64) -> u64 {
     }
 }
 
-/// The gap at which segments of `mss` bytes are `rate` bytes a second ([`carried`], turned over); 0 if that is not known, or
-/// slower than a gap can be.
+/// The gap at which segments of `mss` bytes are `rate` bytes a second ([`carried`], turned over); 0
+/// if that is not known, or slower than a gap can be.
 pub const fn gap_of_rate(mss: u32, rate: u64) -> u64 {
     let gap = carried(mss, rate);
     if gap > MAX_GAP { 0 } else { gap }
@@ -125,8 +131,8 @@ mod tests {
         assert_eq!((gap_of_rate(1448, 675) > 0, gap_of_rate(1448, 674)), (true, 0));
     }
 
-    /// By the model of Paced Start §3.2.3, a path of which `available` millionths are free: flights that each leave an
-    /// eighth faster than the last came in.
+    /// By the model of Paced Start §3.2.3, a path has `available` millionths free. Each flight
+    /// leaves an eighth faster than the last was delivered.
     fn settles_at(available: u64) -> (usize, u64) {
         const CAPACITY: u64 = 600_000;
         // A burst: nothing comes between.
@@ -148,9 +154,11 @@ mod tests {
 
     #[test]
     fn of_a_shared_path_what_is_free_is_found() {
-        // A half, in parts of g_B: 1, 1 + 0.5 * 8/9 = 1.444, 1 + 0.5 * 8/9 * 1.444 = 1.642, 1.730, which differs from 1.642 by
-        // 0.088, less than an eighth, 0.205 (1.444 and 1.642 by 0.198, more than 0.181). At 1.642 the rate is 1.22 of what is
-        // free; Paced Start's Table 2 has up to 2. Nanoseconds, rounded down: 866,666; 866,666 * 8 / 9 = 770,369, half of it and g_B 985,184.
+        // A half, in parts of g_B: 1, 1 + 0.5 * 8/9 = 1.444, 1 + 0.5 * 8/9 * 1.444 = 1.642, 1.730.
+        // The last differs from 1.642 by 0.088, less than an eighth, 0.205; 1.444 and 1.642 differ
+        // by 0.198, more than 0.181. At 1.642 the rate is 1.22 of the free rate; Paced Start's
+        // Table 2 has up to 2. Nanoseconds, rounded down: 866,666; 866,666 * 8 / 9 = 770,369, half
+        // of it and g_B 985,184.
         assert_eq!(settles_at(500_000), (4, 985_184));
     }
 }

@@ -1,13 +1,13 @@
-//! Growth of a window counted in whole segments, as Linux counts it.
+//! Growth of a window in whole segments, with the counters of Linux.
 //!
-//! A window in segments grows by whole ones only; what is not enough for one more is kept as
-//! [`Credit`], so nothing is lost to rounding however small the steps are.
+//! A window in segments grows by whole ones only. Smaller amounts are kept as [`Credit`], so
+//! nothing is lost to rounding however small the steps are.
 
-/// Slow start with appropriate byte counting and no limit per ACK (RFC 3465 §2.2 without `L`;
-/// Linux `tcp_slow_start`): the window grows by what was acknowledged, up to `ssthresh`.
+/// Slow start with appropriate byte counting and no limit per ACK (RFC 3465 §2.2 without `L`; Linux
+/// `tcp_slow_start`): the window grows by the acknowledged data, up to `ssthresh`.
 ///
-/// Returns the window, and the acknowledged segments that were not needed to reach `ssthresh`:
-/// congestion avoidance goes on with them.
+/// Returns the window, and the acknowledged segments that were not needed for `ssthresh`:
+/// congestion avoidance uses them.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,6 @@
-//! How often operators who gain nothing are stopped or told of a gain, over a month of looks, and how soon operators who gain
-//! or lose something are told so: `make test-canary`. The numbers of operators and connections may be given as arguments.
+//! Plays operators over a month of looks: how often those without a gain are stopped or get a false
+//! report, and how soon real gains and losses are reported. `make test-canary` runs it. The numbers
+//! of operators and connections may be given as arguments.
 
 #![allow(clippy::disallowed_methods, reason = "an example prints, and reads its arguments")]
 
@@ -11,7 +12,8 @@ use operators::shapes::SHAPES;
 use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
 use rayon::prelude::*;
 
-/// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by the logarithm.
+/// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by
+/// the logarithm.
 const LEAST: f64 = 4_320.0;
 const MOST: f64 = 100_000.0;
 /// Operators of each effect that is to be found.
@@ -73,7 +75,8 @@ fn main() {
     }
 }
 
-/// Prints a row for each shape of completion times. Nothing changes them, so all alarms are false.
+/// Prints a row for each shape of completion times. The shape is the same in both groups, so all
+/// alarms are false.
 fn false_alarms_by_shape(runs: u64) {
     println!("\nfalse alarms by shape, of {runs} servers each (control group of 5 %, bound 5 %):");
     println!("  {:<50} {:>9} {:>9} {:>9}", "completion times", "stops", "gains", "lossier");

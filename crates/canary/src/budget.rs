@@ -1,9 +1,10 @@
-//! How the comparisons of one agent share one probability of error. All intervals that it ever shows hold the truth together
-//! with a probability of 95 %, whatever depends on what (the shares are added up: Bonferroni). So 5 % bounds the false alarms
-//! of the off switch, of all parts, over all time; it bounds the gains that are claimed falsely as well.
+//! Error budget of an agent: its comparisons share one probability of error. All intervals that it
+//! ever shows hold the truth together with a probability of 95 %, under any dependence between them
+//! (the shares are added up: Bonferroni). So 5 % bounds the false alarms of the off switch, of all
+//! parts, over all time; it bounds the gains that are claimed falsely as well.
 //!
-//! Half belongs to the comparison of all connections, since most depends on it. Each of the six
-//! ways to divide them has a twelfth.
+//! Half goes to the comparison of all connections, since most depends on it. Each of the six ways
+//! to divide them has a twelfth.
 
 use crate::sequence::ConfidenceSequence;
 
@@ -14,25 +15,25 @@ const TIME_SCALE: f64 = 0.2;
 /// The same on retransmissions: twice or half as much.
 const RETRANSMISSION_SCALE: f64 = 0.7;
 
-/// Of [`ERROR`], the share of one way to divide the connections.
+/// Share of [`ERROR`] for one way to divide the connections.
 const DIVISION: f64 = 1.0 / 12.0;
 
-/// Which share of [`ERROR`] a comparison has.
+/// Share of [`ERROR`] that a comparison has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorShare(f64);
 
 impl ErrorShare {
-    /// Of all connections.
+    /// Share of the comparison of all connections.
     pub const ALL: Self = Self(1.0 / 2.0);
 
-    /// Of one of `classes` classes: all of them have a twelfth.
+    /// Share of one of `classes` classes: all of them have a twelfth.
     pub fn of_class(classes: usize) -> Self {
         Self(DIVISION / classes as f64)
     }
 
-    /// Of the `nth` prefix length that was seen, or network that could be compared, from 0 on: a
-    /// half, a sixth, a twelfth, … of a twelfth. However many follow, they have no more than the
-    /// twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
+    /// Share of the `nth` prefix length that was seen, or network that could be compared, from 0
+    /// on: a half, a sixth, a twelfth, … of a twelfth. However many follow, they have no more than
+    /// the twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
     pub fn of_nth(nth: u64) -> Self {
         let n = nth as f64 + 1.0;
         Self(DIVISION / (n * (n + 1.0)))
@@ -48,8 +49,8 @@ impl ErrorShare {
         ConfidenceSequence { alpha: self.0 / 2.0 * ERROR, scale: TIME_SCALE }
     }
 
-    /// Intervals of its ratio of retransmissions: an eighth. What has them retransmit more in each connection that loses is seldom,
-    /// and what has more of them lose is found by their number.
+    /// Intervals of its ratio of retransmissions: an eighth. More retransmissions in each losing
+    /// connection are a rare effect, and more losing connections are found by their number.
     pub fn retransmissions(self) -> ConfidenceSequence {
         ConfidenceSequence { alpha: self.0 / 8.0 * ERROR, scale: RETRANSMISSION_SCALE }
     }

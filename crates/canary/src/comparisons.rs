@@ -1,6 +1,7 @@
-//! All comparisons of an agent, and what follows from them: a part of the connections is stopped once warm starts are slower
-//! there, or retransmit too much, or in too many connections, and that is not chance; a gain is claimed once it is not chance. Each connection is one
-//! more look at each comparison that it belongs to.
+//! All comparisons of an agent, and their consequences. A part of the connections is stopped once
+//! warm starts are significantly slower there, retransmit too much, or retransmit in too many
+//! connections. A gain is claimed once it is significant. Each connection is one more look at each
+//! of its comparisons.
 
 use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// A connection that has closed and for whose path a window was remembered when it opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CanaryConnection {
-    /// On which side.
+    /// Group of the connection.
     pub group: CanaryGroup,
     /// The window that was remembered, segments.
     pub remembered: u32,
@@ -27,23 +28,23 @@ pub struct CanaryConnection {
     pub lost: u8,
     /// Bytes that its peer acknowledged.
     pub bytes: u64,
-    /// How it went.
+    /// Outcome of the connection.
     pub outcome: CanaryOutcome,
 }
 
 /// Warm starts do harm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryStop {
-    /// To which connections.
+    /// Connections that the action affects.
     pub part: CanaryPart,
     /// With which figures, as a sentence for the operator.
     pub why: String,
 }
 
-/// What a comparison says now.
+/// Current result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanaryFinding {
-    /// Of which connections.
+    /// Connections that were compared.
     pub part: CanaryPart,
     /// Connections that were to start warm.
     pub chosen: u64,
@@ -70,7 +71,7 @@ pub struct Canary {
     lost: [Trial; LOSSES.len() + 1],
     #[serde(default)]
     networks: NetworkTrials,
-    /// In the order in which they were first seen.
+    /// Comparisons by prefix length, in the order in which lengths were first seen.
     lengths: Vec<(PrefixLength, Trial)>,
 }
 
@@ -85,14 +86,15 @@ impl CanaryFinding {
         self.times.is_some_and(|ratio| ratio.low > 1.0)
     }
 
-    /// Warm starts retransmit more than `ratio` times as much, or in more than so many times as many connections, and that is not
-    /// chance.
+    /// Whether warm starts significantly retransmit more than `ratio` times as much, or in more
+    /// than `ratio` times as many connections.
     pub fn is_lossier(&self, ratio: f64) -> bool {
         self.retransmissions.is_some_and(|of| of.low > ratio)
             || self.losing.as_ref().is_some_and(|of| of.exceeds(ratio))
     }
 
-    /// Why warm starts are to stop here: they are slower, or lossier than `off_ratio`, and neither is chance.
+    /// Reason why warm starts are to stop in this part: they are significantly slower, or lossier
+    /// than `off_ratio`.
     pub fn harm(&self, off_ratio: f64) -> Option<String> {
         let of = |what: &str, much: &str, ratio: ConfidenceInterval, limit: f64| {
             format!(
@@ -119,7 +121,8 @@ impl Default for Canary {
 }
 
 impl Canary {
-    /// Nothing is compared yet. `fewest`: connections on each side, in one stage, before anything is said.
+    /// Creates the comparisons without any connection. `fewest`: connections on each side, in one
+    /// stage, before any result is reported.
     pub fn new(fewest: u64) -> Self {
         Self {
             fewest,
@@ -133,12 +136,12 @@ impl Canary {
         }
     }
 
-    /// Says something from so many connections on.
+    /// Sets the least number of connections for a result.
     pub const fn set_fewest(&mut self, fewest: u64) {
         self.fewest = fewest;
     }
 
-    /// Adds a connection. Returns the comparisons that it belongs to, as they are now.
+    /// Adds a connection. Returns its comparisons, as they are now.
     pub fn add(&mut self, connection: &CanaryConnection) -> Vec<CanaryFinding> {
         let CanaryConnection { group, network, outcome, .. } = *connection;
         let (parts, fewest) = (self.parts_of(connection), self.fewest);
@@ -152,8 +155,8 @@ impl Canary {
         parts.filter_map(|part| self.finding(part)).collect()
     }
 
-    /// All comparisons that have connections, as they are now: of all, by window, by what paths
-    /// carried and lost, by prefix length, by network, by bytes.
+    /// All comparisons that have connections, as they are now: of all, by window, by the paths'
+    /// history, by prefix length, by network, by bytes.
     pub fn findings(&self) -> Vec<CanaryFinding> {
         let classes = |trials: &[Trial]| 0..u8::try_from(trials.len()).unwrap_or(u8::MAX);
         let windows = classes(&self.windows).map(CanaryPart::Window);
@@ -168,7 +171,7 @@ impl Canary {
         self.finding(CanaryPart::All).into_iter().chain(parts).collect()
     }
 
-    /// What was compared so far was by an agent that has ended.
+    /// Ends all stages: the earlier comparisons were by an agent that has ended.
     pub fn end_stages(&mut self) {
         let fewest = self.fewest;
         self.all.end_all(fewest);
@@ -179,8 +182,8 @@ impl Canary {
         trials.for_each(|trial| trial.end_all(fewest));
     }
 
-    /// What a comparison says now; `None` of a prefix length that was never seen, and of a network
-    /// that cannot be compared yet.
+    /// Current result of a comparison; `None` for a prefix length that was never seen, and for a
+    /// network that cannot be compared yet.
     pub fn finding(&self, part: CanaryPart) -> Option<CanaryFinding> {
         let (trial, share) = self.trial(part)?;
         Some(CanaryFinding {
@@ -259,7 +262,8 @@ fn class(of: &[Trial], n: u8) -> Option<(&Trial, ErrorShare)> {
 mod tests {
     use super::*;
 
-    /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits `again` segments.
+    /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits
+    /// `again` segments.
     fn connection(n: u32, is_chosen: bool, time_s: f64, again: u32) -> CanaryConnection {
         let factor = if n.is_multiple_of(2) { 1.1 } else { 1.0 / 1.1 };
         let outcome = CanaryOutcome {
@@ -320,8 +324,8 @@ mod tests {
         let slower = after(200, 1.5, 1).finding(CanaryPart::All).unwrap();
         let why = slower.harm(2.0).unwrap();
         assert!(why.starts_with("warm starts (200) took 1.50 times as much as 200 of"), "{why}");
-        // A tenth of 4,000 connections retransmits 8 segments where one was before: eight times as much, and surely more than
-        // twice, not than eight times.
+        // A tenth of 4,000 connections retransmits 8 segments where one was before: eight times as
+        // much, and surely more than twice, not than eight times.
         let lossier = after(4000, 1.0, 8).finding(CanaryPart::All).unwrap();
         let why = lossier.harm(2.0).unwrap();
         assert!(why.contains("retransmitted 8.00 times as much"), "{why}");

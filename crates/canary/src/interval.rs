@@ -1,14 +1,14 @@
-//! A number and what it may be as well.
+//! Confidence intervals.
 
 use serde::{Deserialize, Serialize};
 
-/// Of the normal distribution, for 95 %.
+/// Quantile of the normal distribution, for 95 %.
 const Z: f64 = 1.96;
 
-/// A number and what it may be as well.
+/// An estimate with its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceInterval {
-    /// What was measured.
+    /// The measured value.
     pub estimate: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -16,8 +16,8 @@ pub struct ConfidenceInterval {
     pub high: f64,
 }
 
-/// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none, too. It holds for one look at
-/// 95 %: it describes, and nothing is decided by it.
+/// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none,
+/// too. It holds for one look at 95 %: it describes, and nothing is decided by it.
 pub fn share(part: u64, whole: u64) -> Option<ConfidenceInterval> {
     if whole == 0 {
         return None;
@@ -46,7 +46,7 @@ mod tests {
         let interval = share(10, 100).unwrap();
         assert!(close(interval.low, 0.05523) && close(interval.high, 0.17437), "{interval:?}");
         assert_eq!(share(0, 0), None);
-        // None of 10: 0 to z² / (10 + z²) = 0.2775.
+        // For none of 10, the interval is 0 to z² / (10 + z²) = 0.2775.
         let none = share(0, 10).unwrap();
         assert!(none.low < 1e-9 && close(none.high, 0.27754), "{none:?}");
     }

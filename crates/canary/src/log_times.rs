@@ -1,5 +1,6 @@
-//! Completion times as they are compared: by their logarithms, so that the ratio of geometric means says by which factor a
-//! typical connection is faster, and a connection that lasts for hours decides nothing.
+//! Completion times as they are compared: by their logarithms. The ratio of geometric means is the
+//! factor by which a typical connection is faster, and a connection that lasts for hours decides
+//! nothing.
 
 use crate::sequence::LogRatio;
 
@@ -12,7 +13,7 @@ pub struct LogTimes {
     pub count: u64,
     /// Natural logarithms of their times in seconds, added up.
     pub sum: f64,
-    /// The same of their squares.
+    /// Sum of their squares.
     pub squares: f64,
     /// Lowest of these logarithms; versions before kept none.
     #[serde(default)]
@@ -23,7 +24,7 @@ pub struct LogTimes {
 }
 
 impl LogTimes {
-    /// One more; nothing if its time is not above 0.
+    /// Adds a connection; ignores it if its time is not above 0.
     pub fn add(&mut self, seconds: f64) {
         if seconds > 0.0 {
             let log = seconds.ln();
@@ -59,7 +60,7 @@ impl LogTimes {
         let error_squared = pooled.max(welch);
         let below = self.below().max(others.below());
         let above = self.above().max(others.above());
-        // All times alike to the last bit: no ratio is known so well.
+        // All times are alike to the last bit: no ratio is known so well.
         (error_squared > f64::EPSILON).then(|| LogRatio {
             log: self.mean() - others.mean(),
             error_squared,
@@ -72,18 +73,18 @@ impl LogTimes {
         self.sum / self.count as f64
     }
 
-    /// Sum of the squared deviations from the mean. Sums of floats may be a little below what they
-    /// sum.
+    /// Sum of the squared deviations from the mean. Rounding may make a sum of floats a little
+    /// lower than its true value.
     fn deviations(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
-    /// How far the lowest lies below the mean.
+    /// Distance of the lowest below the mean.
     fn below(&self) -> f64 {
         self.mean() - self.lowest
     }
 
-    /// How far the highest lies above the mean.
+    /// Distance of the highest above the mean.
     fn above(&self) -> f64 {
         self.highest - self.mean()
     }
@@ -93,7 +94,7 @@ impl LogTimes {
 mod tests {
     use super::*;
 
-    /// So many, half of them `apart` above the mean in logarithms, half below.
+    /// Sums of `count` connections, half of them `apart` above the mean in logarithms, half below.
     fn sums(count: u64, mean: f64, apart: f64) -> LogTimes {
         let mut sums = LogTimes::default();
         for n in 0..count {
@@ -109,23 +110,23 @@ mod tests {
         let ratio = sums(100, 0.5_f64.ln(), 0.1).by(&sums(100, 0.0, 0.1), 100).unwrap();
         assert!((ratio.log - 0.5_f64.ln()).abs() < 1e-9);
         assert!((ratio.error_squared - 0.02 / 99.0).abs() < 1e-9, "{ratio:?}");
-        // Each lies 0.1 from its mean, of which it is a hundredth.
+        // Each lies 0.1 from its group's mean, and is a hundredth of its group.
         assert!((ratio.step_up - 0.001).abs() < 1e-9 && (ratio.step_down - 0.001).abs() < 1e-9);
     }
 
     #[test]
     fn a_small_group_without_the_rare_ones_is_not_known_better() {
-        // Of 1900 connections 19 take e times as long, and the others 1; of 100 all take 1 but for
-        // rounding.
+        // In one group, 19 of 1900 connections take e times as long, and the others 1; in the
+        // other, all 100 take 1 but for rounding.
         let (mut large, control) = (LogTimes::default(), sums(100, 0.0, 1e-4));
         (0..1900).for_each(|n| large.add(if n % 100 == 0 { 1.0_f64.exp() } else { 1.0 }));
         let ratio = large.by(&control, 100).unwrap();
         // Squared deviations 19 · (1 - 0.01) = 18.81, by 1998 and by 1/1900 + 1/100: 9.910e-5, and
         // not 18.81/1899/1900 = 5.2e-6.
         assert!((ratio.error_squared - 18.81 / 1998.0 * (0.01 + 1.0 / 1900.0)).abs() < 1e-8);
-        // A rare one in the control group would lower the ratio by 0.99/100. One in the other group
-        // has raised it by 0.99/1900, and one of the control group that is 0.01 lower than the mean
-        // by 0.01/100.
+        // A rare one in the control group would lower the ratio by 0.99/100. A connection of the
+        // other group has raised it by 0.99/1900, and one of the control group that is 0.01 lower
+        // than the mean by 0.01/100.
         assert!((ratio.step_down - 0.0099).abs() < 1e-9, "{ratio:?}");
         assert!((ratio.step_up - 0.99 / 1900.0).abs() < 1e-9, "{ratio:?}");
     }

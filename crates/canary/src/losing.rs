@@ -1,22 +1,26 @@
-//! Connections that retransmit anything, as they are compared: how many times as many of those chosen do so as of the control
-//! group. Losses are rare and come in bursts, so the number of connections that lose is known far better than what they lose.
+//! Connections that retransmit anything, as they are compared: how many times as many of those
+//! chosen do so as of the control group. Losses are rare and come in bursts, so the number of
+//! losing connections is known far better than the number of their losses.
 //!
-//! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as many lose, one that loses was
-//! chosen with odds `r o`. So each of them is a bet on `r` against any `s`, which pays `P(r)/P(s)` by the side on which it
-//! is. If the truth is `s`, the wealth of whoever bets is a martingale, and of many who bet on several `r` in the mean, too: it exceeds
-//! `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J. Kelly, 1956). Nothing is taken for normal.
+//! Chance has chosen a part of all connections, with odds `o`. If warm starts have `r` times as
+//! many lose, one that loses was chosen with odds `r o`. Each losing connection is therefore a bet
+//! on `r` against any `s`, which pays `P(r)/P(s)` by the side on which it is. If the truth is `s`,
+//! the wealth of the better is a martingale, and so is the mean wealth of many betters on several
+//! `r`. It exceeds `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939; J.
+//! Kelly, 1956). No normal approximation is needed.
 //!
-//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself: losses may come together in
-//! any way, as of one network at one time. Against others it takes that `r` is about the same for all.
+//! Against `s = 1` it is enough that the lots were drawn by chance, of each connection by itself.
+//! Losses may come together in any way, as of one network at one time. Against others it takes that
+//! `r` is about the same for all.
 
 use crate::interval::ConfidenceInterval;
 use serde::{Deserialize, Serialize};
 
 /// Ratios by the one that is bet against, from which the wealth is divided evenly.
 const BETS: [f64; 10] = [1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 7.0, 15.0];
-/// Of the error of an interval, the part of its lower end: harm is what is to be found soon.
+/// Share of an interval's error for its lower end: harm is to be found soon.
 const LOWER: f64 = 0.8;
-/// Logarithm of the largest ratio that is told, and of the smallest, below 0.
+/// Logarithm of the largest ratio that is reported, and of the smallest, below 0.
 const LARGEST: f64 = 7.0;
 /// Halvings of that to an end of an interval: to a ten-millionth.
 const HALVINGS: u32 = 27;
@@ -24,19 +28,19 @@ const HALVINGS: u32 = 27;
 const MOST_ODDS: usize = 12;
 const SAME_ODDS: f64 = 0.02;
 
-/// How many times as many connections lose, with its probability of error.
+/// Ratio of the groups' shares of losing connections, with its probability of error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LosingRatio {
     stages: Losing,
     alpha: f64,
 }
 
-/// One group.
+/// Counts of one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LosingGroup {
     /// Connections.
     pub closed: u64,
-    /// Those that retransmitted anything.
+    /// Connections that retransmitted anything.
     pub losing: u64,
 }
 
@@ -54,7 +58,7 @@ pub struct LosingStage {
 pub struct Losing(Vec<LosingStage>);
 
 impl LosingGroup {
-    /// One more connection.
+    /// Adds a connection.
     pub fn add(&mut self, again: u32) {
         self.closed += 1;
         self.losing += u64::from(again > 0);
@@ -67,12 +71,12 @@ impl LosingGroup {
 }
 
 impl LosingStage {
-    /// How much more likely it is to be chosen than to be of the control group.
+    /// Odds of being chosen rather than of being in the control group.
     fn odds(&self) -> f64 {
         self.chosen.closed as f64 / self.control.closed as f64
     }
 
-    /// Logarithm of the likelihood of a ratio, but for what does not depend on it.
+    /// Logarithm of the likelihood of a ratio, without terms that do not depend on it.
     fn log_likelihood(&self, ratio: f64) -> f64 {
         let odds = ratio * self.odds();
         let losing = self.chosen.losing + self.control.losing;
@@ -81,7 +85,8 @@ impl LosingStage {
 }
 
 impl Losing {
-    /// One more stage; nothing with fewer than `fewest` connections on either side, as all that is compared.
+    /// Adds a stage; ignores it if either side has fewer than `fewest` connections, as in all
+    /// comparisons.
     pub fn add(&mut self, stage: &LosingStage, fewest: u64) {
         if stage.chosen.closed.min(stage.control.closed) < fewest.max(1) {
             return;
@@ -98,12 +103,13 @@ impl Losing {
         }
     }
 
-    /// What that says with a probability of error; `None` if it says nothing.
+    /// The ratio with a probability of error; `None` without any stage.
     pub fn ratio(self, alpha: f64) -> Option<LosingRatio> {
         (!self.0.is_empty()).then_some(LosingRatio { stages: self, alpha })
     }
 
-    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. None counts as half of one.
+    /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. A zero
+    /// counts as half of one.
     pub fn estimate(&self) -> f64 {
         let chosen = self.weighted(|stage| (stage.chosen, stage.control));
         let control = self.weighted(|stage| (stage.control, stage.chosen));
@@ -121,7 +127,8 @@ impl Losing {
         if sum > 0.0 { sum } else { largest / 2.0 }
     }
 
-    /// Logarithm of the wealth of those who bet on `on` each of [`BETS`] against a ratio.
+    /// Logarithm of the wealth of equal bets on the ratios that `on` makes of [`BETS`], against a
+    /// ratio.
     fn log_wealth(&self, against: f64, on: impl Fn(f64) -> f64) -> f64 {
         let likelihood =
             |ratio: f64| self.0.iter().map(|stage| stage.log_likelihood(ratio)).sum::<f64>();
@@ -134,7 +141,8 @@ impl Losing {
 }
 
 impl LosingRatio {
-    /// Whether it surely exceeds a ratio: by chance at no look ever, but with the probability of error.
+    /// Whether it surely exceeds a ratio: by chance at no look ever, but with the probability of
+    /// error.
     pub fn exceeds(&self, ratio: f64) -> bool {
         self.stages.estimate() > ratio && self.is_above(ratio)
     }
@@ -185,20 +193,22 @@ mod tests {
 
     #[test]
     fn the_wealth_is_that_of_the_bets() {
-        // Odds of 1. One that loses was chosen: who bets on r against 1 has 2 r / (1 + r) of it, and one of the control group
-        // leaves 2 / (1 + r). After two and one: 8 r² / (1 + r)³.
+        // Odds of 1. If the losing connection was chosen, a bet on r against 1 has 2 r / (1 + r) of
+        // its stake. If it was of the control group, the bet has 2 / (1 + r). After two and one: 8
+        // r² / (1 + r)³.
         let losing = of(&[stage((100, 2), (100, 1))]);
         let by_hand: f64 = BETS.iter().map(|r| 8.0 * r * r / (1.0 + r).powi(3)).sum();
         let by_hand = (by_hand / BETS.len() as f64).ln();
         assert!((losing.log_wealth(1.0, |bet| bet) - by_hand).abs() < 1e-12);
-        // Against what it is bet on, nothing is won.
+        // A bet on the ratio that it is against wins nothing.
         assert!(losing.log_wealth(1.0, |_| 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn whoever_knows_the_truth_neither_wins_nor_loses_in_the_mean() {
-        // Odds of 3 and a true ratio of 2: chosen with 6/7. Against 2, a bet on 2 b pays (6b / (6b + 1)) / (6/7) or
-        // (1 / (6b + 1)) / (1/7), and 6/7 of the one and 1/7 of the other are 1.
+        // Odds of 3 and a true ratio of 2: chosen with 6/7. Against 2, a bet on 2 b pays (6b /
+        // (6b + 1)) / (6/7) or (1 / (6b + 1)) / (1/7), and 6/7 of the one and 1/7 of the other
+        // are 1.
         let pays = |chosen: u64, control: u64| {
             of(&[stage((300, chosen), (100, control))]).log_wealth(2.0, |bet| 2.0 * bet).exp()
         };
@@ -207,14 +217,15 @@ mod tests {
 
     #[test]
     fn twice_as_many_is_twice_whatever_the_odds_of_a_stage() {
-        // 20 of 1000 beside 10 of 1000, and by night, with other odds and more losses, 200 of 900 beside 11 of 100.
+        // 20 of 1000 beside 10 of 1000, and by night, with other odds and more losses, 200 of 900
+        // beside 11 of 100.
         let both = of(&[stage((1000, 20), (1000, 10)), stage((900, 200), (100, 11))]);
         // By hand: (20 · 0.5 + 200 · 0.1) / (10 · 0.5 + 11 · 0.9) = 30 / 14.9.
         assert!((both.estimate() - 30.0 / 14.9).abs() < 1e-12);
         let known = both.clone().ratio(0.05).unwrap();
         let ratio = known.interval();
         assert!(ratio.low < 2.0 && ratio.high > 2.0 && ratio.low > 0.8, "{ratio:?}");
-        // The ends are where the wealth is what the error allows.
+        // The ends are where the wealth equals the bound of the error.
         let at_low = both.log_wealth(ratio.low, |bet| ratio.low * bet);
         assert!((at_low + (LOWER * 0.05).ln()).abs() < 1e-4, "{at_low}");
         assert!(known.exceeds(ratio.low * 0.999) && !known.exceeds(ratio.low * 1.001));

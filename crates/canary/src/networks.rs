@@ -1,8 +1,8 @@
 //! Comparisons by network. A server meets more networks than anybody could compare, so the busiest
 //! are kept: those that have more than one of [`NETWORKS`] connections are always among them (A.
 //! Metwally et al., 2005, "Efficient computation of frequent and top-k elements in data streams",
-//! *Space-Saving*). Which ones are kept depends on numbers of connections alone, and never on how
-//! these went, so it does not bias a comparison.
+//! *Space-Saving*). The choice depends on numbers of connections alone, and never on their
+//! outcomes, so it does not bias a comparison.
 
 use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
@@ -23,16 +23,17 @@ pub struct NetworkTrials {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct NetworkTrial {
     network: IpNet,
-    /// Connections since it is kept, and those of the network before whose place it has.
+    /// Connections since it is kept, and those of the network that it replaced.
     count: u64,
-    /// How many networks could be compared before this one; `None`: it cannot be compared yet.
+    /// Number of networks that could be compared before this one; `None`: it cannot be compared
+    /// yet.
     rank: Option<u64>,
     trial: Trial,
 }
 
 impl NetworkTrials {
-    /// Adds a connection to the comparison of its network, which takes the place of the least busy
-    /// one if it has none.
+    /// Adds a connection to the comparison of its network; a new network replaces the least busy
+    /// one.
     pub fn add(
         &mut self,
         network: IpNet,
@@ -74,7 +75,7 @@ impl NetworkTrials {
         self.kept.iter().position(|kept| kept.network == network)
     }
 
-    /// A place of its own, or that of the least busy network.
+    /// Slot of a network: a free one, or that of the least busy network.
     fn make_place(&mut self, network: IpNet) -> usize {
         let new = |count| NetworkTrial { network, count, rank: None, trial: Trial::default() };
         if self.kept.len() < NETWORKS {
@@ -117,8 +118,8 @@ mod tests {
         );
     }
 
-    /// All places are taken when a network begins to have every fiftieth connection. All others are
-    /// of networks that never come again: such a scan pushes these out, not the busy one.
+    /// All slots are taken when a network begins to have every fiftieth connection. All others are
+    /// of networks that never come again: the scan pushes these out, not the busy one.
     #[test]
     fn a_scan_does_not_push_a_busy_network_out() {
         let mut trials = NetworkTrials::default();

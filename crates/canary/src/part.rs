@@ -1,18 +1,19 @@
 //! Parts of the connections that are compared by themselves.
 //!
-//! The remembered window, the network, the length of its prefix, and what its earlier connections
-//! carried and lost are known before chance decides. A comparison within such a part is as good as
-//! one of all, and connections of the part can be stopped. The bytes of a connection are known when
-//! it has closed. A faster start may deliver more before somebody gives up, so a comparison by
-//! bytes describes, and stops nothing.
+//! The remembered window, the network, the length of its prefix, and the rates and losses of its
+//! earlier connections are known before chance decides. A comparison within one of these parts is
+//! as good as one of all, and connections of the part can be stopped. The bytes of a connection are
+//! known when it has closed. A faster start may deliver more before a user gives up, so a
+//! comparison by bytes describes, and stops nothing.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// Segments remembered of a class of windows, at most: twice as many each, from what is hardly more than a stock window on.
+/// Largest remembered window of a class, segments: twice as many each, from hardly more than a
+/// stock window on.
 pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
-/// Bytes acknowledged of a class of sizes, at most: powers of 4 from what ten segments carry.
+/// Largest acknowledged bytes of a class of sizes: powers of 4 from the payload of ten segments.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 
 /// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of
@@ -24,29 +25,29 @@ pub const LOSSES: [u32; 3] = [1, 4, 16];
 pub struct PrefixLength {
     /// IPv4, not IPv6.
     pub is_v4: bool,
-    /// Of 32 or 128.
+    /// Length of the prefix, of 32 or 128 bits.
     pub bits: u8,
 }
 
-/// Which connections.
+/// Part of the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryPart {
-    /// All that are compared.
+    /// All compared connections.
     All,
-    /// Those whose memory has a window of this class, [`WINDOWS`] and larger.
+    /// Connections whose memory has a window of this class, [`WINDOWS`] and larger.
     Window(u8),
-    /// Those to prefixes of this length.
+    /// Connections to prefixes of this length.
     Length(PrefixLength),
-    /// Those to paths whose earlier connections were acknowledged bytes of this class in the mean,
-    /// [`SIZES`] and more.
+    /// Connections to paths whose earlier connections were acknowledged bytes of this class in the
+    /// mean, [`SIZES`] and more.
     Carried(u8),
-    /// Those to paths whose earlier connections retransmitted segments of this class, [`LOSSES`]
-    /// and more.
+    /// Connections to paths whose earlier connections retransmitted segments of this class,
+    /// [`LOSSES`] and more.
     Lost(u8),
-    /// Those to one network.
+    /// Connections to one network.
     Network(IpNet),
-    /// Those that delivered bytes of this class, [`SIZES`] and more.
+    /// Connections that delivered bytes of this class, [`SIZES`] and more.
     Bytes(u8),
 }
 
@@ -78,7 +79,7 @@ impl PrefixLength {
 }
 
 impl CanaryPart {
-    /// Whether its connections can be told apart before they start.
+    /// Whether its connections are known before they start.
     pub const fn can_be_stopped(self) -> bool {
         !matches!(self, Self::Bytes(_))
     }

@@ -1,6 +1,7 @@
-//! Retransmissions as they are compared: how many a connection has in the mean. A connection counts with [`MOST`] at most, so that
-//! a long download over a bad link, which has thousands, decides nothing. Not by segments sent: few downloads send most of
-//! all segments, and would make the ratio as uncertain as they are few.
+//! Retransmissions as they are compared: how many a connection has in the mean. A connection counts
+//! with [`MOST`] at most, so that a long download over a bad link, which has thousands, decides
+//! nothing. The unit is not sent segments: few downloads send most of all segments, and would make
+//! the ratio as uncertain as they are few.
 
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// One more connection.
+    /// Adds a connection.
     pub fn add(&mut self, again: u32) {
         let again = u64::from(again.min(MOST));
         self.closed += 1;
@@ -40,9 +41,11 @@ impl Retransmissions {
     }
 }
 
-/// Means of both groups over stages, for their ratio. Within a stage the groups' means are compared, and a stage counts by how many
-/// connections both have (Mantel & Haenszel 1959). Means are put together, and not the stages' ratios: the logarithm of a ratio of
-/// few retransmissions is biased, the more so the more the groups differ in size, and so would be the mean of many of them.
+/// Means of both groups over stages, for their ratio. Within a stage the groups' means are
+/// compared, and a stage counts by how many connections both have (Mantel & Haenszel 1959). Means
+/// are pooled, and not the stages' ratios. The logarithm of a ratio of few retransmissions is
+/// biased, the more so the more the groups differ in size. The mean of many of them would be
+/// biased, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PooledMeans {
     /// Sum of the stages' weights.
@@ -51,7 +54,7 @@ pub struct PooledMeans {
     control: PooledMean,
 }
 
-/// One group of all stages.
+/// Mean of one group over all stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PooledMean {
     closed: u64,
@@ -63,7 +66,7 @@ struct PooledMean {
 }
 
 impl PooledMeans {
-    /// One more stage; nothing with fewer than `fewest` (two at least) connections on either side.
+    /// Adds a stage; ignores it if either side has fewer than `fewest` connections (two at least).
     pub fn add(&mut self, chosen: &Retransmissions, control: &Retransmissions, fewest: u64) {
         if chosen.closed.min(control.closed) < fewest.max(2) {
             return;
@@ -75,7 +78,7 @@ impl PooledMeans {
         self.control.add(control, weight);
     }
 
-    /// Those chosen by the control group; `None` without a stage.
+    /// Ratio of the chosen group's mean to the control group's; `None` without a stage.
     pub fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
             log: (self.chosen.mean(self.weight) / self.control.mean(self.weight)).ln(),
@@ -97,7 +100,7 @@ impl PooledMean {
         self.error_squared += weight * weight * stage.error_squared();
     }
 
-    /// What one retransmission would make of the sum.
+    /// Contribution of one retransmission to the sum.
     fn one(&self, weight: f64) -> f64 {
         weight / self.closed as f64
     }
@@ -107,7 +110,8 @@ impl PooledMean {
         if self.retransmissions == 0 { self.one(weight) } else { self.sum }
     }
 
-    /// What the logarithm has (delta method). All alike: as uncertain as one that differs.
+    /// Square of the relative error, that of the logarithm (delta method). If all are alike, it is
+    /// as uncertain as with one that differs.
     fn relative_error_squared(&self, weight: f64) -> f64 {
         let (mean, one) = (self.mean(weight), self.one(weight));
         self.error_squared.max(one * one) / (mean * mean)
@@ -118,7 +122,7 @@ impl PooledMean {
 mod tests {
     use super::*;
 
-    /// So many connections, of which the first `lossy` retransmit `again`.
+    /// Sums of `count` connections, of which the first `lossy` retransmit `again`.
     fn sums(count: u64, lossy: u64, again: u32) -> Retransmissions {
         let mut sums = Retransmissions::default();
         for n in 0..count {
@@ -138,28 +142,29 @@ mod tests {
     fn twice_as_much_is_known_as_well_as_the_connections_that_lose() {
         let ratio = by(sums(100, 20, 10), sums(100, 10, 10)).unwrap();
         assert!((ratio.log - 2.0_f64.ln()).abs() < 1e-12);
-        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. Of the others 1 in the mean,
-        // (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
+        // 2 in the mean, variance (20 · 100 - 100 · 4) / 99 = 1600/99, by 100 and by 4: 4/99. The
+        // others have 1 in the mean, (10 · 100 - 100) / 99 = 900/99, by 100: 9/99.
         assert!((ratio.error_squared - 13.0 / 99.0).abs() < 1e-12, "{ratio:?}");
     }
 
     #[test]
     fn none_counts_as_one_and_many_count_as_the_most() {
         let ratio = by(sums(100, 10, 10), sums(200, 0, 0)).unwrap();
-        // One in the mean by one of 200 connections.
+        // The mean is one, all from one of 200 connections.
         assert!((ratio.log - 200.0_f64.ln()).abs() < 1e-12);
         // Variance (1 - 200 / 200²) / 199 = 1/200, by 200, by 1/200²: 1.
         assert!((ratio.error_squared - (9.0 / 99.0 + 1.0)).abs() < 1e-9, "{ratio:?}");
         assert_eq!(by(sums(99, 10, 10), sums(100, 10, 10)), None);
         assert_eq!(sums(100, 3, 5000), sums(100, 3, MOST));
-        // All alike: the variance of the mean is that of one in a hundred.
+        // All are alike: the variance of the mean is that of one in a hundred.
         let alike = by(sums(100, 100, 1), sums(100, 100, 1)).unwrap();
         assert!((alike.error_squared - 2e-4).abs() < 1e-12, "{alike:?}");
     }
 
-    /// Nine times as many are in the control group, and one connection in a thousand loses, in both. Of ten stages one has the loss
-    /// among those chosen and nine have none there: together 1 of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which
-    /// none counts as one, would have told of nine times as many.
+    /// Nine times as many are in the control group, and one connection in a thousand loses, in
+    /// both. In one of ten stages the chosen connections have the loss, and in nine they have none:
+    /// together 1 of 1000 by 9 of 9000. The logarithms of the stages' ratios, of which none counts
+    /// as one, would have shown nine times as many.
     #[test]
     fn stages_with_rare_losses_do_not_add_up_to_a_difference() {
         let mut means = PooledMeans::default();
@@ -169,12 +174,14 @@ mod tests {
         }
         let ratio = means.ratio().unwrap();
         assert!(ratio.log.abs() < 1e-9, "{ratio:?}");
-        // Each one that loses is as uncertain as itself: 1 and 1/9, but for the small-sample factor of the variances.
+        // Each one that loses is as uncertain as itself: 1 and 1/9, but for the small-sample factor
+        // of the variances.
         assert!((ratio.error_squared - (1.0 + 1.0 / 9.0)).abs() < 0.01, "{ratio:?}");
     }
 
-    /// A busy night with 4 retransmissions a connection and 9 of 10 in the control group, a quiet day with none and 9 of 10 chosen.
-    /// All together those chosen would have 400 of 1000, and the control group 3600 of 1000.
+    /// A busy night with 4 retransmissions a connection and 9 of 10 in the control group, a quiet
+    /// day with none and 9 of 10 chosen. All together those chosen would have 400 of 1000, and the
+    /// control group 3600 of 1000.
     #[test]
     fn a_ramp_over_losses_that_change_shows_no_effect_of_them() {
         let mut means = PooledMeans::default();

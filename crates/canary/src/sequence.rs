@@ -1,28 +1,32 @@
-//! The confidence sequence of a mean that is nearly normal: the normal mixture (H. Robbins, 1970, "Statistical methods related to
-//! the law of the iterated logarithm"; S. R. Howard et al., 2021, "Time-uniform, nonparametric, nonasymptotic confidence
-//! sequences", §3.2). With the probability `1 - alpha` every interval of the sequence holds the truth.
+//! The confidence sequence of a mean that is nearly normal: the normal mixture (H. Robbins, 1970,
+//! "Statistical methods related to the law of the iterated logarithm"; S. R. Howard et al., 2021,
+//! "Time-uniform, nonparametric, nonasymptotic confidence sequences", §3.2). With the probability
+//! `1 - alpha` every interval of the sequence holds the truth.
 //!
-//! Of a sum of independent steps with variance `v`, and any deviation `y` of it from the truth,
-//! `exp(λy - λ²v/2)` is a martingale. Mixed over `λ` by a normal distribution it is one, too, and exceeds `1/alpha` at any
-//! time with probability `alpha` at most (J. Ville, 1939). Solved for `y` that gives the width.
+//! For a sum of independent steps with variance `v`, and any deviation `y` of it from the truth,
+//! `exp(λy - λ²v/2)` is a martingale. Mixed over `λ` by a normal distribution it is one, too, and
+//! exceeds `1/alpha` at any time with probability `alpha` at most (J. Ville, 1939). Solved for `y`
+//! that gives the width.
 //!
 //! A mean of few is not nearly normal if a single connection can move it far. Bernstein's
-//! inequality adds what that takes: with steps of at most `b`, a deviation of `√(2vL) + bL/3` has
-//! the probability `exp(-L)`, where `L` is the exponent above. Only steps away from the truth
-//! count, so each end of an interval has a largest step of its own.
+//! inequality adds the width that this requires: with steps of at most `b`, a deviation of
+//! `√(2vL) + bL/3` has the probability `exp(-L)`, where `L` is the exponent above. Only steps away
+//! from the truth count, so each end of an interval has a largest step of its own.
 
 use crate::interval::ConfidenceInterval;
 
-/// Connections on each side before anything is said, unless the operator wants it otherwise: means of fewer are not nearly normal,
-/// and intervals miss more often than they state (`examples/operators.rs`).
+/// Connections on each side before any result is reported, unless the operator sets another number.
+/// Means of fewer are not nearly normal, and intervals miss more often than they state
+/// (`examples/operators.rs`).
 pub const FEWEST: u64 = 100;
 
-/// Of which error, and where it is narrowest.
+/// Error of the sequence, and the scale at which it is narrowest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConfidenceSequence {
     /// Probability that any interval of the sequence misses the truth.
     pub alpha: f64,
-    /// Standard deviation of the mixture, on the scale of what is estimated: effects of about this size are found soonest.
+    /// Standard deviation of the mixture, on the scale of the estimate: effects of about this size
+    /// are found soonest.
     pub scale: f64,
 }
 
@@ -33,9 +37,9 @@ pub struct LogRatio {
     pub log: f64,
     /// Square of its standard error, above 0.
     pub error_squared: f64,
-    /// How far one connection can have raised it, at most; 0: not worth mentioning.
+    /// Largest increase of the estimate by one connection; 0: negligible.
     pub step_up: f64,
-    /// How far one connection can have lowered it, at most.
+    /// Largest decrease of the estimate by one connection.
     pub step_down: f64,
 }
 
@@ -73,11 +77,12 @@ mod tests {
 
     #[test]
     fn the_width_is_that_of_the_mixture() {
-        // se = 0.02: k = 0.04 / 0.0004 = 100, and 0.02 √(1.01 (2 ln 20 + ln 101)) = 0.02 √(1.01 (5.991465 + 4.615121))
-        // = 0.02 · 3.273018.
+        // se = 0.02: k = 0.04 / 0.0004 = 100, and 0.02 √(1.01 (2 ln 20 + ln 101)) = 0.02 √(1.01
+        // (5.991465 + 4.615121)) = 0.02 · 3.273018.
         assert!((SEQUENCE.half_width(0.0004) - 0.065_460_4).abs() < 1e-6);
-        // The martingale at that deviation is 1/α: for a normal mixture it is exp(y² k / (2 se² (1 + k))) / √(1 + k), with
-        // y in units of the estimate (Robbins, 1970, with the sum `y/se²` and its variance `1/se²`).
+        // The martingale at that deviation is 1/α. For a normal mixture it is exp(y² k / (2 se²
+        // (1 + k))) / √(1 + k), with y in units of the estimate. Robbins (1970) has the sum `y/se²`
+        // and its variance `1/se²`.
         let (se2, k) = (0.0004, 100.0_f64);
         let y = SEQUENCE.half_width(se2);
         let martingale = (y * y * k / (2.0 * se2 * (1.0 + k))).exp() / (1.0 + k).sqrt();

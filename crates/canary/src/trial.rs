@@ -1,10 +1,11 @@
-//! One comparison: connections that may start warm beside those of the control group, over the stages of a ramp.
+//! One comparison: connections that may start warm beside those of the control group, over the
+//! stages of a ramp.
 //!
 //! A stage is a time in which the shares of both groups and all other settings stay the same.
-//! Within a stage chance alone tells the groups apart. Across stages it does not: at night, or
-//! before a change, connections are others, and a stage with a larger share would weigh more in one
-//! group. So groups are compared within stages, and a stage weighs by how many connections both
-//! groups have: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
+//! Within a stage the groups differ by chance alone. Across stages it does not: at night, or before
+//! a change, connections are others, and a stage with a larger share would weigh more in one group.
+//! Groups are therefore compared within stages, and a stage weighs by the numbers of connections in
+//! both groups: `n₁n₀/(n₁+n₀)`. A weight by the variance that was measured would favour the stages
 //! whose control group lacks the rare connections, and so would show these as an effect. The sum
 //! over stages is again one of independent steps, so the confidence sequence holds for it.
 
@@ -15,19 +16,20 @@ use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Stages that connections may still be open of; what closes later than these is not compared.
+/// Number of stages that may still have open connections; connections of earlier stages are not
+/// compared.
 const OPEN_STAGES: usize = 4;
 
-/// How a connection went, as far as it is compared.
+/// Outcome of a connection, as far as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CanaryOutcome {
-    /// From its opening to the last arrival, seconds; 0: nothing has arrived.
+    /// Time from its opening to the last delivery, seconds; 0: nothing was delivered.
     pub time_s: f64,
     /// Retransmissions.
     pub again: u32,
 }
 
-/// Where a connection belongs.
+/// Group and stage of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanaryGroup {
     /// Stage in which it opened.
@@ -39,11 +41,11 @@ pub struct CanaryGroup {
 /// One group of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialGroup {
-    /// How long they took.
+    /// Completion times.
     pub times: LogTimes,
-    /// What they retransmitted.
+    /// Retransmissions.
     pub retransmissions: Retransmissions,
-    /// How many of them did; versions before counted none.
+    /// Number of losing connections; earlier versions did not count them.
     #[serde(default)]
     pub losing: LosingGroup,
 }
@@ -59,9 +61,9 @@ pub struct PooledRatio {
     sum: f64,
     /// Square of the standard error of that.
     error_squared: f64,
-    /// How far one connection can have raised that sum, at most.
+    /// Largest increase of that sum by one connection.
     step_up: f64,
-    /// How far one connection can have lowered it.
+    /// Largest decrease of that sum by one connection.
     step_down: f64,
 }
 
@@ -105,7 +107,7 @@ impl Stage {
 }
 
 impl PooledRatio {
-    /// One more stage, if it has `fewest` connections on either side.
+    /// Adds a stage, if it has `fewest` connections on either side.
     fn add(&mut self, stage: &Stage, fewest: u64) {
         let (chosen, control) = (&stage.chosen.times, &stage.control.times);
         let Some(ratio) = chosen.by(control, fewest) else { return };
@@ -118,7 +120,7 @@ impl PooledRatio {
         self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    /// Adds what other stages have shown, such as those of another host.
+    /// Adds the results of other stages, such as those of another host.
     pub fn join(&mut self, other: &Self) {
         self.weight += other.weight;
         self.sum += other.sum;
@@ -168,8 +170,8 @@ impl Trial {
         self.past_control += stage.control.retransmissions.closed;
     }
 
-    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer than `fewest` on either side in
-    /// every stage.
+    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer
+    /// than `fewest` on either side in every stage.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
         self.times(fewest).ratio()
     }
@@ -181,22 +183,23 @@ impl Trial {
         pooled
     }
 
-    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than `fewest` on either side in
-    /// every stage.
+    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than
+    /// `fewest` on either side in every stage.
     pub fn retransmission_ratio(&self, fewest: u64) -> Option<LogRatio> {
         let mut pooled = self.past_means;
         self.stages.iter().for_each(|of| of.add_means(&mut pooled, fewest));
         pooled.ratio()
     }
 
-    /// How many of either side retransmitted anything, stage by stage; nothing of a stage with fewer than `fewest` on either side.
+    /// Number of connections of either side that retransmitted anything, stage by stage; a stage
+    /// with fewer than `fewest` on either side is left out.
     pub fn losing(&self, fewest: u64) -> Losing {
         let mut all = self.past_losing.clone();
         self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
         all
     }
 
-    /// Whether a stage has `fewest` connections on either side, so that something can be said.
+    /// Whether a stage has `fewest` connections on either side, so that there is a result.
     pub fn has_spoken(&self, fewest: u64) -> bool {
         let enough = |stage: &Stage| {
             let [chosen, control] =
@@ -227,7 +230,8 @@ mod tests {
         trial.add(CanaryGroup { stage, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
     }
 
-    /// So many of each group; times lie evenly around a mean, those of the chosen ones half as long.
+    /// Fills a trial with `chosen` and `control` connections; times lie evenly around a mean, those
+    /// of the chosen ones half as long.
     fn fill(trial: &mut Trial, stage: u32, (chosen, control): (u32, u32), mean: f64) {
         for (count, is_chosen, mean) in [(chosen, true, mean / 2.0), (control, false, mean)] {
             for n in 0..count {
@@ -239,8 +243,9 @@ mod tests {
 
     #[test]
     fn a_ramp_over_times_that_change_shows_no_effect_of_the_times() {
-        // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine tenths in between. All together
-        // those chosen would look eight times as fast as they are. Within each stage they take half.
+        // At night connections take 10 s, by day 0.1 s, and the ramp goes from a tenth to nine
+        // tenths in between. Without stages, the chosen ones would look eight times as fast as they
+        // are. Within each stage they take half.
         let mut trial = Trial::default();
         fill(&mut trial, 0, (100, 900), 10.0);
         fill(&mut trial, 1, (900, 100), 0.1);
@@ -266,7 +271,7 @@ mod tests {
         }
         assert_eq!(trial.stages.len(), OPEN_STAGES);
         let before = trial.clone();
-        // Too late: nobody knows of that stage any more.
+        // It is too late: that stage is no longer known.
         add(&mut trial, 0, true, 9.0);
         assert_eq!(trial, before);
         trial.end_all(100);

@@ -1,4 +1,5 @@
-//! Looking all the time raises no false alarm; real effects are found. Small: `examples/operators.rs` is the whole.
+//! Looking all the time raises no false alarm; real effects are found. Small:
+//! `examples/operators.rs` is the whole.
 
 mod operators;
 
@@ -11,9 +12,9 @@ fn all(count: u64, of: impl Fn(u64) -> Met + Sync + Send) -> Vec<Met> {
     (0..count).into_par_iter().map(of).collect()
 }
 
-/// Each bound is 5 %. If the probability were that, more than 40 of 500 would be met once in 500 times (binomial: mean 25,
-/// standard deviation 4.9; 40.5 lies 3.2 of those above). Intervals of a single look at 95 % miss in more than
-/// a quarter of the months.
+/// Each bound is 5 %. If the probability were that, more than 40 of 500 would be met once in 500
+/// times (binomial: mean 25, standard deviation 4.9; 40.5 lies 3.2 of those above). Intervals of a
+/// single look at 95 % miss in more than a quarter of the months.
 #[test]
 fn operators_who_gain_nothing_are_told_so() {
     let met = all(500, |seed| month(seed, 20_000.0, &NOTHING));
@@ -40,7 +41,7 @@ fn no_shape_of_times_raises_false_alarms() {
 
 /// Most connections gain, and some take half as long again. With a control group of 5 %, a hundred
 /// connections of it in a class of 15 % take 100 / 0.05 / 0.15 = 13,333 connections of the server;
-/// nothing is said before. In a network of 10 % they take 20,000.
+/// earlier there is no result. In a network of 10 % they take 20,000.
 #[test]
 fn harm_to_a_few_is_found_where_most_gain() {
     let found = |site: &MixedSite, most: u32| {
@@ -51,14 +52,14 @@ fn harm_to_a_few_is_found_where_most_gain() {
         (stopped, told)
     };
     assert_eq!(found(&LOSSY_PATHS, 30_000), (20, 20));
-    // Where paths have both kinds nothing tells them apart as they start: nothing is stopped, and
-    // the operator is told.
+    // Where paths have both kinds, nothing separates them as they start: nothing is stopped, and
+    // the operator gets a report.
     assert_eq!(found(&SAME_PATHS, 30_000), (0, 20));
     assert_eq!(found(&ONE_NETWORK, 60_000), (20, 0));
 }
 
-/// Nobody whose times grow by a half goes on for 50,000 connections, and nobody who gains three tenths waits for longer. Nineteen
-/// of twenty know within half of that (`examples/operators.rs`).
+/// No server whose times grow by a half goes on for 50,000 connections, and none that gains three
+/// tenths waits for longer. Nineteen of twenty know within half of that (`examples/operators.rs`).
 #[test]
 fn what_is_there_is_found() {
     for (times, is_harm) in [(1.5, true), (0.7, false)] {
@@ -72,11 +73,13 @@ fn what_is_there_is_found() {
     }
 }
 
-/// Warm starts that have half as many connections again, or twice as many, lose something are told of. No test can do with much less:
-/// each connection that loses tells `q ln(q/h) + (1-q) ln((1-q)/(1-h))` in the mean, where `h` is the control group's part, and `q` its
-/// part of those that lose. With h = 0.05 and 1.5 times as many that is q = 0.05 / (0.05 + 0.95 · 1.5) = 0.0339 and 0.00306. An
-/// error of 1 in 133 takes ln 133 / 0.00306 = 1600 of them, in the mean of tests which know that it is 1.5. Half of these servers have
-/// more than 1 in 40 that lose, so 1600 / (1.475 / 40) = 43,000 connections. Nineteen of twenty have more than 1 in 230.
+/// If warm starts make half as many connections again, or twice as many, lose something, it is
+/// reported. No test can do with much less. Each losing connection adds `q ln(q/h) + (1-q)
+/// ln((1-q)/(1-h))` in the mean, where `h` is the control group's share, and `q` its share of those
+/// that lose. With h = 0.05 and 1.5 times as many that is q = 0.05 / (0.05 + 0.95 · 1.5) = 0.0339
+/// and 0.00306. An error of 1 in 133 takes ln 133 / 0.00306 = 1600 of them, in the mean of tests
+/// which know that it is 1.5. Half of these servers have more than 1 in 40 that lose, so 1600 /
+/// (1.475 / 40) = 43,000 connections. Nineteen of twenty have more than 1 in 230.
 #[test]
 fn more_that_lose_are_told_of_nearly_as_soon_as_can_be() {
     for (losses, within, least) in [(1.5, 86_000.0, 30), (2.0, 100_000.0, 54)] {

@@ -1,8 +1,8 @@
-//! How many packets an emulation moves, and how true it is to its rate and its round trip: what
-//! `make bench` runs. Needs root and TUN devices; exits with 1 if a figure is not what it should be.
+//! Throughput of an emulation in packets, and its accuracy in rate and round trip: `make bench`
+//! runs it. It needs root and TUN devices, and exits with 1 if a figure is out of bounds.
 //!
-//! Everything else that runs on the machine shows in these figures; the lateness that comes with each
-//! says how much.
+//! Other load of the machine affects these figures; the scheduling delay beside each shows how
+//! much.
 
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::{Duplex, LinkConfig, QueueLimit};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 use units::Rate;
 
-/// What a packet of 1500 bytes carries over UDP.
+/// UDP payload of a packet of 1500 bytes.
 const PAYLOAD: usize = 1472;
 const PORT: u16 = 4000;
 
@@ -71,14 +71,14 @@ impl Joined {
         (self.server.addresses().v4, PORT).into()
     }
 
-    /// A socket of the client's, on which what the server sends arrives.
+    /// A socket of the client's that receives the server's packets.
     fn receiver(&self) -> io::Result<UdpSocket> {
         let bind = || UdpSocket::bind((self.client.addresses().v4, PORT));
         self.client.namespace().run(bind)?
     }
 
-    /// Sends to the client from the server, so many bits of IP packets per second, or as fast as it
-    /// goes, while `job` runs.
+    /// Sends to the client from the server while `job` runs: `bps` bits of IP packets per second,
+    /// or as fast as possible.
     fn while_blasting<T>(&self, bps: Option<u64>, job: impl FnOnce() -> T) -> io::Result<T> {
         let socket = self.server.namespace().run(|| UdpSocket::bind(self.server_address()))??;
         socket.connect(self.client_address())?;
@@ -91,7 +91,7 @@ impl Joined {
         })
     }
 
-    /// The lateness of all packets, for people.
+    /// Text of the scheduling delays of all packets.
     fn lateness(&self) -> String {
         let late = self.emulation.take_lateness();
         let [p50, p99, max] = [late.p50(), late.p99(), late.max()].map(|late| late.as_micros());
@@ -203,8 +203,9 @@ fn rate_of_tcp() -> io::Result<bool> {
     Ok(rate_verdict("TCP", &joined, bps))
 }
 
-/// Probes beside 10 Mbit/s: half of them find the link idle, the others wait for a part of a packet's
-/// 0.6 ms. The median is to be within 1 % of 80 ms and the transmission of the probe both ways.
+/// Probes beside 10 Mbit/s: half of them find the link idle, the others wait for a part of a
+/// packet's 0.6 ms. The median is to be within 1 % of 80 ms and the transmission of the probe both
+/// ways.
 fn round_trip_under_load() -> io::Result<bool> {
     let joined = Joined::new(Rate::from_mbps(20), 40, 100)?;
     let _receiver = joined.receiver()?;

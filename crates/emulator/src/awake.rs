@@ -3,19 +3,22 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-/// The kernel uses no state of idleness from which it would wake later than what is written here, microseconds, as long as whoever
-/// wrote it holds the file (`Documentation/admin-guide/pm/cpuidle.rst`, "Power Management Quality of Service").
+/// Device for a latency limit (`Documentation/admin-guide/pm/cpuidle.rst`, "Power Management
+/// Quality of Service"). While a process holds the file, the kernel uses no idle state with a
+/// longer exit latency than the written one, microseconds.
 const LATENCY: &str = "/dev/cpu_dma_latency";
 
-/// Keeps this machine's processors awake until it is dropped, where that is allowed (root). A virtual machine's that sleep are given
-/// to others, and woken up to milliseconds late, of which nobody tells it. They take power instead.
+/// Keeps this machine's processors awake until it is dropped, where that is allowed (root). A
+/// virtual machine's idle processors are given to other machines, and wake up to milliseconds late,
+/// which nothing reports. They take power instead.
 #[derive(Debug)]
 pub(crate) struct Awake {
     _held: Option<File>,
 }
 
 impl Awake {
-    /// From now on. Without the right to it they sleep as ever; how late packets are is measured anyway.
+    /// Starts to hold the limit. Without permission the processors sleep as usual; the scheduling
+    /// delay of packets is measured anyway.
     pub(crate) fn begin() -> Self {
         let held = OpenOptions::new().read(true).write(true).open(LATENCY);
         Self { _held: held.ok().filter(|mut file| file.write_all(&0_i32.to_ne_bytes()).is_ok()) }

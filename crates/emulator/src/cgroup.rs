@@ -1,6 +1,6 @@
-//! Control groups of version 2 for sockets: a socket belongs for good to the cgroup in which its process was
-//! when it was made, and what a listening one accepts belongs there, too. So programs of the kernel that are
-//! attached to a cgroup concern its connections and no others.
+//! Control groups of version 2 for sockets. A socket stays for good in the cgroup of the process
+//! that created it, and a listening socket's connections are in the same cgroup. Programs of the
+//! kernel that are attached to a cgroup therefore act on its connections and no others.
 
 use crate::Privilege;
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the cgroups of this kind are called, before the process that made them and a number.
+/// Prefix of the cgroups' names, before the creating process and a number.
 const NAME: &str = "headstart";
 
 /// The process is in one cgroup at a time.
@@ -27,7 +27,7 @@ thread_local! {
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Makes one. What processes have left that were killed is removed.
+    /// Creates a cgroup. Leftovers of killed processes are removed.
     ///
     /// # Errors
     /// `NotFound` where no cgroups of version 2 are mounted; [`Privilege`] if the process may not.
@@ -41,7 +41,7 @@ impl Cgroup {
         Ok(Self(path))
     }
 
-    /// One of this name inside it, which has to be gone first.
+    /// Creates a cgroup of this name inside it, which has to be removed before this one.
     ///
     /// # Errors
     /// If the process may not make it.
@@ -56,8 +56,8 @@ impl Cgroup {
         &self.0
     }
 
-    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those that other
-    /// threads make meanwhile, unless they use [`Cgroup::run_outside`].
+    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. Sockets that
+    /// other threads create meanwhile are in it too, unless they use [`Cgroup::run_outside`].
     ///
     /// # Errors
     /// If the process may not move, or not back.
@@ -72,8 +72,8 @@ impl Cgroup {
         Ok(done)
     }
 
-    /// Runs `job` while no other thread has the process in a cgroup, so that the sockets that it makes
-    /// are of the process's own cgroup. Within [`Cgroup::run`] they are of that cgroup.
+    /// Runs `job` while no other thread has the process in a cgroup, so that the sockets that it
+    /// makes are of the process's own cgroup. Within [`Cgroup::run`] they are of that cgroup.
     pub fn run_outside<T>(job: impl FnOnce() -> T) -> T {
         let _alone = (!MOVED.get()).then(lock);
         job()
@@ -91,7 +91,7 @@ fn lock() -> MutexGuard<'static, ()> {
     INSIDE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where cgroups of version 2 are mounted.
+/// Mount point of cgroups of version 2.
 fn root() -> io::Result<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts")?;
     let mut mounts = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -113,7 +113,8 @@ fn enter(cgroup: &Path) -> io::Result<()> {
     entered.map_err(|error| Privilege::explain(error, "moving to a cgroup"))
 }
 
-/// Those of processes that are no more. Cgroups that hold something cannot be removed.
+/// Removes the cgroups of processes that no longer exist. Cgroups that hold something cannot be
+/// removed.
 fn remove_orphans(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for entry in entries.flatten() {
@@ -125,10 +126,10 @@ fn remove_orphans(root: &Path) {
     }
 }
 
-/// It and what is directly below it, as far as they are empty.
+/// Removes it and its direct children, as far as they are empty.
 fn remove(cgroup: &Path) {
     let below = fs::read_dir(cgroup).into_iter().flatten().flatten();
-    // What is no directory is the kernel's, and stays.
+    // Other entries than directories are the kernel's, and stay.
     for entry in below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let _ = fs::remove_dir(entry.path());
     }

@@ -1,4 +1,4 @@
-//! What a queue may know of a packet, from its bytes.
+//! Properties of a packet that a queue may use, from its bytes.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use link::PacketInfo;
@@ -6,11 +6,11 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use wire::Dscp;
 
-/// Reads an IPv4 or IPv6 packet as far as queues look at it. What cannot be read is a packet of
-/// that size and nothing else; so is what follows in fragments but the flow's hosts.
+/// Reads an IPv4 or IPv6 packet as far as queues look at it. Unreadable bytes are a packet of that
+/// size and nothing else. So are fragments after the first, except for the flow's hosts.
 ///
 /// - ECN-capable: ECT(0), ECT(1) or CE (RFC 3168 §5).
-/// - Low priority: what queues drop first by its code point ([`Dscp::is_high_drop`]).
+/// - Low priority: the packets that queues drop first by their code point ([`Dscp::is_high_drop`]).
 /// - A pure acknowledgement: TCP without payload, SYN, FIN or RST.
 /// - The flow: addresses, protocol and, where there are any, ports (RFC 8290 §3).
 pub fn classify(packet: &[u8]) -> PacketInfo {

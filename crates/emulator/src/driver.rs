@@ -1,4 +1,4 @@
-//! One direction in real time: reads packets at one port, hands them over at the other when they are
+//! One direction in real time: reads packets at one port, delivers them at the other when they are
 //! due, and sleeps in between.
 
 use crate::totals::Live;
@@ -20,10 +20,10 @@ const LARGEST: usize = 65_535;
 const BATCH: usize = 8;
 /// Packets read one after another before the thread looks whether it is to stop.
 const READS: u32 = 64;
-/// Latenesses kept back while nobody may be told.
+/// Largest number of delays kept back while the counters are locked.
 const MOST_UNTOLD: usize = 64;
 
-/// What moves the packets of one direction.
+/// Mover of the packets of one direction.
 pub(crate) struct Driver {
     pub(crate) pipe: Pipe,
     pub(crate) source: Port,
@@ -33,11 +33,11 @@ pub(crate) struct Driver {
     /// Within this of the next event the thread does not sleep.
     pub(crate) spin: Duration,
     pub(crate) live: Arc<Mutex<Live>>,
-    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    /// Rate of the link from the next packet on, bits a second; 0: unchanged.
     pub(crate) next_rate: Arc<AtomicU64>,
 }
 
-/// What was done since it was last told.
+/// Changes since the last report.
 #[derive(Default)]
 struct Untold {
     late: Vec<Duration>,
@@ -45,7 +45,7 @@ struct Untold {
     refused: u64,
 }
 
-/// Why the thread goes on.
+/// Reason why the thread continues.
 #[derive(PartialEq, Eq)]
 enum Woken {
     ByPacketOrTime,
@@ -93,7 +93,7 @@ impl Driver {
         }
     }
 
-    /// Gives the link the rate that was asked for, if one was. A sleeping thread need not be woken
+    /// Sets the requested rate of the link, if there is one. A sleeping thread need not be woken
     /// for it: the rate matters from the next packet on.
     fn change_rate(&mut self) {
         if self.next_rate.load(Ordering::Relaxed) == 0 {
@@ -102,7 +102,7 @@ impl Driver {
         self.pipe.set_rate(Rate::from_bps(self.next_rate.swap(0, Ordering::Acquire)));
     }
 
-    /// It is to stop; does not wait.
+    /// Whether it is to stop; does not wait.
     fn is_stopped(&self) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.stop.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut fds, Some(timespec(Duration::ZERO)), None) {
@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    /// Hands over what is due.
+    /// Delivers the packets that are due.
     fn hand_over(&mut self, untold: &mut Untold) {
         let now = self.clock.now();
         if self.pipe.poll_timeout().is_none_or(|due| due > now) {
@@ -150,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// Tells what was done, unless somebody is reading right now: this thread does not wait.
+    /// Reports the changes, unless a reader holds the lock right now: this thread does not wait.
     fn try_tell(&self, untold: &mut Untold) {
         if let Ok(live) = self.live.try_lock() {
             self.tell(untold, live);

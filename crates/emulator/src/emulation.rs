@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use units::{Duration, Instant, Rate};
 
-/// What an emulation is of.
+/// Options of an emulation.
 #[derive(Debug)]
 pub struct EmulationOptions {
     /// Forward is down, towards the client.
@@ -21,33 +21,33 @@ pub struct EmulationOptions {
     /// Seed of losses, reordering and whatever else is left to chance. A packet's fate then depends
     /// on how many came before it on the same link, as in the simulator.
     pub seed: u64,
-    /// How long before an event a thread stops sleeping and looks at the clock instead. It makes
-    /// handing over more exact by about the time of a wake-up, and costs that much of a core for each
-    /// packet.
+    /// Time before an event at which a thread stops sleeping and polls the clock instead. It makes
+    /// handing over more exact by about the time of a wake-up, and costs that much of a core for
+    /// each packet.
     pub spin: Duration,
-    /// Who is told of every packet.
+    /// Recorders that receive every packet.
     pub recorders: Option<Duplex<PacketRecorder>>,
     /// The clock of all times; its origin is where records begin.
     pub clock: Clock,
 }
 
 impl EmulationOptions {
-    /// These links, seed 1, no spinning, nobody told.
+    /// Creates options with these links, seed 1, no spinning and no recorders.
     pub fn new(links: Duplex<LinkConfig>) -> Self {
         Self { links, seed: 1, spin: Duration::ZERO, recorders: None, clock: Clock::start() }
     }
 }
 
-/// One direction from its start on.
+/// Results of one direction from its start on.
 #[derive(Clone, Debug)]
 pub struct DirectionReport {
-    /// Its totals.
+    /// Totals of the direction.
     pub totals: DirectionTotals,
-    /// How late its packets were handed over.
+    /// Scheduling delays of its packets.
     pub lateness: Lateness,
-    /// How its thread was scheduled.
+    /// Scheduling of its thread.
     pub scheduling: ThreadScheduling,
-    /// Why it ended before it was stopped, if it did.
+    /// Reason why it ended before it was stopped, if it did.
     pub failure: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct Emulation {
 #[derive(Debug)]
 struct Running {
     live: Arc<Mutex<Live>>,
-    /// Bits a second that the link is to have from the next packet on; 0: as it is.
+    /// Rate of the link from the next packet on, bits a second; 0: unchanged.
     next_rate: Arc<AtomicU64>,
     scheduling: ThreadScheduling,
     thread: Option<JoinHandle<io::Result<()>>>,
@@ -117,7 +117,8 @@ impl Emulation {
         Duplex { forward: self.down.totals(), reverse: self.up.totals() }
     }
 
-    /// How late both directions were since this was last asked, for a verdict on each of several runs.
+    /// Returns the scheduling delays of both directions since the last call, so that each of
+    /// several runs can be judged.
     pub fn take_lateness(&self) -> Lateness {
         let mut lateness = self.down.take_lateness();
         lateness.add(&self.up.take_lateness());
@@ -125,8 +126,8 @@ impl Emulation {
     }
 
     /// Gives both links other rates, unless they follow a trace. They hold for packets that arrive
-    /// from now on; packets in the queues keep the times at which they leave. A rate of zero changes
-    /// nothing.
+    /// from now on; packets in the queues keep the times at which they leave. A rate of zero
+    /// changes nothing.
     pub fn set_rates(&self, rates: Duplex<Rate>) {
         for (running, rate) in [(&self.down, rates.forward), (&self.up, rates.reverse)] {
             running.next_rate.store(rate.as_bps(), Ordering::Release);
@@ -138,7 +139,7 @@ impl Emulation {
         self.clock.now()
     }
 
-    /// How its threads are scheduled: the worse of both.
+    /// Scheduling of its threads: the worse of both.
     pub fn scheduling(&self) -> &ThreadScheduling {
         match &self.down.scheduling {
             ThreadScheduling::RealTime => &self.up.scheduling,
@@ -146,7 +147,7 @@ impl Emulation {
         }
     }
 
-    /// Ends it. What is in the queues or on the wire is gone.
+    /// Ends the emulation. Packets in the queues or on the wire are discarded.
     pub fn stop(mut self) -> EmulationReport {
         self.signal();
         EmulationReport { down: self.down.report(), up: self.up.report() }
@@ -172,7 +173,7 @@ impl Running {
         let (live, next_rate) = (Arc::clone(&driver.live), Arc::clone(&driver.next_rate));
         let (told, scheduling) = channel();
         let run = move |told: Sender<ThreadScheduling>| {
-            // Nobody listens any more only if starting was given up.
+            // The receiver is gone only if starting was given up.
             let _ = told.send(ThreadScheduling::best());
             driver.run()
         };
@@ -190,7 +191,8 @@ impl Running {
     }
 
     fn take_lateness(&self) -> Lateness {
-        // Made outside of the lock, so that the direction is hardly kept from telling.
+        // The value is created outside of the lock, so that the direction is hardly kept from
+        // reporting.
         let fresh = Lateness::default();
         std::mem::replace(&mut self.live().lateness, fresh)
     }

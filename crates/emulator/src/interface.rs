@@ -1,4 +1,5 @@
-//! TUN devices in namespaces. They are not persistent: a device goes with its last descriptor.
+//! TUN devices in namespaces. They are not persistent: a device exists until its last descriptor is
+//! closed.
 
 use crate::netlink::Routes;
 use crate::{Namespace, Port, Privilege, netlink};
@@ -37,8 +38,8 @@ impl Addresses {
     }
 
     /// Both ends of pair `n`, the client's first, from the networks that are set aside for
-    /// measurements and routed nowhere: 198.18.0.0/15 (RFC 2544 §C.2.2) and 2001:2::/48 (RFC 5180 §8).
-    /// Addresses begin again after 32768 pairs.
+    /// measurements and routed nowhere: 198.18.0.0/15 (RFC 2544 §C.2.2) and 2001:2::/48 (RFC 5180
+    /// §8). Addresses begin again after 32768 pairs.
     pub fn numbered(n: u32) -> [Self; 2] {
         let n = n % PAIRS;
         let end = |host: u32| Self {
@@ -49,7 +50,7 @@ impl Addresses {
     }
 }
 
-/// What a device is to be like.
+/// Configuration of a device.
 #[derive(Clone, Debug)]
 pub struct InterfaceConfig {
     /// Without, those of the host's end of the pair with the device's number.
@@ -61,10 +62,11 @@ pub struct InterfaceConfig {
     name: Option<String>,
 }
 
-/// Which number of a device's line in `/proc/net/dev` counts what was to be sent and was dropped.
+/// Index of the counter of transmit drops in a device's line in `/proc/net/dev`.
 const TX_DROPS: usize = 11;
 
-/// Packets that wait in the device until they are read; what is beyond is lost uncounted.
+/// Packets that wait in the device until they are read; further packets are lost and no link counts
+/// them.
 const TX_QUEUE_LEN: u32 = 10_000;
 
 impl InterfaceConfig {
@@ -80,8 +82,8 @@ impl InterfaceConfig {
         }
     }
 
-    /// The host's end of a pair that is not yet known: `name` has a `%d` for the first number that is
-    /// free, and the device gets the addresses of the pair of that number.
+    /// The host's end of a pair that is not yet known. `name` has a `%d` for the first number that
+    /// is free, and the device gets the addresses of the pair of that number.
     pub fn numbered(name: &str) -> Self {
         let name = Some(name.to_owned());
         Self {
@@ -94,7 +96,7 @@ impl InterfaceConfig {
         }
     }
 
-    /// The same, and the way for everything that goes nowhere else.
+    /// Adds a default route through the device.
     #[must_use]
     pub fn with_default_route(self) -> Self {
         Self { default_route: true, ..self }
@@ -106,7 +108,7 @@ impl InterfaceConfig {
         Self { peer: Some(peer), ..self }
     }
 
-    /// The same, with a route to the other end by which TCP connections begin with a window of so many
+    /// Adds a route to the other end by which TCP connections begin with a window of this many
     /// segments (`initcwnd` of `ip route`).
     #[must_use]
     pub fn with_initial_window(self, segments: u32) -> Self {
@@ -119,14 +121,14 @@ impl InterfaceConfig {
         Self { mtu, ..self }
     }
 
-    /// The same by name, of 15 bytes at most. `%d` in it stands for the first number that is free.
+    /// Sets the name, of 15 bytes at most. `%d` in it stands for the first number that is free.
     #[must_use]
     pub fn with_name(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
     }
 }
 
-/// A device that is up. It is gone when this and all its ports are.
+/// A device that is up. It exists until this and all its ports are dropped.
 #[derive(Debug)]
 pub struct Interface {
     name: String,
@@ -139,12 +141,13 @@ impl Interface {
     /// Makes a device in a namespace.
     ///
     /// # Errors
-    /// [`Privilege`] if the process may not, or if there are no TUN devices here or the name is taken.
+    /// [`Privilege`] if the process may not, or if there are no TUN devices here or the name is
+    /// taken.
     pub fn open(namespace: &Namespace, config: &InterfaceConfig) -> io::Result<Self> {
         namespace.run(|| open_here(config, namespace))?
     }
 
-    /// Where its packets are read and written.
+    /// Port at which its packets are read and written.
     pub fn port(&self) -> Port {
         self.port.clone()
     }
@@ -164,8 +167,8 @@ impl Interface {
         self.addresses
     }
 
-    /// Packets that found no room in the device because it was not read fast enough: no link has seen
-    /// or counted them.
+    /// Packets that found no room in the device because it was not read fast enough: no link has
+    /// seen them.
     ///
     /// # Errors
     /// If the kernel's table of devices cannot be read.
@@ -177,7 +180,7 @@ impl Interface {
         drops.ok_or_else(|| io::Error::other(format!("{} is not in /proc/net/dev", self.name)))
     }
 
-    /// Where it is.
+    /// The namespace of the device.
     pub const fn namespace(&self) -> &Namespace {
         &self.namespace
     }
@@ -212,8 +215,9 @@ fn number_in(name: &str) -> u32 {
 }
 
 /// Keeps the kernel from sending of its own accord: no link-local address, no questions for
-/// routers. Where there is no IPv6 there is nothing to keep quiet. What comes from the device by IPv4 is not forwarded, also on
-/// a host that forwards; IPv6 knows no such setting of one device (`net.ipv6.conf.all.forwarding` decides).
+/// routers. Where there is no IPv6 there is nothing to keep quiet. IPv4 packets from the device are
+/// not forwarded, even on a host that forwards. IPv6 has no such setting for one device
+/// (`net.ipv6.conf.all.forwarding` decides).
 fn quieten(device: &str) {
     for (key, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")]
     {

@@ -1,12 +1,12 @@
-//! How late packets were handed over, and how that is told.
+//! Histogram of packets' scheduling delays.
 
 use hdrhistogram::Histogram;
 use units::Duration;
 
-/// A minute: what is later is counted as this.
+/// A minute: longer delays enter the histogram as this.
 const LONGEST: u64 = 60_000_000_000;
 
-/// How much later than due packets were handed over, to three digits.
+/// Times by which packets were delivered later than due, to three digits.
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 
@@ -21,13 +21,13 @@ impl Lateness {
         self.0.saturating_record(late.as_nanos());
     }
 
-    /// Packets counted.
+    /// Number of packets.
     pub fn packets(&self) -> u64 {
         self.0.len()
     }
 
-    /// The lateness that a share of `quantile`, of `0..=1`, does not exceed; zero if there was no
-    /// packet.
+    /// The scheduling delay that a share of `quantile`, of `0..=1`, does not exceed; zero if there
+    /// was no packet.
     pub fn quantile(&self, quantile: f64) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(quantile))
     }
@@ -37,7 +37,7 @@ impl Lateness {
         self.quantile(0.5)
     }
 
-    /// What one in a hundred exceeds.
+    /// The delay that one packet in a hundred exceeds.
     pub fn p99(&self) -> Duration {
         self.quantile(0.99)
     }
@@ -47,7 +47,7 @@ impl Lateness {
         Duration::from_nanos(self.0.max())
     }
 
-    /// With the packets of another.
+    /// Adds the packets of another histogram.
     pub fn add(&mut self, other: &Self) {
         self.0.add(&other.0).expect("all have the same bounds");
     }

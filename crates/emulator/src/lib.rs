@@ -1,12 +1,13 @@
 //! The simulator's links in real time: packets of real hosts cross the same queues, rates, delays
 //! and losses ([`link`]) as simulated ones.
 //!
-//! Read in this order: [`classify`] says what a queue may know of a packet, [`mark_ce`] marks one;
-//! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
-//! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
-//! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
-//! process, too; a [`Cgroup`] is whom programs of the kernel attend to, and
-//! [`TcpInfo`] what the kernel reports of a socket. [`EmulationRecording`] writes logs and captures.
+//! Read in this order: [`classify`] reads the properties of a packet that a queue may use,
+//! [`mark_ce`] marks one. A [`Pipe`] is one direction, still without a clock; an [`Emulation`]
+//! moves packets between two [`Port`]s in real time, a thread for each direction. A [`Namespace`]
+//! is a network stack that dies with the process, an [`Interface`] a TUN device in it, and a
+//! [`sandbox`] a command that dies with the process, too. A [`Cgroup`] holds the sockets that
+//! kernel programs hook. [`TcpInfo`] is the state of a socket by the kernel.
+//! [`EmulationRecording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -24,33 +25,38 @@
 //! );
 //! let links = Duplex::symmetric(rate.expect("a possible link"));
 //! let emulation = Emulation::start(near.port(), far.port(), EmulationOptions::new(links))?;
-//! client.command(std::process::Command::new("ping").args(["-c3", &far.addresses().v4.to_string()]))?.wait()?;
+//! let mut ping = std::process::Command::new("ping");
+//! ping.args(["-c3", &far.addresses().v4.to_string()]);
+//! client.command(&mut ping)?.wait()?;
 //! println!("{:?}", emulation.stop().down.lateness);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Time
-//! A packet arrives when it is read from its device. Everything after that is decided at the instants
-//! that the link computes, never at those at which a thread happens to wake: the same arrivals depart
-//! at the same instants on an idle machine and on a loaded one. Only the handing over at the far end
-//! comes late, by what the machine needs to wake a thread; how late is measured for every packet
-//! ([`Lateness`]) and belongs to every result.
+//! A packet arrives when it is read from its device. Everything after that is decided at the
+//! instants that the link computes, never at those at which a thread happens to wake. The same
+//! arrivals depart at the same instants on an idle machine and on a loaded one. Only the delivery
+//! at the far end comes late, by the time that the machine needs to wake a thread. This delay is
+//! measured for every packet ([`Lateness`]) and is part of every result.
 //!
-//! # What misleads measurements through namespaces
-//! - The kernel remembers round trips and windows of peers beyond a connection
-//!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it off
-//!   in new namespaces; the host's own is left alone.
-//! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name it:
-//!   [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. One that is not in
-//!   `tcp_allowed_congestion_control` is refused there, also to root; a server's socket option
-//!   (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
-//! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be dropped
-//!   that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
-//! - `rp_filter` drops what arrives where it would not be sent; it is off in new namespaces.
-//! - IPv6 addresses are of no use before duplicate detection has ended; there is none here (`nodad`).
+//! # Pitfalls of measurements through namespaces
+//! - The kernel remembers round trips and windows of peers after a connection
+//!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it
+//!   off in new namespaces; the host's own is left alone.
+//! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name
+//!   it: [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. A name
+//!   that is not in `tcp_allowed_congestion_control` is refused there, also to root; a server's
+//!   socket option (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
+//! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be
+//!   dropped that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
+//! - `rp_filter` drops packets from a device that has no route to their source; it is off in new
+//!   namespaces.
+//! - IPv6 addresses are of no use before duplicate detection has ended; there is none here
+//!   (`nodad`).
 //! - A process in another network namespace still sees the `/sys` of its mount namespace.
-//! - A receiver that opens with a window of 64 KB bounds every start-up above it: `net.ipv4.tcp_rmem`.
+//! - A receiver that opens with a window of 64 KB bounds every start-up above it:
+//!   `net.ipv4.tcp_rmem`.
 
 mod awake;
 mod cgroup;

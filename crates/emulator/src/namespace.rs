@@ -1,5 +1,5 @@
-//! Network namespaces without a name: they live as long as somebody holds them or runs in them, and
-//! so die with the process, however it ends.
+//! Network namespaces without a name: they live as long as a process holds them or runs in them,
+//! and so die with the process, however it ends.
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -14,8 +14,7 @@ use std::{fmt, thread};
 #[derive(Clone, Debug)]
 pub struct Namespace(Arc<File>);
 
-/// The sysctls of new namespaces: no memory of earlier connections, and no packets dropped for coming
-/// where they would not be sent.
+/// The sysctls of new namespaces: no memory of earlier connections, and no reverse-path filter.
 const DEFAULTS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.conf.all.rp_filter", "0"),
@@ -23,7 +22,7 @@ const DEFAULTS: [(&str, &str); 3] = [
 ];
 
 impl Namespace {
-    /// A new one: loopback is up, nothing else is there.
+    /// Creates a namespace with only loopback, which is up.
     ///
     /// # Errors
     /// [`Privilege`] if the process may not.
@@ -41,7 +40,7 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     ///
     /// # Errors
     /// If `/proc` is not there.
@@ -49,9 +48,9 @@ impl Namespace {
         Ok(Self(Arc::new(File::open("/proc/thread-self/ns/net")?)))
     }
 
-    /// Makes the calling thread one of this namespace: sockets and devices that it opens from now on
-    /// are there, as are the threads and processes that it starts. Its other sockets stay where they
-    /// were opened.
+    /// Makes the calling thread one of this namespace: sockets and devices that it opens from now
+    /// on are there, as are the threads and processes that it starts. Its other sockets stay where
+    /// they were opened.
     ///
     /// # Errors
     /// [`Privilege`] if the process may not.
@@ -63,7 +62,7 @@ impl Namespace {
     /// Runs `job` on a thread in the namespace and waits for it.
     ///
     /// # Errors
-    /// As [`Namespace::enter`].
+    /// Fails like [`Namespace::enter`].
     pub fn run<T: Send>(&self, job: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_a_thread(|| {
             self.enter()?;
@@ -74,7 +73,7 @@ impl Namespace {
     /// Starts a thread in the namespace.
     ///
     /// # Errors
-    /// As [`Namespace::enter`].
+    /// Fails like [`Namespace::enter`].
     pub fn spawn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -86,7 +85,7 @@ impl Namespace {
     /// [`crate::sandbox`] starts one that does not.
     ///
     /// # Errors
-    /// As [`Namespace::enter`], or if the command cannot be started.
+    /// Fails like [`Namespace::enter`], or if the command cannot be started.
     pub fn command(&self, command: &mut Command) -> io::Result<Child> {
         self.run(|| command.spawn())?
     }
@@ -110,7 +109,7 @@ fn on_a_thread<T: Send>(job: impl FnOnce() -> io::Result<T> + Send) -> io::Resul
     })
 }
 
-/// A privilege is missing: which, and what was to be done with it.
+/// A privilege is missing: its name, and the intended action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privilege {
     call: &'static str,

@@ -15,11 +15,12 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
     with_handle(async |handle| raise(&handle, LOOPBACK).await)
 }
 
-/// What leads through a device beside the networks of its addresses.
+/// Destinations routed through a device beside the networks of its addresses.
 pub(crate) struct Routes {
-    /// Everything that goes nowhere else.
+    /// Whether the device has the default route.
     pub(crate) way_out: bool,
-    /// Destinations, and the window in segments that connections to them begin with, if not the kernel's.
+    /// Destinations, and the window in segments that connections to them begin with, if not the
+    /// kernel's.
     pub(crate) peer: Option<([IpAddr; 2], Option<u32>)>,
 }
 
@@ -49,7 +50,8 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) ->
     })
 }
 
-/// The way to a destination, on which connections begin with a window of so many segments (`ip route … initcwnd`).
+/// Adds a route to a destination, on which connections begin with a window of this many segments
+/// (`ip route … initcwnd`).
 async fn lead_to(
     handle: &Handle,
     index: u32,

@@ -1,9 +1,9 @@
 //! One direction of an emulation, without a clock: packets go in at one end and come out at the
 //! other when the link says so.
 //!
-//! The link knows sizes and a few flags; their bytes are kept here beside it. Nothing is decided at
-//! the time of a call: whether [`Pipe::handle_timeout`] comes on time or late, the same packets
-//! leave at the same instants, and are only taken out later.
+//! The link knows sizes and a few flags; their bytes are kept here beside it. The time of a call
+//! decides nothing. Whether [`Pipe::handle_timeout`] comes on time or late, the same packets leave
+//! at the same instants, and are only taken out later.
 
 use crate::record::{PacketFate, PacketRecord, PacketRecorder};
 use crate::{classify, mark_ce};
@@ -27,7 +27,7 @@ pub struct Pipe {
     recorder: Option<PacketRecorder>,
 }
 
-/// A packet on the link, and what is known of it so far.
+/// A packet on the link, and its state so far.
 #[derive(Debug)]
 struct Kept {
     bytes: Vec<u8>,
@@ -39,20 +39,20 @@ struct Kept {
 struct InFlight {
     arrives: Instant,
     departure: u64,
-    /// Where its bytes are kept.
+    /// Index of the buffer with its bytes.
     token: usize,
 }
 
 /// A packet at the far end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DeliveredPacket<'a> {
-    /// When its last bit is there.
+    /// Time at which its last bit is delivered.
     pub due: Instant,
     /// All of it.
     pub packet: &'a [u8],
 }
 
-/// Buffers beyond this are given back.
+/// Number of spare buffers that are kept.
 const MOST_SPARE: usize = 4096;
 
 impl Pipe {
@@ -69,13 +69,14 @@ impl Pipe {
         }
     }
 
-    /// The same, telling `recorder` of every packet.
+    /// Reports every packet to `recorder`.
     #[must_use]
     pub fn with_recorder(self, recorder: PacketRecorder) -> Self {
         Self { recorder: Some(recorder), ..self }
     }
 
-    /// The link is of this rate from now on, unless it follows a trace. A rate of zero changes nothing.
+    /// The link is of this rate from now on, unless it follows a trace. A rate of zero changes
+    /// nothing.
     pub fn set_rate(&mut self, rate: Rate) {
         // Zero is the only rate that a link refuses.
         let _ = self.link.set_rate(rate);
@@ -208,7 +209,7 @@ impl Pipe {
         Some(DeliveredPacket { due, packet: &self.out })
     }
 
-    /// What the link counted.
+    /// The link's counters.
     pub const fn counters(&self) -> &LinkCounters {
         self.link.counters()
     }

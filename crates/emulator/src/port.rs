@@ -1,4 +1,5 @@
-//! Where packets enter and leave an emulation: one place, or several hosts behind one end of a path.
+//! Ports at which packets enter and leave an emulation: one device, or several hosts behind one end
+//! of a path.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A descriptor that gives one IP packet for each read and takes one for each write: a TUN device
-/// without packet information, or one end of a [`port_pair`]. Or [several](Self::of_several) of these. Cheap to clone.
+/// without packet information, or one end of a [`port_pair`]. Or [several](Self::of_several) of
+/// these. Cheap to clone.
 #[derive(Clone)]
 pub struct Port(Arc<Kind>);
 
@@ -27,7 +29,7 @@ struct Several {
     hosts: Vec<(Vec<IpAddr>, Port)>,
     /// Readable while one of them is.
     readable: Epoll,
-    /// Which of them is read first the next time.
+    /// Index of the port that is read first the next time.
     turn: AtomicUsize,
 }
 
@@ -42,7 +44,8 @@ impl Port {
         Ok(Self(Arc::new(Kind::One(Box::new(descriptor)))))
     }
 
-    /// Hosts behind one end of a path, each with its addresses: their packets come in turn, and each gets those that are for it.
+    /// Creates the port of hosts behind one end of a path, each with its addresses: their packets
+    /// come in turn, and each gets its own.
     ///
     /// # Errors
     /// If there are no more descriptors.
@@ -58,7 +61,7 @@ impl Port {
     /// The next packet, if there is one; its length.
     ///
     /// # Errors
-    /// As read(2); `WouldBlock` if there is none.
+    /// Fails like read(2); `WouldBlock` if there is none.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match &*self.0 {
             Kind::One(descriptor) => Ok(nix::unistd::read(descriptor, buffer)?),
@@ -69,7 +72,8 @@ impl Port {
     /// Hands over a packet.
     ///
     /// # Errors
-    /// As write(2); `WouldBlock` if there is no room for it, `AddrNotAvailable` if it is for no host here.
+    /// Fails like write(2); `WouldBlock` if there is no room for it, `AddrNotAvailable` if no host
+    /// has its destination.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         match &*self.0 {
             Kind::One(descriptor) => {
@@ -104,7 +108,7 @@ impl Several {
     }
 }
 
-/// Whom an IP packet is for; `None` if it is none.
+/// Destination of an IP packet; `None` if it is none.
 fn destination(packet: &[u8]) -> Option<IpAddr> {
     match LaxSlicedPacket::from_ip(packet).ok()?.net? {
         LaxNetSlice::Ipv4(ip) => Some(ip.header().destination_addr().into()),
@@ -128,10 +132,11 @@ impl fmt::Debug for Port {
     }
 }
 
-/// Two ends between which packets pass within the process, for whoever brings a network stack
-/// of its own: one is for the emulation, the other is handed out as a descriptor that keeps packets
-/// apart (a Unix socket of type `SOCK_SEQPACKET`, non-blocking). Either end holds some 3,600 full packets that the other
-/// has not read yet; without privileges fewer, by the system's limit (`net.core.wmem_max`).
+/// Two ends between which packets pass within the process, for a program with a network stack of
+/// its own. One is for the emulation. The other is a descriptor that preserves packet boundaries (a
+/// Unix socket of type `SOCK_SEQPACKET`, non-blocking). Either end holds some 3,600 full packets
+/// that the other has not read yet; without privileges fewer, by the system's limit
+/// (`net.core.wmem_max`).
 ///
 /// # Errors
 /// If there are no more descriptors.
@@ -143,8 +148,9 @@ pub fn port_pair() -> io::Result<(Port, OwnedFd)> {
     Ok((Port::new(ours)?, theirs))
 }
 
-/// What a socket sends may wait for its reader: the system's default is 93 packets, which come within 11 ms over 100 Mbit/s. A
-/// busy machine lets a reader wait longer, and its packets would be lost.
+/// Enlarges the buffer of sent packets that wait for their reader. The system's default is 93
+/// packets, which come within 11 ms over 100 Mbit/s. A busy machine lets a reader wait longer, and
+/// its packets would be lost.
 fn hold_much(socket: &OwnedFd) -> io::Result<()> {
     const BYTES: usize = 4 << 20;
     if setsockopt(socket, SndBufForce, &BYTES).is_err() {

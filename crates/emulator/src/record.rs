@@ -1,5 +1,5 @@
-//! What became of each packet, for whoever wants to know it: told from the real-time threads without
-//! ever making them wait.
+//! Records of each packet's fate, reported from the real-time threads without ever making them
+//! wait.
 
 use link::{Occupancy, PacketInfo};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::sync::mpsc::SyncSender;
 use units::Instant;
 use wire::{Packet, TcpPacket, parse_offloaded};
 
-/// Which way.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -19,7 +19,7 @@ pub enum Direction {
     Up,
 }
 
-/// How a packet's way ended.
+/// End of a packet's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacketFate {
@@ -36,21 +36,21 @@ pub enum PacketFate {
 /// One packet, from its arrival to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// When it was read from its device.
+    /// Time at which it was read from its device.
     pub arrived: Instant,
     /// When its last bit left the queue, or when the queue dropped it.
     pub left: Instant,
-    /// When its last bit is at the far end; `None` if it never is.
+    /// Time at which its last bit is at the far end; `None` if it never is.
     pub due: Option<Instant>,
-    /// When it was handed over there.
+    /// Time at which it was delivered there.
     pub delivered: Option<Instant>,
-    /// How it ended.
+    /// End of its way.
     pub fate: PacketFate,
     /// The queue marked it.
     pub marked: bool,
-    /// What the queue knew of it.
+    /// Properties that the queue knew of it.
     pub info: PacketInfo,
-    /// What the queue held when it arrived, itself not included.
+    /// Contents of the queue at its arrival, itself not included.
     pub queue: Occupancy,
 }
 
@@ -72,24 +72,24 @@ impl PacketRecord {
 /// A TCP segment's way has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentEnd {
-    /// Which way it went.
+    /// Direction of the segment.
     pub direction: Direction,
-    /// What became of its packet.
+    /// Record of its packet.
     pub record: PacketRecord,
     /// Addresses and segment.
     pub packet: TcpPacket,
 }
 
-/// What a recorder tells.
+/// Note of a recorder.
 #[derive(Debug)]
 pub(crate) enum PacketNote {
     /// A packet's way has ended.
     End(Direction, PacketRecord),
     /// It was that of a segment.
     SegmentEnd(SegmentEnd),
-    /// A packet has entered, at the client's end if it goes up.
+    /// A packet has entered, at the client's end if its direction is up.
     Entered(SeenPacket),
-    /// A packet has been handed over, at the client's end if it goes down.
+    /// A packet was delivered, at the client's end if its direction is down.
     HandedOver(SeenPacket),
 }
 
@@ -110,7 +110,7 @@ pub struct PacketRecorder {
     missed: Arc<AtomicU64>,
 }
 
-/// What is of interest.
+/// Data that the recording needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wants {
     /// Records of packets.
@@ -147,7 +147,8 @@ impl PacketRecorder {
         if self.wants.records {
             self.tell(PacketNote::End(self.direction, record));
         }
-        // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to look at.
+        // The note of a segment is smaller than its bytes. The receiver checks its checksum. Its
+        // checksum is its receiver's to look at.
         if self.wants.segments
             && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
         {

@@ -1,7 +1,7 @@
 //! Files about every packet: a log with one row each, and captures at both ends.
 //!
 //! Notes come from the real-time threads through a bounded channel and are written by a thread of
-//! ordinary priority. It looks for them from time to time instead of being woken, which would cost
+//! normal priority. It looks for them from time to time instead of being woken, which would cost
 //! those threads a system call for each packet.
 
 use crate::record::{PacketNote, SeenPacket, Wants};
@@ -20,7 +20,7 @@ use wire::PcapFile;
 /// Where to write, each to be buffered.
 pub type Sink = Box<dyn Write + Send>;
 
-/// Whom to tell of segments, on the thread that writes.
+/// Receiver of segments, on the thread that writes.
 pub type SegmentSink = Box<dyn FnMut(SegmentEnd) + Send>;
 
 /// Notes that may be on their way: half a second of a busy gigabit link.
@@ -36,14 +36,14 @@ pub enum LogFormat {
     JsonLines,
 }
 
-/// What to write, and whom to tell.
+/// Files to write, and the receiver of segments.
 #[derive(Default)]
 pub struct Files {
     /// One row for each packet, when its way has ended.
     pub log: Option<(LogFormat, Sink)>,
-    /// Captures at the client's end and at the host's: what each sends and is handed.
+    /// Captures at the client's end and at the host's: the packets that each sends and receives.
     pub captures: Option<[Sink; 2]>,
-    /// Told of each TCP segment when its way has ended, in this order for each direction.
+    /// Receives each TCP segment when its way has ended, in this order for each direction.
     pub segments: Option<SegmentSink>,
 }
 
@@ -77,8 +77,8 @@ impl EmulationRecording {
         Ok((Self { thread, missed }, recorders))
     }
 
-    /// Waits until all is written; to be called when the emulation has been stopped. How many notes
-    /// were missed because files were written too slowly.
+    /// Waits until all is written; to be called when the emulation has been stopped. Returns the
+    /// number of notes that were missed because files were written too slowly.
     ///
     /// # Errors
     /// The first error that writing has met.
@@ -141,7 +141,7 @@ const fn entry_of(direction: Direction) -> usize {
 
 struct Writer {
     log: Option<Log>,
-    /// Of the client's end and the host's.
+    /// Captures at the client's end and at the host's.
     captures: Option<[PcapFile<Sink>; 2]>,
     segments: Option<SegmentSink>,
 }
@@ -159,7 +159,7 @@ impl Writer {
         Ok(Self { log, captures, segments: files.segments })
     }
 
-    /// Writes until nobody is left to tell anything.
+    /// Writes until no sender of notes is left.
     fn run(&mut self, from: &Receiver<PacketNote>) -> io::Result<()> {
         loop {
             match from.try_recv() {

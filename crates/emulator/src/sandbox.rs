@@ -1,12 +1,14 @@
 //! Commands that die with the process, and everything that they have started.
 //!
-//! A command gets a process namespace beside its network namespace. Its first process, which the kernel
-//! calls init, is this program once more under the name `headstart-init`: it asks the kernel to be killed when
-//! its parent dies, starts the command, passes signals on to it, waits for it and exits with its code.
-//! When init ends, for whatever reason, the kernel kills all that is left in the namespace; so nothing
-//! survives a `kill -9` of the process, without its having a chance to clean up.
+//! A command gets a process namespace beside its network namespace. Its first process, which the
+//! kernel calls init, is this program once more under the name `headstart-init`. It asks the kernel
+//! to be killed when its parent dies, starts the command, passes signals on to it, waits for it and
+//! exits with its code. When init ends, for any reason, the kernel kills all processes that are
+//! left in the namespace. So none survives a `kill -9` of the process, which has no chance to clean
+//! up.
 //!
-//! A program that starts such commands calls [`serve_as_init`] before anything else in `main`.
+//! A program that starts commands in sandboxes calls [`serve_as_init`] before anything else in
+//! `main`.
 
 use crate::{Namespace, Privilege};
 use nix::mount::{MsFlags, mount};
@@ -30,11 +32,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// What init is called.
+/// Process name of init.
 const NAME: &str = "headstart-init";
 
-/// Exit codes of a command that could not be started, as of env(1): there is none of that name, it is
-/// no program, and whatever else.
+/// Exit codes of a command that could not be started, as of env(1): there is none of that name, it
+/// is no program, and whatever else.
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 const FAILED: u8 = 125;
@@ -60,11 +62,11 @@ pub struct Sandbox {
 /// The ends of a command's pipes.
 #[derive(Debug)]
 pub struct Streams {
-    /// What it reads.
+    /// Standard input of the command.
     pub stdin: Option<process::ChildStdin>,
-    /// What it writes.
+    /// Standard output of the command.
     pub stdout: Option<process::ChildStdout>,
-    /// What it complains.
+    /// Standard error of the command.
     pub stderr: Option<process::ChildStderr>,
 }
 
@@ -72,15 +74,15 @@ impl Sandbox {
     /// Starts a command that [`command`] has prepared in a namespace.
     ///
     /// # Errors
-    /// [`Privilege`] if the process may not, or if no process can be started. That there is no such
-    /// program shows in the exit code.
+    /// [`Privilege`] if the process may not, or if no process can be started. A missing program
+    /// shows in the exit code.
     pub fn start(namespace: &Namespace, mut command: Command) -> io::Result<Self> {
         let (to, started) = channel();
         let namespace = namespace.clone();
         let ended = Arc::new(AtomicBool::new(false));
         let gone = Arc::clone(&ended);
         // The kernel takes the death of the thread that started a process for that of its parent:
-        // this one stays until the process is gone.
+        // this thread stays until the process has ended.
         let wait = move || {
             let mut child = match start_here(&namespace, &mut command) {
                 Ok(child) => child,
@@ -91,7 +93,7 @@ impl Sandbox {
                 stdout: child.stdout.take(),
                 stderr: child.stderr.take(),
             };
-            // Nobody waits for it only if the process is ending.
+            // The receiver is gone only if the process is ending.
             let _ = to.send(Ok((child.id(), streams)));
             let status = child.wait();
             gone.store(true, Ordering::Release);
@@ -107,7 +109,7 @@ impl Sandbox {
         self.signaller()(signal);
     }
 
-    /// The same as a function, for another thread.
+    /// Returns a function that sends signals, for another thread.
     pub fn signaller(&self) -> impl Fn(Signal) + Send + Sync + 'static {
         let (pid, ended) = (self.pid, Arc::clone(&self.ended));
         move |signal| {
@@ -118,15 +120,15 @@ impl Sandbox {
         }
     }
 
-    /// True once it has ended, and all that it has started is gone.
+    /// True once it has ended, together with all processes that it has started.
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Waits for the command to end. All that it has started is gone then.
+    /// Waits for the command to end. All processes that it has started have ended then.
     ///
     /// # Errors
-    /// As waitpid(2).
+    /// Fails like waitpid(2).
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         match self.waiter.take() {
             Some(waiter) => waiter.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -136,11 +138,11 @@ impl Sandbox {
 }
 
 impl Drop for Sandbox {
-    /// Kills it.
+    /// Kills the command.
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
         if let Some(waiter) = self.waiter.take() {
-            // Whatever became of it, it is gone.
+            // It has ended in any case.
             let _ = waiter.join();
         }
     }
@@ -161,8 +163,8 @@ fn start_here(namespace: &Namespace, command: &mut Command) -> io::Result<Child>
     command.spawn()
 }
 
-/// The exit code that stands for how a command ended: its own, or 128 and the number of the signal that
-/// ended it, as shells have it.
+/// The exit code that stands for how a command ended: its own, or 128 and the number of the signal
+/// that ended it, as shells have it.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
@@ -207,8 +209,8 @@ fn serve(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     wait_for(child)
 }
 
-/// Fails if the parent has died before it could be asked for: what is dead has no executable. This
-/// `/proc` is still the parent's.
+/// Fails if the parent has died before this process could ask to die with it: a dead process has no
+/// executable. This `/proc` is still the parent's.
 fn refuse_orphanhood(parent: &OsStr) -> io::Result<()> {
     match fs::read_link(format!("/proc/{}/exe", parent.display())) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -242,8 +244,8 @@ fn wait_for(child: Pid) -> io::Result<u8> {
     }
 }
 
-/// Signals that somebody sends to this process and means for the command. What the terminal sends,
-/// like an interrupt by a key, the kernel has sent to the command, too.
+/// Signals that another process sends to this process and means for the command. The kernel sends
+/// the terminal's signals, like an interrupt by a key, to the command, too.
 pub struct Signals(SignalsInfo<WithOrigin>);
 
 /// The signals that ask programs to do something.

@@ -1,4 +1,4 @@
-//! How soon a thread runs once it should.
+//! Scheduling of threads: how soon a thread runs once it should.
 
 use nix::sys::prctl::set_timerslack;
 use std::fmt;
@@ -7,22 +7,23 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Above every ordinary thread, below the kernel's own real-time threads (50 and up).
+/// Above every normal thread, below the kernel's own real-time threads (50 and up).
 const PRIORITY: u8 = 40;
 
-/// How the threads of an emulation are scheduled.
+/// Scheduling of an emulation's threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreadScheduling {
-    /// Ahead of everything ordinary (`SCHED_FIFO`).
+    /// Ahead of all normal threads (`SCHED_FIFO`).
     RealTime,
-    /// Like everything else; why, and what would help.
+    /// Like every other thread; the reason, and a remedy.
     Ordinary(String),
 }
 
 impl ThreadScheduling {
     /// Asks for the best that the calling thread may have. Timers are exact either way.
     pub fn best() -> Self {
-        // Only a missing kernel feature could refuse it, and lateness is measured anyway.
+        // Only a missing kernel feature could refuse it, and the scheduling delay is measured
+        // anyway.
         let _ = set_timerslack(1);
         let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
         let value = PRIORITY.try_into().unwrap_or_else(|_| unreachable!("{PRIORITY} is below 100"));
@@ -49,12 +50,13 @@ impl ThreadScheduling {
         ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Leaves real time for ordinary scheduling, with the best niceness: for a thread that starts a program with much to compute, which
-    /// inherits both. A browser with real-time threads once filled all cores. So the kernel's own threads did not run, for which it
-    /// waited itself.
+    /// Leaves real time for normal scheduling, with the best niceness: for a thread that starts a
+    /// program with much to compute, which inherits both. A browser with real-time threads once
+    /// filled all cores. The kernel's own threads, for which it waited itself, then did not run.
     pub fn leave_real_time() {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
-        // Leaving needs no privilege. Where the niceness is refused, the thread has what all have.
+        // Leaving needs no privilege. Where the niceness is refused, the thread has the default
+        // one.
         let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Max, policy);
     }
 }

@@ -1,5 +1,5 @@
-//! What a direction counts while it runs. Its thread writes it ([`crate::driver`]), and whoever asks
-//! an emulation reads it ([`crate::emulation`]).
+//! Counters of a running direction. Its thread writes them ([`crate::driver`]), and callers of an
+//! emulation read them ([`crate::emulation`]).
 
 use crate::lateness::Lateness;
 use link::LinkCounters;
@@ -7,7 +7,7 @@ use link::LinkCounters;
 /// Totals of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionTotals {
-    /// What the link counted.
+    /// The link's counters.
     pub link: LinkCounters,
     /// Packets handed over.
     pub delivered_packets: u64,
@@ -19,7 +19,7 @@ pub struct DirectionTotals {
     pub held_packets: u64,
 }
 
-/// What a running direction tells.
+/// State that a running direction reports.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     pub(crate) totals: DirectionTotals,

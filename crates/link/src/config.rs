@@ -1,4 +1,4 @@
-//! What a link is made of, checked once: an impossible link cannot be constructed.
+//! Configuration of a link, checked once: an impossible link cannot be constructed.
 
 use crate::{Discipline, LinkError, QueueLimit, RateTrace, Reordering};
 use std::sync::Arc;
@@ -10,20 +10,20 @@ pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
 
 /// Whether a packet that departs at exactly the instant another arrives is still in its way.
 ///
-/// In slow start over one bottleneck every such pair is an exact tie, and which of the two comes
-/// first decides which packet is dropped.
+/// In slow start over one bottleneck every arrival and departure coincide exactly, and which of the
+/// two comes first decides which packet is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// It still counts.
     #[default]
     StillIn,
-    /// It has gone.
+    /// The packet has left.
     Gone,
 }
 
-/// Rate, propagation delay, queue and loss of one direction of a wire. The rate of a link is
-/// fixed for its life, or changes as its trace says: departures already promised could not be
-/// kept otherwise.
+/// Rate, propagation delay, queue and loss of one direction of a wire. The rate of a link is fixed
+/// for its life, or changes as its trace says: departures already announced could not be kept
+/// otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
     rate: Rate,
@@ -185,7 +185,7 @@ impl LinkConfig {
         self.trace_offset
     }
 
-    /// How it delivers out of order, if it does.
+    /// Model of reordering, if the link has one.
     pub const fn reordering(&self) -> Option<Reordering> {
         self.reordering
     }

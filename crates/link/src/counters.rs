@@ -60,11 +60,12 @@ impl LinkCounters {
     }
 }
 
-/// What a link measures if [`crate::LinkConfig::with_statistics`] asks for it: waiting times,
-/// and by Little's law the mean occupancy.
+/// Measurements of a link that [`crate::LinkConfig::with_statistics`] requests: waiting times, and
+/// by Little's law the mean occupancy.
 ///
-/// A packet counts when its departure is known, with all the time it will have spent: on a link
-/// that knows departures at arrival, the totals lie ahead of the clock by what is in the queue.
+/// A packet counts when its departure is known, with all the time it will have spent. On a link
+/// that knows departures at arrival, the totals lie ahead of the clock by the contents of the
+/// queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Packets transmitted.
@@ -77,7 +78,7 @@ pub struct Statistics {
     pub longest_wait: Duration,
     /// Packet-nanoseconds in the queue, service included, of transmitted and discarded packets.
     packet_time: u128,
-    /// The same in byte-nanoseconds.
+    /// Byte-nanoseconds in the queue, of the same packets.
     byte_time: u128,
 }
 

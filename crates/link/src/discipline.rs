@@ -5,16 +5,16 @@ use std::fmt;
 use std::str::FromStr;
 use units::Duration;
 
-/// Which packet goes next, which is dropped, which is marked. Every discipline works with every
+/// Rule for the order of packets, for drops and for marks. Every discipline works with every
 /// [`QueueLimit`] unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// First in, first out; what does not fit is refused.
+    /// First in, first out; packets that do not fit are refused.
     #[default]
     DropTail,
-    /// First in, first out; where there is no room, the low-priority packet nearest to the tail
-    /// goes, the arriving one included; the arriving one if there is none (Padmanabhan & Katz,
-    /// *TCP Fast Start*, §3.3). Needs a limit.
+    /// First in, first out. Where there is no room, the low-priority packet nearest to the tail is
+    /// dropped, the arriving one included. If there is none, the arriving packet is dropped
+    /// (Padmanabhan & Katz, *TCP Fast Start*, §3.3). Needs a limit.
     PriorityDrop,
     /// Random early detection.
     Red(RedConfig),
@@ -31,7 +31,7 @@ pub enum Discipline {
 /// 15 % and 60 % of the buffer, a quick average, marks everything above the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedConfig {
-    /// Between which averages the probability rises from nothing to `max_p`.
+    /// Averages between which the probability rises from nothing to `max_p`.
     pub thresholds: Thresholds,
     /// Weight of the present queue in its average, `w_q`; above 0, at most 1.
     pub weight: f64,
@@ -40,22 +40,22 @@ pub struct RedConfig {
     /// From the maximum threshold to its double the probability rises on to one, instead of at
     /// once.
     pub gentle: bool,
-    /// Mark packets that are ECN-capable; off: drop all alike.
+    /// Whether ECN-capable packets are marked; off: all are dropped alike.
     pub ecn: bool,
     /// Mark also where the average is above the maximum; off: drop there (RFC 3168 §7).
     pub mark_above_max: bool,
     /// At least `1/p` packets between two strikes, twice that at most, instead of none and `1/p`
     /// (ns-2's `wait_`).
     pub wait: bool,
-    /// Size in bytes of the packets in which idle time is counted, and, with thresholds in bytes,
-    /// of the one that is struck with just the probability.
+    /// Size in bytes of the packets that measure idle time. With thresholds in bytes, it is also
+    /// the size of the packet that is struck with just the probability.
     pub mean_packet: u32,
-    /// Where there is no room a low-priority packet goes first, as in
+    /// Where there is no room a low-priority packet is dropped first, as in
     /// [`Discipline::PriorityDrop`].
     pub low_priority_first: bool,
 }
 
-/// Thresholds of RED on the average of what waits; the packet in service is not waiting.
+/// Thresholds of RED on the average of the waiting packets; the packet in service is not waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Thresholds {
     /// Shares of the room there is to wait: of the limit in bytes, or of the limit in packets less
@@ -73,7 +73,7 @@ pub enum Thresholds {
         /// The upper one.
         max: f64,
     },
-    /// Bytes; the probability then goes with a packet's size.
+    /// Bytes; the probability is then proportional to a packet's size.
     Bytes {
         /// The lower one.
         min: f64,
@@ -103,7 +103,7 @@ impl Default for RedConfig {
 pub struct CoDelConfig {
     /// Standing waiting time that is acceptable.
     pub target: Duration,
-    /// How long it may stand; about the longest round trip expected.
+    /// Time for which a standing queue is permitted; about the longest round trip expected.
     pub interval: Duration,
     /// A queue of no more bytes than this is never at fault: the largest packet.
     pub mtu: u32,
@@ -125,7 +125,7 @@ impl Default for CoDelConfig {
 /// Fair queueing with controlled delay (RFC 8290).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelConfig {
-    /// What each queue runs.
+    /// Configuration of each queue's CoDel.
     pub codel: CoDelConfig,
     /// Bytes that a queue may send in its turn.
     pub quantum: u32,
@@ -144,16 +144,16 @@ impl Default for FqCoDelConfig {
 
 const MAX_QUEUES: u32 = 1 << 16;
 
-/// What a discipline says of itself, for whoever lists disciplines or reads their names.
+/// Description of a discipline, for lists of disciplines and readers of their names.
 #[derive(Clone, Copy, Debug)]
 pub struct DisciplineDescriptor {
-    /// As people write it.
+    /// Name of the discipline in texts.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Description of its function, in a sentence.
     pub about: &'static str,
-    /// Where it is specified.
+    /// Specification of the discipline.
     pub source: &'static str,
-    /// It with its default parameters.
+    /// Creates the discipline with its default parameters.
     pub make: fn() -> Discipline,
 }
 
@@ -203,7 +203,7 @@ impl Discipline {
         DISCIPLINES.map(|descriptor| (descriptor.make)())
     }
 
-    /// As people write it, like `fq_codel`.
+    /// Name of the discipline in texts, like `fq_codel`.
     pub const fn name(&self) -> &'static str {
         let place = match self {
             Self::DropTail => 0,
@@ -216,8 +216,8 @@ impl Discipline {
         DISCIPLINES[place].name
     }
 
-    /// True if a packet's departure is known when it arrives: who goes next and who is dropped
-    /// never changes after that.
+    /// True if a packet's departure is known when it arrives: the order and the drops never change
+    /// after that.
     pub const fn knows_departures(&self) -> bool {
         match self {
             Self::DropTail => true,
@@ -226,7 +226,7 @@ impl Discipline {
         }
     }
 
-    /// Refuses what cannot exist.
+    /// Refuses impossible parameters.
     pub(crate) fn check(&self, limit: QueueLimit) -> Result<(), LinkError> {
         match self {
             Self::DropTail | Self::AcksFirst => Ok(()),
@@ -347,10 +347,8 @@ impl RedConfig {
             _ => f64::INFINITY,
         };
         if max > room {
-            return Err(
-                "the maximum threshold is beyond the queue's size and would never be met: \
-                        lower it or give the queue more room",
-            );
+            return Err("the maximum threshold exceeds the queue's size and would never be met: \
+                        lower it or give the queue more room");
         }
         Ok(())
     }
@@ -407,7 +405,7 @@ mod tests {
 
     #[test]
     fn thresholds_of_the_papers() {
-        // 50 places to wait and one in service: 7.5 and 30.
+        // 50 packets may wait and one is in service: 7.5 and 30.
         let red = RedConfig::default();
         let in_packets = RedThresholds { min: 7.5, max: 30.0, in_bytes: false };
         assert_eq!(red.resolve(QueueLimit::Packets(51)), Ok(in_packets));

@@ -1,10 +1,11 @@
-//! A drop-tail queue as a ledger of promised departures: who is still in, and does one more fit.
+//! A drop-tail queue as a ledger of announced departures: it knows which packets are still in, and
+//! whether one more fits.
 
 use crate::QueueLimit;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// What a queue holds, the packet in service included.
+/// Contents of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Packets.
@@ -13,14 +14,14 @@ pub struct Occupancy {
     pub bytes: u64,
 }
 
-/// First in, first out; what does not fit is refused at arrival.
+/// First in, first out; packets that do not fit are refused at arrival.
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: QueueLimit,
     /// The packet taken last, which departs last of all; `None` when the queue is empty.
     newest: Option<Promise>,
-    /// Those before it that are still in, oldest first. A packet that finds the link idle never
-    /// gets here, which is what happens on all links but the bottleneck.
+    /// Departures before it that are still in, oldest first. A packet that finds the link idle
+    /// never gets here, which is the common case on all links but the bottleneck.
     older: VecDeque<Promise>,
     older_bytes: u64,
 }
@@ -59,7 +60,7 @@ impl DropTail {
         }
     }
 
-    /// True if a packet of `bytes` fits beside what is in as of the last [`DropTail::expire`].
+    /// True if a packet of `bytes` fits beside the contents as of the last [`DropTail::expire`].
     #[inline]
     pub fn admits(&self, bytes: u32) -> bool {
         // Without a newest there is none; no limit is below one packet.
@@ -74,7 +75,7 @@ impl DropTail {
         }
     }
 
-    /// Forgets all.
+    /// Removes all packets.
     pub(crate) fn clear(&mut self) {
         *self = Self { limit: self.limit, newest: None, older: VecDeque::new(), older_bytes: 0 };
     }
@@ -99,7 +100,7 @@ impl DropTail {
         }
     }
 
-    /// What is in as of the last [`DropTail::expire`].
+    /// Contents as of the last [`DropTail::expire`].
     #[inline]
     pub fn occupancy(&self) -> Occupancy {
         let (packets, bytes) = self.newest.map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
@@ -117,7 +118,7 @@ impl DropTail {
 }
 
 impl Occupancy {
-    /// With one packet of `bytes` more.
+    /// Adds one packet of `bytes`.
     #[must_use]
     pub const fn with(self, bytes: u64) -> Self {
         Self { packets: self.packets + 1, bytes: self.bytes + bytes }

@@ -1,4 +1,5 @@
-//! A wire has two directions, and most of what is said of one is said of both.
+//! A pair of values, one for each direction of a wire, since most properties of one direction exist
+//! for both.
 
 /// Both directions of a wire.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,13 @@
-//! Why a link is refused, in words.
+//! Errors of links, in words.
 
 use std::fmt;
 
-/// Why a link is impossible.
+/// Reason why a link is impossible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkError {
     /// A link of rate zero never delivers.
     ZeroRate,
-    /// A queue of zero has no place for the packet in service.
+    /// A queue of zero has no room for the packet in service.
     ZeroQueue,
     /// Loss must be a probability below one.
     Loss(f64),
@@ -17,7 +17,7 @@ pub enum LinkError {
     Discipline {
         /// The discipline.
         name: &'static str,
-        /// What is wrong and what would do.
+        /// The fault, and a value that would do.
         why: &'static str,
     },
 }
@@ -27,7 +27,7 @@ impl fmt::Display for LinkError {
         match self {
             Self::ZeroRate => write!(f, "a link needs a rate above zero, like 20mbit"),
             Self::ZeroQueue => {
-                write!(f, "a queue of 0 has no place for the packet in service: use at least 1")
+                write!(f, "a queue of 0 has no room for the packet in service: use at least 1")
             }
             Self::Loss(p) => write!(f, "loss {p} is not a probability: use 0 or more, below 1"),
             Self::Reordering => {

@@ -1,5 +1,5 @@
 //! The plain link: a drop-tail queue before a constant rate. Asked once per packet, it names the
-//! departure at once, because nothing that comes later changes who goes when.
+//! departure at once, because no later packet changes the order.
 
 use crate::medium::Medium;
 use crate::{DropTail, LinkConfig, LinkCounters, LinkFate, Occupancy, Serializer};
@@ -11,7 +11,7 @@ use units::{Instant, Rate};
 pub struct Fifo {
     queue: DropTail,
     serializer: Serializer,
-    /// When the last packet taken departs: the link is free from then on.
+    /// Time at which the last packet taken departs: the link is free from then on.
     free_at: Instant,
     medium: Medium,
     counters: LinkCounters,
@@ -31,18 +31,19 @@ impl Fifo {
     }
 
     /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
-    // Always inline: this is what nearly every hop of every packet does.
+    // Always inline: nearly every hop of every packet takes this path.
     #[inline(always)]
     pub fn offer(&mut self, now: Instant, bytes: u32) -> LinkFate {
         self.offer_beside(now, now, bytes)
     }
 
-    /// The same, beside those that depart at `horizon` or later; it is `now` unless ties are gone.
+    /// Offers a packet beside those that depart at `horizon` or later; it is `now` unless ties are
+    /// gone.
     #[inline(always)]
     pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> LinkFate {
         let time = self.serializer.transmit_time(bytes);
         if self.free_at < horizon {
-            // All that was taken has departed: most links are idle whenever a packet comes.
+            // All taken packets have departed: most links are idle whenever a packet comes.
             self.free_at = now + time;
             self.queue.restart(self.free_at, bytes);
         } else {
@@ -87,7 +88,7 @@ impl Fifo {
 
     /// Takes back offers that lie in the future, by their sizes: the link, which neither drops nor
     /// loses, is as if they had not been made. `kept`: departure and size of every packet that was
-    /// offered by now and has not arrived, oldest first.
+    /// offered by now and is not delivered, oldest first.
     pub fn take_back(
         &mut self,
         offers: impl IntoIterator<Item = u32>,

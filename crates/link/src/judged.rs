@@ -1,5 +1,5 @@
-//! The plain link with someone at the door: RED may refuse or mark what arrives, statistics may be
-//! kept, ties may be gone. Departures are still known at arrival.
+//! The plain link with checks at arrival: RED may refuse or mark packets, statistics may be kept,
+//! ties may be gone. Departures are still known at arrival.
 
 use crate::medium::{Draws, beside};
 use crate::red::{Judgement, Red, RedArrival};
@@ -14,7 +14,8 @@ pub struct Judged {
     fifo: Fifo,
     red: Option<Red>,
     statistics: Option<Statistics>,
-    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
+    /// Time by which a departure may follow an arrival and still precede it: a nanosecond where
+    /// ties are gone.
     tie: Duration,
 }
 
@@ -85,7 +86,7 @@ impl Judged {
         self.statistics.as_ref()
     }
 
-    /// The average queue that RED goes by, in the unit of its thresholds.
+    /// The average queue that decides RED's probability, in the unit of its thresholds.
     pub fn red_average(&self) -> Option<f64> {
         self.red.as_ref().map(Red::average)
     }

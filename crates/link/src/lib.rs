@@ -1,22 +1,22 @@
 //! Link elements: queue, rate, propagation delay, random loss and reordering. They know packets by
 //! their size and a few properties ([`PacketInfo`]), and time; no protocol.
 //!
-//! A [`Link`] is one direction of a wire. Whoever moves the packets, a simulator in virtual time or
-//! an emulator in real time, offers it packets with `now` as an argument. `now` never runs backwards
-//! from one call to the next. There are three kinds ([`Stage`]):
+//! A [`Link`] is one direction of a wire. The mover of the packets, a simulator in virtual time or
+//! an emulator in real time, offers it packets with `now` as an argument. `now` never runs
+//! backwards from one call to the next. There are three kinds ([`Stage`]):
 //!
 //! - [`Fifo`], drop-tail at a constant rate: packets are served in order, so the departure of a
 //!   packet is known when it arrives, and the answer is its [`LinkFate`].
 //! - [`Judged`], the same behind random early detection, or measured: departures are still known
 //!   at arrival.
 //! - [`Served`], everything else: priority drop, CoDel, fair queueing, acks-first, and rates that
-//!   follow a trace. Who goes next is decided when the link falls free, so that the packet is kept
-//!   by a token until then, and the driver is told when to come back. From the start of service on
-//!   everything is as it is for the others. Decisions fall at departure instants, whether or not the
+//!   follow a trace. The next packet is chosen when the link falls free. The packet is therefore
+//!   kept by a token until then, and the driver learns when to come back. From the start of service
+//!   on it works like the other kinds. Decisions are made at departure instants, whether or not the
 //!   driver wakes up late.
 //!
-//! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the name of
-//! who draws from it, such as a link.
+//! [`Duplex`] is a pair of values for both directions of a wire. [`stream`] is a random stream by
+//! the name of its user, such as a link.
 //!
 //! [`recording`] reads recorded links: the rate by time in a table, or in mahimahi's form.
 //! [`path`] reads the notation of a whole path (`20mbit,80ms,100p`) and gives its two links.
@@ -27,12 +27,11 @@
 //! - **Ties**: a packet that departs at exactly `t` is still in the queue for one arriving at `t`.
 //! - **Rounding**: the transmission time of a packet size is rounded to a nanosecond once; no
 //!   fraction is carried from packet to packet ([`units::Rate::transmit_time`]).
-//! - **Loss** happens on the wire: a lost packet has taken its place in the queue and its time on
+//! - **Loss** happens on the wire: a lost packet has been in the queue and has taken its time on
 //!   the link. So does **reordering**: departures are in order, arrivals are not.
 //! - **Aggregation** holds packets between the queue and the wire: departures stay as they are, and
 //!   arrivals are in bursts.
-//! - **Marks** are counted where they are made; whether a marked packet is then lost is another
-//!   matter.
+//! - **Marks** are recorded where they are made, whether or not a marked packet is then lost.
 
 mod aggregation;
 mod config;

@@ -12,8 +12,8 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Loss with `probability` in `0..1`, rounded down to a multiple of 2^-32. `stream` belongs to
-    /// this link alone, so that adding a link does not shift the losses of another.
+    /// Loss with `probability` in `0..1`, rounded down to a multiple of 2^-32. `stream` is for this
+    /// link alone, so that adding a link does not shift the losses of another.
     pub fn new(probability: f64, stream: Pcg32) -> Self {
         // Scaling by a power of two is exact; the cast saturates outside 0..1.
         Self { threshold: (probability * 4_294_967_296.0) as u32, stream }

@@ -12,8 +12,8 @@ pub const RATES: [u64; 4] = [1_500_000, 10_000_000, 50_000_000, 200_000_000];
 pub const RTTS: [u64; 5] = [10, 40, 80, 200, 600];
 /// Queues of the matrix, thousandths of the bandwidth-delay product.
 pub const QUEUES: [u64; 2] = [250, 1000];
-/// Packets that a queue of the matrix holds at least: a quarter of the smallest product is less than
-/// one packet, and a router that drops every packet is none.
+/// Packets that a queue of the matrix holds at least: a quarter of the smallest product is less
+/// than one packet, and a router that drops every packet is none.
 pub const LEAST_QUEUE: u32 = 4;
 /// Sizes of the matrix, bytes.
 pub const SIZES: [u64; 5] = [10_000, 30_000, 100_000, 300_000, 1_000_000];

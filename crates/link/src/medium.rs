@@ -7,7 +7,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 
-/// What happens to a packet whose last bit is on the wire.
+/// Propagation of a packet whose last bit is on the wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
     delay: Duration,
@@ -49,7 +49,7 @@ impl Medium {
         Self { delay: config.delay(), hazards }
     }
 
-    /// Carries a packet of `bytes` that departs at `departs`; a loss is counted.
+    /// Carries a packet of `bytes` that departs at `departs`; a loss is recorded.
     #[inline]
     pub(crate) fn carry(
         &mut self,

@@ -1,35 +1,35 @@
-//! What a queue may know of a packet, and what becomes of one.
+//! Packet properties that a queue may use, and the fates of packets.
 
 use units::Instant;
 
-/// All that a queue may look at. What a discipline has no use for it ignores.
+/// All properties that a queue may use. A discipline ignores the properties that it does not need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketInfo {
     /// Size on the link, headers included.
     pub bytes: u32,
-    /// Congestion may be told by a mark instead of a drop (RFC 3168 §5: ECT or already CE).
+    /// Congestion may be signalled by a mark instead of a drop (RFC 3168 §5: ECT or already CE).
     pub ecn_capable: bool,
     /// High drop precedence: the first to go where there is no room.
     pub low_priority: bool,
     /// A TCP acknowledgement that carries nothing else.
     pub pure_ack: bool,
-    /// Which flow it belongs to: the same number for all packets of a flow, another for others.
+    /// Identifier of its flow: the same number for all packets of a flow, another for others.
     pub flow: u64,
 }
 
 impl PacketInfo {
-    /// A packet of which nothing is known but its size.
+    /// A packet with a size and no other properties.
     pub const fn plain(bytes: u32) -> Self {
         Self { bytes, ecn_capable: false, low_priority: false, pure_ack: false, flow: 0 }
     }
 }
 
-/// What becomes of a packet offered to a link.
+/// Fate of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkFate {
     /// It reaches the other end.
     Delivered {
-        /// Its last bit is on the wire and its place in the queue free again.
+        /// Its last bit is on the wire and its room in the queue free again.
         departs: Instant,
         /// Its last bit is at the other end.
         arrives: Instant,
@@ -43,17 +43,17 @@ pub enum LinkFate {
     },
 }
 
-/// What a link that knows departures at arrival says of a packet.
+/// Answer for a packet of a link that knows departures at arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkVerdict {
-    /// Where it ends.
+    /// End of the packet's way.
     pub fate: LinkFate,
     /// It carries a mark from here on (RFC 3168: CE). Never of a packet that was dropped.
     pub marked: bool,
 }
 
-/// A packet in a queue whose departure is not known yet: the driver's name for it and what the
-/// queue remembers.
+/// A packet in a queue whose departure is not known yet: the driver's name for it and its queue's
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) token: u32,

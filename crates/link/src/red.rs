@@ -5,8 +5,8 @@
 //! packet that is the `count`-th since the last strike is struck with `pb / (1 - count * pb)`: the
 //! gaps between strikes are then even from 1 to `1/pb - 1`, `1/(2 pb)` in the mean. (So the paper's
 //! figure 2 and ns-2 have it; its §7, counting from zero, has them even from 1 to `1/pb`.) The
-//! average is taken at every arrival; while the link was idle it falls as if the queue had been
-//! seen empty once for every packet that could have gone.
+//! average is updated at every arrival. While the link was idle it decreases as if the queue had
+//! been seen empty once for every packet that could have been sent.
 //!
 //! The average is a float made with `+ - *` alone, which every machine rounds alike.
 
@@ -16,7 +16,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 
-/// What RED wants done with a packet.
+/// RED's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Take,
@@ -24,17 +24,17 @@ pub(crate) enum Judgement {
     Drop,
 }
 
-/// What an arriving packet finds.
+/// State that an arriving packet finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RedArrival {
     pub(crate) now: Instant,
     /// Since when the link has had nothing to send; `None` if it is sending.
     pub(crate) idle_since: Option<Instant>,
-    /// What waits, the packet in service not included.
+    /// Packets that wait, the packet in service not included.
     pub(crate) waiting: Occupancy,
 }
 
-/// Packets counted while the average is below the minimum.
+/// Value of `count` while the average is below the minimum.
 const BELOW: i64 = -1;
 
 /// The estimator and the dice.

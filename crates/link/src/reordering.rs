@@ -5,14 +5,14 @@ use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
 
-/// How packets come out of order. Departures are as ever; only arrivals are later.
+/// Model of packets out of order. Departures are unchanged; only arrivals are later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reordering {
     /// Each packet independently, with this probability in `0..=1`, takes `extra` longer.
     HoldBack {
-        /// How often.
+        /// Probability of a delay.
         probability: f64,
-        /// How much longer.
+        /// Additional delay.
         extra: Duration,
     },
     /// Each packet takes longer by a time drawn evenly from zero to this.
@@ -58,7 +58,7 @@ impl Reorderer {
         Self { kind, stream }
     }
 
-    /// How much longer the next packet takes.
+    /// Additional delay of the next packet.
     pub(crate) fn extra_delay(&mut self) -> Duration {
         match self.kind {
             Kind::HoldBack { threshold, extra } => {

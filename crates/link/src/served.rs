@@ -1,12 +1,12 @@
-//! The service stage: a link whose queue decides who goes next when the link falls free.
+//! The service stage: a link whose queue chooses the next packet when the link falls free.
 //!
 //! A driver offers packets by token, wakes the link at [`Served::poll_timeout`] with
 //! [`Served::handle_timeout`], and after either takes [`Served::poll_outcome`] until there is none.
 //!
-//! Every decision has its own instant: a service begins when the link is free and a packet is there.
-//! What the queue decides then depends on that instant and on what arrived until then, never on when
-//! the driver woke, because an offer first makes up for the services that were due before it. Under
-//! [`Ties::StillIn`] a service due at exactly `t` sees what arrives at `t`: offer first, wake then.
+//! Every decision has its own instant: a service begins when the link is free and a packet is
+//! there. The queue's decision depends on that instant and on earlier arrivals, never on when the
+//! driver woke. An offer first makes up for the services that were due before it. Under
+//! [`Ties::StillIn`] a service due at exactly `t` sees arrivals at `t`: offer first, wake then.
 
 use crate::medium::{Draws, Medium, beside};
 use crate::packet::Queued;
@@ -20,14 +20,14 @@ use rand_pcg::Pcg32;
 use std::collections::VecDeque;
 use units::{Instant, Rate};
 
-/// What became of a packet that entered the queue.
+/// Fate of a packet that entered the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceOutcome {
-    /// Its service has begun.
+    /// Its service has started.
     Served {
         /// The driver's name for it.
         token: u32,
-        /// When.
+        /// Time of the service's start.
         at: Instant,
         /// Delivered or lost.
         fate: LinkFate,
@@ -38,12 +38,12 @@ pub enum ServiceOutcome {
     Discarded {
         /// The driver's name for it.
         token: u32,
-        /// When.
+        /// Time of the drop.
         at: Instant,
     },
 }
 
-/// What became of a packet when it arrived.
+/// Fate of a packet at its arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It is in the queue.
@@ -73,7 +73,7 @@ pub struct Served {
     statistics: Option<Statistics>,
 }
 
-/// Packets whose service has begun, as long as they count: those that depart at one instant.
+/// Packets whose service has started, as long as they count: those that depart at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct InService {
     departs: Instant,
@@ -126,8 +126,8 @@ impl Served {
         Admission::Queued { marked }
     }
 
-    /// A packet has entered. If the link is idle it is alone and goes at once; there is nothing to
-    /// decide.
+    /// A packet has entered. If the link is idle, the packet is alone and is served at once; there
+    /// is nothing to decide.
     fn begin_service(&mut self, now: Instant) {
         if self.due.is_none() && self.queue.held().packets > 0 {
             let start = self.server.start(now);
@@ -159,7 +159,7 @@ impl Served {
         red.judge(&RedArrival { now, idle_since, waiting: self.queue.held() }, info)
     }
 
-    /// When it serves next; `None` while nothing waits.
+    /// Time of the next service; `None` while nothing waits.
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }
@@ -169,7 +169,7 @@ impl Served {
         self.serve_while(|due| due <= now);
     }
 
-    /// What became of packets, in the order in which it was decided.
+    /// Fates of packets, in the order of the decisions.
     pub fn poll_outcome(&mut self) -> Option<ServiceOutcome> {
         self.outcomes.pop_front()
     }

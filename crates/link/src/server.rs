@@ -1,4 +1,4 @@
-//! When a link with a service stage sends: at a constant rate, or when its trace says so.
+//! Sending times of a link with a service stage: at a constant rate, or by its trace.
 
 use crate::rate_trace::OPPORTUNITY_BYTES;
 use crate::{LinkConfig, RateTrace, Serializer};
@@ -29,7 +29,7 @@ impl LinkServer {
         }
     }
 
-    /// When the service of a packet that is there from `ready` on begins, if it goes next.
+    /// Start of service of a packet that is ready at `ready`, if it is the next one.
     pub(crate) fn start(&mut self, ready: Instant) -> Instant {
         match self {
             Self::Constant { free_at, .. } => ready.max(*free_at),
@@ -37,8 +37,8 @@ impl LinkServer {
         }
     }
 
-    /// Serves a packet of `bytes` from `start` on, which [`LinkServer::start`] has named; returns when
-    /// it departs.
+    /// Serves a packet of `bytes` from `start` on, which [`LinkServer::start`] has named; returns
+    /// when it departs.
     pub(crate) fn serve(&mut self, start: Instant, bytes: u32) -> Instant {
         match self {
             Self::Constant { serializer, free_at } => {
@@ -76,7 +76,7 @@ pub(crate) struct Traced {
 impl Traced {
     fn new(trace: Arc<RateTrace>, offset: Duration) -> Self {
         let number = match trace.opportunities() {
-            // One at the offset itself is past, as the last one of a cycle is.
+            // An opportunity at the offset itself is past, as the last one of a cycle is.
             Some(all) if !offset.is_zero() => {
                 all.first_from(Instant::ZERO + offset + Duration::from_nanos(1))
             }

@@ -1,5 +1,5 @@
-//! Named random streams: one per component, each a function of the seed and the name alone, so
-//! that adding a component shifts no other and schemes are compared under common random numbers.
+//! Named random streams: one per component, each a function of the seed and the name alone. Adding
+//! a component shifts no other, and schemes are compared under common random numbers.
 
 use rand_pcg::Pcg32;
 

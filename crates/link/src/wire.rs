@@ -1,4 +1,4 @@
-//! The link: one of three kinds behind one face, by what its configuration asks for.
+//! The link: one of three kinds behind one interface, by its configuration.
 
 use crate::{
     Discipline, Fifo, Judged, LinkConfig, LinkCounters, LinkError, Occupancy, Served, Statistics,
@@ -14,7 +14,7 @@ pub struct Link {
     stage: Stage,
 }
 
-/// How a driver has to treat a link.
+/// Kind of link, which decides how a driver has to treat it.
 #[derive(Clone, Debug)]
 pub enum Stage {
     /// Drop-tail at a constant rate: asked once, it answers.
@@ -46,7 +46,7 @@ impl Link {
         &mut self.stage
     }
 
-    /// From now on the link is of this rate, unless it follows a trace. What has been given a time of
+    /// From now on the link is of this rate, unless it follows a trace. A packet with a time of
     /// departure keeps it.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Link {
         Ok(())
     }
 
-    /// It is a [`Stage::Fifo`].
+    /// Whether it is a [`Stage::Fifo`].
     pub const fn is_plain(&self) -> bool {
         matches!(self.stage, Stage::Fifo(_))
     }
@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// Waiting times so far, if the configuration asked for them.
+    /// Waiting times so far, if the configuration requests them.
     pub const fn statistics(&self) -> Option<&Statistics> {
         match &self.stage {
             Stage::Fifo(_) => None,
@@ -93,7 +93,7 @@ impl Link {
         }
     }
 
-    /// What the link is made of.
+    /// Configuration of the link.
     pub const fn config(&self) -> &LinkConfig {
         &self.config
     }

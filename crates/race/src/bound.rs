@@ -1,21 +1,23 @@
-//! What bounds a page load: the causes, and the share of its time that each took.
+//! Bounds of a page load: the causes, and the share of its time that each took.
 //!
-//! `account` says how a moment gets its cause; `docs/race.md` says it to readers. The names follow the kernel's accounts of
-//! a sender (`tcp_chrono` in `net/ipv4/tcp.c`) and T-RAT's rate limits (Zhang, Breslau, Paxson & Shenker 2002 §3).
+//! `account` says how a moment gets its cause; `docs/race.md` says it to readers. The names follow
+//! the kernel's accounts of a sender (`tcp_chrono` in `net/ipv4/tcp.c`) and T-RAT's rate limits
+//! (Zhang, Breslau, Paxson & Shenker 2002 §3).
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use units::Instant;
 
-/// What bounded a page, or one of its senders, at a moment.
+/// Cause that bounded a page, or one of its senders, at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
     /// The access link held data of the page: no sender could have been faster.
     Path,
     /// A sender held data back that the client's window had room for: congestion window or pacing.
     CongestionWindow,
-    /// A sender held data back because the window that the client offered had no room for its next segment.
+    /// A sender held data back because the window that the client offered had no room for its next
+    /// segment.
     ReceiveWindow,
-    /// Bytes that the path lost had not been sent again.
+    /// Bytes that the path lost had not been retransmitted.
     Recovery,
     /// A server had been asked and had nothing to send yet.
     Server,
@@ -55,12 +57,12 @@ impl Bound {
     }
 }
 
-/// What bounded something from an instant on; `None` where there was nothing to do.
+/// Cause that bounded a sender or page from an instant on; `None` where there was nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundFrom {
-    /// From when.
+    /// Start of the interval.
     pub at: Instant,
-    /// What.
+    /// The cause.
     pub bound: Option<Bound>,
 }
 
@@ -69,7 +71,8 @@ pub struct BoundFrom {
 pub struct BoundShares([f64; Bound::ALL.len()]);
 
 impl BoundShares {
-    /// From the time of each cause, in nanoseconds and the order of [`Bound::ALL`]; `None` if there is no time at all.
+    /// From the time of each cause, in nanoseconds and the order of [`Bound::ALL`]; `None` if there
+    /// is no time at all.
     pub(crate) fn of(nanos: [f64; Bound::ALL.len()]) -> Option<Self> {
         let total: f64 = nanos.iter().sum();
         (total > 0.0).then(|| Self(nanos.map(|part| part / total)))
@@ -92,7 +95,8 @@ impl BoundShares {
         Bound::ALL.into_iter().zip(self.0)
     }
 
-    /// The cause that took the largest share, and this share; of equal ones the first of [`Bound::ALL`].
+    /// The cause that took the largest share, and this share; of equal ones the first of
+    /// [`Bound::ALL`].
     pub fn largest(&self) -> (Bound, f64) {
         self.iter().fold((Bound::Path, 0.0), |most, one| if one.1 > most.1 { one } else { most })
     }

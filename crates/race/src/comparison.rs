@@ -1,4 +1,4 @@
-//! Races that differ in one condition or in the page: what each gains over the first.
+//! Races that differ in one condition or in the page, and the gain of each over the first.
 //!
 //! The variants have the same seeds. So a repeat of one is paired with the same repeat of another,
 //! as schemes are paired within a race ([`RaceResult`]). Several runs of two pages are no pairs:

@@ -1,4 +1,4 @@
-//! What ran: a scheme in a world, its clients' turns, and the loads of their visits.
+//! Contestants of a race: a scheme in a world, its clients' turns, and the loads of their visits.
 
 use super::account::account;
 use super::bound::{BoundFrom, BoundShares};
@@ -24,37 +24,42 @@ pub struct MeasuredLoad {
     pub times: MilestoneTimes,
     /// The time of the milestone that ends it ([`Page::until`]); `None` if it never came.
     pub page: Option<Duration>,
-    /// Segments sent again, by servers and client; `None` where nobody counts them.
+    /// Segments retransmitted, by servers and client; `None` where no counter exists.
     pub retransmitted: Option<u64>,
-    /// Data segments of the page's servers at the access link; `None` if nobody watched.
+    /// Data segments of the page's servers at the access link; `None` if the link was not watched.
     pub sent: Option<SentSegments>,
-    /// Expiries of retransmission timers, of servers and client; `None` where nobody counts them.
+    /// Expiries of retransmission timers, of servers and client; `None` where no counter exists.
     pub timeouts: Option<u64>,
     /// The page's own packets dropped by queues or lost on the way.
     pub dropped: u64,
     /// Bytes the background flows received from the load's start to its end.
     pub background_bytes: u64,
-    /// The background's loss against the same interval of `linux`'s same visit: 1 − bytes delivered / bytes
-    /// delivered then. `None` without background or if the load never ended.
+    /// The background's loss against the same interval of `linux`'s same visit: 1 − bytes delivered
+    /// / bytes delivered then. `None` without background or if the load never ended.
     pub harm: Option<f64>,
-    /// What one packet in a hundred exceeded in being handed over late by an emulated link; zero in simulation.
+    /// 99th percentile of the delay with which an emulated link delivered packets late; zero in
+    /// simulation.
     pub lateness: Duration,
-    /// Why it did not complete.
+    /// Reason why it did not complete.
     pub failure: Option<String>,
-    /// When each object arrived, by [`workload::ObjectId`]; none where the loader is another's.
+    /// Time at which each object was complete, by [`workload::ObjectId`]; none where another
+    /// program is the loader.
     pub objects: Vec<Option<Duration>>,
-    /// What bounded it; `None` if it did not end with every object, or nobody watched.
+    /// Shares of its bounds; `None` if it did not end with every object, or the link was not
+    /// watched.
     pub bounds: Option<BoundShares>,
     /// Its critical path; empty if it did not end, or was not watched.
     pub critical: Vec<CriticalObject>,
     /// Its objects and connections, in the first visits; `None` if it was not watched.
     pub detail: Option<LoadDetail>,
-    /// What bounded each connection's sender from when on, in the order of the recording; with a recording alone.
+    /// Bounds of each connection's sender over time, in the order of the recording; only with a
+    /// recording.
     pub senders: Vec<Vec<BoundFrom>>,
-    /// For figures; if asked for.
+    /// Recording for figures, if requested.
     pub recording: Option<LoadRecording>,
-    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
-    /// with `-sent` behind it what was handed to its queue. Real worlds write theirs to files.
+    /// Captures of the access link in all visits, with the first load, if requested. The captures
+    /// of the packets that crossed a direction have its name; `-sent` is added for the packets that
+    /// entered its queue. Real worlds write theirs to files.
     pub captures: Vec<(String, Vec<u8>)>,
 }
 
@@ -63,7 +68,7 @@ pub struct MeasuredLoad {
 pub struct SentSegments {
     /// All of them.
     pub all: u64,
-    /// Those that carried bytes which had been sent before.
+    /// Segments among them whose bytes had been sent before.
     pub retransmitted: u64,
 }
 
@@ -96,8 +101,8 @@ impl MeasuredLoad {
 const DRAWN: usize = 2;
 
 impl MeasuredLoad {
-    /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
-    /// `keep`, recordings of the first ones stay, for figures.
+    /// Derives the bounds of each of a client's loads, if the access link's watch saw all packets
+    /// there. If `keep`, recordings of the first ones stay, for figures.
     pub fn settle_all(loads: &mut [&mut Self], page: &Page, watch: Option<&LinkWatch>, keep: bool) {
         let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
         for (n, load) in loads.iter_mut().enumerate() {
@@ -132,11 +137,11 @@ impl MeasuredLoad {
 /// One client's visits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientTurn {
-    /// How many real turns of the race were before it; `None` if it is simulated.
+    /// Number of real turns of the race before it; `None` if it is simulated.
     pub order: Option<u64>,
-    /// Of which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// It was made again, because packets were late: another one counts.
+    /// The turn was repeated because packets were late: another one counts.
     pub is_redone: bool,
     /// The loads of its visits, in order. There may be none behind one that did not end.
     pub visits: Vec<MeasuredLoad>,
@@ -158,16 +163,16 @@ impl ClientTurn {
 pub struct Contestant {
     /// The scheme's text.
     pub name: String,
-    /// Where.
+    /// The world in which it ran.
     pub world: World,
-    /// Its turns, in their order: all of them, also those made again for lateness.
+    /// Its turns, in their order, including those repeated because of scheduling delay.
     pub turns: Vec<ClientTurn>,
-    /// Why it took no more turns than these, if it did not take all: its agent no longer worked.
+    /// Reason why it has no further turns, if some are missing: its agent no longer worked.
     pub left_out: Option<String>,
 }
 
 impl Contestant {
-    /// Who has not had a turn yet.
+    /// Creates a contestant without turns.
     pub fn new(name: &str, world: World) -> Self {
         Self { name: name.to_owned(), world, turns: Vec::new(), left_out: None }
     }

@@ -31,9 +31,9 @@ pub struct CriticalObject {
 pub enum CriticalCause {
     /// It waited for none: the load began with it.
     Start,
-    /// That object revealed it.
+    /// The object's parent revealed it.
     Discovery,
-    /// That object held the connection.
+    /// The object held the connection.
     Connection,
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn critical_path(page: &Page, recording: &LoadRecording) -> Vec<Criti
     path
 }
 
-/// The phases of an object by itself, from the byte that revealed it to its last; `None` if it did
-/// not come, or was not watched.
+/// Phases of an object, from the byte that revealed it to its last; `None` if it was not delivered,
+/// or not watched.
 pub(super) fn phases(
     page: &Page,
     recording: &LoadRecording,
@@ -153,7 +153,7 @@ impl Walk<'_> {
         let discovered = milestones.discovered?;
         let mut phases = self.answer(id, end)?;
         match self.held_by(id, milestones) {
-            // The handshakes were those of the object that held the connection.
+            // The handshakes are part of the object that held the connection.
             Some(_) => phases.waiting = milestones.requested?.saturating_since(discovered),
             None => self.open(milestones, &mut phases)?,
         }

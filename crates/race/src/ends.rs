@@ -1,4 +1,4 @@
-//! What both ends of a page's connections have counted so far.
+//! Counters of both ends of a page's connections.
 
 use netsim::{HostId, PageTransfer, Simulation};
 use tcp::ConnId;
@@ -9,16 +9,16 @@ use units::Duration;
 pub(crate) struct EndCounts {
     /// Expiries of retransmission timers.
     pub(crate) timeouts: u64,
-    /// Those of them of SYNs and SYN-ACKs.
+    /// Timeouts among them of SYNs and SYN-ACKs.
     pub(crate) openings: u64,
-    /// How long was waited for all of them.
+    /// Total time of waiting for all of them.
     pub(crate) waited: Duration,
     /// Tail-loss probes sent.
     pub(crate) probes: u64,
 }
 
 impl EndCounts {
-    /// Those of a connection; of one whose load never ended, so far.
+    /// Counters of a connection; for a load that never ended, those so far.
     pub(crate) fn of(simulation: &Simulation, client: HostId, transfer: &PageTransfer) -> Self {
         let live = |host: HostId, conn: ConnId| {
             let connection = simulation.host(host).connection(conn);
@@ -36,7 +36,7 @@ impl EndCounts {
         server + client
     }
 
-    /// What was counted since `before`.
+    /// Counts since `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             timeouts: self.timeouts.saturating_sub(before.timeouts),

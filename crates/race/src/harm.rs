@@ -1,10 +1,10 @@
-//! Harm to the background: what it lost to a load, held against the same interval of `linux`'s.
+//! Harm to the background: its loss to a load, compared with the same interval of `linux`'s run.
 //!
-//! Of a load that took from `s` to `s + t`, the background's bytes delivered in that interval are
-//! compared with those delivered from `z` to `z + t` of the run of the same repeat in which `linux`
-//! loads the page, `z` being the beginning of `linux`'s load: harm = 1 − the former / the latter. Of a
-//! first visit, `z = s`. Intervals of equal length, since a load that is merely over sooner leaves
-//! its background less time.
+//! A load takes from `s` to `s + t`. The background's bytes delivered in that interval are compared
+//! with those delivered from `z` to `z + t` of the `linux` run of the same repeat. `z` is the
+//! beginning of `linux`'s load, and harm = 1 − the former / the latter. For a first visit, `z = s`.
+//! Intervals of equal length, since a load that is merely over sooner leaves its background less
+//! time.
 
 use super::run::{self, Stage, Staging};
 use super::{Contestant, Race, RunOptions};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use tcp::Scheme;
 use units::{Duration, Instant};
 
-/// By visit and time after its beginning: bytes delivered to the background since then.
+/// Bytes delivered to the background, by visit and time since its beginning.
 type Curve = BTreeMap<(usize, Duration), u64>;
 
 /// Fills in the harm of every load that ended.
@@ -38,7 +38,7 @@ pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOpt
     }
 }
 
-/// By visit, how long the contestants took.
+/// Durations of the contestants' visits, by visit.
 fn durations(contestants: &[Contestant], repeat: u32) -> Vec<(usize, Duration)> {
     let turns = contestants.iter().filter_map(|c| c.turns.get(repeat as usize));
     let ended = turns.flat_map(|turn| turn.visits.iter().enumerate());
@@ -74,7 +74,7 @@ fn baseline_curve(
     wanted.iter().filter_map(since).collect()
 }
 
-/// When `linux`'s visits of a repeat begin: known only of the first without running them.
+/// Starts of `linux`'s visits of a repeat: without running them, only the first is known.
 fn visit_starts(
     race: &Race,
     linux: &Scheme,

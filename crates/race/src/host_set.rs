@@ -1,16 +1,16 @@
-//! A set of hosts that is asked for each packet.
+//! A set of hosts with a fast look-up for each packet.
 
 use netsim::HostId;
 
 /// Hosts of one simulation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostSet {
-    /// By index; hosts behind the last one are not in it.
+    /// Membership by index; hosts after the last one are not in the set.
     members: Vec<bool>,
 }
 
 impl HostSet {
-    /// These.
+    /// Creates the set of these hosts.
     pub(crate) fn of(hosts: &[HostId]) -> Self {
         let mut members = vec![false; hosts.iter().map(|host| host.index() + 1).max().unwrap_or(0)];
         for host in hosts {
@@ -19,7 +19,7 @@ impl HostSet {
         Self { members }
     }
 
-    /// It is one of them.
+    /// Whether the set has the host.
     #[inline]
     pub(crate) fn contains(&self, host: HostId) -> bool {
         self.members.get(host.index()).copied().unwrap_or(false)

@@ -46,7 +46,7 @@ impl Serialize for RaceResult {
     }
 }
 
-/// A change, with what it gains.
+/// A change, with its gain.
 struct ChangeJson<'a>(&'a ChangeResult, Columns);
 
 impl Serialize for ChangeJson<'_> {
@@ -60,7 +60,7 @@ impl Serialize for ChangeJson<'_> {
     }
 }
 
-/// Where it ran.
+/// Worlds of the race.
 #[derive(Serialize)]
 struct WorldsJson<'a> {
     on: Vec<World>,
@@ -92,7 +92,7 @@ impl Serialize for PathJson<'_> {
     }
 }
 
-/// A recorded rate, and what was taken of its file.
+/// A recorded rate, and the used part of its file.
 struct RecordedJson<'a>(&'a RecordedLink);
 
 impl Serialize for RecordedJson<'_> {
@@ -112,7 +112,7 @@ impl Serialize for RecordedJson<'_> {
     }
 }
 
-/// How often a page is visited.
+/// Number and kinds of a page's visits.
 struct VisitsJson(Visits);
 
 impl Serialize for VisitsJson {
@@ -127,7 +127,7 @@ impl Serialize for VisitsJson {
     }
 }
 
-/// What rows have only if there are several.
+/// Columns that rows have only if they have several values.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
     repeats: bool,

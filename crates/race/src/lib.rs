@@ -5,7 +5,8 @@
 //! One object of 30 kB, under `linux` and with a larger initial window, over a cable line:
 //!
 //! ```
-//! use race::{Hosts, RaceMetric, ProcessingDelay, Race, RaceResult, RunOptions, VisitKind, Visits, World};
+//! use race::{Hosts, ProcessingDelay, Race, RaceMetric, RaceResult, RunOptions};
+//! use race::{VisitKind, Visits, World};
 //! use std::sync::Arc;
 //! use workload::{LoaderConfig, Page};
 //!
@@ -39,8 +40,8 @@
 //!
 //! Every load runs by itself on the same topology: the client behind its access link, the page's
 //! hosts on the other side of it, all at the same distance. With background traffic, bulk `linux`
-//! flows to the same client begin about ten seconds before the page ([`Race::background`]).
-//! `linux` always runs, because gains and harm are held against it.
+//! flows to the same client begin about ten seconds before the page ([`Race::background`]). `linux`
+//! always runs, because gains and harm are relative to it.
 //!
 //! Repeats differ by their seed: it moves the instants at which page and background flows start
 //! and, where the path loses packets, which. The schemes of a repeat share its seed, so gains are
@@ -48,18 +49,18 @@
 //! (`phase`). Runs are independent of one another: they are spread over threads, and their results
 //! do not depend on how many.
 //!
-//! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
-//! know from one visit serves the next.
+//! A client may visit the page several times, idling between ([`Visits`]): connections and memories
+//! of hosts from one visit serve the next.
 //!
-//! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
+//! This crate simulates races. Crates with real hosts add their turns, and all have one result.
 //!
-//! Read on in `limit` (what no transport can beat), `setup` (topology and start phases), `run`
-//! (one client's visits), `tally` and `record` (what is observed), `account` (what bounded a load),
-//! `critical` (the chain of objects that it waited for),
-//! `contestant` (what ran), `times` (milestones of a load), `result` (medians over repeats),
-//! `page_runs` (several runs of a page), `comparison` (races that differ in one condition),
-//! `visits` (first and repeated).
-//! `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and sizes.
+//! Read on in `limit` (a bound on every transport), `setup` (topology and start phases), `run` (one
+//! client's visits), `tally` and `record` (observations). Then come `account` (the bounds of a
+//! load), `critical` (the chain of objects that it waited for), `contestant` (turns and loads),
+//! `times` (milestones of a load). Results are in `result` (medians over repeats), `page_runs`
+//! (several runs of a page), `comparison` (races that differ in one condition), `visits` (first and
+//! repeated). `scoreboard` compares every scheme with the limit over `link`'s matrix of paths and
+//! sizes.
 
 mod account;
 mod bound;
@@ -132,7 +133,7 @@ use tcp::scheme::Transfers;
 use units::{Duration, Instant, Rate};
 use workload::{Http, LoaderConfig, Page};
 
-/// The scheme that gains and harm are held against.
+/// The scheme to which gains and harm are relative.
 pub const BASELINE: &str = "linux";
 /// The name of the limit's row.
 pub const LIMIT: &str = "limit";
@@ -140,29 +141,29 @@ pub const LIMIT: &str = "limit";
 pub const LIMIT_WITHOUT_HANDSHAKE: &str = "limit, no handshake";
 /// A load that is not done after this long, in virtual time, has not completed.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
-/// How long before the page background flows begin, give or take a second of start phase.
+/// Time between the starts of background flows and page, give or take a second of start phase.
 pub const HEAD_START: Duration = Duration::from_secs(10);
 
-/// What to race.
+/// A race: page, path, schemes and conditions.
 #[derive(Clone, Debug)]
 pub struct Race {
     /// The page.
     pub page: Arc<Page>,
     /// The path.
     pub path: PathSpec,
-    /// How the page's hosts are spoken to, unless a scheme has a way of its own.
+    /// Protocols and settings of the loader, unless a scheme has its own.
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
-    /// The browser's TCP; `None`: as its servers', with the receive window of `linux` unless the scheme says `rwnd=`:
-    /// what a client offers does not depend on how its server starts.
+    /// The browser's TCP. `None` is its servers' scheme, with the receive window of `linux` unless
+    /// the scheme has `rwnd=`: a client's offer does not depend on its server's start.
     pub client: Option<Scheme>,
-    /// What the page's hosts are.
+    /// Grouping of the page's hosts.
     pub hosts: Hosts,
-    /// How long every host works on a packet before it sends it; [`REAL_PROCESSING`] or
+    /// Processing delay of every host before it sends a packet; [`REAL_PROCESSING`] or
     /// [`ProcessingDelay::NONE`]. Each repeat draws other delays, all schemes of a repeat the same.
     pub processing: ProcessingDelay,
-    /// How often the page is visited.
+    /// Number and kinds of the page's visits.
     pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
     pub background: u32,
@@ -172,7 +173,7 @@ pub struct Race {
     pub seed: u64,
 }
 
-/// How to run it.
+/// Options of a run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
     /// Threads to spread runs over; 0: as many as there are cores.
@@ -185,7 +186,7 @@ pub struct RunOptions<'a> {
     pub on_run: &'a (dyn Fn() + Sync),
 }
 
-/// What came of a race.
+/// Result of a race.
 #[derive(Clone, Debug)]
 pub struct RaceOutcome {
     /// The physical limit of a first visit, which has to open its connections. If a rate of the
@@ -255,7 +256,8 @@ impl Race {
         }
     }
 
-    /// How hosts are spoken to in all visits: connections stay open between them, unless visits open their own.
+    /// Protocols and settings of the loader in all visits: connections stay open between them,
+    /// unless visits open their own.
     pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
         loader_for(&self.loader_of_visits(), scheme)
     }
@@ -265,14 +267,14 @@ impl Race {
         LoaderConfig { keep_open: self.visits.keep_open(), ..self.loader.clone() }
     }
 
-    /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
+    /// Protocols and settings of the loader under a scheme: `phttp` has one connection per host.
     pub fn loader_for(&self, scheme: &Scheme) -> LoaderConfig {
         loader_for(&self.loader, scheme)
     }
 
-    /// The limit of a visit of a kind. It does not depend on the schemes of the race. That of repeated visits is below each of
-    /// them: connections are open if they are in any. `phase` is the time of the path's recordings
-    /// when the visit begins ([`MeasuredLoad::phase`]).
+    /// The limit of a visit of a kind. It does not depend on the schemes of the race. The limit of
+    /// repeated visits is below each of them: connections are open if they are open in any. `phase`
+    /// is the time of the path's recordings when the visit begins ([`MeasuredLoad::phase`]).
     pub fn limit(&self, kind: VisitKind, phase: Option<Duration>) -> Limit {
         // The first visit to each server of the site finds none.
         let returns = self.visits.site <= 1 || self.visits.count > self.visits.site;
@@ -356,7 +358,7 @@ fn in_threads<R: Send>(threads: usize, job: impl FnOnce() -> R + Send) -> R {
 }
 
 impl RaceOutcome {
-    /// What these contestants did in a race, beside its limits.
+    /// Creates the outcome of these contestants in a race, beside its limits.
     pub fn new(race: &Race, contestants: Vec<Contestant>) -> Self {
         let baseline = contestants.iter().find(|one| one.name == BASELINE);
         let first = baseline.or_else(|| contestants.first()).and_then(Contestant::first);
@@ -367,7 +369,7 @@ impl RaceOutcome {
         Self { limit, limit_again, limit_without_handshake, contestants }
     }
 
-    /// The contestant that those of a world are held against.
+    /// The contestant that is the baseline of a world.
     pub fn baseline(&self, world: World) -> Option<&Contestant> {
         self.contestants.iter().find(|c| c.name == BASELINE && c.world == world)
     }
@@ -379,7 +381,7 @@ impl RaceOutcome {
     }
 }
 
-/// How hosts are spoken to under a scheme that may have a way of its own.
+/// Protocols and settings of the loader under a scheme that may have its own.
 pub fn loader_for(loader: &LoaderConfig, scheme: &Scheme) -> LoaderConfig {
     let mut loader = loader.clone();
     if scheme.transfers() == Transfers::Sequential {

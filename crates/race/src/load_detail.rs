@@ -16,7 +16,7 @@ pub struct LoadDetail {
     pub connections: Vec<LoadedConnection>,
 }
 
-/// The times of an object; `None` for what did not happen.
+/// The times of an object; `None` for events that did not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedObject {
     /// The connection that carried it.
@@ -155,7 +155,7 @@ struct HostJson<'a> {
     lookup_s: Option<f64>,
 }
 
-/// The objects of a page, in the order of [`ObjectId`], with what reveals each.
+/// The objects of a page, in the order of [`ObjectId`], with their parents.
 pub(super) struct ObjectsJson<'a>(pub(super) &'a Page);
 
 impl Serialize for ObjectsJson<'_> {

@@ -1,15 +1,15 @@
-//! What a race measures of a scheme.
+//! Metrics of a scheme in a race.
 
-/// What is measured of a scheme, in the order in which it is shown.
+/// Metric of a scheme, in the order in which metrics are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RaceMetric {
     /// Seconds until the milestone that ends the load.
     PageSeconds,
-    /// These over the limit's.
+    /// Page time over the limit's.
     RatioToLimit,
     /// 1 − time of the page over `linux`'s of the same repeat in the same world.
     GainOverLinux,
-    /// Segments sent again.
+    /// Segments retransmitted.
     RetransmittedSegments,
     /// Expiries of retransmission timers.
     Timeouts,

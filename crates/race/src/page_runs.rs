@@ -1,7 +1,7 @@
 //! One result of several runs of a page: medians over runs, of medians over repeats.
 //!
 //! Repeats of a run have the same think times and objects, and differ by chance alone. Runs also
-//! differ in what servers and page did while they were recorded. So the interval of a gain over
+//! differ by changes of servers and page during their recording. So the interval of a gain over
 //! runs needs the runs' medians: repeats of one run are no further evidence.
 
 use super::page_run::PageRun;

@@ -1,11 +1,11 @@
 //! Perfect start: the load by servers that know the path, to which real start-ups can be compared.
 //!
-//! Each server knows the rate of the access link and which transfers share it. It has no more
-//! under way than keeps the link full, and loses nothing. All servers pace at equal shares, or they
-//! take the whole link one after another, in the order of their requests. The load is the faster of
+//! Each server knows the rate of the access link and which transfers share it. It has no more under
+//! way than keeps the link full, and loses nothing. All servers pace at equal shares, or they take
+//! the whole link one after another, in the order of their requests. The load is the faster of
 //! both. At equal shares the transfers of a browser's connections end at the same instant, and the
 //! link is then idle for a round trip. Page, client, connections, protocols and think times are
-//! those of any contestant. So servers that knew as much could be as fast.
+//! those of any contestant. Servers with the same knowledge could therefore be as fast.
 //!
 //! It is simulated by the model of Linux with a fixed window, over an access link that drops
 //! nothing. The link serves connections in turn, or packets in the order of their arrival. That
@@ -128,7 +128,7 @@ fn time_of(visits: &[MeasuredLoad]) -> Duration {
 pub enum LinkOrder {
     /// All connections at equal shares.
     Shares,
-    /// One after another, in the order in which their packets come.
+    /// One after another, in the order of their packets' arrival.
     Arrival,
 }
 
@@ -139,8 +139,8 @@ impl LinkOrder {
         if has_background { &[Self::Shares] } else { &[Self::Shares, Self::Arrival] }
     }
 
-    /// The same links with unlimited queues and no loss, and with an order in the downlink; without
-    /// an order, the links as they are.
+    /// Returns the links with unlimited queues and no loss, and with an order in the downlink.
+    /// Without an order, the links are unchanged.
     pub fn of_links(order: Option<Self>, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
         let downlink = match order {
             None => return links,

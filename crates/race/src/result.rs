@@ -1,7 +1,8 @@
 //! A race in numbers, whatever worlds it ran in: medians over repeats, and every sample.
 //!
-//! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is held against `linux`'s same
-//! repeat in the same world, so what both have in common (start phases, losses, the state of a machine) drops out.
+//! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is
+//! compared with `linux`'s same repeat in the same world. Common influences (start phases, losses,
+//! the state of a machine) cancel out.
 
 use super::bound::BoundShares;
 use super::contestant::{ClientTurn, Contestant, MeasuredLoad};
@@ -26,19 +27,20 @@ use workload::{Page, PageMilestone, RecordedLoad};
 pub struct SchemeResult {
     /// The scheme, [`LIMIT`] or [`LIMIT_WITHOUT_HANDSHAKE`].
     pub name: String,
-    /// Where; `None` of a limit, which is computed.
+    /// The world; `None` for a limit, which is computed.
     pub world: Option<World>,
-    /// Which visits.
+    /// Kind of the visits.
     pub visit: VisitKind,
-    /// Every load that was asked for was made, and ended with every object.
+    /// Whether every requested load was made, and ended with every object.
     pub completed: bool,
-    /// Why loads are missing, if an agent failed.
+    /// Reason for missing loads, if an agent failed.
     pub left_out: Option<String>,
-    /// What bounded its loads, the mean of their shares; `None` if it is not known of every load that counts.
+    /// Mean shares of the bounds of its loads; `None` if they are not known of every load that
+    /// counts.
     pub bounds: Option<BoundShares>,
-    /// Turns made again because packets were late.
+    /// Turns repeated because packets were late.
     pub redone: u32,
-    /// Every visit of the kind, also of turns that were made again.
+    /// Every visit of the kind, including those of repeated turns.
     pub samples: Vec<VisitSample>,
     /// The objects of the first of these visits; `None` for a limit, or if it was not watched.
     pub first_load: Option<LoadDetail>,
@@ -46,7 +48,7 @@ pub struct SchemeResult {
     pub share_of_perfect: Option<f64>,
     /// The milestones that the page knows, in their order.
     pub milestones: Vec<MilestoneResult>,
-    /// In the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
+    /// Spreads in the order of [`RaceMetric::ALL`]; `None` where a value is undefined.
     spreads: [Option<Spread>; RaceMetric::ALL.len()],
 }
 
@@ -57,27 +59,28 @@ pub struct MilestoneResult {
     pub milestone: PageMilestone,
     /// Seconds from the start of the load; `None` if a load has none.
     pub time_s: Option<Spread>,
-    /// These over the limit's.
+    /// Times over the limit's.
     pub ratio_to_limit: Option<Spread>,
     /// 1 − the time over `linux`'s of the same repeat in the same world.
     pub gain_over_linux: Option<Spread>,
 }
 
-/// What real worlds were made of, and as what simulated servers wrote. The default is that there were no real worlds, and that
-/// servers wrote as the built-in one.
+/// Programs of real worlds, and the model of simulated servers. The default is that there were no
+/// real worlds, and that servers wrote as the built-in one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Setting {
-    /// What served in the kernel's world, like `nginx/1.22.1`; `None` if it was not among them.
+    /// Server program in the kernel's world, like `nginx/1.22.1`; `None` if that world did not run.
     pub kernel_server: Option<String>,
     /// The server that simulated ones were a model of; `None` for the built-in one.
     pub sim_server: Option<String>,
     /// Client that the loader imitated; `None`: none.
     pub client_model: Option<String>,
-    /// Who loaded there: `loader`, as in simulation, or curl; `None` if nobody did.
+    /// Loader of the real worlds: `loader`, as in simulation, or curl; `None` without real worlds.
     pub client: Option<String>,
     /// Bytes that the client offered from the beginning; `None`: as Linux comes.
     pub client_window_bytes: Option<u32>,
-    /// Seconds beyond which lateness has a turn made again; `None` in simulation, where nothing is late.
+    /// Scheduling delay in seconds above which a turn is repeated; `None` in simulation, which has
+    /// none.
     pub lateness_limit_s: Option<f64>,
 }
 
@@ -92,7 +95,7 @@ pub struct RaceResult {
     pub until: PageMilestone,
     /// The path.
     pub path: PathSpec,
-    /// How often the page was visited.
+    /// Number and kinds of the page's visits.
     pub visits: Visits,
     /// Background flows on it.
     pub background: u32,
@@ -102,7 +105,7 @@ pub struct RaceResult {
     pub repeats: u32,
     /// Simulated hosts worked on packets for no time.
     pub is_exact: bool,
-    /// What real worlds were made of.
+    /// Programs of real worlds.
     pub setting: Setting,
     /// The critical path of the first load by `linux`.
     pub critical: Option<CriticalPath>,
@@ -233,7 +236,7 @@ fn rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult
 /// One of the limits of a visit.
 type OwnLimit = fn(&PhaseLimits) -> &Limit;
 
-/// What a contestant's visits of a kind are held against.
+/// References for a contestant's visits of a kind.
 #[derive(Clone, Copy)]
 struct HeldAgainst<'a> {
     page: &'a Page,
@@ -244,7 +247,8 @@ struct HeldAgainst<'a> {
 }
 
 impl HeldAgainst<'_> {
-    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so far.
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so
+    /// far.
     fn gain(self, of: LoadNumber, time: Duration, at: PageMilestone) -> Option<f64> {
         let turn = self.baseline?.counted().find(|turn| turn.repeat == of.repeat)?;
         Some(1.0 - over(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
@@ -393,7 +397,7 @@ impl SchemeResult {
     }
 }
 
-/// The visits of a kind in a turn; they are counted from the client's first.
+/// The visits of a kind in a turn; they are numbered from the client's first.
 fn samples(turn: &ClientTurn, kind: VisitKind) -> impl Iterator<Item = VisitSample> {
     let first = if kind == VisitKind::First { 0 } else { 1 };
     (first..).zip(turn.loads(kind)).map(|(visit, load)| VisitSample::new(turn, visit, load))
@@ -419,7 +423,8 @@ struct LoadNumber {
 /// A value of a load; `None` if it is undefined.
 type LoadValue<'a> = dyn Fn(LoadNumber, &MeasuredLoad) -> Option<f64> + 'a;
 
-/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is
+/// undefined.
 fn by_repeat(contestant: &Contestant, kind: VisitKind, value: &LoadValue<'_>) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();

@@ -1,4 +1,5 @@
-//! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
+//! One client's visits: builds the simulation of a repeat, runs it, keeps the data that the race
+//! needs.
 
 use super::contestant::MeasuredLoad;
 use super::ends::EndCounts;
@@ -20,13 +21,14 @@ use tcp::Scheme;
 use units::Instant;
 use workload::LoaderConfig;
 
-/// A simulation of a repeat under a scheme, and who is in it.
+/// A simulation of a repeat under a scheme, and its applications.
 pub(super) struct Stage {
     pub(super) simulation: Simulation,
-    /// When the first visit begins.
+    /// Start of the first visit.
     pub(super) start: Instant,
     background: Vec<AppId>,
-    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one for all.
+    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one
+    /// for all.
     sites: Vec<Vec<HostId>>,
     /// The loads by server and client, from the first visit of each pair on.
     loads: Vec<SiteLoad>,
@@ -36,7 +38,7 @@ pub(super) struct Stage {
     scheme: Scheme,
     /// The path of the repeat.
     path: PathSpec,
-    /// What visits before the present one counted.
+    /// Counts of the visits before the present one.
     before: Counts,
 }
 
@@ -97,11 +99,11 @@ pub(super) fn run(
     loads
 }
 
-/// What is known of a load when time has stopped.
+/// State of a load at the end of the simulated time.
 struct EndedLoad {
     /// Bytes that the background flows received during it.
     background_bytes: u64,
-    /// What went wrong.
+    /// Reason for a failure.
     failure: Option<String>,
 }
 
@@ -179,12 +181,12 @@ impl Stage {
         }
     }
 
-    /// The server of the site that the `n`-th visit goes to.
+    /// Index of the site's server for the `n`-th visit.
     fn site(&self, n: u32) -> usize {
         n as usize % self.sites.len()
     }
 
-    /// The loads of which the `n`-th visit is one; `None` before the first.
+    /// The loads that include the `n`-th visit; `None` before the first.
     fn site_load(&self, race: &Race, n: u32) -> Option<SiteLoad> {
         let pair = (self.site(n), race.visits.client(n));
         self.loads.iter().find(|load| (load.site, load.client) == pair).copied()
@@ -235,7 +237,8 @@ impl Stage {
         loads
     }
 
-    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the access link.
+    /// Attaches observers that count the page's packets and watch them and, if wanted, the queues
+    /// of the access link.
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(Tally::of(&servers, &self.lines));
@@ -254,7 +257,7 @@ impl Stage {
         self.simulation.observe(sent);
     }
 
-    /// The captures among the observers, by name, in the order in which they were begun.
+    /// The captures among the observers, by name, in the order in which they were started.
     fn captured(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
         let name = |link: LinkId| self.access.topology.links()[link.index()].name.as_str();
         let mut files = Vec::new();
@@ -296,7 +299,7 @@ impl Stage {
 
     /// The load of the `n`-th visit.
     pub(super) fn load_of(&self, race: &Race, n: u32) -> &PageLoad {
-        let load = self.site_load(race, n).expect("the visit has begun");
+        let load = self.site_load(race, n).expect("the visit has started");
         self.page_load(load)
     }
 
@@ -348,7 +351,7 @@ impl Stage {
         }
     }
 
-    /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
+    /// Adds the observers' results to the loads. `record`: the first ones are to be drawn.
     fn finish(mut self, race: &Race, loads: &mut [MeasuredLoad], record: bool) {
         let mut observers = self.simulation.take_observers();
         for client in 0..self.lines.len() {

@@ -11,13 +11,13 @@ use units::Duration;
 pub struct VisitSample {
     /// Number of the page's run, from 0.
     pub run: usize,
-    /// How many real turns of the race were before that of which it is; `None` if it is simulated.
+    /// Number of real turns of the race before the sample's turn; `None` if it is simulated.
     pub order: Option<u64>,
-    /// Of which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// Of which of the client's visits, from 0.
+    /// Number of the client's visit, from 0.
     pub visit: usize,
-    /// It was made again for lateness, and does not count.
+    /// The visit was repeated because of scheduling delay, and does not count.
     pub redone: bool,
     /// Seconds of the path's recordings at which it began, in one cycle of them; `None` if no rate
     /// changes.
@@ -27,13 +27,13 @@ pub struct VisitSample {
     pub page_s: Option<f64>,
     /// Times of its milestones.
     pub times: MilestoneTimes,
-    /// What bounded it; `None` if it did not complete, or nobody watched.
+    /// Shares of its bounds; `None` if it did not complete, or the link was not watched.
     pub bound: Option<BoundShares>,
     /// Packets dropped or lost.
     pub dropped_packets: u64,
     /// Seconds that one packet in a hundred exceeded in being handed over late.
     pub lateness_p99_s: f64,
-    /// Why it did not complete.
+    /// Reason why it did not complete.
     pub failure: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What all runs of a repeat have in common: topology, seeds, and who starts when.
+//! State that all runs of a repeat share: topology, seeds, and start times.
 
 use super::distance::Distances;
 use super::phase::seed_of;
@@ -17,7 +17,7 @@ const PHASE: Duration = Duration::from_secs(1);
 pub(crate) struct Phases(Pcg32);
 
 impl Phases {
-    /// Those under a seed.
+    /// The start phases under a seed.
     pub(crate) fn of(seed: u64) -> Self {
         Self(stream(seed, "start phases"))
     }
@@ -34,9 +34,9 @@ impl Phases {
 pub(super) struct Setup {
     /// Seed of the simulation.
     pub(super) seed: u64,
-    /// When each background flow begins.
+    /// Starts of the background flows.
     pub(super) background: Vec<Instant>,
-    /// When the page load begins.
+    /// Start of the page load.
     pub(super) page: Instant,
     /// The path; recordings begin so that the load meets the phase of the repeat.
     pub(super) path: PathSpec,

@@ -1,10 +1,13 @@
-//! Student's t, by which a mean of few values is known less well than their spread alone says (Student 1908).
+//! Student's t, by which a mean of few values is known less well than their spread alone says
+//! (Student 1908).
 
 use std::f64::consts::PI;
 
-/// Half the width of a two-sided 95 % interval in standard errors, with so many degrees of freedom, at least one.
+/// Half the width of a two-sided 95 % interval in standard errors, with this number of degrees of
+/// freedom, at least one.
 ///
-/// One and two have closed forms. From three on it is the expansion of Abramowitz & Stegun 26.7.5, which is at most 0.13 % too small.
+/// One and two degrees have closed forms. From three on it is the expansion of Abramowitz & Stegun
+/// 26.7.5, which is at most 0.13 % too small.
 pub fn two_sided_95(degrees: usize) -> f64 {
     /// The quantile of the normal distribution below which 97.5 % are.
     const Z: f64 = 1.959_963_985;

@@ -1,4 +1,4 @@
-//! Counts what happens to the page's own packets, background excluded.
+//! Counts the page's own packets and their losses, background excluded.
 
 use super::host_set::HostSet;
 use netsim::{AccessLine, Body, HostId, LinkId, Observer, SimPacket, Step};
@@ -12,7 +12,7 @@ pub(super) struct Tally {
     access: Vec<LinkId>,
     /// Packets dropped by a queue or lost on a wire.
     pub(super) dropped: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(super) retransmitted: u64,
 }
 

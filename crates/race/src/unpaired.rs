@@ -2,7 +2,7 @@
 //!
 //! The median is the Hodges–Lehmann estimate, and the interval that of the Mann–Whitney test
 //! (Hollander, Wolfe & Chicken 2014 §4.2 and §4.3). Both are taken of logarithms: but for chance,
-//! one sample is a multiple of the other. Nothing is assumed about their distributions.
+//! one sample is a multiple of the other. The distributions may have any shape.
 
 use super::Spread;
 

@@ -4,17 +4,18 @@ use link::path::PathSpec;
 use netsim::Duplex;
 use units::{Duration, Rate};
 
-/// How often a client visits a page, and where.
+/// Number and paths of a client's visits to a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visits {
     /// Visits, at least 1.
     pub count: u32,
     /// From the end of a visit to the beginning of the next.
     pub idle: Duration,
-    /// Servers behind each of the page's hosts, at least 1: the n-th visit goes to the n-th of them,
-    /// in turn. They share a gateway, under schemes that ask one.
+    /// Servers behind each of the page's hosts, at least 1: the n-th visit goes to the n-th of
+    /// them, in turn. They share a gateway, under schemes that ask one.
     pub site: u32,
-    /// Each visit opens connections of its own, whatever HTTP keeps alive, as a browser does that was closed between.
+    /// Each visit opens connections of its own, whatever HTTP keeps alive, as a browser does that
+    /// was closed between.
     pub reconnects: bool,
     /// Another line that some of the visits cross; `None`: all cross the race's path.
     pub other: Option<Alternation>,
@@ -54,7 +55,7 @@ impl Default for Visits {
     }
 }
 
-/// Which visits.
+/// Kind of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VisitKind {
@@ -134,7 +135,8 @@ mod tests {
         Visits { count: 8, other: Some(Alternation { line, every }), ..Visits::default() }
     }
 
-    /// Pairs of visits alternate, the other line first. A neighbour is another client of a constant rate.
+    /// Pairs of visits alternate, the other line first. A neighbour is another client of a constant
+    /// rate.
     #[test]
     fn visits_alternate_and_begin_with_the_other_line() {
         let path: PathSpec = "20mbit,80ms,100p,up=5mbit".parse().expect("a path");
@@ -142,14 +144,15 @@ mod tests {
         let clients: Vec<_> = (0..8).map(|n| visits.client(n)).collect();
         assert_eq!(clients, [1, 1, 0, 0, 1, 1, 0, 0]);
         assert_eq!(visits.rates(0, &path), None);
-        // The same client sees one rate both ways on the other line, and the path's own rates after it.
+        // The same client sees one rate both ways on the other line, and the path's own rates after
+        // it.
         let slow = Rate::from_mbps(2);
         let visits = alternating(OtherLine::Rate(slow), 1);
         assert_eq!((visits.client(0), visits.client(1)), (0, 0));
         assert_eq!(visits.rates(0, &path), Some(Duplex::symmetric(slow)));
         let own = Duplex { forward: Rate::from_mbps(20), reverse: Rate::from_mbps(5) };
         assert_eq!(visits.rates(1, &path), Some(own));
-        // Without another line all visits cross the path.
+        // All visits cross the path by default.
         assert!((0..3).all(|n| Visits::default().crossing(n) == Crossing::Path));
     }
 }

@@ -108,7 +108,7 @@ impl Race {
     }
 
     /// Fills in the time that the load would save without each object of its critical path, for the
-    /// objects that it waits for longest. Nothing is filled in for a load of another world.
+    /// objects that it waits for longest. A load of another world is left unchanged.
     ///
     /// # Panics
     /// If the operating system gives no threads.

@@ -1,11 +1,11 @@
-//! Where a page is loaded: simulated, or over real hosts and an emulated link. The race is one in all of them;
-//! this crate runs the simulated one, and whoever has real hosts adds theirs.
+//! Worlds in which a page is loaded: simulated, or over real hosts and an emulated link. The race
+//! is one in all of them; this crate runs the simulated one, and crates with real hosts add theirs.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a page is loaded.
+/// World in which a page is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum World {
     /// In the simulator, in virtual time.

@@ -4,8 +4,8 @@ use policy::recovery::Report;
 use segment::SackBlocks;
 use units::{Duration, Instant};
 
-/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. One of no bytes
-/// means none: it lies before the SYN, or is no range.
+/// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. A block of no
+/// bytes means none: it lies before the SYN, or is no range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SackOffsets {
     blocks: [(u64, u64); SackBlocks::MAX],
@@ -24,7 +24,7 @@ impl SackOffsets {
         }
     }
 
-    /// There are none.
+    /// Whether there are no blocks.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -86,7 +86,7 @@ pub struct Acknowledgement<'a> {
 /// The outcome of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckOutcome {
-    /// Payload bytes newly acknowledged; 0 where the start-up takes back what it sent.
+    /// Payload bytes newly acknowledged; 0 where the start-up falls back and discards its flight.
     pub acked: u64,
     /// Payload bytes newly delivered: acknowledged, or selectively.
     pub delivered: u64,
@@ -105,7 +105,7 @@ pub struct RecoveryOutcome {
     pub congestion: bool,
     /// The last reduction of the window was for nothing.
     pub undo: bool,
-    /// The window, or what is known of it, has changed in another way than by growing.
+    /// The window, or its state, has changed in another way than by growing.
     pub any: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a function,
-//! in the order of RFC 6675 §5.
+//! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a
+//! function, in the order of RFC 6675 §5.
 
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use crate::verdict::{AckReading, AckVerdict};
@@ -13,15 +13,15 @@ use units::Instant;
 /// Bytes of payload that an ACK delivered.
 #[derive(Clone, Copy, Debug)]
 struct Delivered {
-    /// Acknowledged cumulatively.
+    /// Bytes acknowledged cumulatively.
     acked: u64,
     /// Delivered for the first time as far as is known, acknowledged or selectively.
     all: u64,
 }
 
 impl Sender {
-    /// Nothing is outstanding that `ack` could concern, as at a receiver. A SACK block could still be a
-    /// D-SACK for what was sent before, and a repetition ends a probe.
+    /// Whether nothing is outstanding that `ack` could concern, as at a receiver. A SACK block
+    /// could still be a D-SACK for earlier data, and a repetition ends a probe.
     #[inline]
     pub fn is_unconcerned(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.una == self.una && self.board.is_empty() && ack.sack.is_empty() && !self.is_probing()
@@ -33,7 +33,7 @@ impl Sender {
         self.recovery.state().is_probing
     }
 
-    /// Digests an acceptable acknowledgement that may concern what is outstanding.
+    /// Processes an acceptable acknowledgement that may concern outstanding data.
     pub fn on_ack(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) -> AckOutcome {
         let (now, una_before) = (ack.now, self.una);
         let losses = self.board.losses();
@@ -123,7 +123,7 @@ impl Sender {
         is_once
     }
 
-    /// An ACK of which nothing is known yet.
+    /// Returns an empty description of an ACK.
     #[inline]
     fn ack_info(&self, now: Instant) -> AckInfo {
         AckInfo {

@@ -22,7 +22,7 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// Returns the burst that follows a plain ACK: what left before does not matter to recovery.
+    /// Returns the burst that follows a plain ACK: earlier segments do not matter to recovery.
     pub(crate) fn after(rest: &AtRest) -> Self {
         Self { until: rest.until, ..Self::default() }
     }

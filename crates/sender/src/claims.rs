@@ -1,4 +1,4 @@
-//! What an ACK claims: SACK blocks, that it is a duplicate, and which transmission it answers.
+//! Claims of an ACK: SACK blocks, that it is a duplicate, and which transmission it answers.
 //!
 //! Claims are read by the RFC that defines them, and by nothing that the sender believes already.
 
@@ -7,7 +7,8 @@ use crate::acknowledgement::Acknowledgement;
 use policy::ack::{AckInfo, AckProgress};
 
 impl Sender {
-    /// What an ACK claims beside how far all has arrived. `una_before`: what was acknowledged before.
+    /// Reads the claims of an ACK beside its cumulative acknowledgement. `una_before`: the
+    /// cumulative acknowledgement before it.
     #[inline(never)]
     pub(crate) fn read_claims(
         &mut self,
@@ -20,8 +21,8 @@ impl Sender {
         }
         info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
-        // A SACK echoes what came before the hole, whatever it answers (RFC 7323 §4.3). Linux's RACK
-        // goes by round trips alone there (`tcp_rack_advance`).
+        // A SACK echoes the segment before the hole, whatever it answers (RFC 7323 §4.3). Linux's
+        // RACK uses round trips alone there (`tcp_rack_advance`).
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }
 
@@ -51,8 +52,8 @@ impl Sender {
         dsack
     }
 
-    /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
-    /// last in all respects while data is outstanding (RFC 5681 §2).
+    /// A duplicate ACK: with SACK one with new SACK information (RFC 6675 §2), else one that
+    /// repeats the last in all respects while data is outstanding (RFC 5681 §2).
     fn is_duplicate(&self, info: &AckInfo) -> bool {
         if self.terms.sack {
             return info.progress.sacked > 0;
@@ -68,8 +69,8 @@ impl Sender {
         stamp.is_some_and(is_older)
     }
 
-    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
-    /// it began.
+    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding
+    /// when it began.
     #[inline]
     pub(crate) fn is_partial_ack(&self, info: &AckInfo) -> bool {
         info.advanced()
@@ -77,8 +78,8 @@ impl Sender {
             && self.recovery_point().is_some_and(|point| info.una < point)
     }
 
-    /// What of `delivered` bytes duplicate ACKs have not told of already (`tcp_add_reno_sack`,
-    /// `tcp_remove_reno_sacks`).
+    /// Part of `delivered` bytes that duplicate ACKs have not reported already
+    /// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
     #[cold]
     pub(crate) fn less_duplicates(&mut self, info: &AckInfo, delivered: u64, shared: bool) -> u64 {
         if shared || self.recovering() {

@@ -1,8 +1,8 @@
-//! The options of a scheme that the sending half of its connections goes by.
+//! The options of a scheme for the sending half of its connections.
 
 use policy::config::{ConnectionConfig, RttSampling};
 
-/// The options of a scheme that a sender goes by, beside its recovery policy.
+/// The options of a scheme for a sender, beside its recovery policy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderConfig {
     /// Segments that may be outstanding at most, whatever the peer's window admits.

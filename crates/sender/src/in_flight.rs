@@ -1,4 +1,4 @@
-//! What a sender has in flight, and what it shares of that with its path and its recovery policy.
+//! A sender's data in flight, and the part of it that its path and its recovery policy share.
 
 use crate::Sender;
 use crate::repairs::Repairs;
@@ -9,20 +9,21 @@ use policy::recovery::RecoveryContext;
 const SILENT_AFTER: u32 = 2;
 
 impl Sender {
-    /// What other members of the path have in flight, bytes.
+    /// Data that other members of the path have in flight, bytes.
     #[inline(always)]
     pub fn others_in_flight(&self, path: &Path) -> u64 {
         path.bytes_in_flight() - self.last_in_flight
     }
 
-    /// The window as a recovery policy sees it: what other members of the path have in flight is taken
-    /// from it, and SYN and FIN take none.
+    /// The window as a recovery policy sees it: the data in flight of other members of the path is
+    /// subtracted, and SYN and FIN take none.
     #[inline(always)]
     pub(crate) fn window_for_recovery(&self, path: &Path) -> u64 {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
     }
 
-    /// Splits off what a recovery policy works on, to notify or to ask it. Its stance is void then.
+    /// Returns the recovery policy and its context, to notify or to ask it. The kept `Stance` is
+    /// void then.
     #[inline(always)]
     pub(crate) fn recovery_parts<'a>(
         &'a mut self,
@@ -52,7 +53,7 @@ impl Sender {
         u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written)
     }
 
-    /// Tells the path what this sender now has in flight.
+    /// Updates the path's count of this sender's data in flight.
     #[inline(always)]
     pub fn settle_in_flight(&mut self, path: &mut Path) {
         let pipe = self.board.pipe();
@@ -62,19 +63,20 @@ impl Sender {
         path.note_segments_out(self.board.len() as u64);
     }
 
-    /// What takes room in the window of a path that others share, of `pipe` that are in flight as
-    /// far as the scoreboard tells.
+    /// Part of the `pipe` bytes in flight by the scoreboard that takes room in the window of a
+    /// shared path.
     #[cold]
     fn share_in_flight(&self, pipe: u64) -> u64 {
         if self.timer.retries >= SILENT_AFTER {
-            // Nobody answers. What it sends again now and then is not to keep others from sending.
+            // The peer does not answer. Occasional retransmissions are not to keep other members
+            // from sending.
             return 0;
         }
         let pipe = pipe.saturating_sub(self.control_outstanding());
         if self.terms.sack {
             return pipe;
         }
-        // Duplicates tell of what was sent once and is not taken for lost.
+        // Duplicates report original transmissions that are not taken for lost.
         let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
         pipe - self.recovery.state().left_network.min(original)
     }

@@ -65,9 +65,9 @@ pub struct SenderCounts {
     pub retransmitted_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Timeouts of what opens the connection, which `timeouts` includes.
+    /// Timeouts of opening segments, which `timeouts` includes.
     pub opening_timeouts: u64,
-    /// Time from the sending of what timed out to the timeouts, in total.
+    /// Time from the sending of the timed-out segments to the timeouts, in total.
     pub timeout_wait: Duration,
     /// Episodes of congestion that ACKs showed.
     pub fast_retransmits: u64,
@@ -77,9 +77,9 @@ pub struct SenderCounts {
     pub probes: u64,
     /// Reductions of the window for marks (RFC 3168).
     pub ecn_reductions: u64,
-    /// Times that a start-up took back what it had sent.
+    /// Number of times that a start-up fell back.
     pub retreats: u64,
-    /// SACK blocks that are no range of what was sent.
+    /// SACK blocks that are no range of sent data.
     pub sack_discarded: u64,
     /// Whole segments delivered, as far as is known.
     pub delivered_segments: u64,
@@ -99,7 +99,7 @@ pub struct Sender {
     written: u64,
     /// A FIN follows the last byte.
     fin: bool,
-    /// There is more to send than is known to have been written.
+    /// Whether the application has more to send than it has written.
     has_more: bool,
     /// The window that the peer offers, bytes, and the largest so far.
     window: u64,
@@ -180,7 +180,8 @@ impl Sender {
         }
     }
 
-    /// Sends by another scheme, with segments of `mss` bytes. Nothing but what opens was sent.
+    /// Sends by another scheme, with segments of `mss` bytes. Only opening segments may have been
+    /// sent before.
     pub fn change_scheme(
         &mut self,
         config: &ConnectionConfig,
@@ -316,7 +317,7 @@ impl Sender {
         self.has_more = has_more;
     }
 
-    /// There is more to send than is known to have been written.
+    /// Whether the application has more to send than it has written.
     #[inline]
     pub const fn has_more(&self) -> bool {
         self.has_more
@@ -348,7 +349,7 @@ impl Sender {
         &self.counts
     }
 
-    /// It repairs losses.
+    /// Whether it repairs losses.
     #[inline]
     pub fn recovering(&self) -> bool {
         self.recovery_point().is_some()
@@ -388,7 +389,7 @@ impl Sender {
         recovery.capabilities().counts_idle_timeouts
     }
 
-    /// All that is outstanding is taken for lost.
+    /// Takes all outstanding data for lost.
     pub fn lose_all(&mut self) {
         self.board.mark_all_lost();
     }
@@ -442,7 +443,7 @@ impl Sender {
         std::mem::take(&mut self.cwr_pending)
     }
 
-    /// Takes the tail-loss probe that recovery has asked for.
+    /// Takes the tail-loss probe that recovery has requested.
     #[inline]
     pub fn take_probe(&mut self) -> bool {
         std::mem::take(&mut self.probe_pending)

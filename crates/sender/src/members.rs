@@ -1,5 +1,5 @@
-//! What an ACK says to others than its connection: the members of a shared path, by the order of sending, and the
-//! meter of a path whose policy models it.
+//! Information of an ACK for others than its connection: the members of a shared path, by the order
+//! of sending, and the meter of a path whose policy models it.
 
 use crate::Sender;
 use path::{Front, MemberDelivery, Path};
@@ -8,11 +8,12 @@ use policy::recovery::{News, RecoveryEvent, TimerAction};
 use units::Instant;
 
 impl Sender {
-    /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.
+    /// Records in a shared path which segment this ACK acknowledges, by its index in the order of
+    /// sending.
     ///
-    /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
-    /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
-    /// note 2): the n-th is for the n-th segment after the hole, or a later one.
+    /// A cumulative or selective acknowledgement identifies it. RFC 7323 echoes an old timestamp on
+    /// duplicates, so without SACK these are assigned by the order of sending (Balakrishnan et al.
+    /// 1998, note 2). The n-th is for the n-th segment after the hole, or a later one.
     #[cold]
     pub(crate) fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
         if info.advanced() {
@@ -23,8 +24,8 @@ impl Sender {
             None if info.duplicate => {
                 self.duplicates += 1;
                 let n = (self.duplicates as usize).min(self.board.len() - 1);
-                // A segment that went again for nothing makes a duplicate too: what has not had
-                // the time for a round trip has not arrived.
+                // A spuriously retransmitted segment makes a duplicate too: within less than a
+                // round trip, a segment cannot have been delivered.
                 let arrived = self.board.segment(n).map(|s| (s.order, s.sent_at));
                 let least = path.rtt.min_rtt();
                 arrived.filter(|(_, sent_at)| info.now.saturating_since(*sent_at) >= least)
@@ -38,7 +39,7 @@ impl Sender {
         Some(order)
     }
 
-    /// What the path's members may know of this one's oldest outstanding segments.
+    /// State of this member's oldest outstanding segments, for the path's other members.
     pub fn front(&self) -> Front {
         let Some(lowest) = self.board.segment(0) else { return Front::EMPTY };
         let waiting = lowest.is_lost() && !lowest.is_retransmission_in_flight();
@@ -54,7 +55,7 @@ impl Sender {
         front
     }
 
-    /// Digests what the ACKs of other members say of this one's segments.
+    /// Processes the ACKs of other members that concern this one's segments.
     pub fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News, may_send: bool) {
         self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
@@ -66,9 +67,9 @@ impl Sender {
         }
     }
 
-    /// Tells the path's meter, and through it the policy that models the path, what the ACK delivered.
-    /// `losses_before`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
-    /// path fell.
+    /// Reports the bytes that the ACK delivered to the path's meter, and through it to the policy
+    /// that models the path. `losses_before`: on the scoreboard before it; `old`: it is for data
+    /// sent before the window of a shared path fell.
     #[cold]
     pub(crate) fn meter(
         &mut self,
@@ -84,7 +85,7 @@ impl Sender {
         path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });
         match self.board.segment(0) {
             None => marks.clear(),
-            // What goes again leaves later than what follows it.
+            // A retransmission is sent later than the segments that follow it.
             Some(head) if !head.was_retransmitted() => marks.forget_before(head.order),
             Some(_) => {}
         }

@@ -1,4 +1,5 @@
-//! A sender that is observed from outside: packets show what it did, whatever it would have done.
+//! A sender that is observed from outside: packets show its actions, even if its policies would
+//! have acted otherwise.
 
 use crate::{Deadline, Sender};
 use path::Path;
@@ -6,18 +7,18 @@ use policy::ack::{AckProgress, Scoreboard};
 use units::Instant;
 
 impl Sender {
-    /// It is met in the middle of its stream: all below `offset` is acknowledged.
+    /// Begins in the middle of a stream: all data below `offset` is acknowledged.
     pub const fn begin_at(&mut self, offset: u64) {
         self.una = offset;
         self.nxt = offset;
         self.written = offset;
     }
 
-    /// It goes on at `offset`, as if all before were acknowledged: more is missing than any window
-    /// holds.
+    /// Continues at `offset`, as if all data before were acknowledged: more is missing than any
+    /// window holds.
     pub fn jump_to(&mut self, path: &mut Path, offset: u64) {
         self.board = Scoreboard::default();
-        // They are of segments that are gone, and count their losses.
+        // They are of discarded segments, and count their losses.
         self.marks = None;
         self.una = offset;
         self.nxt = offset;
@@ -35,13 +36,13 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// Cuts outstanding segments so that one begins at `start` and one ends at `end`. Answers the
+    /// Cuts outstanding segments so that one begins at `start` and one ends at `end`. Returns the
     /// index of the first on the scoreboard.
     pub fn cut_out(&mut self, start: u64, end: u64) -> usize {
         let index = self.board.index_from(start);
         let segment = self.board.segment(index);
         if segment.is_some_and(|segment| segment.start == start && segment.end() == end) {
-            // Mostly what leaves again left so before.
+            // In most cases a retransmission covers the same segment as before.
             return index;
         }
         self.board.split_at(start);

@@ -2,9 +2,9 @@
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most
 //! answers take to find. So its state is read once after each change. Its last [`Stance`], which
-//! holds until its next event, is kept, too. A connection that loses nothing then sends by comparing
-//! numbers of its own. Where assertions are on, which is in every test, the policy is asked all the
-//! same, and has to agree.
+//! holds until its next event, is kept, too. A connection that loses nothing then sends by
+//! comparing numbers of its own. Where assertions are on, which is in every test, the policy is
+//! asked all the same, and has to agree.
 
 use crate::Sender;
 use crate::burst::Burst;
@@ -15,7 +15,7 @@ use policy::recovery::{
     Report, SentInfo, Stance,
 };
 
-/// A recovery policy, its state, and its stance.
+/// A recovery policy, its state, and its last [`Stance`].
 pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
     can: RecoveryCapabilities,
@@ -53,7 +53,7 @@ impl Repairs {
         self.stance
     }
 
-    /// Makes the stance void: the policy is asked again.
+    /// Makes the kept [`Stance`] void: the policy is asked again.
     #[inline]
     pub(crate) fn void_stance(&mut self) {
         self.stance = Stance::Ask;
@@ -131,7 +131,8 @@ impl Sender {
         (allowance, index)
     }
 
-    /// Nothing new can go: what recovery held back in favour of that may go instead.
+    /// No new data can go: retransmissions that recovery held back in favour of new data may go
+    /// instead.
     #[inline]
     pub fn repairs_instead(&mut self, path: &Path, may_send: bool) -> bool {
         if self.board.waiting() == 0 || !self.recovery.state().wants_new_data {

@@ -1,5 +1,5 @@
-//! Round trips that an ACK tells: by a segment sent once (Karn's rule), by the one that is timed, or by the echoed
-//! timestamp (RFC 7323 §4.1).
+//! Round trips from an ACK: by a segment sent once (Karn's rule), by the one that is timed, or by
+//! the echoed timestamp (RFC 7323 §4.1).
 
 use crate::Sender;
 use crate::acknowledgement::Acknowledgement;
@@ -40,8 +40,9 @@ impl Sender {
         }
     }
 
-    /// On a shared path without SACK: a hole, filled by a retransmission, has held this ACK back, so
-    /// what it acknowledges beside arrived who knows when. The others would wait by this one's clock.
+    /// Whether a hole, filled by a retransmission, has held this ACK back, on a shared path without
+    /// SACK. The time at which the other acknowledged data was delivered is then unknown. A sample
+    /// would distort the timers of the path's other members.
     fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
         path.is_shared()
             && !self.terms.sack
@@ -60,8 +61,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
-    /// in its own coarse ticks. Behind a SYN cookie nothing was in flight, and the lowest bits of its timestamp say something else.
+    /// Only retransmitted data was acknowledged: the echoed timestamp still gives the round trip,
+    /// in its own coarse ticks. Behind a SYN cookie nothing was in flight, and the lowest bits of
+    /// its timestamp say something else.
     #[cold]
     fn sample_echo(&mut self, path: &mut Path, ack: &Acknowledgement<'_>) {
         let clock = ack.clock.filter(|_| self.terms.timestamps);

@@ -1,4 +1,4 @@
-//! The retransmission timer (RFC 6298), and what a timeout does to what is outstanding.
+//! The retransmission timer (RFC 6298), and the effect of a timeout on outstanding data.
 
 use crate::{RecoveryOutcome, Sender};
 use path::{Path, Upheaval};
@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
-/// The instant at which a timer fires. One that does not run never fires, so the earliest of
+/// The instant at which a timer fires. A timer that does not run never fires, so the earliest of
 /// several is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
@@ -68,7 +68,7 @@ pub(crate) struct RetransmissionTimer {
 /// The finding of a retransmission timer that has run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerRanOut {
-    /// Nothing to do now: it was put off, was the start-up's, or nothing is outstanding.
+    /// Nothing is due now: the timer was put off, was the start-up's, or nothing is outstanding.
     Nothing,
     /// A timeout; [`Sender::time_out`] follows, or the connection gives up.
     Timeout,
@@ -140,7 +140,7 @@ impl Sender {
         self.timer.retries = 0;
     }
 
-    /// Something was tried again.
+    /// Counts a retry.
     pub const fn count_retry(&mut self) {
         self.timer.retries += 1;
     }
@@ -192,7 +192,7 @@ impl Sender {
         self.recovery.state().timeout
     }
 
-    /// Runs the timer of recovery if it is due. Answers what it has found.
+    /// Runs the timer of recovery if it is due. Returns its outcome.
     pub fn run_recovery_timer(
         &mut self,
         now: Instant,
@@ -205,7 +205,7 @@ impl Sender {
         }
     }
 
-    /// Runs the timer of recovery now, due or not. Answers what it has found.
+    /// Runs the timer of recovery now, due or not. Returns its outcome.
     pub fn fire_recovery_timer(
         &mut self,
         now: Instant,
@@ -250,7 +250,7 @@ impl Sender {
 }
 
 impl Sender {
-    /// A timeout has come, of what `opens` the connection or of data.
+    /// Counts a timeout, of a segment that `opens` the connection or of data.
     pub fn count_timeout(&mut self, now: Instant, opens: bool) {
         let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
         self.counts.timeouts += 1;
@@ -296,8 +296,8 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// The start-up takes back what it sent. All that is outstanding is retransmitted unless SACK
-    /// says otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
+    /// Makes the start-up fall back. All outstanding data is retransmitted unless SACK says
+    /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
     #[cold]
     pub(crate) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
         self.counts.retreats += 1;
@@ -310,8 +310,8 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// The timer has run out since `at`, while nothing was outstanding, once or more, and each time
-    /// cost what a timeout costs. It runs on.
+    /// Handles a timer that has expired since `at`, once or more, while nothing was outstanding.
+    /// Each expiry has the cost of a timeout, and the timer runs on.
     pub fn time_out_while_idle(
         &mut self,
         now: Instant,

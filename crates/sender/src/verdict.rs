@@ -1,7 +1,7 @@
 //! Loss recovery, and the members of a shared path, judge an ACK, and the path gets the result.
 //!
-//! The report on a timeout takes the same way ([`Sender::apply_report`]). An ECN echo is answered as
-//! a loss (RFC 3168 §6.1.2).
+//! The report on a timeout takes the same way ([`Sender::apply_report`]). An ECN echo is answered
+//! as a loss (RFC 3168 §6.1.2).
 
 use crate::Sender;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
@@ -21,7 +21,7 @@ pub(crate) struct AckReading<'a> {
     pub(crate) lowest: Option<u64>,
 }
 
-/// The verdict of recovery, and of the members of a shared path, on an ACK.
+/// Result of recovery, and of the members of a shared path, for an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckVerdict {
     /// The window may grow if it acknowledges data.
@@ -34,7 +34,7 @@ pub(crate) struct AckVerdict {
 }
 
 impl Sender {
-    /// Asks recovery, and on a shared path the other members, what this ACK means.
+    /// Asks recovery, and on a shared path the other members, for their result on this ACK.
     pub(crate) fn judge(
         &mut self,
         path: &mut Path,
@@ -124,7 +124,7 @@ impl Sender {
         self.apply_news(path, report, event, may_send);
     }
 
-    /// As [`Sender::apply_report`], for the report on a timeout.
+    /// Like [`Sender::apply_report`], for the report on a timeout.
     #[cold]
     pub(crate) fn apply_timeout(
         &mut self,

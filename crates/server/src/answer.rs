@@ -1,4 +1,4 @@
-//! Answers that are ready at once: a few words, or bytes that are in memory.
+//! Answers from memory: a few words, or bytes.
 
 use crate::body::AnyBody;
 use http_body_util::{BodyExt, Full};
@@ -17,12 +17,12 @@ pub(crate) fn text(status: StatusCode, words: &str) -> Response<AnyBody> {
     response
 }
 
-/// A body that is there already.
+/// A body in memory.
 pub(crate) fn full(bytes: Bytes) -> AnyBody {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// What cannot be told now.
+/// Answer for a page that is not available now.
 pub(crate) fn unavailable(error: &io::Error) -> Response<AnyBody> {
     text(StatusCode::SERVICE_UNAVAILABLE, &format!("{error}\n"))
 }

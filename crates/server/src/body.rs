@@ -1,4 +1,4 @@
-//! Bodies of responses that tell when they are over.
+//! Bodies of responses that report their end.
 
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -13,15 +13,15 @@ use std::task::{Context, Poll};
 /// A response that is over, for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedResponse {
-    /// Who asked.
+    /// Address of the client.
     pub peer: SocketAddr,
-    /// How.
+    /// Method of the request.
     pub method: Method,
-    /// For what, as it was written.
+    /// Path of the request, as it was written.
     pub path: String,
-    /// The answer.
+    /// Status of the answer.
     pub status: StatusCode,
-    /// What it carried.
+    /// Kind of its content.
     pub content: &'static str,
     /// Its weight among the client's connections, where that matters.
     pub weight: Option<u32>,
@@ -51,13 +51,13 @@ impl fmt::Display for EndedResponse {
     }
 }
 
-/// Whoever wants to be told.
+/// Receiver of reports on ended responses.
 pub(crate) type OnResponse = Arc<dyn Fn(&EndedResponse) + Send + Sync>;
 
 /// Any body of ours.
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
 
-/// A body whose end is told, whether it was sent or the client has gone.
+/// A body whose end is reported, whether it was sent or the client has gone.
 pub(crate) struct Telling {
     body: AnyBody,
     told: EndedResponse,
@@ -95,7 +95,7 @@ impl Body for Telling {
 }
 
 impl Drop for Telling {
-    /// Only now is it certain: who sends a body of known length does not ask for more at its end.
+    /// Only now is it certain: hyper does not poll a body of known length at its end.
     fn drop(&mut self) {
         (self.listener)(&self.told);
     }

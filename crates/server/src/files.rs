@@ -11,7 +11,7 @@ use tower_http::services::fs::ServeFileSystemResponseBody;
 /// Fails if `root` is no folder that can be read; names it.
 ///
 /// # Errors
-/// Then.
+/// If it is no readable folder.
 pub fn check_folder(root: &Path) -> io::Result<()> {
     Files::new(root).map(drop)
 }
@@ -19,7 +19,7 @@ pub fn check_folder(root: &Path) -> io::Result<()> {
 /// A folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
-    /// Without symbolic links.
+    /// Path of the folder, without symbolic links.
     root: PathBuf,
     service: ServeDir,
 }
@@ -38,7 +38,7 @@ impl Files {
             io::Error::new(error.kind(), why)
         };
         let found = root.canonicalize().map_err(named)?;
-        // Reading it now tells a file, and a folder that may not be read.
+        // Reading it now detects a file, and a folder that may not be read.
         found.read_dir().map_err(named)?;
         Ok(Self { service: ServeDir::new(&found), root: found })
     }
@@ -57,8 +57,8 @@ impl Files {
         }
     }
 
-    /// False for a path that leads out of the folder, by symbolic links or otherwise, and for what is neither a file nor a
-    /// folder. What does not exist leads nowhere.
+    /// False for a path that leads out of the folder, by symbolic links or otherwise, and for
+    /// entries that are neither a file nor a folder. A path that does not exist leads nowhere.
     async fn holds(&self, path: &str) -> bool {
         let Ok(path) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
             return false;

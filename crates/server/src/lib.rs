@@ -1,13 +1,13 @@
 //! Static files by HTTP/1.1, over our own TCP.
 //!
-//! What is not about the transport is others' work: HTTP is hyper's, files with their types, ranges and
-//! dates are tower-http's. Here is what a transport of one's own makes possible: before a response is
-//! written the transport is told its size and its weight among the client's other connections
-//! ([`Weights`]), and what it knew then goes along as a header (`timing`); how it stands is a page
-//! (`status`).
+//! Other crates do all that is not about the transport: HTTP is hyper's, files with their types,
+//! ranges and dates are tower-http's. This crate uses the advantages of a transport of one's own.
+//! Before a response is written the transport learns its size and its weight among the client's
+//! other connections ([`Weights`]). A header has the transport's state at that time (`timing`), and
+//! a page its current state (`status`).
 //!
-//! In the order of a request: `serve` accepts and ends connections, `respond` answers one request with
-//! the help of `files`, `body` tells when an answer is over. `site` is what they share.
+//! In the order of a request: `serve` accepts and ends connections, `respond` answers one request
+//! with the help of `files`, `body` reports the end of an answer. `site` is their shared state.
 
 mod access;
 mod answer;

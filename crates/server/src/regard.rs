@@ -1,5 +1,5 @@
-//! What a scheme regards when it decides which of a client's connections sends next, and so what it is
-//! told of each response.
+//! Properties of a response that a scheme uses when it decides which of a client's connections
+//! sends next.
 
 use crate::weights::{Weights, name};
 use endpoint::Handle;
@@ -7,12 +7,12 @@ use tcp::Scheme;
 use tcp::sharing::{Scheduling, Tickets};
 use workload::ObjectKind;
 
-/// What the transport is told of a response.
+/// Property of a response that the transport learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Regard {
     /// Nothing: connections share no path, or take plain turns.
     Nothing,
-    /// What it carries: the scheme has a policy of its own.
+    /// The kind of its content: the scheme has a policy of its own.
     Content,
     /// Its weight.
     Weight(Weights),
@@ -21,7 +21,7 @@ pub(crate) enum Regard {
 /// Fails if weights cannot have any effect under `scheme`; says why, and which schemes there are.
 ///
 /// # Errors
-/// Then.
+/// If weights have no effect.
 pub fn check_weights(scheme: &Scheme) -> Result<(), String> {
     let why = match scheme.sharing().map(|sharing| sharing.scheduling) {
         Some(Scheduling::WeightedRoundRobin | Scheduling::Stride(_)) => return Ok(()),
@@ -35,7 +35,7 @@ pub fn check_weights(scheme: &Scheme) -> Result<(), String> {
 }
 
 impl Regard {
-    /// What `scheme` regards, with the weights that the operator gave.
+    /// The property that `scheme` uses, with the weights that the operator gave.
     pub(crate) fn new(scheme: &Scheme, given: Option<Weights>) -> Self {
         if check_weights(scheme).is_err() {
             return Self::Nothing;
@@ -66,7 +66,7 @@ impl Regard {
         }
     }
 
-    /// In words, for the status page.
+    /// Description for the status page.
     pub(crate) fn about(&self) -> String {
         match self {
             Self::Nothing => "none: the scheme regards no weights".to_owned(),
@@ -76,7 +76,7 @@ impl Regard {
     }
 }
 
-/// The name of what a connection carries.
+/// The name of a connection's kind of content.
 pub(crate) fn content_name(kind: ObjectKind) -> &'static str {
     name(kind)
 }

@@ -1,4 +1,4 @@
-//! One request and its answer; before that is written the transport hears of it.
+//! One request and its answer; the transport learns of the answer before it is written.
 
 use crate::answer::{full, text};
 use crate::body::{AnyBody, EndedResponse, Telling};
@@ -59,7 +59,7 @@ async fn add_timing(open: &Open, headers: &mut HeaderMap) {
     }
 }
 
-/// Tells the transport what is coming.
+/// Announces the response to the transport.
 fn announce(
     site: &Site,
     open: &Open,
@@ -79,7 +79,7 @@ fn announce(
     response.map(|body| Telling::new(body, told, &site.listener))
 }
 
-/// Bytes of the body, as the header says it of a file, and the body itself of what is in memory.
+/// Bytes of the body: from the header for a file, and from the body itself for one in memory.
 fn length_of(response: &Response<AnyBody>) -> u64 {
     let field = response.headers().get(CONTENT_LENGTH);
     let said = field.and_then(|length| length.to_str().ok()?.parse().ok());

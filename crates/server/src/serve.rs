@@ -23,7 +23,7 @@ use std::time::Duration;
 use tcp::Scheme;
 use tokio::time::{Instant, timeout_at};
 
-/// What is served, and how.
+/// Options of a server.
 pub struct ServerOptions {
     /// The folder.
     pub root: PathBuf,
@@ -33,17 +33,17 @@ pub struct ServerOptions {
     pub weights: Option<Weights>,
     /// Clients that get an answer at [`crate::STATUS_PATH`].
     pub status: StatusAccess,
-    /// How long a connection may wait for its next request.
+    /// Time for which a connection may wait for its next request.
     pub idle: Duration,
-    /// Told of every response that is over.
+    /// Called for every response that is over.
     pub on_response: Box<dyn Fn(&EndedResponse) + Send + Sync>,
 }
 
-/// A server. Clones are the same.
+/// An HTTP server. Clones share its state. Clones are the same.
 #[derive(Clone)]
 pub struct HttpServer(Arc<Site>);
 
-/// How a server ended.
+/// Outcome of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Connections that had to be reset because time was up.
@@ -82,8 +82,8 @@ impl HttpServer {
         }
     }
 
-    /// Serves until `stop`. Then nothing more is accepted, and what is under way may take `grace` to
-    /// arrive; the rest is reset.
+    /// Serves until `stop`. Then no connection is accepted, and responses under way have `grace` to
+    /// be delivered; the rest is reset.
     ///
     /// # Errors
     /// If the endpoint is gone, with its device.
@@ -112,7 +112,7 @@ impl HttpServer {
         let endpoint = &self.0.endpoint;
         let all = async {
             graceful.shutdown().await;
-            // What was written has to arrive, too.
+            // Written data has to be delivered, too.
             endpoint.clone().close().await;
         };
         if timeout_at(deadline, all).await.is_ok() {
@@ -132,10 +132,10 @@ async fn serve(site: Arc<Site>, stream: Stream, peer: SocketAddr, watcher: Watch
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(site.idle)
-        // A client that has asked for all it wants may say so with a FIN, and gets its answers.
+        // A client that has made all its requests may send a FIN, and gets its answers.
         .half_close(true)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that goes away, or says nonsense, has been told so.
+    // A client that goes away, or sends nonsense, has already got its answer.
     let _ = watcher.watch(connection).await;
 }
 

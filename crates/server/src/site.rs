@@ -1,4 +1,4 @@
-//! What all connections of a server share, and what it knows of each that is open.
+//! State that all connections of a server share, and its records of the open ones.
 
 use crate::access::StatusAccess;
 use crate::body::OnResponse;
@@ -14,7 +14,7 @@ use tcp::Scheme;
 use tokio::time::Instant;
 use workload::ObjectKind;
 
-/// What all connections share.
+/// State that all connections share.
 pub(crate) struct Site {
     pub(crate) files: Files,
     pub(crate) endpoint: Endpoint,
@@ -32,7 +32,7 @@ pub(crate) struct Site {
 pub(crate) struct Open {
     pub(crate) peer: SocketAddr,
     pub(crate) handle: Handle,
-    /// What it carried last.
+    /// Kind of its last response.
     pub(crate) kind: Mutex<Option<ObjectKind>>,
 }
 
@@ -52,7 +52,7 @@ impl Listed {
 impl Drop for Listed {
     fn drop(&mut self) {
         let mut all = lock(&self.site.open);
-        // A later connection of the same port may have taken its place.
+        // A later connection of the same port may have replaced it.
         if all.get(&self.open.peer).is_some_and(|other| Arc::ptr_eq(other, &self.open)) {
             all.remove(&self.open.peer);
         }
@@ -68,12 +68,12 @@ impl Site {
         regard.weight(kind)
     }
 
-    /// What connections are told of, in words.
+    /// Text on the properties that connections use.
     pub(crate) fn about_weights(&self) -> String {
         lock(&self.regard).about()
     }
 
-    /// What the connection to `peer` carried last, and its weight.
+    /// Kind of the last response on the connection to `peer`, and its weight.
     pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(ObjectKind, Option<u32>)> {
         let open = lock(&self.open).get(peer).cloned()?;
         let kind = (*lock(&open.kind))?;

@@ -1,5 +1,6 @@
-//! What the transport knew when a response began, as a `Server-Timing` header (W3C Server Timing §3): the
-//! browser's developer tools show it, and scripts read it (`PerformanceResourceTiming.serverTiming`).
+//! State of the transport at the start of a response, as a `Server-Timing` header (W3C Server
+//! Timing §3). The browser's developer tools show it, and scripts read it
+//! (`PerformanceResourceTiming.serverTiming`).
 
 use endpoint::ConnectionInfo;
 use units::Duration;
@@ -27,13 +28,14 @@ pub(crate) fn header(info: &ConnectionInfo) -> String {
     metrics.join(", ")
 }
 
-/// To the microsecond.
+/// Formats a time to the microsecond.
 fn milliseconds(time: Duration) -> String {
     let micros = time.as_nanos() / 1000;
     format!("{}.{:03}", micros / 1000, micros % 1000)
 }
 
-/// The inside of a quoted string (RFC 9110 §5.6.4); what may not stand there is left out.
+/// The inside of a quoted string (RFC 9110 §5.6.4); characters that may not stand there are left
+/// out.
 fn quoted(text: &str) -> String {
     let allowed = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
     allowed.fold(String::new(), |mut out, c| {

@@ -1,4 +1,4 @@
-//! What a response is worth by its content, as an operator writes it: `html=12,css=6,image=3`.
+//! Weight of a response by its content, as an operator writes it: `html=12,css=6,image=3`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,17 +23,17 @@ const NAMES: [(&str, ObjectKind); 11] = [
 /// The largest weight; more would only make turns longer.
 const MOST: u32 = 1000;
 
-/// Weights by content; 1 where nothing else is said.
+/// Weights by content; 1 where none is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weights(BTreeMap<ObjectKind, u32>);
 
-/// Weights that cannot be read: which entry, and what would be right.
+/// Weights that cannot be read: the entry, and the correct form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightsError(String);
 
 impl Weights {
-    /// Ensemble-TCP's policy by content: HTML 12, code 6, images 3, anything else 1 (Eggert, Heidemann &
-    /// Touch 2000 §4).
+    /// Ensemble-TCP's policy by content: HTML 12, code 6, images 3, anything else 1 (Eggert,
+    /// Heidemann & Touch 2000 §4).
     pub fn ensemble_tcp() -> Self {
         let by_content = |kind| match kind {
             ObjectKind::Html => 12,
@@ -65,7 +65,8 @@ pub(crate) fn name(kind: ObjectKind) -> &'static str {
 impl FromStr for Weights {
     type Err = WeightsError;
 
-    /// Entries `CONTENT=WEIGHT`, apart by commas or white space; from `#` to the end of a line is a remark.
+    /// Entries `CONTENT=WEIGHT`, apart by commas or white space; from `#` to the end of a line is a
+    /// remark.
     fn from_str(text: &str) -> Result<Self, WeightsError> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
         let entries = lines.flat_map(|line| line.split([',', ' ', '\t']));
@@ -142,7 +143,7 @@ mod tests {
     }
 
     impl Weights {
-        /// What its text can say.
+        /// Weights that their text can express.
         fn ensemble_tcp_without_redirect() -> Self {
             let Self(mut weights) = Self::ensemble_tcp();
             weights.remove(&ObjectKind::Redirect);

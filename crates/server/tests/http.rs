@@ -19,9 +19,9 @@ use tokio::time::timeout;
 const SOON: Duration = Duration::from_secs(30);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// More than all buffers between server and client take: 8 MB there, 6 MB here.
+/// A size above all buffers between server and client: 8 MB there, 6 MB here.
 const LARGE: usize = 20_000_000;
-/// What the file outside of the folder holds; no path contains it.
+/// Content of the file outside of the folder; no path contains it.
 const HIDDEN: &str = "kept from all";
 
 struct World {
@@ -250,7 +250,7 @@ async fn the_status_page_shows_paths_and_weights() {
     assert_eq!((of(&status, "html"), of(&status, "css")), (12.into(), 6.into()), "{status:#}");
     let paths = status["paths"].as_array().unwrap();
     assert_eq!(paths.len(), 1, "{status:#}");
-    // Those of page and style, and the one that asks.
+    // The connections of page and style, and the one that asks.
     assert_eq!(paths[0]["connections"], serde_json::json!([0, 1, 2]), "{status:#}");
     assert_eq!(paths[0]["is_shared"], true);
     assert_eq!(status["server"]["requests"], 3);
@@ -287,7 +287,7 @@ async fn what_is_under_way_when_the_server_stops_arrives() {
     assert_eq!(world.running.await.unwrap(), Ended { reset: 0 });
 }
 
-/// A client that does not read is waited for as long as was said, and is then reset.
+/// The server waits for a client that does not read as long as configured, and then resets it.
 #[tokio::test]
 async fn who_does_not_read_is_reset_when_time_is_up() {
     let world = World::new("reset", "linux", Duration::from_millis(300)).await;

@@ -1,6 +1,7 @@
-//! One client, its servers, and the link between them, for the visits of one repeat. The servers of a site are hosts of their
-//! own behind one end of the link; each has an exchange of its own with the client. A neighbour is a second client, with a link
-//! of its own to another device of the first server.
+//! One client, its servers, and the link between them, for the visits of one repeat. The servers of
+//! a site are hosts of their own behind one end of the link; each has an exchange of its own with
+//! the client. A neighbour is a second client, with a link of its own to another device of the
+//! first server.
 
 use crate::captures::Ends;
 use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
@@ -34,30 +35,31 @@ pub(crate) fn visit(
     seed: u64,
     captures: &Ends,
 ) -> io::Result<Vec<MeasuredLoad>> {
-    // Client and kernel servers run there: on a busy machine they would ask and answer ms late, of
-    // which the link knows nothing. They sleep but for a few us per packet.
+    // Client and kernel servers run with the best scheduling. On a busy machine they would
+    // otherwise ask and answer milliseconds late, which the link does not record. They sleep but
+    // for a few us per packet.
     ThreadScheduling::on_its_own_thread(|| Bed::new(race, who, seed, captures)?.run(race, who))
 }
 
-/// Who serves whom.
+/// Both ends of a test bed: servers and client.
 #[derive(Clone, Copy)]
 pub(crate) struct Who<'a> {
-    /// What sends.
+    /// Executor of the sender in real time.
     pub(crate) place: Real<'a>,
-    /// What it takes, if that is the kernel.
+    /// The service of the kernel, if the kernel sends.
     pub(crate) service: Service<'a>,
-    /// How hosts are spoken to.
+    /// Protocols and settings by which the loader uses hosts.
     pub(crate) loader: &'a LoaderConfig,
-    /// Who is served.
+    /// TCP settings of the client.
     pub(crate) client: ClientTcp,
-    /// Who asks there.
+    /// The browser in the client's namespace.
     pub(crate) browser: &'a Browser,
-    /// Keep what the loader knows of its objects, for figures.
+    /// Keep the loader's times of its objects, for figures.
     pub(crate) record: bool,
 }
 
 impl Who<'_> {
-    /// What both ends can speak.
+    /// The protocol that both ends support.
     fn tongue(&self) -> Tongue {
         let server = match self.place {
             Real::Wire(_) => Tongue::Counts,
@@ -70,7 +72,7 @@ impl Who<'_> {
     }
 }
 
-/// Everything between the clients and their servers, and they themselves but for their tasks.
+/// The links, servers and clients of a visit, without the clients' tasks.
 struct Bed {
     /// The namespace of all clients: each server's address is behind one of their devices.
     client: Namespace,
@@ -86,7 +88,7 @@ struct Line {
     /// Lives as long as the device.
     _device: Interface,
     own: SocketAddr,
-    /// Of a site, in their order.
+    /// Servers of a site, in their order.
     servers: Vec<ServerHost>,
     emulation: Emulation,
     recording: EmulationRecording,
@@ -94,7 +96,7 @@ struct Line {
     captures: Ends,
 }
 
-/// What a line is to be like.
+/// Plan of an emulated line.
 struct LinePlan<'a> {
     path: PathSpec,
     /// Numbers of the pairs of addresses; the client has the first one's.
@@ -191,7 +193,7 @@ impl Line {
         Ok(Self { _device: device, own, servers, emulation, recording, crossed, captures })
     }
 
-    /// Takes the link down. All that crossed it; `None` if some packets were missed.
+    /// Takes the link down. Returns the packets that crossed it; `None` if some were missed.
     fn end(self, record: bool) -> io::Result<Option<LinkWatch>> {
         let EmulationReport { down, up } = self.emulation.stop();
         let is_whole = self.captures.finish(self.recording)?;
@@ -202,7 +204,7 @@ impl Line {
     }
 }
 
-/// Where packets of all servers enter and leave the link.
+/// Port at which packets of all servers enter and leave the link.
 fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
     match servers {
         [(_, server)] => Ok(server.port()),
@@ -242,7 +244,8 @@ struct SiteVisitor {
     was_here: Cell<bool>,
 }
 
-/// All visits in order, to the servers in turn, each of which has a visitor. Behind one that does not end there is none.
+/// Makes all visits in order, to the servers in turn, each of which has a visitor. A visit that
+/// does not end is the last. Behind one that does not end there is none.
 async fn visits(
     race: &Race,
     clients: &[(Vec<SiteVisitor>, &Emulation)],
@@ -278,7 +281,7 @@ async fn one_visit(
     again: bool,
 ) -> io::Result<MeasuredLoad> {
     let before = dropped(emulation);
-    // What was late before is not this visit's.
+    // Scheduling delay before the visit is not the visit's.
     emulation.take_lateness();
     let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
     let (load, (dropped, lateness)) = visitor.visit(again, measure).await?;

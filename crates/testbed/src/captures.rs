@@ -1,7 +1,8 @@
-//! Captures of every world, for a reader who asks why two of them differ.
+//! Captures of every world, for a reader who compares two of them.
 //!
-//! The simulator has what its links carried with its loads; in real time the emulated link tells what it was handed and
-//! what it handed over, at both its ends. Both are classic pcap, with times since the world began.
+//! The simulator records the segments on its links with its loads. In real time the emulated link
+//! reports the segments it received and the segments it delivered, at both its ends. Both are
+//! classic pcap, with times since the world began.
 
 use emulator::{EmulationRecording, Files, PacketRecorder, SegmentSink, Sink};
 use netsim::Duplex;
@@ -26,7 +27,7 @@ impl<'a> Folder<'a> {
         Ok(Self(folder))
     }
 
-    /// Where a real world's captures of this repeat go; nowhere if it is not the first.
+    /// Paths of a real world's captures of this repeat; none if it is not the first repeat.
     pub(crate) fn of(self, scheme: &str, world: World, repeat: u32) -> Ends {
         let at = |folder: &Path, end| folder.join(format!("{scheme}-{world}-{end}.pcap"));
         let ends = |folder| ["client", "host"].map(|end| at(folder, end));
@@ -34,8 +35,9 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// The captures that came with simulated loads, by the names of their files: `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap`, or
-/// `SCHEME-sim-LINK.pcap` where `beside_others`, which are of real worlds.
+/// The captures that came with simulated loads, by the names of their files: `SCHEME-LINK.pcap` and
+/// `SCHEME-LINK-sent.pcap`, or `SCHEME-sim-LINK.pcap` where `beside_others`, which are of real
+/// worlds.
 pub fn of_simulations(
     outcome: &RaceOutcome,
     beside_others: bool,
@@ -57,7 +59,8 @@ impl Ends {
     /// No files.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Begins the files, if there are any, and tells `segments` of every segment: what does so, and what the emulation tells.
+    /// Starts the files, if any, and reports every segment to `segments`. Returns the sink for the
+    /// emulation's reports.
     ///
     /// # Errors
     /// If a file cannot be made; the error names it.
@@ -72,10 +75,11 @@ impl Ends {
         EmulationRecording::begin(Files { captures, segments: Some(segments), ..Files::default() })
     }
 
-    /// Waits until all is written and told, when the emulation is over. False if some segments were not told of.
+    /// Waits until all segments are written and reported, after the emulation has ended. Returns
+    /// false if some segments were not reported.
     ///
     /// # Errors
-    /// If writing failed, or was too slow for what crossed the link.
+    /// If writing failed, or was too slow for the packets on the link.
     pub(crate) fn finish(&self, recording: EmulationRecording) -> io::Result<bool> {
         match (recording.finish()?, &self.0) {
             (0, _) => Ok(true),

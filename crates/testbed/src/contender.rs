@@ -1,19 +1,21 @@
-//! Who races: a scheme of the core. Worlds run it as far as they have it: the kernel has those that model its own congestion
-//! controls, and, with an agent, those whose decisions the agent makes there.
+//! Contenders of a race: schemes of the core. Each world runs the schemes that it supports. The
+//! kernel supports the models of its own congestion controls and, with an agent, the schemes whose
+//! decisions the agent makes there.
 
 use race::{Race, named};
 use tcp::Scheme;
 use units::Duration;
 use workload::LoaderConfig;
 
-/// Who sends.
+/// A sender that takes part in a race.
 #[derive(Clone, Debug)]
 pub struct Contender {
     scheme: Scheme,
     agent: Option<AgentScheme>,
 }
 
-/// What the kernel takes to run a scheme by an agent: the agent's command line, and what its server does.
+/// The agent's part of a scheme in the kernel: the agent's command line, and the behaviour of its
+/// server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentScheme {
     control: &'static str,
@@ -22,11 +24,13 @@ pub struct AgentScheme {
     attends_client: bool,
 }
 
-/// Schemes whose decisions the agent makes in the kernel, and what the agent is to give connections there (`--control`).
+/// Schemes whose decisions the agent makes in the kernel, and the congestion control of each that
+/// the agent sets (`--control`).
 const CONTROLS: [(&str, &str); 3] =
     [("hs-cubic", "cubic"), ("hs-bbr", "bbr"), ("hs-session", "session")];
 
-/// A parameter of these schemes, the agent's option of the same meaning, and how the agent has a value of it.
+/// A parameter of these schemes, the agent's option of the same meaning, and how the agent has a
+/// value of it.
 type OptionOf = (&'static str, &'static str, fn(&str) -> Option<String>);
 
 const OPTIONS: [OptionOf; 6] = [
@@ -39,7 +43,7 @@ const OPTIONS: [OptionOf; 6] = [
 ];
 
 impl Contender {
-    /// Whoever sends by this scheme.
+    /// Creates a contender that sends by this scheme.
     pub fn new(scheme: Scheme) -> Self {
         let agent = AgentScheme::of(scheme.name());
         Self { scheme, agent }
@@ -48,13 +52,13 @@ impl Contender {
     /// Reads `name+parameter=value`.
     ///
     /// # Errors
-    /// On what is no scheme.
+    /// If the text is no scheme.
     pub fn parse(text: &str) -> Result<Self, String> {
         Scheme::parse(text).map(Self::new).map_err(|error| error.to_string())
     }
 
-    /// The same with an agent that attends to the client, too, if it has one: it stands for one on each host, since it uses
-    /// nothing in one network namespace that it has learnt in another.
+    /// Attaches the agent to the client, too, if there is an agent. It represents one agent on each
+    /// host, since an agent uses nothing in a network namespace that it learnt in another.
     #[must_use]
     pub fn attending_to_client(mut self) -> Self {
         if let Some(agent) = &mut self.agent {
@@ -63,10 +67,10 @@ impl Contender {
         self
     }
 
-    /// Those of a comma-separated list, as [`race::contestants`] has it.
+    /// Parses a comma-separated list with the syntax of [`race::contestants`].
     ///
     /// # Errors
-    /// As [`Contender::parse`].
+    /// Fails like [`Contender::parse`].
     pub fn list(list: &str) -> Result<Vec<Self>, String> {
         named(list).into_iter().map(Self::parse).collect()
     }
@@ -76,30 +80,31 @@ impl Contender {
         self.scheme.name()
     }
 
-    /// What it sends by.
+    /// The scheme by which it sends.
     pub const fn scheme(&self) -> &Scheme {
         &self.scheme
     }
 
-    /// What the kernel runs it by, if that takes an agent.
+    /// The agent by which the kernel runs the scheme, if it needs one.
     pub const fn agent(&self) -> Option<&AgentScheme> {
         self.agent.as_ref()
     }
 
-    /// The same where there is no agent: the kernel has no such scheme then.
+    /// Removes the agent for machines without one: the kernel then lacks the scheme.
     #[must_use]
     pub fn without_agent(self) -> Self {
         Self { agent: None, ..self }
     }
 
-    /// How hosts are spoken to in all visits.
+    /// Protocols and settings of the loader in all visits.
     pub(crate) fn loader(&self, race: &Race) -> LoaderConfig {
         race.loader_between(&self.scheme)
     }
 }
 
 impl AgentScheme {
-    /// Of a scheme's text; `None` if the agent has no such scheme, or cannot be told what follows its name.
+    /// Parses a scheme's text; `None` if the agent has no scheme of this name, or no option for a
+    /// parameter.
     fn of(text: &str) -> Option<Self> {
         let mut parts = text.split('+');
         let name = parts.next()?;
@@ -120,12 +125,12 @@ impl AgentScheme {
         Some(scheme)
     }
 
-    /// What its agent is to give connections (`--control`).
+    /// Congestion control that the agent sets on connections (`--control`).
     pub const fn control(&self) -> &'static str {
         self.control
     }
 
-    /// What else its agent is told, as words of a command line.
+    /// Further options of the agent, as words of a command line.
     pub(crate) fn options(&self) -> &[String] {
         &self.options
     }
@@ -135,18 +140,19 @@ impl AgentScheme {
         self.says_size
     }
 
-    /// True if its agent attends to the client, too.
+    /// Whether the agent also hooks the client's connections.
     pub(crate) const fn attends_client(&self) -> bool {
         self.attends_client
     }
 }
 
-/// By its name, or without what all of them begin with (`cold`).
+/// Whether a parameter is called by its name, or by the name without the common prefix (`cold`).
 fn is_called(known: &str, parameter: &str) -> bool {
     known == parameter || known.strip_prefix("warm_") == Some(parameter)
 }
 
-/// Durations in whole seconds, which the agent takes without a unit; anything else as it is.
+/// Converts durations to whole seconds, which the agent takes without a unit; other values stay
+/// unchanged.
 fn in_seconds(value: &str) -> Option<String> {
     let is_bare = value.parse::<u32>().is_ok();
     match value.parse::<Duration>() {
@@ -195,7 +201,7 @@ mod tests {
         assert_eq!(agent.control(), "cubic");
         assert_eq!(agent.options().join(" "), "--cap 64 --max-age 30");
         assert!(agent.says_size());
-        // By the short forms the agent is told the same.
+        // The short forms give the agent the same options.
         assert_eq!(of("hs-cubic+cap=64+max_age=30s+size=on"), Some(agent));
         // The agent counts in seconds.
         assert_eq!(of("hs-cubic+warm_max_age=1500ms"), None);

@@ -1,5 +1,5 @@
-//! Who runs when: repeats outermost, then contenders, then worlds, so that whatever the machine goes
-//! through meets all worlds alike; and again what was handed over too late.
+//! Order of the runs: repeats outermost, then contenders, then worlds, so that disturbances of the
+//! machine affect all worlds alike. Visits whose packets were delivered too late are repeated.
 
 use crate::bed::{self, Who};
 use crate::captures::Folder;
@@ -13,26 +13,26 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use units::Instant;
 
-/// How often a late visit is repeated at most; the last one then counts, whatever it was.
+/// Largest number of repeats of a late visit; the last one counts even if it was late.
 const PATIENCE: u32 = 5;
 
-/// How to run it.
+/// Options of a contest.
 #[derive(Clone, Copy)]
 pub struct ContestOptions<'a> {
     /// The worlds; one named twice is run once.
     pub worlds: &'a [World],
-    /// Who races: the race's schemes, and among them those that only the kernel has.
+    /// The contenders: the race's schemes, and among them those that only the kernel has.
     pub contenders: &'a [Contender],
     /// The browser's TCP in real worlds; [`Race::client`] has to be its model.
     pub client: ClientTcp,
-    /// Who asks there; [`Browser::refusal`] says what curl cannot.
+    /// The client; [`Browser::refusal`] gives the limits of curl.
     pub browser: &'a Browser,
-    /// What serves in the kernel's.
+    /// Server program in the kernel's world.
     pub server: &'a ServerProgram,
     /// The agent of those that have one.
     pub agent: Option<&'a Agent>,
-    /// A folder for captures of the first repeats of real worlds, made if it is not there. Those of simulations
-    /// come with their loads.
+    /// A folder for captures of the first repeats of real worlds, made if it is not there. Captures
+    /// of simulations are part of their loads.
     pub captures: Option<&'a Path>,
     /// Record the loads of the first repeat for figures.
     pub record: bool,
@@ -49,7 +49,7 @@ impl<'a> ContestOptions<'a> {
         RunOptions { threads, record, capture: self.captures.is_some(), on_run }
     }
 
-    /// What its real worlds are made of.
+    /// Programs and settings of its real worlds.
     pub fn setting(&self) -> Setting {
         let is_real = self.worlds.iter().any(|world| world.is_real());
         let has_kernel = self.worlds.contains(&World::Kernel);
@@ -64,7 +64,8 @@ impl<'a> ContestOptions<'a> {
     }
 }
 
-/// How often [`ContestOptions::on_run`] is called: for every repeat in real time, and for every simulated run.
+/// Number of calls of [`ContestOptions::on_run`]: one for every repeat in real time, and one for
+/// every simulated run.
 pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u64 {
     let real = |one| worlds.iter().filter(|world| Real::of(one, **world).is_some()).count() as u64;
     let simulated = if worlds.contains(&World::Sim) { race.run_count() } else { 0 };
@@ -72,8 +73,9 @@ pub fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u6
 }
 
 /// Runs the race in all worlds; answers by contender in their order, then by world as asked for.
-/// What real worlds have not ([`Race::background`]; `wire` has no sites of several servers) they leave out. A contender whose agent
-/// fails when others have been measured is left out from there on ([`Contestant::left_out`]).
+/// Real worlds leave out the parts of a race that they lack ([`Race::background`]; `wire` has no
+/// sites of several servers). A contender whose agent fails when others have been measured is left
+/// out from there on ([`Contestant::left_out`]).
 ///
 /// # Errors
 /// If the machine does not let it: see [`cannot_be_had`].
@@ -104,7 +106,7 @@ struct Entry<'a> {
     contestant: Contestant,
 }
 
-/// By contender in their order, then by world as asked for, each once.
+/// Entries by contender in their order, then by world as requested, each once.
 fn entries(how: ContestOptions<'_>) -> Vec<Entry<'_>> {
     let mut worlds: Vec<World> = Vec::new();
     for world in how.worlds {
@@ -123,8 +125,9 @@ fn entries(how: ContestOptions<'_>) -> Vec<Entry<'_>> {
     entries
 }
 
-/// Why the race goes on without a contender after this turn of its; `None` if it goes on with it. An agent may stop
-/// working at any time, when somebody starts another; that is no reason to lose what was measured.
+/// Returns the reason why the race continues without a contender after its turn; `None` if the
+/// contender stays. An agent may stop at any time, when another one is started; that is no reason
+/// to lose the measurements.
 fn reason_to_go_on_without(
     contender: &Contender,
     took: io::Result<()>,
@@ -138,8 +141,8 @@ fn reason_to_go_on_without(
     }
 }
 
-/// True if `error` says that this machine has no real worlds: a privilege, TUN devices or a congestion
-/// control is missing. Anything else is a failure.
+/// True if `error` says that this machine has no real worlds: a privilege, TUN devices or a
+/// congestion control is missing. Anything else is a failure.
 pub fn cannot_be_had(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
 }
@@ -202,7 +205,7 @@ mod tests {
         };
         let another = Some("another agent runs".to_owned());
         assert_eq!(outcome("hs-cubic", ErrorKind::Other), another);
-        // The machine is to blame, or the link: nobody can go on.
+        // The cause is the machine or the link, so no contender can go on.
         assert_eq!(outcome("hs-cubic", ErrorKind::PermissionDenied), None);
         assert_eq!(outcome("linux", ErrorKind::Other), None);
         let contender = Contender::parse("hs-cubic").expect("a contender");

@@ -1,13 +1,16 @@
-//! Bodies that a browser can read: as long as the page's objects, and revealing what these reveal, about where they do.
+//! Bodies that a browser can read: as long as the page's objects, with references to other objects
+//! at about the modelled offsets.
 //!
-//! A document names what it reveals by tags, a style sheet by imports and backgrounds, a script by asking for it. Data are scripts
-//! as well, for a browser waits for these before it says that a page is loaded. Fonts are pictures: it ends the load of a font
-//! that it cannot understand. All that is left is a comment.
+//! A document references objects by tags, a style sheet by imports and backgrounds, a script by
+//! requests. Data are scripts as well, for a browser waits for these before it says that a page is
+//! loaded. Fonts are pictures: it ends the load of a font that it cannot understand. The rest of a
+//! body is a comment.
 
 use workload::{Discovery, Object, ObjectId, ObjectKind, Page};
 
-/// What a document begins with. The icon is none. What the document shows begins below the first screen: Chromium asks first for the
-/// pictures that it shows, and as all of ours are of one pixel it would show all, in an order of chance.
+/// Begin of a document. The icon is none. The visible part of the document lies below the first
+/// screen. Chromium first requests the pictures on the screen. Since all of ours have one pixel, it
+/// would show all of them, in a random order.
 const BEGINNING: &str =
     "<!doctype html><link rel=icon href=data:,><body><p style=height:9999px></p>";
 
@@ -16,15 +19,16 @@ pub(crate) fn main_document(page: &Page) -> Option<ObjectId> {
     page.ids().find(|id| page.object(*id).kind == ObjectKind::Html)
 }
 
-/// What a document brings with it.
+/// Resources that a document brings with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resources {
     pub(crate) count: u64,
-    /// Of their bodies.
+    /// Bytes of their bodies.
     pub(crate) bytes: u64,
 }
 
-/// Objects of the page that are no redirects, and not its document. `bytes` tells how long bodies are.
+/// Objects of the page that are no redirects, and not its document. `bytes` returns the length of a
+/// body.
 pub(crate) fn resources(page: &Page, bytes: impl Fn(&Object) -> u64) -> Resources {
     let main = main_document(page);
     let ids = page.ids().filter(|id| main != Some(*id));
@@ -36,7 +40,8 @@ pub(crate) fn resources(page: &Page, bytes: impl Fn(&Object) -> u64) -> Resource
     })
 }
 
-/// Why a browser cannot load a page; `None` if it can. `bytes` tells how long bodies are.
+/// Returns the reason why a browser cannot load a page; `None` if it can. `bytes` returns the
+/// length of a body.
 pub(crate) fn refusal(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<String> {
     let Some(main) = main_document(page) else {
         return Some("it loads documents and what they name, and the page has none".to_owned());
@@ -91,7 +96,7 @@ struct Piece {
     text: String,
 }
 
-/// What a body says, in its order.
+/// Pieces of a body, in order.
 fn pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Vec<Piece> {
     let mut children: Vec<Piece> = match page.object(id).kind {
         ObjectKind::Style => style_pieces(page, id, address),
@@ -110,8 +115,8 @@ fn pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Ve
     children
 }
 
-/// Imports, which have to be first, and then one background of all others for the element that [`reference`] gives each style
-/// sheet.
+/// Imports, which have to be first, and then one background of all others for the element that
+/// [`reference`] gives each style sheet.
 fn style_pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Vec<Piece> {
     let is_style = |child: &ObjectId| page.object(*child).kind == ObjectKind::Style;
     let (sheets, others): (Vec<_>, Vec<_>) = page.children(id).iter().copied().partition(is_style);
@@ -141,7 +146,7 @@ fn offset(object: &Object) -> u64 {
     }
 }
 
-/// How an object of kind `by` names one of another kind.
+/// Reference of an object of kind `by` to one of another kind.
 fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
     match (by, named) {
         (ObjectKind::Script | ObjectKind::Data, ObjectKind::Script | ObjectKind::Data) => {
@@ -160,7 +165,8 @@ fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
     }
 }
 
-/// The body of an object, `bytes` long; other objects are at what `address` says. [`refusal`] has been asked.
+/// The body of an object, `bytes` long; `address` has the URLs of other objects. [`refusal`] has
+/// been asked.
 pub(crate) fn body(
     page: &Page,
     id: ObjectId,
@@ -176,7 +182,7 @@ pub(crate) fn body(
     let mut left: u64 = pieces.iter().map(|piece| piece.text.len() as u64).sum();
     for Piece { ends_at, text } in pieces {
         let own = text.len() as u64;
-        // As far behind as what follows leaves room for.
+        // The piece stands as late as the pieces after it leave room for.
         let begins = ends_at.saturating_sub(own).min(bytes.saturating_sub(left));
         fill(&mut body, begins, kind);
         body.extend_from_slice(text.as_bytes());
@@ -189,12 +195,13 @@ pub(crate) fn body(
     body
 }
 
-/// A picture of one pixel. What follows it means nothing. A browser ends the load of one that it cannot understand.
+/// A picture of one pixel. The bytes after it mean nothing. A browser ends the load of one that it
+/// cannot understand.
 pub(crate) const PICTURE: [u8; 35] =
     *b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 const PICTURE_TYPE: &str = "image/gif";
 
-/// Makes a body `to` bytes long by what means nothing in its language, if it is shorter.
+/// Pads a body to `to` bytes with text that means nothing in its language, if it is shorter.
 pub(crate) fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     let room = (to as usize).saturating_sub(body.len());
     let (opens, closes) = match kind {
@@ -211,7 +218,7 @@ pub(crate) fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     body.extend_from_slice(closes.as_bytes());
 }
 
-/// The media type that a browser is told.
+/// The media type in the response's header.
 pub(crate) fn media_type(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Html | ObjectKind::Redirect => "text/html",
@@ -226,7 +233,8 @@ mod tests {
     use super::*;
     use workload::{Http, PageHost};
 
-    /// A document of 1000 bytes with a style sheet behind 700 bytes and a picture at its end; the sheet has a font.
+    /// A document of 1000 bytes with a style sheet behind 700 bytes and a picture at its end; the
+    /// sheet has a font.
     fn page() -> Page {
         let html = Object::plain("html", ObjectKind::Html, 1000);
         let at =
@@ -261,7 +269,7 @@ mod tests {
         // It ends where the page says it is known, and the picture with the document.
         assert_eq!(html.find(sheet).unwrap() + sheet.len(), 700);
         assert!(html.ends_with("<img src=http://h/2>"), "{html}");
-        // What it shows is behind the spacer, not in it.
+        // The visible part is after the spacer, not in it.
         assert!(html.find("</p>").unwrap() < html.find("<link rel=stylesheet").unwrap());
         let style = text(&page, 1, 400);
         assert!(style.len() == 400 && style.contains(".s1{background:url(http://h/3)}"), "{style}");
@@ -274,7 +282,7 @@ mod tests {
         assert_eq!(resources, Resources { count: 3, bytes: 510 });
     }
 
-    /// What follows has room: a document of just the bytes that it takes has everything at once.
+    /// The pieces fit: a document of exactly the bytes that they need contains all of them.
     #[test]
     fn a_document_as_short_as_it_can_be_says_all() {
         let page = page();

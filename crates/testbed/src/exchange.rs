@@ -1,10 +1,10 @@
-//! What both ends of a page load know: the loader and the servers' sessions of crate `workload`,
-//! told by whoever moves the bytes.
+//! State that both ends of a page load share: the loader and the servers' sessions of crate
+//! `workload`, driven by the code that moves the bytes.
 //!
-//! The driver of `netsim` in real time: bytes cross the network without meaning, and what a span of
-//! them means is handed over beside it when it is written. So a page is loaded in every world by the
-//! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and servers
-//! are tasks of one thread; nothing here waits.
+//! It is the driver of `netsim` in real time: bytes cross the network without meaning. The meaning
+//! of a span is handed over beside it when it is written. So a page is loaded in every world by the
+//! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and
+//! servers are tasks of one thread; this module never waits.
 
 use crate::site;
 use crate::timer;
@@ -23,17 +23,17 @@ use workload::{
     Page, PageLoader, Protocol, ServerModel, ServerSession, Span, SpanContent,
 };
 
-/// What the client's end of a connection is to do.
+/// Next action of the client's end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Write this.
+    /// Write this span.
     Write(Span),
     /// Close; nothing more is wanted of it.
     Close,
 }
 
 impl Order {
-    /// What is to be written; `None` if nothing more is.
+    /// Bytes to write; `None` if the client writes no more.
     pub(crate) const fn bytes(&self) -> Option<u64> {
         match self {
             Self::Write(span) => Some(span.bytes),
@@ -50,24 +50,24 @@ pub(crate) struct NewConnection {
     pub(crate) orders: mpsc::UnboundedReceiver<Order>,
 }
 
-/// What the server's end of a connection is to do.
+/// Next action of the server's end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Write this.
+    /// Write this part.
     Write(Part),
-    /// Nothing before this instant, or before [`Exchange::stirred`] says so.
+    /// Nothing is to be written before this instant, or before the signal of [`Exchange::stirred`].
     Wait(Option<Instant>),
-    /// Close.
+    /// Close the connection.
     Close,
 }
 
-/// What a server writes at once.
+/// Bytes that a server writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) bytes: u64,
     /// The object's, if it is of a response.
     pub(crate) kind: Option<ObjectKind>,
-    /// If a response begins with it that no other interrupts: the response's bytes.
+    /// Bytes of the response that begins with the part, if no other interrupts it.
     pub(crate) begins: Option<u64>,
 }
 
@@ -79,14 +79,14 @@ struct Call {
     stirred: Rc<Notify>,
     /// The client has closed.
     is_over: bool,
-    /// Bytes that have arrived at the client of a server that is told nothing of meanings.
+    /// Bytes delivered to the client by a server that knows nothing of meanings.
     told: u64,
-    /// Where responses begin.
+    /// Positions at which responses begin.
     announcements: Announcements,
 }
 
 impl Call {
-    /// What a span is to the server, and whether a response begins with it.
+    /// Part that the server writes for a span, with the response that begins there, if any.
     fn part(&mut self, span: Span, page: &Page, protocol: Protocol) -> Part {
         let kind = match span.content {
             SpanContent::Response(object) => Some(page.object(object).kind),
@@ -101,11 +101,11 @@ struct Inner {
     page: Arc<Page>,
     config: LoaderConfig,
     loader: PageLoader,
-    /// By the loader's [`LoadConnId`].
+    /// Connections by the loader's [`LoadConnId`].
     calls: Vec<Call>,
-    /// Which of them came from a port of the client.
+    /// Connection of each of the client's ports.
     callers: BTreeMap<u16, LoadConnId>,
-    /// Where the page's hosts are, for who has to name them.
+    /// Addresses of the page's hosts, for URLs.
     places: Vec<SocketAddr>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Nobody has asked for anything yet; who is to open connections hears of them.
+    /// Creates an exchange without any request; returns the channel of connections to open.
     pub(crate) fn new(
         page: &Arc<Page>,
         config: &LoaderConfig,
@@ -131,7 +131,7 @@ impl Exchange {
         let (openings, to_open) = mpsc::unbounded_channel();
         let inner = Inner {
             page: Arc::clone(page),
-            // Whoever writes here is no model.
+            // The server in this world is a program and no model.
             config: LoaderConfig { server: ServerModel::Builtin, ..config.clone() },
             loader: PageLoader::new(page, config),
             calls: Vec::new(),
@@ -142,7 +142,7 @@ impl Exchange {
         (Self { inner, openings, moved: Rc::default(), tongue, clock }, to_open)
     }
 
-    /// One visit by the loader, or what there is of it after `limit`.
+    /// Makes one visit by the loader; after `limit`, returns its partial result.
     pub(crate) async fn visit(&self, again: bool, limit: Duration) -> MeasuredLoad {
         let start = self.start(again);
         tokio::select! {
@@ -166,7 +166,7 @@ impl Exchange {
         self.inner.borrow_mut().callers.insert(port, conn);
     }
 
-    /// Which connection came from a port of the client.
+    /// The connection that came from a port of the client.
     pub(crate) fn caller(&self, port: u16) -> Option<LoadConnId> {
         self.inner.borrow().callers.get(&port).copied()
     }
@@ -176,13 +176,13 @@ impl Exchange {
         self.tell(|loader, now| loader.handle_connected(now, conn));
     }
 
-    /// `total` bytes have arrived at the client.
+    /// Reports `total` bytes as delivered to the client.
     pub(crate) fn on_received(&self, conn: LoadConnId, total: u64) {
         self.tell(|loader, now| loader.handle_received(now, conn, total));
     }
 
-    /// So much more has arrived at the client, of a server that nobody tells what to send: what it is
-    /// is read from what it says.
+    /// Reports `bytes` more as delivered to the client by a server that gets no spans; `content` is
+    /// read from the server's answer.
     pub(crate) fn on_told(&self, conn: LoadConnId, content: SpanContent, bytes: u64) {
         let total = {
             let call = &mut self.inner.borrow_mut().calls[conn.index()];
@@ -200,7 +200,7 @@ impl Exchange {
         self.tell(|loader, now| loader.handle_closed(now, conn));
     }
 
-    /// `total` bytes have arrived at the server.
+    /// Reports `total` bytes as delivered to the server.
     pub(crate) fn on_request(&self, conn: LoadConnId, total: u64) {
         let now = self.clock.now();
         let call = &mut self.inner.borrow_mut().calls[conn.index()];
@@ -215,12 +215,12 @@ impl Exchange {
         call.stirred.notify_one();
     }
 
-    /// Tells the server's end that [`Exchange::poll_write`] may have a new answer.
+    /// Signal to the server's end that [`Exchange::poll_write`] may have a new answer.
     pub(crate) fn stirred(&self, conn: LoadConnId) -> Rc<Notify> {
         Rc::clone(&self.inner.borrow().calls[conn.index()].stirred)
     }
 
-    /// What the server's end is to do, `unsent` bytes of what it wrote not having been sent.
+    /// Next action of the server's end, with `unsent` of its written bytes not yet sent.
     pub(crate) fn poll_write(&self, conn: LoadConnId, unsent: u64) -> Next {
         let now = self.clock.now();
         let Inner { page, loader, calls, .. } = &mut *self.inner.borrow_mut();
@@ -242,7 +242,7 @@ impl Exchange {
         low_water(self.protocol(host))
     }
 
-    /// What is spoken with a host.
+    /// The protocol spoken with a host.
     pub(crate) fn protocol(&self, host: HostId) -> Protocol {
         self.inner.borrow().loader.protocol(host)
     }
@@ -271,7 +271,7 @@ impl Exchange {
         }
     }
 
-    /// What there is of the visit that began at `start` after `limit`, which was too long.
+    /// Partial result of the visit that began at `start` and exceeded `limit`.
     fn given_up(&self, start: Instant, limit: Duration) -> MeasuredLoad {
         let sofar = self.load(&self.inner.borrow(), start);
         let failure = sofar.page.is_none().then(|| format!("not over after {limit}"));
@@ -300,7 +300,7 @@ impl Exchange {
         self.inner.borrow_mut().places = servers.to_vec();
     }
 
-    /// Where a browser finds an object of the page.
+    /// URL of an object of the page for a browser.
     pub(crate) fn address(&self, id: ObjectId) -> String {
         let inner = self.inner.borrow();
         let host = inner.places.get(inner.page.object(id).host.index());
@@ -313,17 +313,17 @@ impl Exchange {
         site::body_bytes(self.protocol(object.host), object)
     }
 
-    /// What is loaded.
+    /// The page that is loaded.
     pub(crate) fn page(&self) -> Arc<Page> {
         Arc::clone(&self.inner.borrow().page)
     }
 
-    /// What is there on servers that speak HTTP.
+    /// The object at a path of servers that speak HTTP.
     pub(crate) fn object_at(&self, path: &str) -> Option<Object> {
         site::object_at(&self.inner.borrow().page, path).cloned()
     }
 
-    /// What is spoken.
+    /// The protocol that both ends speak.
     pub(crate) const fn tongue(&self) -> Tongue {
         self.tongue
     }
@@ -333,7 +333,7 @@ impl Exchange {
         &self.clock
     }
 
-    /// Tells the loader something and carries out what it wants because of it.
+    /// Calls the loader and carries out its actions.
     fn tell(&self, what: impl FnOnce(&mut PageLoader, Instant)) {
         let now = self.clock.now();
         let mut inner = self.inner.borrow_mut();
@@ -359,7 +359,7 @@ impl Exchange {
                     told: 0,
                     announcements: Announcements::default(),
                 });
-                // Nobody opens connections any more only once the visits have been given up.
+                // The receiver is gone only once the visits have been given up.
                 let _ = self.openings.send(NewConnection { conn, host, orders });
             }
             LoaderAction::Send { conn, span } => {
@@ -375,7 +375,7 @@ impl Exchange {
     }
 }
 
-/// What the loader knows of a load; what crossed the link is told when the link is taken down.
+/// The loader's record of a load; the segments on the link are added when the link is taken down.
 fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
     let mut ports = vec![0; inner.calls.len()];
     for (port, conn) in &inner.callers {
@@ -395,7 +395,8 @@ fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
     }
 }
 
-/// Bytes unsent below which a server that speaks this has the next part of a response, if that matters.
+/// Bytes unsent below which a server that speaks this has the next part of a response, if that
+/// matters.
 pub(crate) fn low_water(protocol: Protocol) -> Option<u64> {
     protocol.interleaves().then_some(protocol.low_water)
 }
@@ -406,7 +407,8 @@ mod tests {
     use units::Duration;
     use workload::{Http, Tls};
 
-    /// What a server of one object of 30 kB is told to write, and of which it begins a response of how many bytes.
+    /// Parts that a server of one object of 30 kB writes, each with the size of the response that
+    /// begins there.
     fn parts(http: Http, tls: Tls) -> Vec<(u64, Option<u64>)> {
         let page = Arc::new(Page::single(30_000));
         let config = LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() };

@@ -1,4 +1,4 @@
-//! Bytes without meaning: what they are is said beside them.
+//! Bytes without meaning; their meaning is recorded beside them.
 
 use std::io;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -8,12 +8,12 @@ pub(crate) const CHUNK: usize = 1 << 18;
 
 static FILLER: [u8; CHUNK] = [b'.'; CHUNK];
 
-/// The first of so many.
+/// The first `bytes` of the padding, at most a chunk.
 pub(crate) fn chunk(bytes: u64) -> &'static [u8] {
     &FILLER[..bytes.min(CHUNK as u64) as usize]
 }
 
-/// Writes so many.
+/// Writes `bytes` of padding.
 pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), mut bytes: u64) -> io::Result<()> {
     while bytes > 0 {
         let chunk = chunk(bytes);

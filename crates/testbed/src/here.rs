@@ -1,10 +1,10 @@
-//! Where hyper spawns its tasks: on the thread that serves or loads, which is the only one.
+//! Executor for hyper's tasks: they run on the thread that serves or loads, which is the only one.
 
 use hyper::rt::Executor;
 use std::future::Future;
 use tokio::task::spawn_local;
 
-/// Runs what HTTP/2 runs beside a connection on this thread.
+/// Runs HTTP/2's tasks beside a connection on this thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Here;
 

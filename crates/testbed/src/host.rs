@@ -1,4 +1,4 @@
-//! The servers' end of a bed, of whichever world.
+//! The servers' end of a test bed, of any real world.
 
 use crate::exchange::Exchange;
 use crate::kernel::{Kernel, KernelServer, ServerPlace};
@@ -23,7 +23,7 @@ enum Kind {
     Wire(Wire),
 }
 
-/// What serves: `Real` with what all servers of a site have in common.
+/// Server of a host: `Real` with the state that all servers of a site share.
 #[derive(Clone, Copy)]
 pub(crate) enum Serves<'a> {
     Wire(&'a Scheme),
@@ -73,7 +73,7 @@ impl ServerHost {
         Ok(Self { addresses, kind })
     }
 
-    /// Where its packets are read and written.
+    /// Port at which its packets are read and written.
     pub(crate) fn port(&self) -> Port {
         match &self.kind {
             Kind::Kernel(kernel) => kernel.port(),

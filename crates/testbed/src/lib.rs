@@ -1,16 +1,16 @@
-//! One race in three worlds: the same page on the same path in simulation, served by our endpoint on
-//! the wire, and served by the Linux kernel.
+//! One race in three worlds: the same page on the same path in simulation, served by our endpoint
+//! on the wire, and served by the Linux kernel.
 //!
-//! In the real worlds the client is Linux in a network namespace of its own, the path is crate
-//! `emulator`'s, and the page is loaded by the same loader as in simulation (`exchange`): the same
+//! In the real worlds the client is Linux in a network namespace of its own, and the path is crate
+//! `emulator`'s. The page is loaded by the same loader as in simulation (`exchange`): the same
 //! concurrency, discovery, sizes and think times, TLS as bytes of their sizes. A single object may
-//! be curl's to load (`client`). All hosts of a page are ports of one server, which in the kernel's
-//! world may be nginx, and Linux may have an agent there (`kernel`); a `contender` is a scheme of
-//! the core or such a Linux. A `bed` is one client's visits in one such world; [`run`] interleaves
-//! worlds and schemes, and repeats what the machine handed over too late; [`agreement`] holds the
-//! worlds against each other over a grid of paths, [`gain`] Linux with an agent against Linux as it
-//! comes. [`truth`] plays transfers between two kernels whose cause of duration is known, for the
-//! analyser.
+//! be curl's to load (`client`). All hosts of a page are ports of one server. In the kernel's world
+//! that server may be nginx, and Linux may have an agent (`kernel`). A `contender` is a scheme of
+//! the core or a Linux with an agent. A test bed (`bed`) is one client's visits in a real world.
+//! [`run`] interleaves worlds and schemes, and repeats visits whose packets the machine delivered
+//! too late. [`agreement`] compares the worlds over a grid of paths, [`gain`] Linux with an agent
+//! and stock Linux. [`truth`] plays transfers between two kernels whose cause of duration is known,
+//! for the analyser.
 
 pub mod agreement;
 mod bed;

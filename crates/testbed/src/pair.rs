@@ -38,7 +38,7 @@ pub struct PairPlan {
     pub seed: u64,
 }
 
-/// Everything that crossed a link.
+/// Segments and bytes that crossed a link.
 pub struct Recorded {
     /// Segments, each direction in the order in which their ways ended.
     pub segments: Vec<SegmentEnd>,
@@ -53,7 +53,7 @@ pub struct Recorded {
 }
 
 impl HostPair {
-    /// Opens it.
+    /// Opens the pair.
     ///
     /// # Errors
     /// If the machine does not let it.
@@ -100,7 +100,7 @@ impl HostPair {
         })
     }
 
-    /// Ends it.
+    /// Closes the pair.
     ///
     /// # Errors
     /// If the link failed, or packets are missing from the recording.

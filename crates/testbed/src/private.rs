@@ -1,5 +1,6 @@
-//! A place for the files of a server, an agent or a gateway of ours: in memory, seen by nobody else, gone with whoever
-//! holds it; and waiting for what runs there to be ready.
+//! Temporary directory for the files of a server, an agent or a gateway: in memory, invisible to
+//! other processes, and removed with its owner. Also waits for the program that runs there to be
+//! ready.
 
 use emulator::sandbox::Sandbox;
 use nix::mount::{MsFlags, mount};
@@ -9,17 +10,19 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where it is. No program is there (FHS 3.0 §3.15), so nothing is hidden from those that use it.
+/// Path of the directory. No program is in this folder (FHS 3.0 §3.15), so programs hide nothing by
+/// it.
 const FOLDER: &str = "/run";
-/// How long it may take to be ready: the kernel checks an agent's programs in some tenths of a second.
+/// Longest time until the program is ready: the verifier checks an agent's programs in some tenths
+/// of a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// How often it is looked whether it has given up.
+/// Interval of the checks whether it has ended.
 pub(crate) const GLANCE: Duration = Duration::from_millis(50);
 
 /// Runs `job` on a thread that sees an empty folder of its own, as do the processes that it starts.
 ///
 /// # Errors
-/// Those of `job`, or if the process may not.
+/// Fails like `job`, or if the process may not create the directory.
 pub(crate) fn in_a_folder<T: Send>(
     job: impl FnOnce(&Path) -> io::Result<T> + Send,
 ) -> io::Result<T> {
@@ -38,10 +41,10 @@ fn make() -> io::Result<&'static Path> {
     Ok(Path::new(FOLDER))
 }
 
-/// Waits until what runs in the sandbox tells this socket that it is ready (sd_notify(3)).
+/// Waits until the program in the sandbox reports on this socket that it is ready (sd_notify(3)).
 ///
 /// # Errors
-/// Why it has ended, in its own words, or that it takes too long.
+/// The program's own words on why it has ended, or that it takes too long.
 pub(crate) fn wait_until_ready(
     told: &UnixDatagram,
     what: &str,
@@ -68,11 +71,11 @@ fn is_ready(message: &[u8]) -> bool {
     message.split(|byte| *byte == b'\n').any(|line| line == b"READY=1")
 }
 
-/// Why it has ended, in its own words.
+/// The program's own words on why it has ended.
 fn complaint(sandbox: &mut Sandbox) -> io::Error {
     let mut said = String::new();
     if let Some(stderr) = &mut sandbox.streams.stderr {
-        // What cannot be read is not said.
+        // Unreadable output is left out.
         let _ = stderr.read_to_string(&mut said);
     }
     io::Error::other(said.trim_end().to_owned())

@@ -1,11 +1,11 @@
-//! Which contender runs in which world, and by what.
+//! Assignment of contenders to the programs that run them in each real world.
 
 use crate::contender::Contender;
 use crate::kernel::{Control, Stock};
 use race::World;
 use tcp::Scheme;
 
-/// What serves a page in real time.
+/// Server of a page in real time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Real<'a> {
     /// Our endpoint, under this scheme.
@@ -15,7 +15,8 @@ pub(crate) enum Real<'a> {
 }
 
 impl<'a> Real<'a> {
-    /// What it takes in real time; `None` if it is simulated, or the world has no such contender.
+    /// Returns the server of a contender in real time; `None` if the world is simulated or does not
+    /// have it.
     pub(crate) fn of(contender: &'a Contender, world: World) -> Option<Self> {
         let scheme = contender.scheme();
         match (world, contender.agent()) {

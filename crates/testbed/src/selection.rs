@@ -1,4 +1,4 @@
-//! Choosing what to measure by parts of its name.
+//! Selection of the measurements by parts of their names.
 
 /// The items whose names contain one of these texts; all items if there is no text. `kind` is the
 /// noun for an item in the error.

@@ -1,7 +1,8 @@
 //! A page as files and configuration of a web server that is not ours.
 //!
-//! Each object is a file of zeros, without blocks on any disk, as long as leaves the answer, with the
-//! server's own header, about as long as the modelled one: framing of TLS included, which is not spoken.
+//! Each object is a file of zeros, without blocks on any disk. Its length makes the answer, with
+//! the server's own header, about as long as the modelled one. The model includes the framing of
+//! TLS, which is not spoken.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,24 +11,25 @@ use std::net::SocketAddr;
 use std::path::Path;
 use workload::{Http, LoaderConfig, NGINX_HTTP1_HEADER, Object, ObjectId, Page, Protocol, Tls};
 
-/// What is asked for in the place of TLS's handshake.
+/// Path that is requested instead of TLS's handshake.
 pub(crate) const FLIGHT: &str = "/flight";
 /// Where the server's Finished of TLS 1.2 is: shorter than the head of any answer, so it has no
 /// body.
 pub(crate) const FINISHED: &str = "/finished";
 
-/// Where an object is.
+/// Path of an object.
 pub(crate) fn path(object: ObjectId) -> String {
     format!("/{}", object.index())
 }
 
-/// What is there, of a page.
+/// Object of a page at a path.
 pub(crate) fn object_at<'a>(page: &'a Page, at: &str) -> Option<&'a Object> {
     page.ids().find(|id| path(*id) == at).map(|id| page.object(id))
 }
 
 /// Bytes of the header that the server puts before an answer: status, Server, Date, Content-Type,
-/// Content-Length, Last-Modified and Connection; in HTTP/2 most of them are indexed or Huffman's (RFC 7541).
+/// Content-Length, Last-Modified and Connection; in HTTP/2 most of them are indexed or Huffman's
+/// (RFC 7541).
 pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     match protocol.http {
         Http::Http2 => 110,
@@ -35,12 +37,12 @@ pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
     }
 }
 
-/// Bytes of an object's body: what its own header leaves of the modelled answer.
+/// Bytes of an object's body: the modelled answer without the server's own header.
 pub(crate) fn body_bytes(protocol: Protocol, object: &Object) -> u64 {
     protocol.response_bytes(object).saturating_sub(head_bytes(protocol))
 }
 
-/// Why a server that speaks HTTP cannot have the page; `None` if it can.
+/// Returns the reason why a server that speaks HTTP cannot serve the page; `None` if it can.
 pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
     let asks_for_nothing = |object: &&Object| object.request_bytes == 0;
     if let Some(object) = page.objects().iter().find(asks_for_nothing) {
@@ -76,8 +78,9 @@ pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -
     of_zeros(FLIGHT, flight.saturating_sub(shortest.unwrap_or(0)))
 }
 
-/// What stands for a server's part of TLS leaves as that would: from memory, and its last part at once. nginx would hold the last
-/// part of a file back until its header has been acknowledged.
+/// The replacement of a server's part of TLS is sent as TLS would be: from memory, and its last
+/// part at once. nginx would hold the last part of a file back until its header has been
+/// acknowledged.
 const WHOLE: &str = "location = /flight { sendfile off; }";
 
 /// The beginning of nginx's configuration, up to and without the servers. `has` is true of a module
@@ -112,8 +115,8 @@ pub(super) struct ListensAt<'a> {
     pub(super) ready: SocketAddr,
 }
 
-/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts. `has` tells whether a module is
-/// built in.
+/// nginx's configuration for a folder of these files, served at the addresses of the page's hosts.
+/// `has` returns whether a module is built in.
 pub(super) fn configuration(
     folder: &Path,
     page: &Page,

@@ -1,5 +1,5 @@
-//! Sleeping to the nanosecond. Timers of async runtimes count milliseconds, which would lengthen every
-//! think time of a page by half of one.
+//! Sleeping to the nanosecond. Timers of async runtimes count milliseconds, which would lengthen
+//! every think time of a page by half of one.
 
 use emulator::Clock;
 use nix::sys::time::TimeSpec;

@@ -1,9 +1,9 @@
-//! What clients and servers of real worlds say to each other.
+//! Protocol between clients and servers of real worlds.
 
-/// What clients and servers say to each other.
+/// Protocol between clients and servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tongue {
-    /// How many bytes they are sent; the exchange tells them what that means.
+    /// Numbers of bytes; the exchange knows their meaning.
     Counts,
     /// HTTP.
     Http,

@@ -1,4 +1,5 @@
-//! What crossed the emulated link, told to the race's watch as the simulator tells of its own link.
+//! Reports the segments on the emulated link to the race's watch, in the form of the simulator's
+//! reports on its own link.
 
 #[cfg(test)]
 mod tests;
@@ -13,14 +14,15 @@ use units::Instant;
 pub(crate) struct Crossed(Receiver<SegmentEnd>);
 
 impl Crossed {
-    /// Whom to tell of them, and where they are to be had when the emulation is over.
+    /// Returns the sink of segments, and the receiver that has them when the emulation is over.
     pub(crate) fn begin() -> (SegmentSink, Self) {
         let (tell, told) = channel();
-        // Nobody asks any more only where the world has failed.
+        // The receiver is gone only where the world has failed.
         (Box::new(move |end| drop(tell.send(end))), Self(told))
     }
 
-    /// All that they did, in the order of time. Whoever tells of them has to be gone.
+    /// Returns all link events of the segments, in the order of time. The senders of the reports
+    /// have to be dropped first.
     pub(crate) fn watched(self, queues: bool) -> LinkWatch {
         let ends: Vec<SegmentEnd> = self.0.into_iter().collect();
         let mut steps: Vec<Seen<'_>> = ends.iter().flat_map(steps).collect();
@@ -47,7 +49,7 @@ struct Seen<'a> {
     end: &'a SegmentEnd,
 }
 
-/// What a segment did on its way, in order.
+/// Steps of a segment on its way, in order.
 fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
     let record = &end.record;
     let (arrived, left) = (record.arrived, record.left);

@@ -1,7 +1,7 @@
 //! The world `wire`: servers over our endpoint, under any scheme of the core.
 //!
-//! One endpoint stands for all hosts of a page, so schemes that share a path among the connections to a
-//! host share it among all of the page's: `Hosts::Together` in simulation.
+//! One endpoint represents all hosts of a page. Schemes that share a path among the connections to
+//! a host therefore share it among all hosts of the page: `Hosts::Together` in simulation.
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve};
@@ -36,7 +36,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// An endpoint of these addresses whose servers send by `scheme`, without Nagle's algorithm unless the scheme asks for it.
+    /// An endpoint of these addresses whose servers send by `scheme`, without Nagle's algorithm
+    /// unless the scheme asks for it.
     ///
     /// # Errors
     /// If the system gives no thread or descriptor.
@@ -46,18 +47,19 @@ impl Wire {
             nodelay: false,
             ..EndpointConfig::new(Some(addresses.v4), Some(addresses.v6))
         };
-        // Nobody lies on this link, as in a simulation.
+        // No client spoofs its address on this link, as in a simulation.
         config.limits.early_data_without_cookie = true;
         let (port, endpoint) = endpoint_on_a_link(config)?;
         Ok(Self { port, endpoint, scheme: race::as_browsers_use_it(scheme) })
     }
 
-    /// Where its packets are read and written.
+    /// Port at which its packets are read and written.
     pub(crate) fn port(&self) -> Port {
         self.port.clone()
     }
 
-    /// Serves the page's hosts at these addresses, in their order, for as long as the runtime lives.
+    /// Serves the page's hosts at these addresses, in their order, for as long as the runtime
+    /// lives.
     ///
     /// # Errors
     /// If the endpoint is gone.
@@ -88,7 +90,7 @@ async fn accept(exchange: Exchange, host: HostId, mut listener: Listener, says_s
 
 struct Stream {
     handle: Handle,
-    /// The transport is told how long each answer is.
+    /// Whether the server announces the length of each answer to the transport.
     says_size: bool,
 }
 
@@ -108,7 +110,7 @@ impl Knobs for Stream {
     fn uncork(&self) {}
 
     async fn unsent_below(&self, low: u64) -> u64 {
-        // What is over has nothing unsent, and the next write says so.
+        // A closed connection has nothing unsent, and the next write reports it.
         self.handle.unsent_below(low).await.unwrap_or(0)
     }
 }

@@ -12,7 +12,7 @@ use units::Duration;
 pub struct WindowComparison {
     /// Size in bytes.
     pub bytes: u64,
-    /// The same in segments.
+    /// Measured value in segments.
     pub segments: u64,
     /// Windows: the fastest, …
     pub fastest: u64,
@@ -35,7 +35,7 @@ pub struct WindowComparison {
 }
 
 impl WindowComparison {
-    /// By how much more time `cwnd_opt` takes than the fastest window, as a share of the latter.
+    /// Additional time of `cwnd_opt` over the fastest window, as a share of the latter.
     pub fn excess(&self) -> f64 {
         self.shifted_s / self.fastest_s - 1.0
     }
@@ -82,7 +82,7 @@ pub struct Matrix {
     pub pipe: u64,
     /// Segments that the path holds, `Wc`.
     pub capacity: u64,
-    /// By size.
+    /// Comparisons by size.
     pub sizes: Vec<WindowComparison>,
 }
 

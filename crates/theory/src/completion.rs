@@ -1,5 +1,5 @@
-//! How long a transfer takes from each first window, transmission time counted, and which window is
-//! the fastest: one step beyond `cwnd_opt`, which counts round trips.
+//! Completion time of a transfer from each first window, including transmission time, and the
+//! fastest window. It goes one step further than `cwnd_opt`, which minimises round trips.
 //!
 //! The transfer has the path to itself: a link that takes `tau` per segment, a queue, and a round
 //! trip of `R` for a segment alone. Windows grow as in [`epochs`](super::epochs). A window of `w`
@@ -9,12 +9,12 @@
 //! T(w) = sum over round trips but the last of max(w_i tau, R)  +  r tau  +  delivery
 //! ```
 //!
-//! with `r` segments left for the last. From `P = R / tau` on (the pipe) a larger window waits in the
-//! queue and saves nothing. Without a loss on the way the fastest window is therefore
-//! `min(F, ceil(P))`, and no larger one is faster. Where a climb from there would meet the loss
-//! before the transfer ends, it may pay to begin lower or not: a loss costs idle time only if half
-//! the capacity is below the pipe, or if the transfer ends before it is repaired. So every window up
-//! to the capacity is tried. docs/theory.md has the derivation.
+//! with `r` segments left for the last. From `P = R / tau` on (the pipe) a larger window waits in
+//! the queue and saves nothing. Without a loss on the way the fastest window is therefore `min(F,
+//! ceil(P))`, and no larger one is faster. Where a climb from there would meet the loss before the
+//! transfer ends, it may or may not pay to begin lower. A loss costs idle time only if half the
+//! capacity is below the pipe, or if the transfer ends before it is repaired. The search therefore
+//! tries every window up to the capacity (derivation: docs/theory.md).
 //!
 //! The first window is taken to be spaced by its sender or held by the queue.
 
@@ -29,7 +29,7 @@ use units::Duration;
 pub const SEGMENT: u64 = 1460;
 /// The least retransmission timeout (RFC 6298 §2.4).
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Segments behind a loss that tell of it: three duplicate ACKs (RFC 5681 §3.2).
+/// Segments behind a loss that reveal it: three duplicate ACKs (RFC 5681 §3.2).
 const TELLING: u64 = 3;
 
 /// A path as one transfer sees it that has it to itself.
@@ -37,7 +37,7 @@ const TELLING: u64 = 3;
 pub struct ModelPath {
     /// Time of a full-sized segment on the link, `tau`.
     pub segment_time: Duration,
-    /// From sending a segment alone to hearing of it, `R`.
+    /// Time from sending a segment alone to receiving its ACK, `R`.
     pub round_trip: Duration,
     /// From a segment's last bit on the link to its arrival.
     pub delivery: Duration,
@@ -73,20 +73,22 @@ impl ModelPath {
         self.round_trip.as_nanos().div_ceil(self.segment_time.as_nanos().max(1)).max(1)
     }
 
-    /// The largest window of which nothing is lost, `Wc`: the queue, and what has left it and is not
-    /// acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as well.
+    /// The largest window without a loss, `Wc`: the queue, and the segments that have left it and
+    /// are not acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as
+    /// well.
     pub fn capacity(&self) -> u64 {
         let tau = self.segment_time.as_nanos().max(1);
         let beyond_queue = (self.round_trip - self.segment_time).as_nanos() / tau;
         (self.queue + beyond_queue).min(u64::from(MAX_CAPACITY))
     }
 
-    /// What SPAND's formulas ask of a path.
+    /// Parameters of the path for SPAND's formulas.
     pub fn share(&self) -> PathShare {
         PathShare { capacity: self.capacity() as u32, per_ack: self.per_ack }
     }
 
-    /// The least time that so many segments can take: the link busy from the first to the last.
+    /// The least time that `segments` segments can take: the link is busy from the first to the
+    /// last.
     pub fn bound(&self, segments: u64) -> Duration {
         self.sending(segments) + self.delivery
     }
@@ -126,14 +128,14 @@ impl ModelPath {
         self.segment_time.saturating_mul(segments)
     }
 
-    /// How long the link has nothing to do in a round trip of this window.
+    /// Idle time of the link in a round trip of this window.
     fn idle(&self, window: u64) -> Duration {
         self.round_trip.saturating_sub(self.sending(window))
     }
 
-    /// From when the last segment before a lost one has crossed the link, `behind` segments following:
-    /// until the lost one is delivered. Sent again at the third duplicate ACK, behind what waits then;
-    /// at a timeout if there are not three.
+    /// From when the last segment before a lost one has crossed the link, `behind` segments
+    /// following: until the lost one is delivered. The lost segment is retransmitted at the third
+    /// duplicate ACK, behind the waiting segments; at a timeout if there are not three.
     fn repair(&self, behind: u64) -> Duration {
         let heard = self.round_trip - self.segment_time;
         let again = match behind {

@@ -1,4 +1,5 @@
-//! Reno's round trips on a path that holds so many segments (Zhang, Qiu & Keshav 2000 §4.1).
+//! Reno's round trips on a path that holds a given number of segments (Zhang, Qiu & Keshav 2000
+//! §4.1).
 
 use arith::epoch::PathShare;
 
@@ -9,14 +10,14 @@ pub(super) struct Round {
     pub(super) window: u64,
     /// The last of them finds no room.
     pub(super) loses_last: bool,
-    /// The loss is heard of in it: the window falls behind it.
+    /// The sender detects the loss in it: the window decreases after it.
     pub(super) recovers: bool,
 }
 
-/// Round trips from a first window on, without end: the window climbs by one in every `per_ack` of
-/// them, loses a segment one above the capacity, sends a capacity's worth until the loss is heard
-/// of, and climbs again from the bottom. Segments sent in a climb from the bottom and the two round
-/// trips behind it are the paper's `F_E` (equation 1).
+/// Round trips from a first window on, without end. The window climbs by one in every `per_ack` of
+/// them, and loses a segment one above the capacity. It sends a capacity's worth until the loss is
+/// detected, and climbs again from the bottom. Segments sent in a climb from the bottom and the two
+/// round trips behind it are the paper's `F_E` (equation 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Epochs {
     share: PathShare,

@@ -1,14 +1,14 @@
-//! Where Paced Start's search ends, over the share `alpha` of the capacity that is available
-//! (its Table 2 and Figure 6): by the closed forms, and by stepping the search through the model
-//! that they come from.
+//! Exits of Paced Start's search, over the share `alpha` of the capacity that is available (its
+//! Table 2 and Figure 6). They come from the closed forms, and from stepping the search through the
+//! model behind them.
 //!
-//! Gaps are in units of `g_B`, the gap of the capacity. A train with gap `g` that is too fast arrives
-//! `F(g) = 1 + (1 − alpha) g` apart; it is if `F(g) > g`.
+//! Gaps are in units of `g_B`, the gap of the capacity. A train with gap `g` that is too fast
+//! arrives `F(g) = 1 + (1 − alpha) g` apart; it is if `F(g) > g`.
 
 use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 use serde::Serialize;
 
-/// Where a search ends.
+/// Exit of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Exit {
     /// Share of the capacity that is available.
@@ -17,11 +17,11 @@ pub struct Exit {
     pub case: u32,
     /// Gap at the end by the closed form, in gaps of the capacity.
     pub gap: f64,
-    /// The same by the search in integers, stepped through the model.
+    /// Gap from the search in integers, stepped through the model.
     pub gap_by_search: f64,
     /// The gap that would be right: `1 / alpha`.
     pub ideal: f64,
-    /// Rate at the end over what is available.
+    /// Rate at the end over the available rate.
     pub rate_over_available: f64,
     /// Trains sent, the pair included.
     pub trains: u32,
@@ -40,9 +40,9 @@ pub struct GapCase {
     pub alpha_to: f64,
     /// Trains sent, the pair included.
     pub trains: u32,
-    /// Least rate at the end over what is available.
+    /// Least rate at the end over the available rate.
     pub rate_from: f64,
-    /// Greatest; `None` beyond all bounds.
+    /// Greatest; `None` if it is unbounded.
     pub rate_to: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ const FORMS: [&str; 5] = [
     "2 G^3 = 2 (1 + 2 (1-alpha) (1 + 2 (1-alpha) (3 - 2 alpha)))",
 ];
 
-/// How a train with gap `gap` arrives if it is too fast (§3.2.3).
+/// Gap at which a train with gap `gap` arrives if it is too fast (§3.2.3).
 const fn queued(alpha: f64, gap: f64) -> f64 {
     1.0 + (1.0 - alpha) * gap
 }
@@ -80,7 +80,7 @@ const fn trains(case: u32) -> u32 {
     if case <= 3 { 3 } else { 4 }
 }
 
-/// Where the search ends if a share `alpha` is available; between 0, which has no ideal, and 1.
+/// Exit of the search if a share `alpha` is available; between 0, which has no ideal, and 1.
 pub fn exit_at(alpha: f64) -> Exit {
     let (case, gap) = closed_form(alpha);
     let (steps, gap_by_search) = search(alpha);
@@ -129,7 +129,8 @@ pub fn cases() -> Vec<GapCase> {
     cases
 }
 
-/// The least `alpha` of a case, by bisection to the last bit: cases fall as `alpha` rises.
+/// The least `alpha` of a case, by bisection to the last bit: the number of the case decreases as
+/// `alpha` rises.
 fn border_below(case: u32) -> f64 {
     let (mut outside, mut inside) = (0.0, 1.0);
     loop {
@@ -165,8 +166,9 @@ mod tests {
 
     #[test]
     fn the_borders_are_those_of_table_2() {
-        // 3/4 and 1/2 by the probes' rates; (3 - sqrt 5) / 4 solves 4 a^2 - 6 a + 1 = 0, the paper's
-        // 0.19; its 0.08 is where 1 = 2 alpha (1 + 2 (1 - alpha) (3 - 2 alpha)).
+        // The first two are 3/4 and 1/2 by the probes' rates. (3 - sqrt 5) / 4 solves 4 a^2 - 6 a +
+        // 1 = 0, the paper's 0.19. The paper's 0.08 is where 1 = 2 alpha (1 + 2 (1 - alpha) (3 - 2
+        // alpha)).
         let cases = cases();
         let borders: Vec<f64> = cases.iter().map(|case| case.alpha_from).collect();
         assert!((borders[0] - 0.75).abs() < 1e-12 && (borders[1] - 0.5).abs() < 1e-12);
@@ -178,7 +180,8 @@ mod tests {
 
     #[test]
     fn the_rates_are_those_of_table_2() {
-        // Its last column, to the digit it has: (0.9, 1.2), (1.0, 1.2), (1.0, 2.0), (1.0, 2.0), (0.5, ∞).
+        // Its last column, to the digit it has: (0.9, 1.2), (1.0, 1.2), (1.0, 2.0), (1.0, 2.0),
+        // (0.5, ∞).
         let rounded = |rate: f64| (rate * 10.0).round() / 10.0;
         let rows = cases();
         let rates: Vec<_> =

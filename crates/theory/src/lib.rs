@@ -1,10 +1,10 @@
-//! What the papers' closed forms say, and one step beyond, as numbers to be tabled and drawn.
+//! Closed forms of the papers, and one step further, as numbers for tables and charts.
 //!
 //! `windows`: the initial window that ends a transfer with an epoch (Zhang, Qiu & Keshav 2000 §4).
-//! `gaps`: where Paced Start's search ends (Hu & Steenkiste 2003 §3.2). `parallel`: what a loss does
-//! to several connections (Balakrishnan et al. 1998 §3.2). `completion`: the window that minimises
-//! the time itself, transmission counted, where the first counts round trips; `comparison` holds the
-//! two against each other. Nothing here is simulated; tests hold it against the simulator.
+//! `gaps`: where Paced Start's search ends (Hu & Steenkiste 2003 §3.2). `parallel`: the effect of a
+//! loss on several connections (Balakrishnan et al. 1998 §3.2). `completion` is the window that
+//! minimises the time itself, including transmission, where the first minimises round trips;
+//! `comparison` compares the two. Nothing here is simulated; tests hold it against the simulator.
 
 mod comparison;
 mod completion;

@@ -1,5 +1,5 @@
-//! Several connections to one host, and a loss (Balakrishnan, Padmanabhan, Seshan, Stemm & Katz 1998
-//! §3.2): how far their common window falls, and who is hit.
+//! Several connections to one host, and a loss (Balakrishnan, Padmanabhan, Seshan, Stemm & Katz
+//! 1998 §3.2): the reduction of their common window, and the probability of each to be hit.
 
 use serde::Serialize;
 
@@ -10,11 +10,11 @@ pub struct Parallel {
     pub connections: u32,
     /// Connections hit in an epoch of loss, `m = 0.50 n + 0.1`: the line through Figure 7.
     pub hit: f64,
-    /// What is left of the common window, `1 − m / 2n`.
+    /// Remaining share of the common window, `1 − m / 2n`.
     pub factor: f64,
-    /// The same if one is hit.
+    /// The share if one is hit.
     pub factor_one_hit: f64,
-    /// The same if all are, which is what a single connection does.
+    /// The share if all are hit, as with a single connection.
     pub factor_all_hit: f64,
     /// Segments by which the common window grows per round trip of congestion avoidance.
     pub growth: u32,
@@ -23,12 +23,12 @@ pub struct Parallel {
 /// Slope and intercept of the line through Figure 7.
 const LINE: (f64, f64) = (0.50, 0.1);
 
-/// What is left of the common window of `n` when `m` of them halve theirs.
+/// Remaining share of the common window of `n` when `m` of them halve theirs.
 fn factor(n: f64, m: f64) -> f64 {
     1.0 - m / (2.0 * n)
 }
 
-/// One to `most` connections.
+/// Returns rows for one to `most` connections.
 pub fn parallel(most: u32) -> Vec<Parallel> {
     let row = |connections: u32| {
         let n = f64::from(connections);
@@ -45,7 +45,7 @@ pub fn parallel(most: u32) -> Vec<Parallel> {
     (1..=most).map(row).collect()
 }
 
-/// How likely a connection is hit if losses strike without favour.
+/// Probability that a connection is hit if losses strike without favour.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LossShare {
     /// Its share of all windows, `x`.
@@ -76,7 +76,7 @@ mod tests {
         let rows = parallel(10);
         assert!((rows[9].factor - 0.745).abs() < 1e-12);
         assert!(rows.iter().all(|row| row.factor_all_hit == 0.5));
-        // Of two, one hit: three quarters too.
+        // One of two is hit: three quarters too.
         assert_eq!(rows[1].factor_one_hit, 0.75);
     }
 
@@ -87,7 +87,7 @@ mod tests {
             let found = rows.iter().find(|r| r.losses == k && (r.share - x).abs() < 1e-9);
             found.unwrap().probability
         };
-        // One loss: the share itself. Two at a half: 1 - 1/4.
+        // One loss gives the share itself, two at a half 1 - 1/4.
         assert!((of(1, 0.3) - 0.3).abs() < 1e-12 && of(2, 0.5) == 0.75);
         assert_eq!((of(2, 0.0), of(2, 1.0)), (0.0, 1.0));
     }

@@ -8,7 +8,8 @@ use netsim::{Access, BulkSpec, BulkTransfer, Simulation, SimulationConfig};
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
-/// 12 Mbit/s: 1500 bytes take 1 ms, an ACK of 40 bytes 26,667 ns; a segment alone, 1 + 20 + 0.0267 ms.
+/// 12 Mbit/s: 1500 bytes take 1 ms, an ACK of 40 bytes 26,667 ns; a segment alone, 1 + 20 + 0.0267
+/// ms.
 fn line(queue: &str) -> ModelPath {
     let path: PathSpec = format!("12mbit,20ms,{queue}").parse().unwrap();
     ModelPath::of(&path, 1)
@@ -49,8 +50,9 @@ fn the_fastest_window_fills_the_pipe_where_nothing_is_lost() {
 
 #[test]
 fn a_loss_that_ends_the_transfer_costs_its_repair() {
-    // Wc = 30. From 30: 30, then 31 of which the last is lost. 65 in all: 60 have crossed, 4 follow the
-    // lost one, the third of them is heard of 3 + 20.0267 ms later; again 1 ms, delivered in 10.
+    // Wc = 30. From 30: 30, then 31 of which the last is lost. The sender sends 65 segments in all:
+    // 60 have crossed and 4 follow the lost one. The ACK of the third of them comes 3 + 20.0267 ms
+    // later; the retransmission takes 1 ms and is delivered in 10.
     let line = line("10p");
     let repair = micros(3000) + (line.round_trip - line.segment_time) + micros(11_000);
     assert_eq!(line.completion(65, 30), micros(60_000) + repair);
@@ -85,8 +87,8 @@ fn cwnd_opt_idles_where_its_shift_goes_below_the_pipe() {
     assert!((cell.shifted_s - cell.fastest_s - idle).abs() < 1e-12, "{cell:?}");
 }
 
-/// Until the last byte of `segments` was at the client, from a first window of `first` in congestion
-/// avoidance at once. The server's own link is `servers` if given.
+/// Until the last byte of `segments` was at the client, from a first window of `first` in
+/// congestion avoidance at once. The server's own link is `servers` if given.
 fn simulated(
     (path, servers): (&PathSpec, Option<LinkConfig>),
     segments: u64,
@@ -110,10 +112,10 @@ fn simulated(
     transfer.received_at().expect("it ends").saturating_since(Instant::ZERO)
 }
 
-/// Additive increase by `MSS² / cwnd` per ACK (RFC 5681 §3.1) makes about 1 − 1/2w segments of a round
-/// trip of `w` ACKs, and a segment that is whole comes an ACK late: the window lags by
-/// 1 + ln(w / w_0) / 2, on average below two up to windows of 50. So the simulated transfer is as one
-/// of up to two segments more for each round trip, and never faster than the model's.
+/// Additive increase by `MSS² / cwnd` per ACK (RFC 5681 §3.1) makes about 1 − 1/2w segments of a
+/// round trip of `w` ACKs, and a whole segment comes an ACK late. The window lags by 1 + ln(w /
+/// w_0) / 2, on average below two up to windows of 50. The simulated transfer is therefore like one
+/// with up to two segments more for each round trip, and never faster than the model's.
 #[test]
 fn the_simulator_takes_as_long_where_nothing_is_lost() {
     let path: PathSpec = "12mbit,20ms,200p".parse().unwrap();
@@ -132,8 +134,8 @@ fn the_simulator_takes_as_long_where_nothing_is_lost() {
     }
 }
 
-/// From the window that the model names no other is faster in the simulator, and from one that idles
-/// the link it is slower.
+/// From the window that the model names no other is faster in the simulator, and from one that
+/// idles the link it is slower.
 #[test]
 fn the_simulator_knows_no_faster_window() {
     let path: PathSpec = "12mbit,20ms,200p".parse().unwrap();
@@ -148,10 +150,10 @@ fn the_simulator_knows_no_faster_window() {
     }
 }
 
-/// With losses: a queue of 30 behind a server's link of twice the rate, which adds 0.5133 ms to the
-/// round trip and 0.5 ms to the delivery of what is sent first. The path holds 71, half of it is less than
-/// the pipe of 42. What NewReno does between a loss and its repair is not the model's, so times agree
-/// within the round trip of a full queue, 72 ms, of two seconds.
+/// With losses, the queue is 30 behind a server's link of twice the rate. That link adds 0.5133 ms
+/// to the round trip and 0.5 ms to the delivery of the first segments. The path holds 71, half of
+/// it is less than the pipe of 42. NewReno differs from the model between a loss and its repair.
+/// Times therefore agree within the round trip of a full queue, 72 ms, of two seconds.
 #[test]
 fn the_simulator_takes_about_as_long_with_losses() {
     let path: PathSpec = "12mbit,40ms,30p".parse().unwrap();

@@ -20,8 +20,8 @@ pub struct WindowRow {
     pub round_trips: u64,
     /// RFC 2414's initial window.
     pub rfc2414: u64,
-    /// Round trips of slow start from it, the window staying at the capacity once it is there: fewer
-    /// than any sender without memory needs.
+    /// Round trips of slow start from this window, which stays at the capacity: fewer than any
+    /// sender without memory needs.
     pub round_trips_rfc2414: u64,
 }
 
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn beyond_an_epoch_the_round_trips_of_the_loss_count() {
-        // Wc = 10, F = 67 from 1: 1 + 2 + … + 10 = 55, then 11, then 1 of 10: twelve. From the bottom,
-        // 5 + … + 10 = 45, 11, 10, and 1 of the next epoch: nine.
+        // Wc = 10, F = 67 from 1: 1 + 2 + … + 10 = 55, then 11, then 1 of 10: twelve. From the
+        // bottom, 5 + … + 10 = 45, 11, 10, and 1 of the next epoch: nine.
         let share = PathShare { capacity: 10, per_ack: 1 };
         assert_eq!((round_trips(share, 1, 67), round_trips(share, 5, 67)), (12, 9));
     }

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-/// So many of a thing whose plural ends in s, in the singular if there is one: `1 object`, `2 objects`.
+/// Number and name of a thing whose plural ends in s, in the singular if there is one: `1 object`,
+/// `2 objects`.
 pub fn counted<N: Display + PartialEq + From<u8>>(n: N, thing: &str) -> String {
     let plural = if n == N::from(1) { "" } else { "s" };
     format!("{n} {thing}{plural}")

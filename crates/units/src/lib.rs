@@ -1,8 +1,8 @@
 //! Quantities of time, rate and sequence that every other crate speaks in.
 //!
-//! Time is virtual or real, the type does not say: an [`Instant`] is nanoseconds since an origin
-//! that whoever drives the core has chosen. Rates are bits per second. Sequence numbers are the
-//! 32-bit ones of the wire (RFC 9293 §3.4) and wrap.
+//! Time is virtual or real, and the type does not differ. An [`Instant`] is nanoseconds since an
+//! origin that the driver of the core has chosen. Rates are bits per second. Sequence numbers are
+//! the 32-bit ones of the wire (RFC 9293 §3.4) and wrap.
 //!
 //! Everything is an integer, so two runs of the same plan agree to the last bit.
 

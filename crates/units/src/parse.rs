@@ -1,8 +1,9 @@
 //! Reading quantities as people write them: `20mbit`, `20 Mbps`, `80 ms`, `64kB`.
 //!
-//! Case and spaces before the unit do not count, but for one letter: `b` is a bit in rates, `B` a byte. So `20Mbps` is
-//! megabits and `20MB/s` megabytes. A size takes `KB` and `kB` as 1000 bytes, `KiB` as 1024. What can mean two things is
-//! refused, and the error says what to write: a size in `kb`, a rate in `M`, a number without a unit.
+//! Case and spaces before the unit do not count, but for one letter: `b` is a bit in rates, `B` a
+//! byte. So `20Mbps` is megabits and `20MB/s` megabytes. A size takes `KB` and `kB` as 1000 bytes,
+//! `KiB` as 1024. Ambiguous quantities are refused, and the error names the ways out: a size in
+//! `kb`, a rate in `M`, a number without a unit.
 //!
 //! Parsing is exact: the number is read as a decimal fraction and scaled in integers, so `1.5mbit`
 //! is 1,500,000 bit/s on every machine.
@@ -11,7 +12,7 @@ use crate::{Duration, Rate};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a quantity could not be read; says what was expected.
+/// Reason why a quantity could not be read; names the expected form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     what: &'static str,
@@ -27,14 +28,15 @@ impl fmt::Display for ParseUnitError {
 
 impl std::error::Error for ParseUnitError {}
 
-/// A kind of quantity: its name, its units in lower case with what each is worth, and what errors say.
+/// A kind of quantity: its name, its units in lower case with their values, and the forms for
+/// errors.
 struct Kind {
     what: &'static str,
     units: &'static [(&'static str, u64)],
     expected: &'static str,
 }
 
-/// In bit/s. Rates count thousands, as links and `tc` do.
+/// Rates in bit/s. Rates count thousands, as links and `tc` do.
 const RATE: Kind = Kind {
     what: "rate",
     units: &[
@@ -50,7 +52,7 @@ const RATE: Kind = Kind {
     expected: "expected a number and one of bit, kbit, mbit, gbit, like 20mbit",
 };
 
-/// In nanoseconds.
+/// Times in nanoseconds.
 const TIME: Kind = Kind {
     what: "duration",
     units: &[
@@ -68,7 +70,7 @@ const TIME: Kind = Kind {
     expected: "expected a number and one of ns, us, ms, s, min, h, like 80ms",
 };
 
-/// In bytes.
+/// Sizes in bytes.
 const SIZE: Kind = Kind {
     what: "size",
     units: &[
@@ -114,7 +116,7 @@ fn per_second(unit: &str) -> Option<&str> {
     ["/s", "/S", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end))
 }
 
-/// The ways to write what a rate in this unit may mean.
+/// The ways to write the possible meanings of a rate in this unit.
 fn rate_meant(number: &str, unit: &str) -> Option<String> {
     let scale = scale_of(unit)?;
     let bits = || format!("{number}{scale}bit");
@@ -147,7 +149,7 @@ impl FromStr for Duration {
 /// If the text is not a number followed by one of these units. `b` is refused: it may mean bits.
 pub fn parse_bytes(s: &str) -> Result<u64, ParseUnitError> {
     let (number, unit) = split(s);
-    // Those that end in a small `b` are bits to some and bytes to others; so is a bare `k`.
+    // Units that end in a small `b` are bits to some and bytes to others; so is a bare `k`.
     let is_doubtful =
         unit.ends_with('b') || matches!(unit.as_str(), "k" | "K" | "m" | "M" | "g" | "G");
     let worth = SIZE.worth(&unit).filter(|_| !is_doubtful);
@@ -193,7 +195,7 @@ fn without_unit(number: &str, unit: &str, likely: [&str; 2]) -> Option<String> {
 }
 
 impl Kind {
-    /// What one of `unit` is worth, whatever its case.
+    /// Value of one `unit`, whatever its case.
     fn worth(&self, unit: &str) -> Option<u64> {
         let unit = unit.to_lowercase();
         self.units.iter().find(|(name, _)| *name == unit).map(|(_, worth)| *worth)

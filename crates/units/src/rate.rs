@@ -54,7 +54,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// The shortest exact form among `gbit`, `mbit`, `kbit`, `bit`, as it is read back.
+    /// The shortest exact form among `gbit`, `mbit`, `kbit`, `bit`, which parses to the same rate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => write!(f, "0bit"),

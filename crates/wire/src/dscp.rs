@@ -25,8 +25,8 @@ impl Dscp {
         self.0
     }
 
-    /// True for the medium and high drop precedences of assured forwarding, AFx2 and AFx3: where only
-    /// two levels are told apart, these are the ones that queues drop first (RFC 2597 §2, §6).
+    /// True for the medium and high drop precedences of assured forwarding, AFx2 and AFx3. Where a
+    /// network has only two levels, queues drop these first (RFC 2597 §2, §6).
     pub const fn is_high_drop(self) -> bool {
         matches!(self.0, 12 | 14 | 20 | 22 | 28 | 30 | 36 | 38)
     }
@@ -39,9 +39,9 @@ impl Dscp {
 /// Code points by drop precedence (Padmanabhan & Katz 1998 §3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking {
-    /// Of segments that are as important as any.
+    /// Code point of segments of normal importance.
     pub normal: Dscp,
-    /// Of those that queues are to drop first.
+    /// Code point of segments that queues are to drop first.
     pub low_priority: Dscp,
 }
 
@@ -56,7 +56,7 @@ impl Marking {
 }
 
 impl Default for Marking {
-    /// Best effort, and AF13 for what is dropped first.
+    /// Best effort, and AF13 for packets to be dropped first.
     fn default() -> Self {
         Self { normal: Dscp::DEFAULT, low_priority: Dscp::AF13 }
     }

@@ -1,5 +1,5 @@
-//! ICMP messages: errors that concern a connection (RFC 792, RFC 1191, RFC 4443, RFC 5927), and echo
-//! requests.
+//! ICMP messages: errors that concern a connection (RFC 792, RFC 1191, RFC 4443, RFC 5927), and
+//! echo requests.
 //!
 //! An error quotes the start of the packet that met with it. Ports and sequence number stand in its
 //! first 8 bytes of TCP, which is all that an old router quotes.
@@ -59,7 +59,7 @@ pub(crate) fn read_v6<'a>(ip: &Ip<'a>) -> Result<Packet<'a>, Malformed> {
 
 fn echo<'a>(ip: &Ip<'a>) -> Packet<'a> {
     let Ip { source, destination, payload, .. } = *ip;
-    // Type, code and checksum go before what comes back.
+    // Type, code and checksum precede the echoed bytes.
     Packet::Echo(Echo { source, destination, body: payload.get(4..).unwrap_or_default() })
 }
 
@@ -87,7 +87,7 @@ const fn v6_unreachable(code: V6Unreachable) -> Unreachable {
     }
 }
 
-/// What is quoted of a segment.
+/// Fields of a quoted segment.
 struct Quote {
     source: SocketAddr,
     destination: SocketAddr,
@@ -134,9 +134,9 @@ fn quote_v6(bytes: &[u8]) -> Option<Quote> {
     if whole { Quote::read(from, to, tcp) } else { None }
 }
 
-/// Appends the error that `reporter` would send about `packet`, of which it quotes as much as it has
-/// to (RFC 792: 8 bytes behind the IP header; RFC 4443 §2.4: all, up to 1232). For tests, and for
-/// links that carry only short packets.
+/// Appends the error that `reporter` would send about `packet`. It quotes the required part of the
+/// packet (RFC 792: 8 bytes behind the IP header; RFC 4443 §2.4: all, up to 1232). For tests, and
+/// for links that carry only short packets.
 ///
 /// # Errors
 /// If it is too long; `out` is then as before.
@@ -167,8 +167,8 @@ fn v4_head(trouble: Trouble) -> ([u8; 2], u32) {
     }
 }
 
-/// The same for IPv6, where a missing protocol is a parameter problem (RFC 4443 §3.4, code 1, at the
-/// field of the next header).
+/// Type, code and field of the error in IPv6, where a missing protocol is a parameter problem (RFC
+/// 4443 §3.4, code 1, at the field of the next header).
 fn v6_head(trouble: Trouble) -> ([u8; 2], u32) {
     match trouble {
         Trouble::TooBig { mtu } => ([2, 0], mtu),

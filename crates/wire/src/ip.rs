@@ -9,7 +9,7 @@ use etherparse::err::{Layer, LenError};
 use etherparse::{IpEcn, IpNumber, IpSlice, LenSource};
 use std::net::IpAddr;
 
-/// What an IP packet says and carries.
+/// Fields and payload of an IP packet.
 pub(crate) struct Ip<'a> {
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
@@ -30,7 +30,7 @@ impl<'a> Ip<'a> {
                 (v4.header().dcp(), v4.header().ecn())
             }
             IpSlice::Ipv6(v6) if v6.header().payload_length() == 0 => {
-                // Nothing, or a jumbo payload (RFC 2675).
+                // The payload is empty, or a jumbo payload (RFC 2675).
                 return Err(Malformed::IpLength);
             }
             IpSlice::Ipv6(v6) => (v6.header().dscp(), v6.header().ecn()),
@@ -71,7 +71,7 @@ fn ip_reason(error: SliceError) -> Malformed {
     }
 }
 
-/// The reason by where the bytes ended and what said that they do.
+/// The reason, from the layer where the bytes ended and the source of the length.
 fn len_reason(layer: Layer, source: LenSource) -> Malformed {
     match layer {
         Layer::IpHeader => Malformed::Version,

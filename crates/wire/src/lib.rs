@@ -1,11 +1,12 @@
-//! The core's segments as bytes on the wire: IPv4 and IPv6, TCP with its options, checksums, ECN and
-//! DSCP, and the ICMP errors that concern a connection.
+//! The core's segments as bytes on the wire: IPv4 and IPv6, TCP with its options, checksums, ECN
+//! and DSCP, and the ICMP errors that concern a connection.
 //!
-//! [`parse`] and [`parse_offloaded`] read a packet as a TUN device hands it over, without a link
-//! layer, and never panic: what is not taken comes with its [`Malformed`], which counters count.
-//! [`write()`] and its kin write one. Layouts and checksums are those of crate `etherparse`; this is the
-//! only place that knows them, for endpoints and for captures of the simulator. Nothing here does
-//! I/O of its own or keeps state; a [`PcapFile`] writes packets to the writer that it is given.
+//! [`parse`] and [`parse_offloaded`] read a packet as a TUN device delivers it, without a link
+//! layer, and never panic. A refused packet comes with its [`Malformed`], for which there are
+//! counters. [`write()`] and its kin write one. Layouts and checksums are those of crate
+//! `etherparse`; only this crate knows them, for endpoints and for captures of the simulator. The
+//! crate does no I/O of its own and keeps no state; a [`PcapFile`] writes packets to the writer
+//! that it is given.
 
 mod datagram;
 mod dscp;

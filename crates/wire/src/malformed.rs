@@ -1,8 +1,9 @@
-//! Why bytes from outside are not taken.
+//! Reasons why bytes from outside are refused.
 
 use std::fmt;
 
-/// Why a packet is not taken. Every reason is its own, so that counters can tell them apart.
+/// Reason why a packet is refused. Every reason is a variant of its own, so that counters are
+/// separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Malformed {
     /// Empty, or of an IP version that there is not.
@@ -26,11 +27,11 @@ pub enum Malformed {
     Protocol,
     /// It ends before its TCP header does.
     TruncatedTcp,
-    /// The TCP header is said to be shorter than any is, or longer than the segment.
+    /// The TCP header's length is below the minimum, or exceeds the segment.
     DataOffset,
     /// The checksum of the segment is wrong.
     TcpChecksum,
-    /// From or to port 0, which is nobody's (RFC 6335 §6).
+    /// The source or destination port is 0, which is reserved (RFC 6335 §6).
     Port,
     /// A TCP option of a length that its kind cannot have, or that runs out of the header.
     OptionLength,
@@ -70,7 +71,7 @@ impl Malformed {
         Self::IcmpQuote,
     ];
 
-    /// Its place in [`Malformed::ALL`].
+    /// Its index in [`Malformed::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

@@ -1,7 +1,7 @@
 //! TCP options: kinds, lengths, and the order in which they are written.
 //!
-//! Kinds that are not known are skipped by their length (RFC 9293 §3.1). Options that only a SYN may
-//! carry are ignored elsewhere.
+//! Kinds that are not known are skipped by their length (RFC 9293 §3.1). Options that only a SYN
+//! may carry are ignored elsewhere.
 
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
@@ -36,7 +36,7 @@ pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed
     Ok(options)
 }
 
-/// Marks a kind of option as seen. Only experiments, of which there may be several, may come again.
+/// Marks a kind of option as seen. Only experimental options may occur several times.
 fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
     let Some(bit) = 1_u32.checked_shl(u32::from(kind)) else { return Ok(()) };
     if *seen & bit != 0 {
@@ -46,7 +46,7 @@ fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Takes one option; `body` is what follows kind and length.
+/// Takes one option; `body` follows kind and length.
 fn take(options: &mut TcpOptions, kind: u8, syn: bool, body: &[u8]) -> Result<(), Malformed> {
     match kind {
         MSS => {
@@ -112,8 +112,8 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// The options in the order in which Linux writes them, padding first, so that those of a segment
-    /// without SYN start at a word as RFC 7323 (appendix A) recommends.
+    /// The options in the order in which Linux writes them, padding first, so that those of a
+    /// segment without SYN start at a word as RFC 7323 (appendix A) recommends.
     ///
     /// # Errors
     /// If they take more than there is room for.
@@ -173,8 +173,8 @@ impl Encoded {
     }
 }
 
-/// Bytes of the options without padding, the report not counted (RFC 9293 §3.1, RFC 7323 §2, §3,
-/// RFC 2018 §2, §3, RFC 7413 §2).
+/// Bytes of the options without padding and without the report (RFC 9293 §3.1, RFC 7323 §2, §3, RFC
+/// 2018 §2, §3, RFC 7413 §2).
 fn unpadded(options: &TcpOptions) -> usize {
     let blocks = options.sack.as_slice().len();
     options.mss.map_or(0, |_| 4)

@@ -1,4 +1,4 @@
-//! What a packet is to an endpoint.
+//! Packets as an endpoint distinguishes them.
 
 use crate::dscp::{Dscp, Marking};
 use segment::{FourTuple, Segment, Unreachable};
@@ -10,18 +10,18 @@ use units::SeqNum;
 pub enum Packet<'a> {
     /// A segment and its payload, of [`Segment::len`] bytes.
     Tcp(TcpPacket, &'a [u8]),
-    /// Somebody on the way, or at its end, could not handle a segment of ours.
+    /// A host on the way, or at its end, could not handle a segment of ours.
     Error(IcmpError),
-    /// Somebody asks whether we are there.
+    /// A host asks whether we are there.
     Echo(Echo<'a>),
 }
 
 /// A segment with the addresses around it. Source and destination are of one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPacket {
-    /// Who sends it.
+    /// Address and port of the sender.
     pub source: SocketAddr,
-    /// To whom.
+    /// Address and port of the receiver.
     pub destination: SocketAddr,
     /// The code point that it carries.
     pub dscp: Dscp,
@@ -51,24 +51,24 @@ impl TcpPacket {
     }
 }
 
-/// An ICMP error about a segment that its receiver has sent, or is said to have.
+/// An ICMP error about a segment that its receiver has sent, or that it claims so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpError {
-    /// Who reports it: a router, or the destination.
+    /// The reporting host: a router, or the destination.
     pub reporter: IpAddr,
-    /// To whom.
+    /// Address of the receiver.
     pub destination: IpAddr,
-    /// Who sent the segment.
+    /// Source of the segment.
     pub quoted_source: SocketAddr,
-    /// Where it was to go.
+    /// Destination of the segment.
     pub quoted_destination: SocketAddr,
     /// The segment's sequence number.
     pub seq: SeqNum,
-    /// What happened to it.
+    /// Reason for the error.
     pub trouble: Trouble,
 }
 
-/// What happened to a segment.
+/// Reason why a segment was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// It is longer than the next link carries.
@@ -95,10 +95,10 @@ impl IcmpError {
 /// An echo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo<'a> {
-    /// Who asks.
+    /// Address of the asking host.
     pub source: IpAddr,
-    /// Who is asked.
+    /// Address of the asked host.
     pub destination: IpAddr,
-    /// What comes back as it is: identifier, number and data.
+    /// Bytes that are returned unchanged: identifier, number and data.
     pub body: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! Bytes to packets: IP, whichever its version, then what it carries.
+//! Bytes to packets: IP of either version, then its payload.
 
 use crate::icmp;
 use crate::ip::Ip;
@@ -19,11 +19,11 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, true)
 }
 
-/// As [`parse`], of a packet whose transport checksum its sender has left to be filled in, or whoever
-/// handed it over has checked (checksum offload).
+/// Parses a packet like [`parse`], whose transport checksum its sender has left to be filled in, or
+/// the device has checked (checksum offload).
 ///
 /// # Errors
-/// As [`parse`].
+/// Fails like [`parse`].
 pub fn parse_offloaded(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     read(bytes, false)
 }

@@ -50,7 +50,7 @@ impl<W: Write> PcapFile<W> {
         self.0.write_all(bytes)
     }
 
-    /// Hands over to the system what has been written.
+    /// Hands the written bytes over to the system.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -1,8 +1,8 @@
-//! What the fuzz target does with bytes from outside.
+//! Body of the fuzz target for bytes from outside.
 
 use crate::{Packet, parse, parse_offloaded, write, write_echo_reply};
 
-/// Reads `bytes`, whatever they are; what was taken, written again and read again, has to be the same.
+/// Reads any `bytes`; an accepted packet, written again and read again, has to be the same.
 pub fn play(bytes: &[u8]) {
     drop(parse(bytes));
     let mut out = Vec::new();
@@ -10,7 +10,7 @@ pub fn play(bytes: &[u8]) {
         Ok(Packet::Tcp(packet, payload)) => {
             if write(&packet, payload, &mut out).is_err() {
                 // Unknown options and padding are not written, so it is never longer; but a packet
-                // of IPv6 may exceed what IPv4, whose header counts itself, can say.
+                // of IPv6 may exceed the length field of IPv4, whose header counts itself.
                 assert!(payload.len() > 65_000, "{packet:?}");
                 return;
             }

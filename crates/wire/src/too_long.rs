@@ -1,11 +1,11 @@
-//! Why a packet cannot be written.
+//! Error of a packet that is too long to be written.
 
 use std::fmt;
 
 /// A packet would be longer than IP can say, or its options longer than TCP can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// What does not fit.
+    /// Length that does not fit.
     pub bytes: usize,
 }
 

@@ -12,14 +12,14 @@ use std::net::{IpAddr, Ipv4Addr};
 /// Hops that a packet may take.
 const HOP_LIMIT: u8 = 64;
 
-/// Where a checksum is left to be filled in (checksum offload).
+/// Positions of a checksum that is left to be filled in (checksum offload).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partial {
     /// Bytes of all headers.
     pub header_len: u16,
-    /// From here on it sums, counted from the start of the packet.
+    /// First byte that it sums, from the start of the packet.
     pub start: u16,
-    /// There it goes, counted from `start`.
+    /// Position of the checksum, from `start`.
     pub offset: u16,
 }
 
@@ -33,10 +33,10 @@ pub fn write(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// As [`write()`], without the payload, which lengths and checksums count.
+/// Writes the headers like [`write()`], without the payload, which lengths and checksums include.
 ///
 /// # Errors
-/// As [`write()`].
+/// Fails like [`write()`].
 pub fn write_headers(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
     let mut header = tcp_header(packet)?;
     let transport = Transport::of(&header, payload.len())?;
@@ -47,17 +47,17 @@ pub fn write_headers(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// As [`write_headers`], with the sum of the pseudo-header for a checksum, for whoever fills in the
-/// rest, and perhaps cuts the packet into segments first.
+/// Writes headers like [`write_headers`], with the sum of the pseudo-header for a checksum. The
+/// device fills in the rest, and perhaps cuts the packet into segments first.
 ///
 /// # Errors
-/// As [`write()`].
+/// Fails like [`write()`].
 pub fn write_headers_offloaded(
     packet: &TcpPacket,
     payload_len: usize,
     out: &mut Vec<u8>,
 ) -> Result<Partial, TooLong> {
-    /// Place of the checksum in a TCP header (RFC 9293 §3.1).
+    /// Offset of the checksum in a TCP header (RFC 9293 §3.1).
     const CHECKSUM_AT: u16 = 16;
     let mut header = tcp_header(packet)?;
     let transport = Transport::of(&header, payload_len)?;

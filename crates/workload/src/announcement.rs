@@ -1,9 +1,11 @@
-//! Where responses begin in what a server writes, and how long they are: for servers that tell their transport so.
+//! Positions at which responses begin in a server's output, and their lengths: for servers that
+//! announce them to their transport.
 
 use crate::{Page, Protocol, Span, SpanContent};
 
-/// The responses of one connection, followed through what is written. Interleaved responses are never announced: no other
-/// response may come between the first byte of an announced one and its last.
+/// The responses of one connection, followed through the server's output. Interleaved responses are
+/// never announced: no other response may come between the first byte of an announced one and its
+/// last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcements {
     /// Bytes that are left of the response under way.

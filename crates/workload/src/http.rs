@@ -1,5 +1,5 @@
-//! How a page's hosts are spoken to: HTTP version, TLS, and what both cost in connections,
-//! round trips and bytes. Every constant of the wire is here, with its source.
+//! Protocols of a page's hosts: HTTP version, TLS, and their costs in connections, round trips and
+//! bytes. Every constant of the wire is here, with its source.
 
 use crate::client::ClientModel;
 use crate::page::{Object, Page, PageHost};
@@ -7,7 +7,7 @@ use crate::versions::{Http, ServerModel, Tls};
 use segment::{QUIC_DATAGRAM, QUIC_OVERHEAD};
 use units::Duration;
 
-/// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
+/// Kept-alive connections per host: the number of Chromium and Firefox for an HTTP/1.1 server.
 pub const HTTP11_CONNECTIONS: u32 = 6;
 /// Requests in progress on one HTTP/2 connection: the least a server should allow
 /// (RFC 9113 §6.5.2) and the usual default.
@@ -48,17 +48,17 @@ pub const TLS_RESUMED_FLIGHT: u64 = 250;
 pub const TLS12_CLIENT_KEYS: u64 = 126;
 /// TLS 1.2: the server's ChangeCipherSpec (6) and Finished (45).
 pub const TLS12_SERVER_FINISHED: u64 = 51;
-/// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: what servers set as
-/// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
+/// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: the usual
+/// `TCP_NOTSENT_LOWAT` of servers, so that urgent responses do not queue behind others.
 pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
 
-/// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date, Content-Type, Content-Length of
-/// five or six digits, Last-Modified and Connection.
+/// Header of a response of nginx 1.22 without its version and entity tags: status, Server, Date,
+/// Content-Type, Content-Length of five or six digits, Last-Modified and Connection.
 pub const NGINX_HTTP1_HEADER: u64 = 205;
-/// The same in HTTP/2, by HPACK (RFC 7541): 88 to 90 bytes with the frame's header were seen.
+/// Header bytes in HTTP/2, by HPACK (RFC 7541): 88 to 90 bytes with the frame's header were seen.
 pub const NGINX_HTTP2_HEADER: u64 = 80;
 
-/// What of a page's own protocols to override, and the parameters that a page does not have.
+/// Overrides of a page's own protocols, and the parameters that a page does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoaderConfig {
     /// HTTP version for all hosts; as the page says if `None`.
@@ -77,14 +77,14 @@ pub struct LoaderConfig {
     /// Connections that the protocol keeps alive stay open when the page is done, for the next
     /// visit ([`PageLoader::start_again`](crate::PageLoader::start_again)).
     pub keep_open: bool,
-    /// From the last byte of an object under HTTP/1.0 until its connection no longer counts as open, and another
-    /// may be opened in its place.
+    /// Time from the last byte of an object under HTTP/1.0 until its connection no longer counts as
+    /// open, and another may replace it.
     pub turnaround: Duration,
     /// The browser knows the addresses of all hosts, and looks no name up.
     pub knows_hosts: bool,
-    /// As which server simulated ones write.
+    /// Model of the simulated servers.
     pub server: ServerModel,
-    /// As which client pages are loaded.
+    /// Model of the client that loads pages.
     pub client: ClientModel,
 }
 
@@ -112,7 +112,7 @@ impl LoaderConfig {
         page.hosts().iter().any(|host| self.protocol(host).tls != Tls::None)
     }
 
-    /// What is spoken with `host` under this configuration.
+    /// The protocol with `host` under this configuration.
     pub fn protocol(&self, host: &PageHost) -> Protocol {
         let http = match self.http.unwrap_or(host.http) {
             Http::Http3 if self.without_quic => Http::Http2,
@@ -141,8 +141,8 @@ impl LoaderConfig {
     }
 }
 
-/// What a client and one host speak: the rules of sharing connections and the bytes of framing,
-/// the same for both ends. Made by [`LoaderConfig::protocol`].
+/// Protocol between a client and one host: the rules of sharing connections and the bytes of
+/// framing, the same for both ends. Made by [`LoaderConfig::protocol`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol {
     /// HTTP version.
@@ -155,7 +155,7 @@ pub struct Protocol {
     pub tls_server_flight: u64,
     /// Unsent bytes below which an HTTP/2 server writes on.
     pub low_water: u64,
-    /// As which server the host writes.
+    /// Model of the host's server.
     pub server: ServerModel,
 }
 
@@ -195,7 +195,7 @@ impl Protocol {
         }
     }
 
-    /// What the client sends ahead of its first request once the connection is secured.
+    /// Bytes that the client sends before its first request once the connection is secured.
     pub const fn client_opening(&self) -> u64 {
         let finished = match self.tls {
             Tls::None | Tls::Tls12 => 0,
@@ -220,13 +220,14 @@ impl Protocol {
             }
     }
 
-    /// What the server sends of its own accord before its first response, its TLS flight apart.
+    /// Bytes that the server sends before its first response without a request, its TLS flight
+    /// apart.
     pub const fn server_opening(&self) -> u64 {
         self.if_http2(HTTP2_SERVER_OPENING + self.tls.record_overhead())
     }
 
-    /// Bytes on the connection that ask for `object`; 0 if asking costs no trip. Requests are
-    /// counted at their HTTP/1.x size: what HPACK (RFC 7541) saves is not estimated.
+    /// Bytes on the connection that ask for `object`; 0 if asking costs no trip. Requests have
+    /// their HTTP/1.x size: the savings of HPACK (RFC 7541) are not estimated.
     pub const fn request_bytes(&self, object: &Object) -> u64 {
         match object.request_bytes {
             0 => 0,
@@ -239,7 +240,7 @@ impl Protocol {
         self.response_prefix(object, object.body_bytes)
     }
 
-    /// Bytes of the answer, counted from its first, that have to arrive until `body_bytes` of the
+    /// Bytes of the answer, from its first, that have to be delivered until `body_bytes` of the
     /// body are there, if nothing else comes between them.
     pub const fn response_prefix(&self, object: &Object, body_bytes: u64) -> u64 {
         let header = object.response_header_bytes;
@@ -252,7 +253,8 @@ impl Protocol {
         header.saturating_add(body_bytes).saturating_add(frames.saturating_mul(self.framing()))
     }
 
-    /// Header and body of a response as the server writes them: nginx has a header of its own length, and as many bytes in all.
+    /// Header and body of a response as the server writes them: nginx has a header of its own
+    /// length, and as many bytes in all.
     pub(crate) fn parts(&self, object: &Object) -> (u64, u64) {
         let (header, body) = (object.response_header_bytes, object.body_bytes);
         let own = match (self.server, self.http) {
@@ -265,9 +267,9 @@ impl Protocol {
         (header, all - header)
     }
 
-    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 and 3 put
-    /// header and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has
-    /// writes of their own for them.
+    /// Payload bytes of the next frame of a response with these bytes left. HTTP/2 and 3 put header
+    /// and body into frames of their own (RFC 9113 §8.1, RFC 9114 §4.1), and nginx has writes of
+    /// their own for them.
     pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
         let left = match (self.http, self.server) {
             (Http::Http2 | Http::Http3, _) | (_, ServerModel::Nginx) if header_left > 0 => {

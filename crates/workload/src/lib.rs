@@ -1,4 +1,4 @@
-//! Pages and their loading: what crosses the network, apart from how.
+//! Pages and their loading: the data that crosses the network, without the transport.
 //!
 //! A [`Page`] is data: objects, their sizes, how long a server thinks, and which byte of which
 //! object reveals the next. It is built in ([`Page::builtin`]) or read from a browser's recording

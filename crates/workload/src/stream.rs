@@ -10,7 +10,7 @@ use crate::page::ObjectId;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What a stretch of a connection's bytes is.
+/// Meaning of a stretch of a connection's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanContent {
     /// The client's TLS ClientHello.
@@ -21,7 +21,7 @@ pub enum SpanContent {
     ClientKeys,
     /// TLS 1.2: the server's Finished.
     ServerFinished,
-    /// What either side sends unasked before its first request or response: the client's TLS
+    /// Bytes that either side sends before its first request or response: the client's TLS
     /// Finished, the settings of HTTP/2.
     Opening,
     /// A request for an object.
@@ -31,9 +31,9 @@ pub enum SpanContent {
 }
 
 impl SpanContent {
-    /// It is part of no request or response, and bytes behind it are of no use without it. They
-    /// are encrypted by keys of TLS, and a server takes no request before the client's Finished
-    /// (RFC 9001 §5.7).
+    /// Whether the span is part of no request or response, and bytes after it need it. They are
+    /// encrypted by keys of TLS, and a server takes no request before the client's Finished (RFC
+    /// 9001 §5.7).
     const fn is_handshake(self) -> bool {
         !matches!(self, Self::Request(_) | Self::Response(_))
     }
@@ -42,11 +42,11 @@ impl SpanContent {
 /// A stretch of consecutive bytes written to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What they are.
+    /// Meaning of the bytes.
     pub content: SpanContent,
-    /// How many. 0 only for a request that costs no trip.
+    /// Number of bytes. 0 only for a request that costs no trip.
     pub bytes: u64,
-    /// How many of them, the first, are framing and not header or body of HTTP. TLS puts part of
+    /// Number of its first bytes that are framing and not header or body of HTTP. TLS puts part of
     /// its overhead last; here a frame is usable byte for byte, as with small records.
     pub overhead: u64,
 }
@@ -62,7 +62,7 @@ impl Span {
     }
 }
 
-/// A span, or some of it, has arrived.
+/// Delivery of a span, or of a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpanArrival {
     pub(crate) content: SpanContent,
@@ -92,7 +92,7 @@ impl Announced {
     }
 }
 
-/// The receiving end of one direction: matches the bytes that have arrived with their meaning.
+/// The receiving end of one direction: matches delivered bytes with their meaning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inbox {
     /// Each request and response is a stream, which waits for its own bytes only.
@@ -100,7 +100,7 @@ pub(crate) struct Inbox {
     announced: VecDeque<Announced>,
     /// Stream offset behind the last announced span.
     end: u64,
-    /// Bytes that have arrived in order.
+    /// Bytes delivered in order.
     total: u64,
     /// Ranges received behind the first gap, ascending.
     beyond: Vec<Range<u64>>,
@@ -118,13 +118,13 @@ impl Inbox {
         self.end += span.bytes;
     }
 
-    /// `total` bytes have arrived in order since the connection began; a smaller total than
-    /// before says nothing new.
+    /// Records `total` bytes delivered in order since the connection began; a smaller total than
+    /// before changes nothing.
     pub(crate) fn on_total(&mut self, total: u64) {
         self.total = self.total.max(total);
     }
 
-    /// These offsets were received behind the first gap.
+    /// Sets the ranges that were received after the first gap.
     pub(crate) fn set_beyond(&mut self, beyond: Vec<Range<u64>>) {
         self.beyond = beyond;
     }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(inbox.poll(), arrived(B, 0, true));
     }
 
-    /// Receives bytes behind a gap, and returns what is polled then.
+    /// Receives bytes behind a gap, and returns the arrivals that are polled then.
     fn behind_a_gap(has_streams: bool, first: SpanContent) -> Vec<SpanArrival> {
         let mut inbox = Inbox::new(has_streams);
         for span in [

@@ -1,10 +1,10 @@
-//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none; and as which server they write.
-//! [`crate::http`] says what each costs.
+//! Protocols of a page's hosts: the version of HTTP, and TLS or none; and the models of servers.
+//! [`crate::http`] has the cost of each.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How requests and responses share connections.
+/// Rules by which requests and responses share connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Http {
     /// A connection per object, closed by the server after its response (RFC 1945).
@@ -36,7 +36,7 @@ impl fmt::Display for Http {
 /// Security of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tls {
-    /// None.
+    /// No TLS.
     None,
     /// TLS 1.2 with a full handshake: two round trips and a certificate (RFC 5246 §7.3).
     Tls12,
@@ -69,14 +69,16 @@ impl fmt::Display for Tls {
     }
 }
 
-/// Which web server a simulated one writes as. It decides what a connection's TCP is handed at a time, and in which order.
+/// Web server that a simulated one imitates. It decides the sizes and the order of the writes to a
+/// connection's TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ServerModel {
-    /// The project's own: all that may be written at a moment is one write, the urgent first, without Nagle's algorithm.
+    /// The project's own: all that may be written at a moment is one write, the urgent first,
+    /// without Nagle's algorithm.
     #[default]
     Builtin,
-    /// nginx 1.22 as it comes, in the clear with `sendfile`: headers are writes of their own, responses follow one another, and
-    /// `TCP_NODELAY` and `TCP_CORK` change as it writes.
+    /// nginx 1.22 as it comes, in the clear with `sendfile`: headers are writes of their own,
+    /// responses follow one another, and `TCP_NODELAY` and `TCP_CORK` change as it writes.
     Nginx,
 }
 
@@ -97,7 +99,7 @@ pub struct ParseProtocolError {
 }
 
 impl ParseProtocolError {
-    /// That `input` is none of the words `expected`.
+    /// Creates an error: `input` is none of the words `expected`.
     pub(crate) fn new(input: &str, expected: &'static str) -> Self {
         Self { input: input.to_owned(), expected }
     }

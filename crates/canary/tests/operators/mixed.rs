@@ -10,13 +10,13 @@ use ipnet::IpNet;
 /// Share of the control group.
 const CONTROL: f64 = 0.05;
 
-/// Connections that go alike.
+/// Connections with the same behaviour.
 struct Kind {
     /// Share of all connections.
     share: f64,
     /// Numbers of their networks: the first, and how many.
     networks: (usize, usize),
-    /// Classes of what their paths carried and lost, and the remembered window.
+    /// Classes of their paths' rates and losses, and the remembered window.
     carried: u8,
     lost: u8,
     remembered: u32,
@@ -26,7 +26,7 @@ struct Kind {
     scatter: f64,
     /// Share that loses something.
     lossy: f64,
-    /// What warm starts do to the time: a factor. Above 1 is harm.
+    /// Factor by which warm starts change the time. Above 1 is harm.
     effect: f64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct MixedSite {
     /// Its row in the table.
     pub(crate) name: &'static str,
     kinds: &'static [Kind],
-    /// Parts of which the harmed connections are most.
+    /// Parts in which most connections are harmed.
     harmed: fn(CanaryPart) -> bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct MixedSite {
 pub(crate) struct HarmFound {
     /// A part of the harmed connections was stopped.
     pub(crate) stopped: Option<u32>,
-    /// A class of sizes was said to be slower.
+    /// A class of sizes was reported as slower.
     pub(crate) told: Option<u32>,
     /// A part that gains was stopped.
     pub(crate) is_wrong: bool,
@@ -92,7 +92,7 @@ pub(crate) const LOSSY_PATHS: MixedSite = MixedSite {
     },
 };
 
-/// The same answers where every path has both kinds: no connection of the harmed kind can be told
+/// The same answers where every path has both kinds: no connection of the harmed kind is known
 /// before it starts.
 pub(crate) const SAME_PATHS: MixedSite = MixedSite {
     name: "the same, on the paths of the small ones",

@@ -1,8 +1,9 @@
-//! Operators that look all the time, for a month: each has traffic of its own, ramps its canary up in four steps, and does
-//! what the agent does after every connection that closes, which is at least as often as every ten seconds. The traffic is
-//! worse than what the arithmetic likes: times of a few factors of ten, a tenth of connections kept for long, a hundred paths
-//! that differ, each with spells of ten times the losses, sizes and losses with heavy tails. What warm starts do to it is
-//! known, so what is found can be judged.
+//! Operators that look all the time, for a month. Each has traffic of its own, ramps its canary up
+//! in four steps, and acts like the agent after every connection that closes. Connections close at
+//! least as often as every ten seconds. The traffic is worse than the arithmetic's assumptions.
+//! Times spread over a few factors of ten, and a tenth of connections is kept for long. A hundred
+//! paths differ, each with spells of ten times the losses; sizes and losses have heavy tails. The
+//! effect of warm starts on it is known, so the results can be judged.
 
 use canary::comparisons::{Canary, CanaryConnection};
 use canary::part::{CanaryPart, window_class};
@@ -23,43 +24,43 @@ const PATHS: usize = 100;
 /// The agent's default: retransmitting more than twice as much is too much.
 pub(crate) const OFF_RATIO: f64 = 2.0;
 
-/// What warm starts do.
+/// Effects of warm starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effect {
-    /// To completion times: a factor.
+    /// Factor by which warm starts change completion times.
     pub(crate) times: f64,
-    /// To the number of connections that lose something: a factor.
+    /// Factor by which warm starts change the number of connections that lose something.
     pub(crate) losses: f64,
-    /// To what each of these retransmits: a factor.
+    /// Factor by which warm starts change the retransmissions of each of them.
     pub(crate) bursts: f64,
 }
 
 /// Warm starts change nothing.
 pub(crate) const NOTHING: Effect = Effect { times: 1.0, losses: 1.0, bursts: 1.0 };
 
-/// What an operator meets; connections are all of the server, compared or not.
+/// Events of an operator; connections are all of the server, compared or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Met {
     /// Connections after which something was stopped first.
     pub(crate) stopped: Option<f64>,
-    /// The same of all connections together.
+    /// Connections after which all connections together were stopped first.
     pub(crate) stopped_all: Option<f64>,
     /// Connections after which a gain was claimed first, of any part.
     pub(crate) claimed: Option<f64>,
-    /// The same of all connections together.
+    /// Connections after which a gain of all connections together was claimed first.
     pub(crate) claimed_all: Option<f64>,
-    /// Connections after which it was first told, of any part, that warm starts are lossier.
+    /// Connections after which warm starts were first reported as lossier, in any part.
     pub(crate) told: Option<f64>,
-    /// The same of all connections together.
+    /// Connections after which they were first reported as lossier, of all connections together.
     pub(crate) told_all: Option<f64>,
-    /// An interval of a single look at 95 % has missed the truth: what the agent does not use.
+    /// An interval of a single look at 95 % has missed the truth; the agent does not use these.
     pub(crate) has_fixed_missed: bool,
 }
 
 /// Random numbers.
 pub(crate) struct Random(Pcg64Mcg);
 
-/// What differs between operators.
+/// Traffic of an operator.
 struct Traffic {
     random: Random,
     /// Standard deviation of the logarithm of times on one path.
@@ -73,7 +74,7 @@ struct Traffic {
 }
 
 struct SimulatedPath {
-    /// Typical, seconds.
+    /// Typical time, seconds.
     time_s: f64,
     /// Probability that a connection of ten segments loses something, while the path is well.
     loss: f64,
@@ -82,7 +83,8 @@ struct SimulatedPath {
     unwell_for: f64,
 }
 
-/// How often a path becomes unwell, of its connections; for how many of them in the mean, and how many times as many lose then.
+/// Probability per connection that a path becomes unwell, the mean number of connections for which
+/// it is, and the factor by which more of them lose then.
 const UNWELL: (f64, f64, f64) = (0.002, 20.0, 10.0);
 
 impl Random {
@@ -90,7 +92,7 @@ impl Random {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// From 0 to below 1.
+    /// Uniform from 0 to below 1.
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -134,7 +136,7 @@ impl Traffic {
         let loss = path.loss_in(weather);
         let (path_time, remembered) = (path.time_s, path.window);
         let factor = |by: f64| if is_chosen { by } else { 1.0 };
-        // Pareto, from 3 kB on: half below 5.3 kB, a hundredth beyond 140 kB.
+        // Pareto, from 3 kB on: half below 5.3 kB, a hundredth above 140 kB.
         let bytes = (3000.0 * (1.0 - self.random.uniform()).powf(-1.0 / 1.2)).min(1e8);
         let segments = (bytes / 1448.0).ceil();
         let idle = if self.random.uniform() < self.kept {
@@ -169,7 +171,7 @@ pub(crate) fn network_of(number: usize, is_v4: bool) -> IpNet {
 }
 
 impl SimulatedPath {
-    /// Of the next connection; by two random numbers from 0 to below 1.
+    /// Loss of the next connection; by two random numbers from 0 to below 1.
     fn loss_in(&mut self, (begins, lasts): (f64, f64)) -> f64 {
         let (often, long, times) = UNWELL;
         self.unwell_for -= 1.0;
@@ -180,7 +182,7 @@ impl SimulatedPath {
     }
 }
 
-/// A month of an operator whose server has so many connections in it.
+/// A month of an operator whose server has `connections` connections in it.
 pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
     let mut traffic = Traffic::new(seed);
     let (mut canary, mut met) = (Canary::default(), Met::default());
@@ -209,7 +211,7 @@ pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
     met
 }
 
-/// One connection after the other at the full share, until it `is_found`; at most so many.
+/// Adds one connection after the other at the full share, until it `is_found`, up to a limit.
 pub(crate) fn until_found(
     seed: u64,
     most: f64,
@@ -240,7 +242,7 @@ fn look(met: &mut Met, canary: &mut Canary, connection: &CanaryConnection, now: 
             met.stopped.get_or_insert(now);
             met.stopped_all = met.stopped_all.or(is_all.then_some(now));
         }
-        // What is known of losses changes with each of them.
+        // Each loss changes the estimates of losses.
         let is_news = connection.outcome.again > 0 && (met.told.is_none() || is_all);
         if is_news && met.told_all.is_none() && finding.is_lossier(1.0) {
             met.told.get_or_insert(now);

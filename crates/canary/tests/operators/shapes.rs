@@ -11,8 +11,9 @@ use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
 use rayon::prelude::*;
 
-/// Completion times of stock connections in seconds, 500 each over five emulated paths: sizes have
-/// a Pareto distribution, three connections were open at a time, the sender was Linux with CUBIC.
+/// Completion times of stock connections in seconds, 500 each over five emulated paths. Sizes have
+/// a Pareto distribution, three connections were open at a time, and the sender was Linux with
+/// CUBIC.
 const MEASURED: &str = include_str!("measured_times.txt");
 /// Share of the control group.
 const CONTROL: f64 = 0.05;
@@ -54,14 +55,14 @@ struct Server {
     networks: Vec<IpNet>,
 }
 
-/// What a server met.
+/// False alarms of a server.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FalseAlarms {
     /// Warm starts were stopped, for any part.
     pub(crate) stopped: bool,
     /// A gain was claimed, of any part.
     pub(crate) claimed: bool,
-    /// Warm starts were said to be lossier, of any part.
+    /// Warm starts were reported as lossier, in any part.
     pub(crate) lossier: bool,
 }
 
@@ -212,7 +213,7 @@ impl Server {
 }
 
 impl Shape {
-    /// Plays `runs` servers of at most `most` connections, of which each looks after every
+    /// Plays `runs` servers of at most `most` connections, each of which looks after every
     /// connection. Returns how many of them met a false stop, a false claim of a gain, and a false
     /// word of more losses.
     pub(crate) fn count(&self, runs: u64, most: u32) -> [usize; 3] {

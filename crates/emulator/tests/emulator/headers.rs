@@ -1,4 +1,4 @@
-//! What is read from packets and what is written into them.
+//! Headers read from packets and written into them.
 
 use crate::packets::{Made, adds_up, set_traffic_class};
 use emulator::{classify, mark_ce};
@@ -20,8 +20,8 @@ fn ecn_is_read_from_both_families() {
     }
 }
 
-/// RFC 2597 §6: AFij is 8i + 2j; with two levels, j = 1 is the better one (§2). Best effort, CS1 (8)
-/// and EF (46) have no drop precedence.
+/// RFC 2597 §6: AFij is 8i + 2j; with two levels, j = 1 is the better one (§2). Best effort, CS1
+/// (8) and EF (46) have no drop precedence.
 #[test]
 fn drop_precedence_is_read_from_both_families() {
     for v6 in [false, true] {
@@ -55,8 +55,8 @@ fn only_bare_acknowledgements_are_pure() {
     assert!(!classify(&udp).pure_ack);
 }
 
-/// The packets of a flow share a number, those of two ports do not; what is in a packet, and its
-/// traffic class, do not matter.
+/// The packets of a flow share a number, those of two ports do not; the contents of a packet, and
+/// its traffic class, do not matter.
 #[test]
 fn a_flow_is_hosts_and_ports() {
     for v6 in [false, true] {
@@ -77,8 +77,8 @@ fn size_is_the_whole_packet() {
 }
 
 proptest! {
-    /// Whatever is written in a packet, it is read without complaint, and a mark changes nothing
-    /// but the two bits and the checksum.
+    /// Any packet is read without error, and a mark changes nothing but the two bits and the
+    /// checksum.
     #[test]
     fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         prop_assert_eq!(classify(&bytes).bytes as usize, bytes.len());
@@ -89,8 +89,8 @@ proptest! {
         prop_assert_eq!(marked.len(), bytes.len());
     }
 
-    /// A packet that was right is right with its mark: CE, the checksum, everything else alike. One
-    /// that is not ECN-capable stays as it is.
+    /// A correct packet is correct with its mark: CE, the checksum, everything else alike. A packet
+    /// that is not ECN-capable stays unchanged.
     #[test]
     fn a_mark_is_ce_and_a_checksum(v6: bool, class: u8, port: u16, payload in 0usize..1400) {
         let packet = Made { v6, port, traffic_class: class, payload, serial: 9 }.tcp();

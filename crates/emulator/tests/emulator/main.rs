@@ -1,5 +1,5 @@
-//! The emulator from outside: what is read of packets, a pipe without a clock, real time within the
-//! process, and real packets between namespaces.
+//! The emulator from outside: properties read from packets, a pipe without a clock, real time
+//! within the process, and real packets between namespaces.
 
 mod headers;
 mod namespaces;

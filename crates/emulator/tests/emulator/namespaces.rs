@@ -1,5 +1,5 @@
-//! Real packets between two namespaces. Needs root and TUN devices; says so and passes without them.
-//! Times are bounded generously, since other tests run on the same machine.
+//! Real packets between two namespaces. Needs root and TUN devices; says so and passes without
+//! them. Times are bounded generously, since other tests run on the same machine.
 
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::{Duplex, LinkConfig, QueueLimit};
@@ -16,7 +16,7 @@ struct Joined {
     emulation: Emulation,
 }
 
-/// `None`, having said so, where it cannot be.
+/// Returns `None`, after a message, where it cannot be.
 fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     let link = LinkConfig::new(rate, delay, queue).unwrap();
     let options = EmulationOptions::new(Duplex::symmetric(link));
@@ -45,7 +45,7 @@ impl Joined {
         [addresses.v4.into(), addresses.v6.into()]
     }
 
-    /// Round trips of one byte over UDP, the first of which also finds the way.
+    /// Round trips of one byte over UDP; the first one also finds the route.
     fn round_trips(&self, server: IpAddr, count: usize) -> Vec<time::Duration> {
         let echo = self.server.namespace().run(|| UdpSocket::bind((server, 7)).unwrap()).unwrap();
         let client: IpAddr = match server {
@@ -91,8 +91,8 @@ fn a_round_trip_takes_both_delays() {
         let report = joined.emulation.stop();
         let (down, up) = (report.down.totals, report.up.totals);
         assert_eq!((down.delivered_packets, up.delivered_packets), (10, 10), "{report:?}");
-        // Nothing but these packets: the namespaces keep quiet otherwise. 5 of IPv4 with 20 + 8 + 1 bytes,
-        // 5 of IPv6 with 40 + 8 + 1.
+        // There are only these packets: the namespaces send nothing else. 5 of IPv4 with 20 + 8 + 1
+        // bytes, 5 of IPv6 with 40 + 8 + 1.
         assert_eq!(down.delivered_bytes, 5 * 29 + 5 * 49);
         assert_eq!(report.down.lateness.packets(), 10);
     });
@@ -122,9 +122,9 @@ fn tcp_gets_the_rate_of_the_link() {
         });
         serve.join().unwrap();
         assert_eq!(got, BYTES);
-        // 5 MB at 40 Mbit/s take 1 s; headers (52 bytes beside 1448) 3.6 % more, start-up some round
-        // trips of 10 ms. Losses at a queue of 50 packets, more than the 33 of the bandwidth-delay
-        // product, leave the link busy.
+        // 5 MB at 40 Mbit/s take 1 s; headers (52 bytes beside 1448) 3.6 % more, start-up some
+        // round trips of 10 ms. Losses at a queue of 50 packets, more than the 33 of the
+        // bandwidth-delay product, leave the link busy.
         let seconds = took.as_secs_f64();
         assert!((1.03..1.5).contains(&seconds), "{seconds} s");
         let report = joined.emulation.stop();
@@ -133,7 +133,8 @@ fn tcp_gets_the_rate_of_the_link() {
     });
 }
 
-/// A host that forwards, with an uplink, hands on nothing of what comes out of the emulation; packets for itself arrive.
+/// A host that forwards, with an uplink, forwards no packet of the emulation; packets for itself
+/// arrive.
 #[test]
 fn a_host_that_forwards_does_not_forward_for_the_command() {
     let link =

@@ -2,7 +2,7 @@
 
 use etherparse::{IpFragOffset, Ipv4Header, PacketBuilder};
 
-/// What a packet is made of.
+/// Fields of a test packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     pub(crate) v6: bool,

@@ -16,8 +16,8 @@ type Arrival = (Instant, Vec<u8>);
 /// When a packet was due at the far end, and all of it.
 type Delivered = (Instant, Vec<u8>);
 
-/// Offers all packets and takes out what is due at wake-ups that are late by as much as `lateness`
-/// says; at last everything.
+/// Offers all packets and takes the due ones out at wake-ups that are late, by `lateness`. At last
+/// it takes all.
 fn run(
     link: Link,
     load: &[Arrival],
@@ -88,7 +88,7 @@ fn loads() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 proptest! {
-    /// Whoever wakes late finds the same packets, due at the same instants, marked, dropped and lost
+    /// A late wake-up finds the same packets, due at the same instants, marked, dropped and lost
     /// alike.
     #[test]
     fn waking_late_changes_nothing(
@@ -103,19 +103,20 @@ proptest! {
         let (later, pipe) = run(link(), &load, lateness);
         prop_assert_eq!(&on_time, &later);
         prop_assert_eq!(counters, *pipe.counters());
-        // Whatever went in came out or is accounted for.
+        // Every packet that went in came out or is accounted for.
         prop_assert_eq!(later.len() as u64, counters.taken_packets - counters.lost_packets);
         prop_assert_eq!(counters.taken_packets + counters.dropped_packets, load.len() as u64);
     }
 }
 
-/// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send, so the third of three at once is there at 8 ms.
+/// At 8 Mbit/s and 5 ms, 1000 bytes take 1 ms to send, so the third of three sent at once is
+/// delivered at 8 ms.
 #[test]
 fn a_packet_arrives_whole_when_the_link_says() {
     let limit = QueueLimit::Packets(2);
     let link = LinkConfig::new(Rate::from_mbps(8), Duration::from_millis(5), limit).unwrap();
     let packets = [0, 1, 2].map(|serial| Made { serial, ..Made::plain(960) }.tcp());
-    // Two have room; the third comes when the first has gone.
+    // Two have room; the third comes when the first has left.
     let times = [0, 0, 1_000_001].map(Instant::from_nanos);
     let load: Vec<Arrival> = times.into_iter().zip(packets.clone()).collect();
     let (delivered, _) = run(Link::new(link.clone(), Pcg32::new(1, 1)), &load, || Duration::ZERO);
@@ -154,7 +155,7 @@ fn marks_are_on_the_packets() {
     }
 }
 
-/// Where there is no room, the packet with high drop precedence goes.
+/// If there is no room, the packet with high drop precedence is dropped.
 #[test]
 fn drop_precedence_decides_who_goes() {
     let limit = QueueLimit::Packets(3);

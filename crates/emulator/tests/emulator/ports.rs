@@ -70,8 +70,8 @@ fn read(port: &Port) -> Option<Vec<u8>> {
     }
 }
 
-/// A reader that a busy machine lets wait loses nothing: 180 packets are 22 ms at 100 Mbit/s, twice what a socket holds by the
-/// system's default, and less than it may hold without privileges.
+/// A reader that a busy machine lets wait loses nothing. 180 packets are 22 ms at 100 Mbit/s, twice
+/// the system's default for a socket, and less than its limit without privileges.
 #[test]
 fn packets_wait_for_a_late_reader() {
     let (near, far) = port_pair().unwrap();
@@ -116,7 +116,8 @@ fn both_directions_pass_packets_in_order() {
     }
 }
 
-/// Three hosts behind one end: the client hears all of them in turn, and each hears what is for it alone.
+/// Three hosts are behind one end: the client receives from all of them in turn, and each receives
+/// only its own packets.
 #[test]
 fn several_hosts_share_an_end() {
     let addresses = [1, 2, 3].map(|last| [10, 0, 1, last]);
@@ -137,7 +138,7 @@ fn several_hosts_share_an_end() {
         host.write(&answer).unwrap();
         assert_eq!(wait_for(&client), answer);
     }
-    // For nobody here: refused, and nobody gets it.
+    // A packet for an unknown host is refused, and no host gets it.
     client.write(&between([10, 0, 0, 9], [10, 0, 1, 4])).unwrap();
     client.write(&between([10, 0, 0, 9], addresses[0])).unwrap();
     assert_eq!(wait_for(&hosts[0]), between([10, 0, 0, 9], addresses[0]));
@@ -154,8 +155,8 @@ fn between(source: [u8; 4], destination: [u8; 4]) -> Vec<u8> {
     packet
 }
 
-/// What the queue has no room for never comes out, and every packet has its row; captures hold what
-/// each end sent and was handed.
+/// A packet without room in the queue never comes out, and every packet has its row; captures hold
+/// the packets that each end sent and received.
 #[test]
 fn files_tell_of_every_packet() {
     for format in [LogFormat::Csv, LogFormat::JsonLines] {
@@ -202,7 +203,7 @@ fn files_tell_of_every_packet() {
     }
 }
 
-/// Packets in flight when it is stopped are gone, and said to be.
+/// Packets in flight when it is stopped are lost, and reported as lost.
 #[test]
 fn stopping_leaves_what_is_on_the_way() {
     let Joined { client, host, emulation } = joined(|options| {
@@ -219,7 +220,7 @@ fn stopping_leaves_what_is_on_the_way() {
     }
     let totals = emulation.stop().down.totals;
     assert_eq!((totals.held_packets, totals.delivered_packets), (1, 0));
-    // The other end has nothing, and then nobody.
+    // The other end has nothing, and then is closed.
     assert!(read(&client).is_none_or(|packet| packet.is_empty()));
 }
 
@@ -235,7 +236,7 @@ fn it_ends_while_a_host_sends_without_a_pause() {
     ended.recv_timeout(Duration::from_secs(20)).expect("it has ended");
 }
 
-/// Lateness since it was last asked for.
+/// Scheduling delays since the last call.
 #[test]
 fn lateness_is_told_run_by_run() {
     let Joined { client, host, emulation } = joined(|_| ());

@@ -1,5 +1,5 @@
-//! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart, so that the example
-//! that reads it runs anywhere.
+//! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart,
+//! so that the example that reads it runs anywhere.
 
 use super::document::{At, PlanDocument};
 use super::error::Fault;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Gives the contents of a file that a plan names, or says why it cannot.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-/// What has been loaded, by the names in the plan.
+/// Contents of the loaded files, by the names in the plan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     known: BTreeMap<String, Vec<u8>>,
@@ -26,7 +26,7 @@ fn missing(why: &str) -> String {
 }
 
 impl Files {
-    /// Loads what a document names and is not known yet.
+    /// Loads the files that a document names and that are not known yet.
     pub(super) fn load(
         &mut self,
         document: &PlanDocument,

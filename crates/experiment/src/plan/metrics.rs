@@ -1,4 +1,4 @@
-//! What a run comes down to: a few numbers for each workload and for all together.
+//! Metrics of a run: a few numbers for each workload and for all together.
 
 use super::scenario::{Group, MeasuredInterval};
 use netsim::FlowRecord;
@@ -7,12 +7,12 @@ use units::Duration;
 /// Name under which all workloads that are not in the background stand together.
 pub const ALL: &str = "all";
 
-/// What is computed for a workload.
+/// Metric of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkloadMetric {
     /// Transfers that began in the measured interval.
     Flows,
-    /// Those of them that have an end and did not reach it.
+    /// Transfers among them that have an end and did not complete.
     Unfinished,
     /// Mean time from a transfer's start to its last byte at the receiver, seconds.
     CompletionMean,
@@ -22,12 +22,13 @@ pub enum WorkloadMetric {
     CompletionP95,
     /// Payload received in the measured interval, divided by the interval's length, bit/s.
     ///
-    /// Without `measure.from` the interval begins with the first start of a workload's member. Transfers
-    /// of rounds, arrivals and users and visits of pages count as received when their last byte has arrived.
+    /// Without `measure.from` the interval begins with the first start of a workload's member.
+    /// Transfers of rounds, arrivals and users and visits of pages count as received when their
+    /// last byte is delivered.
     Goodput,
     /// Jain's fairness index of the transfers' goodputs.
     Fairness,
-    /// Segments sent again.
+    /// Segments retransmitted.
     Retransmissions,
     /// Retransmission timeouts.
     Timeouts,
@@ -68,7 +69,7 @@ impl WorkloadMetric {
 pub struct WorkloadResult {
     /// Its name, or [`ALL`].
     pub workload: String,
-    /// By [`WorkloadMetric::ALL`]; `None` where there is nothing to compute it from.
+    /// Values by [`WorkloadMetric::ALL`]; `None` where there is nothing to compute it from.
     pub values: Vec<Option<f64>>,
 }
 
@@ -120,8 +121,8 @@ impl Tallies {
         self.workloads[group].tally.received += bytes;
     }
 
-    /// A transfer of a workload, whose member received so many bytes in the interval. A transfer that is not
-    /// over has no goodput if they are not known.
+    /// Adds a transfer of a workload, whose member received `received` bytes in the interval. A
+    /// transfer that is not over has no goodput if they are not known.
     pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
         let Tallied { endless, tally, .. } = &mut self.workloads[group];
         let endless = *endless;
@@ -200,7 +201,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Of sorted values: the middle one, or the mean of both.
+/// Median of sorted values: the middle one, or the mean of both.
 fn median(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     match sorted.len() % 2 {
@@ -209,7 +210,7 @@ fn median(sorted: &[f64]) -> Option<f64> {
     }
 }
 
-/// Of sorted values: the smallest that `percent` of them do not exceed (nearest rank).
+/// Percentile of sorted values: the smallest that `percent` of them do not exceed (nearest rank).
 fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()

@@ -1,14 +1,14 @@
 //! Plans: experiments as files that anyone can read and run again.
 //!
-//! A plan names a topology, workloads on it, the schemes under comparison, what is varied and what
-//! is measured. Every combination of varied values and schemes is a *cell*; a cell is *run*
+//! A plan names a topology, workloads on it, the compared schemes, the varied values and the
+//! measurements. Every combination of varied values and schemes is a *cell*; a cell is *run*
 //! `repeats` times, each run with other random numbers. Runs are independent of one another.
 //!
-//! The random numbers of a run are a function of the plan's seed, the cell's coordinates that are
-//! no schemes, and the repeat: schemes meet the same arrivals, sizes and losses.
+//! The random numbers of a run are a function of the plan's seed, the cell's coordinates other than
+//! schemes, and the repeat. Schemes therefore meet the same arrivals, sizes and losses.
 //!
-//! Read on in `document` (what stands in a file), `tree` and `sweep` (how values are varied),
-//! `scenario` (names resolved), `run` (one run) and `metrics` (what comes out).
+//! Read on in `document` (contents of a file), `tree` and `sweep` (variation of values), `scenario`
+//! (names resolved), `run` (one run) and `metrics` (results).
 
 mod document;
 mod error;
@@ -52,7 +52,7 @@ pub struct Plan<'a> {
     files: Files,
 }
 
-/// One run: which cell, and the how manieth time.
+/// One run: its cell, and the number of its repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Number of the run, from 0: repeats of a cell follow one another.
@@ -72,11 +72,11 @@ impl<'a> Plan<'a> {
         Self::checked(file, text, loader).map_err(|fault| fault.of_file(file, text))
     }
 
-    /// Reads what a plan varies, without looking at what it runs or the files that it names: enough
-    /// to tell runs that were made elsewhere.
+    /// Reads the varied values of a plan, without its traffic and the files that it names: enough
+    /// to identify runs that were made elsewhere.
     ///
     /// # Errors
-    /// As [`Plan::read`].
+    /// Fails like [`Plan::read`].
     pub fn outline(file: &str, text: &'a str) -> Result<Self, PlanError> {
         Self::parse(file, text).map_err(|fault| fault.of_file(file, text))
     }
@@ -120,7 +120,7 @@ impl<'a> Plan<'a> {
         self.text
     }
 
-    /// What the plan says it is about.
+    /// Title of the plan.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -148,7 +148,7 @@ impl<'a> Plan<'a> {
         self.repeats
     }
 
-    /// Identifies what is run: the SHA-256 of the plan's text and the files that it names.
+    /// Identifies the experiment: the SHA-256 of the plan's text and the files that it names.
     pub fn hash(&self) -> String {
         self.files.hash(self.text)
     }
@@ -163,7 +163,7 @@ impl<'a> Plan<'a> {
         self.sweep.cell_count()
     }
 
-    /// A cell's place on each axis.
+    /// Coordinates of a cell on each axis.
     pub fn coordinates(&self, cell: usize) -> Vec<Coordinate> {
         self.sweep.coordinates(cell, self.text)
     }
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
         Run { index, cell: index / repeats, repeat: (index % repeats) as u32 }
     }
 
-    /// What the plan says of a cell.
+    /// The document of a cell.
     fn document(&self, cell: usize) -> Result<PlanDocument, Fault> {
         let mut tree = self.tree.clone();
         self.sweep.apply(cell, &mut tree)?;
@@ -190,7 +190,7 @@ impl<'a> Plan<'a> {
         Scenario::new(document, self.sweep.scheme(cell), &self.files)
     }
 
-    /// Makes one run; what there is to tell goes to files that `output` creates.
+    /// Makes one run; its rows go to files that `output` creates.
     ///
     /// # Errors
     /// If it did not end as planned, or `stop` was set meanwhile.
@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a plan may contain, as JSON Schema (2020-12). TOML's tables are its objects.
+/// Schema of a plan, as JSON Schema (2020-12). TOML's tables are its objects.
 pub fn schema() -> Schema {
     schemars::schema_for!(PlanDocument)
 }

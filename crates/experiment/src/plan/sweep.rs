@@ -12,13 +12,13 @@ use toml::de::DeValue;
 /// The name of the schemes' axis.
 pub const SCHEME: &str = "scheme";
 
-/// More cells than this are taken for a mistake.
+/// Bound on the cells of a plan: more are taken for a mistake.
 const MOST_CELLS: usize = 1_000_000;
 
 /// Keys that are no part of a single run, and so cannot be swept.
 const FIXED: [&str; 6] = ["title", "seed", "repeats", "schemes", "sweep", "measure"];
 
-/// One place of a cell on an axis.
+/// Coordinate of a cell on one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coordinate {
     /// The swept key, or `scheme`.
@@ -56,7 +56,7 @@ struct CheckedAxis<'a> {
     points: Vec<Point<'a>>,
 }
 
-/// All that varies.
+/// The axes of the sweep.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep<'a> {
     axes: Vec<CheckedAxis<'a>>,
@@ -64,7 +64,7 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// The sweep of a plan; `raw` is its key `sweep`, in which values know their place.
+    /// The sweep of a plan; `raw` is its key `sweep`, in which values keep their position.
     pub(super) fn new(
         axes: &[AxisSpec],
         raw: Option<&Value<'a>>,
@@ -168,7 +168,7 @@ pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fau
     Ok(schemes)
 }
 
-/// A value as a coordinate: text without its quotes, anything else as it is written.
+/// Formats a value as a coordinate: text without its quotes, other values as written.
 fn shown(value: &Value<'_>, text: &str) -> String {
     match value.get_ref() {
         DeValue::String(string) => string.to_string(),

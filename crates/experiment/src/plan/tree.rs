@@ -1,7 +1,7 @@
-//! The plan as a tree of keys and values that know their place in the text.
+//! The plan as a tree of keys and values that keep their position in the text.
 //!
-//! A sweep sets values in the tree before it is read, so what is wrong with a swept value is
-//! reported at the axis that gave it.
+//! A sweep sets values in the tree before it is read, so an error of a swept value is reported at
+//! the axis that gave it.
 
 use super::document::At;
 use super::error::{Fault, meant, of_toml};
@@ -15,7 +15,7 @@ pub(super) type Tree<'a> = Spanned<DeTable<'a>>;
 /// A value and where it stands.
 pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
-/// Keys whose tables say with `kind` what they are.
+/// Keys whose tables have a `kind`.
 const TAGGED: [&str; 11] = [
     "topology",
     "traffic",
@@ -68,8 +68,8 @@ pub(super) fn set<'a>(
     Ok(())
 }
 
-/// Turns every table `{ kind = "x", … }` into `{ x = { … } }`, which is how the reader tells
-/// variants apart without losing where things stand. Without `kind` the name is empty.
+/// Turns every table `{ kind = "x", … }` into `{ x = { … } }`. The reader distinguishes variants by
+/// that form, and positions stay correct. Without `kind` the name is empty.
 pub(super) fn tag_kinds(table: &mut DeTable<'_>) {
     for (key, value) in table.iter_mut() {
         let span = value.span();
@@ -110,7 +110,7 @@ fn tag(table: &mut DeTable<'_>, span: Range<usize>) {
     let default = || Spanned::new(span.clone(), DeValue::String(Cow::Borrowed("")));
     let kind = table.remove("kind").unwrap_or_else(default);
     let DeValue::String(name) = kind.get_ref().clone() else {
-        // Not a name: leave it for the reader to refuse.
+        // It is not a name: the reader refuses it.
         table.insert(Spanned::new(kind.span(), Cow::Borrowed("kind")), kind);
         return;
     };

@@ -1,11 +1,12 @@
-//! Why results cannot be stored or read.
+//! Errors of storing and reading results.
 
 use std::fmt;
 
-/// Why results cannot be stored or read; the text names the file and the way out.
+/// Reason why results cannot be stored or read; the text names the file and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultsError {
-    /// What the caller named cannot be used: another folder, other parts, other permissions are needed.
+    /// An argument of the caller cannot be used: another folder, other parts, other permissions are
+    /// needed.
     Refused(String),
     /// Reading or writing failed on the way.
     Failed(String),

@@ -1,6 +1,7 @@
 //! The folder of results: which plan owns it, which runs it holds.
 //!
-//! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to it.
+//! A folder is owned by one part of one plan, which its manifest names. One process at a time
+//! writes to it.
 
 use crate::results::run::{self, RUNS};
 use crate::results::{Manifest, ResultsError, manifest, tables};
@@ -19,9 +20,10 @@ pub struct Folder {
 impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
-    /// The folder may be new, empty, or hold results of the same part of the same plan. With `force` it may
-    /// hold results of any plan, which are removed. A folder that held none has a manifest from here on, without
-    /// a run that is done: whatever ends this process, the folder belongs to the plan.
+    /// The folder may be new, empty, or hold results of the same part of the same plan. With
+    /// `force` it may hold results of any plan, which are removed. A folder without results gets a
+    /// manifest at once, without a completed run. Even if this process is killed, the plan owns the
+    /// folder.
     ///
     /// # Errors
     /// If the folder holds something else, another process writes to it, or it cannot be written.
@@ -35,8 +37,8 @@ impl Folder {
             Err(TryLockError::WouldBlock) => {
                 return Err(wrong(&"another headstart is writing there; use another --out"));
             }
-            // Not every file system can lock; two processes in one folder are then for the user
-            // to avoid.
+            // Not every file system can lock; then the user has to avoid two processes in one
+            // folder.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let folder = Self { path: path.to_owned(), _lock: lock };
@@ -62,12 +64,12 @@ impl Folder {
         Ok(folder)
     }
 
-    /// As [`Self::refuse_unwritable`], of the file that says whose the folder is.
+    /// Like [`Self::refuse_unwritable`], for the manifest.
     fn refuse_unwritable_manifest(&self) -> Result<(), ResultsError> {
         try_place(&self.path.join(manifest::FILE))
     }
 
-    /// Tries what will be written at the end: hours of runs must not be followed by a refusal.
+    /// Tries the writes of the end: hours of runs must not be followed by a refusal.
     fn refuse_unwritable(&self) -> Result<(), ResultsError> {
         let runs = self.path.join(RUNS);
         fs::create_dir_all(&runs).map_err(|error| unwritable(&runs, &error))?;
@@ -84,7 +86,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -98,8 +100,8 @@ impl Folder {
         fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    /// Removes the runs; tables and manifest are written anew. The old manifest stays until the new one takes its
-    /// place: a folder without one would be nobody's.
+    /// Removes the runs; tables and manifest are rewritten. The old manifest stays until the new
+    /// one replaces it: a folder without one would have no owner.
     fn clear(&self) -> std::io::Result<()> {
         match fs::remove_dir_all(self.path.join(RUNS)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -112,7 +114,7 @@ fn try_place(path: &Path) -> Result<(), ResultsError> {
     check_writable(path).map_err(|error| unwritable(path, error.cause()))
 }
 
-/// What cannot be written, and the way out.
+/// Error that names the path that cannot be written, and the way out.
 fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> ResultsError {
     let shown = path.display();
     ResultsError::refused(format!(
@@ -120,12 +122,12 @@ fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> ResultsError {
     ))
 }
 
-/// Why a path can be no folder of results, and the way out.
+/// Reason why a path can be no folder of results, and the way out.
 fn no_place(error: &io::Error) -> String {
     format!("cannot be a folder for results: {error}; name another with --out")
 }
 
-/// In what results that are there differ from those wanted.
+/// The difference between the existing results and the wanted ones.
 fn difference(there: &Manifest, wanted: &Manifest) -> String {
     let what = if there.plan_sha256 != wanted.plan_sha256 {
         "results of another plan, or of this one before it was changed".to_owned()

@@ -1,6 +1,6 @@
 //! Short names for the keys of a sweep, where all of them are shown together.
 
-/// The last parts of a dotted path: two, or as many as tell it from all other keys.
+/// The last parts of a dotted path: two, or as many as distinguish it from all other keys.
 pub fn short_key<'a>(key: &'a str, keys: &[String]) -> &'a str {
     let starts = key.rmatch_indices('.').skip(1).map(|(at, _)| at + 1);
     let unique = |tail: &&str| {

@@ -1,7 +1,7 @@
-//! `manifest.json`: what a folder of results holds, and what made it.
+//! `manifest.json`: the contents of a folder of results, and their origin.
 //!
-//! It names no time of day, so the same plan gives the same bytes. It carries the plan's text: parts can be
-//! merged, and results shown, without the plan file.
+//! It names no time of day, so the same plan gives the same bytes. It carries the plan's text:
+//! parts can be merged, and results shown, without the plan file.
 
 use crate::plan::Plan;
 use crate::results::{ResultsError, Shard};
@@ -28,7 +28,7 @@ pub struct FailedRun {
     pub why: String,
 }
 
-/// What a folder holds.
+/// Contents of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -46,7 +46,7 @@ pub struct Manifest {
     pub repeats: u32,
     /// Runs of the whole plan.
     pub runs: usize,
-    /// Which part of them this is, as `i/n`; `null` for all.
+    /// The part of them in this folder, as `i/n`; `null` for all.
     pub shard: Option<String>,
     /// Runs of this part that have a result.
     pub done: usize,

@@ -1,4 +1,4 @@
-//! What can be read off a plan's results: names as in the tables, units, definitions.
+//! Measures of a plan's results: names as in the tables, units, definitions.
 
 use report::Quantity;
 
@@ -7,13 +7,13 @@ use report::Quantity;
 pub struct Measure {
     /// Its name, as in the tables.
     pub name: &'static str,
-    /// What it is called in a heading.
+    /// Name of the measure in a heading.
     pub label: &'static str,
     /// Its unit: seconds, bit/s, a share, a count, a ratio.
     pub quantity: Quantity,
     /// Its definition, in one sentence.
     pub help: &'static str,
-    /// True for a measure of links, which belongs to no single workload.
+    /// Whether it is a measure of links, which has no single workload.
     pub is_of_links: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The parts of a sharded sweep, put together.
 //!
-//! The result is byte for byte what one run of the whole plan leaves: runs are the same wherever
-//! they are made, and everything else is computed from them.
+//! The result is byte for byte that of one run of the whole plan: runs are the same wherever they
+//! are made, and everything else is computed from them.
 
 use crate::results::run::link_run;
 use crate::results::{Folder, Manifest, ResultsError, Shard};
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Merge {
     parts: Vec<Part>,
-    /// Of the whole.
+    /// Manifest of the whole.
     manifest: Manifest,
 }
 
-/// One part: where it is, what it holds, which runs are its share.
+/// One part: its folder, its contents, its share of the runs.
 #[derive(Debug)]
 struct Part {
     folder: PathBuf,
@@ -24,8 +24,8 @@ struct Part {
 }
 
 impl Merge {
-    /// Reads the parts and checks them: all of one plan, each once, each complete. With `incomplete`, parts
-    /// and runs may be missing.
+    /// Reads the parts and checks them: all of one plan, each once, each complete. With
+    /// `incomplete`, parts and runs may be missing.
     ///
     /// # Errors
     /// If a folder is no part of a sweep, or the parts do not fit together.
@@ -43,7 +43,7 @@ impl Merge {
         Ok(Self { parts, manifest })
     }
 
-    /// The manifest of the whole; what is done is still the first part's.
+    /// The manifest of the whole; its list of completed runs is still the first part's.
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -53,8 +53,8 @@ impl Merge {
         &self.parts[0].folder
     }
 
-    /// Lets the runs of all parts count in `folder`, too. Returns the manifest of the whole, and which runs
-    /// are there and which are missing.
+    /// Lets the runs of all parts count in `folder`, too. Returns the manifest of the whole, and
+    /// which runs are there and which are missing.
     ///
     /// # Errors
     /// If a run cannot be copied.
@@ -68,14 +68,14 @@ impl Merge {
     }
 }
 
-/// What a folder holds after a merge.
+/// Contents of a folder after a merge.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// Manifest of the whole.
     pub manifest: Manifest,
     /// Runs with a result.
     pub done: Vec<usize>,
-    /// Runs without.
+    /// Runs without results.
     pub missing: Vec<usize>,
 }
 

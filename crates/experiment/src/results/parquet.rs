@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 use support::parquet::{ColumnKind, TableColumn, TableRows, TableValue, TableWriter};
 
-/// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look like.
+/// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look
+/// like.
 fn kind(name: &str, keys: &[String]) -> ColumnKind {
     match name {
         name if keys.iter().any(|key| key == name) => ColumnKind::Text,
@@ -68,12 +69,12 @@ pub(crate) fn read<R: TableRows>(
     Ok(rows)
 }
 
-/// A column by its name; docs/plans.md says what it means.
+/// A column by its name; docs/plans.md describes it.
 fn column(name: &str, keys: &[String]) -> TableColumn {
     TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "".into() }
 }
 
-/// A cell of a column whose name says what it is; an empty one is missing.
+/// A cell of a column whose name gives its kind; an empty one is missing.
 fn value(kind: ColumnKind, cell: &str) -> io::Result<TableValue> {
     if cell.is_empty() {
         return Ok(TableValue::Missing);

@@ -1,7 +1,7 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 //!
-//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done. `run.json`
-//! in it holds the run's [`RunSummary`], beside the parts of the tables.
+//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done.
+//! `run.json` in it holds the run's [`RunSummary`], beside the parts of the tables.
 
 use crate::plan::RunResult;
 use crate::results::ResultsError;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Folder of the runs within the folder of results.
 pub(crate) const RUNS: &str = "runs";
-/// What a run comes down to.
+/// File of a run's summary.
 const RESULT: &str = "run.json";
 /// One line per transfer.
 pub(crate) const FLOWS: &str = "flows.csv";
@@ -26,16 +26,16 @@ pub(crate) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "mark
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WorkloadSummary {
     pub(crate) workload: String,
-    /// In the order of `Metric::ALL`.
+    /// Values in the order of `Metric::ALL`.
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// What a run comes down to: the numbers from which all but the tables of transfers and links are made.
+/// Summary of a run: the numbers from which all but the tables of transfers and links are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunSummary {
     /// When it ended, seconds.
     pub end: f64,
-    /// Of the link that the plan measures.
+    /// Utilisation of the link that the plan measures.
     pub utilisation: Option<f64>,
     /// Packets dropped by queues, all links together.
     pub drops: u64,
@@ -143,7 +143,7 @@ impl Writer {
         Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
     }
 
-    /// Writes what the run comes down to and lets the folder count.
+    /// Writes the run's summary and lets the folder count.
     pub(crate) fn finish(self, result: &RunResult) -> io::Result<()> {
         let mut queues = csv::Writer::from_path(self.begun.join(QUEUES))?;
         for row in &result.links {
@@ -157,7 +157,7 @@ impl Writer {
 
     /// Leaves nothing behind.
     pub(crate) fn give_up(self) {
-        // What cannot be removed is removed when the run is made again.
+        // A folder that cannot be removed now is removed when the run is repeated.
         let _ = fs::remove_dir_all(&self.begun);
     }
 }

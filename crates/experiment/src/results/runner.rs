@@ -14,20 +14,20 @@ use std::sync::mpsc;
 use std::thread;
 
 thread_local! {
-    /// What the thread's last panic said.
+    /// Message of the thread's last panic.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// How one run ended.
+/// Outcome of one run.
 enum Ended {
     Done,
     Failed(String),
     Stopped,
-    /// Nothing can be written: no sense in going on.
+    /// No file can be written: further runs make no sense.
     Unwritable(String),
 }
 
-/// How many runs are made at a time, and what tells them to stop.
+/// Number of concurrent runs, and the flag that stops them.
 #[derive(Clone, Copy, Debug)]
 pub struct Workers<'a> {
     /// Threads; each makes one run at a time.
@@ -36,18 +36,20 @@ pub struct Workers<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What came of making runs.
+/// Outcome of a set of runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunsOutcome {
     /// Runs that ended without a result, in the order of runs.
     pub failed: Vec<FailedRun>,
-    /// The runs were told to stop, and some were left.
+    /// The runs were stopped, and some were left.
     pub stopped: bool,
 }
 
-/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after each.
+/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after
+/// each.
 ///
-/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its [`FailedRun`].
+/// Meanwhile the process's panic hook is this function's: the message of a panicking run goes to
+/// its [`FailedRun`].
 ///
 /// # Errors
 /// If a result cannot be written.
@@ -95,7 +97,7 @@ pub fn make_runs(
     }
 }
 
-/// Runs to be made, where their results go, and what tells them to stop.
+/// Runs to be made, the folder of their results, and the flag that stops them.
 #[derive(Clone, Copy)]
 struct Runs<'a> {
     plan: &'a Plan<'a>,
@@ -104,7 +106,7 @@ struct Runs<'a> {
     stop: &'a AtomicBool,
 }
 
-/// One worker: takes the next run until there is none, or it is asked to stop.
+/// One worker: takes the next run until there is none, or the stop flag is set.
 fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
     while let Some(&index) = runs.todo.get(next.fetch_add(1, Ordering::Relaxed)) {
         let how = match runs.stop.load(Ordering::Relaxed) {

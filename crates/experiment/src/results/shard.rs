@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Part `number` of `count` of a plan's runs, counted from 1; written `2/8`.
+/// Part `number` of `count` of a plan's runs, from 1; written `2/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// Number of the part, from 1.
     pub number: usize,
     /// Number of parts.
     pub count: usize,
@@ -16,7 +16,7 @@ impl Shard {
     /// All runs in one part.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// Whether the run of this number belongs to the part. Runs are dealt out in turn, so that costly
+    /// Whether the run of this number is in the part. Runs are dealt out in turn, so that costly
     /// neighbours end up in different parts.
     pub const fn contains(self, run: usize) -> bool {
         run % self.count == self.number - 1

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 /// A folder of results, read only.
 #[derive(Clone, Debug)]
 pub struct StoredResults {
-    /// Where it is.
+    /// Path of the results.
     pub path: PathBuf,
-    /// What it holds.
+    /// Manifest of the results.
     pub manifest: Manifest,
 }
 
 impl StoredResults {
-    /// Opens a folder of results. Another process may go on writing to it: runs appear whole or not at all.
+    /// Opens a folder of results. Another process may go on writing to it: runs appear whole or not
+    /// at all.
     ///
     /// # Errors
     /// If the folder holds no results, or another version of headstart has made them.

@@ -1,7 +1,7 @@
 //! The tables of a folder of results, computed from the runs in it, in the order of runs.
 //!
-//! `cells.csv` and `workloads.csv` come from the runs' summaries, `summary.csv` from the means over repeats.
-//! `flows.csv` and `queues.csv` are the runs' own tables, one behind the other.
+//! `cells.csv` and `workloads.csv` come from the runs' summaries, `summary.csv` from the means over
+//! repeats. `flows.csv` and `queues.csv` are the runs' own tables, one behind the other.
 
 use crate::plan::{Plan, WorkloadMetric};
 use crate::results::ResultsError;
@@ -25,7 +25,7 @@ pub(crate) const ALL: [&str; 5] = [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES];
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
 
-/// How tables are written.
+/// Format of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableFormat {
     /// Text, a line per row.
@@ -35,8 +35,8 @@ pub enum TableFormat {
     Parquet,
 }
 
-/// Writes all tables of the runs `done` into the folder `results`, and removes those of an earlier time in the other
-/// format; returns the means over repeats.
+/// Writes all tables of the runs `done` into the folder `results`, and removes those of an earlier
+/// time in the other format; returns the means over repeats.
 ///
 /// # Errors
 /// If a run's result cannot be read, or a table cannot be written.
@@ -118,7 +118,7 @@ impl SweepTable {
     }
 }
 
-/// Where a table is as Parquet.
+/// Path of a table as Parquet.
 fn parquet_of(results: &Path, name: &str) -> PathBuf {
     results.join(name).with_extension("parquet")
 }
@@ -136,7 +136,7 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts Parquet in the place of CSV.
+/// Replaces CSV by Parquet.
 fn to_parquet(results: &Path, keys: &[String]) -> io::Result<()> {
     for name in ALL {
         let (table, parquet) = (results.join(name), parquet_of(results, name));
@@ -203,8 +203,8 @@ impl Runs {
     }
 }
 
-/// Joins the files `name` of all runs, each line with the number of its run. Runs without such a file add
-/// nothing; without any there is no table, nor one of an earlier time.
+/// Joins the files `name` of all runs, each line with the number of its run. Runs without the file
+/// add nothing. If no run has it, there is no table, nor one of an earlier time.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
     remove(&results.join(name))?;
     let mut table = None;

@@ -1,4 +1,4 @@
-//! Folders of results: the same bytes on any number of jobs and in any parts; what is refused.
+//! Folders of results: the same bytes on any number of jobs and in any parts; refusals.
 
 use experiment::plan::Plan;
 use experiment::results::{
@@ -101,7 +101,7 @@ fn neither_jobs_nor_parts_change_a_byte() {
     }
     merge(&parts, &merged).unwrap();
     assert_same(&one, &merged);
-    // What is read back from the runs is what was written.
+    // The values read back from the runs are those that were written.
     let outline = Plan::outline("plan.toml", &text).unwrap();
     let read = Summary::read(&merged, &outline, &(0..12).collect::<Vec<_>>()).unwrap();
     assert!(read.cells().eq(summary.cells()), "4 cells with their entries");
@@ -128,7 +128,7 @@ fn merging_wants_all_parts_of_one_plan_once() {
     refused(&[&a, &a], "part 1/2 is");
     refused(&[&a, &other], "another plan");
     refused(&[&folder], "no manifest.json");
-    // A run that is lost is made again, and no other.
+    // Only a run that is lost is repeated.
     fs::remove_dir_all(b.join("runs/000001")).unwrap();
     sweep(&plan("5kB"), second, (&b, 2)).unwrap();
     merge(&[a, b], &out).unwrap();
@@ -172,7 +172,7 @@ fn tables_are_there_in_one_format() {
     fs::remove_dir_all(&out).unwrap();
 }
 
-/// Whatever ends a process that has taken a folder, the same command takes it again.
+/// After any end of a process that has taken a folder, the same command takes it again.
 #[test]
 fn a_folder_that_was_taken_belongs_to_its_plan_at_once() {
     let (out, parts) = (folder("taken"), [folder("taken-1"), folder("taken-2")]);
@@ -211,8 +211,8 @@ fn what_cannot_be_written_is_refused_before_any_run() {
         }
         _ => panic!("opened in spite of {what}"),
     };
-    // A file in the way of the folder, of the folder of runs, and a folder in the way of a table. Tests may run
-    // as root, who may write everywhere, so permissions prove nothing here.
+    // A file in the way of the folder, of the folder of runs, and a folder in the way of a table.
+    // Tests may run as root, to whom every file is writable, so permissions prove nothing here.
     let file = folder.join("file");
     fs::write(&file, "").unwrap();
     refused(&file, "cannot be a folder");

@@ -1,4 +1,5 @@
-//! What counts as which measure: bytes that arrive by parts, transfers that are under way when a run ends.
+//! Attribution to measures: bytes that are delivered in parts, transfers that are under way when a
+//! run ends.
 
 use crate::common::{execute, read, value};
 use experiment::plan::{Plan, RunResult, WorkloadMetric};
@@ -25,8 +26,8 @@ fn first_run(text: &str) -> (RunResult, Vec<Row>) {
     (result, rows.into_iter().map(row).collect())
 }
 
-/// A message of 100 bytes every 0.7 s: at 10 s 14 have been sent, the last at 9.8 s, and have arrived. At 60.2 s the 86th
-/// is sent and has not arrived. So 71 arrive in 50.2 s.
+/// A message of 100 bytes is sent every 0.7 s. At 10 s, 14 have been sent, the last at 9.8 s, and
+/// are delivered. At 60.2 s the 86th is sent and not delivered. So 71 are delivered in 50.2 s.
 #[test]
 fn telnet_is_received_message_by_message() {
     let (result, _) = first_run(
@@ -61,7 +62,8 @@ fn a_round_with_a_slow_connection_shows_the_transfers_that_are_over() {
     assert!(of(WorkloadMetric::CompletionMean) < 1.0);
 }
 
-/// 1 MB at 1 Mbit/s takes 8 s: none of the arrivals of 5 s is over, and those before 2 s do not count.
+/// 1 MB at 1 Mbit/s takes 8 s: none of the arrivals of 5 s is over, and those before 2 s do not
+/// count.
 #[test]
 fn arrivals_under_way_count_by_their_start() {
     let (result, rows) = first_run(
@@ -114,8 +116,9 @@ fn a_one_way_link_has_no_way_back() {
     graph("x", "one_way = true\nwire = { rate = \"1mbit\" }").unwrap();
 }
 
-/// A last ACK is half a second on its way. With 50 arrivals a second some 25 transfers have arrived at the end of the run whose
-/// ACK has not. They have a time, so their bytes count: 1000 each.
+/// A last ACK is half a second on its way. With 50 arrivals a second, the data of some 25 transfers
+/// is delivered at the end of the run while their ACK is not. They have a time, so their bytes
+/// count: 1000 each.
 #[test]
 fn an_arrival_counts_in_goodput_once_it_has_a_time() {
     let (result, rows) = first_run(
@@ -130,7 +133,8 @@ fn an_arrival_counts_in_goodput_once_it_has_a_time() {
     assert!((goodput / by_hand - 1.0).abs() < 1e-9, "{goodput} instead of {by_hand}");
 }
 
-/// The map page has five objects. Over one connection at a time each of the four behind the first waits once for the turnaround.
+/// The map page has five objects. Over one connection at a time each of the four behind the first
+/// waits once for the turnaround.
 #[test]
 fn what_waits_for_a_connection_waits_for_the_turnaround() {
     let time = |turnaround: &str| {

@@ -1,4 +1,4 @@
-//! Plans from outside: what a run measures, which random numbers it draws, what is refused.
+//! Plans from outside: the measurements of a run, its random numbers, refusals.
 
 use crate::common::{execute, read, value};
 use experiment::plan::{Plan, WorkloadMetric};
@@ -19,8 +19,8 @@ bottleneck = { rate = \"1mbit\", delay = \"10ms\" }
 
 #[test]
 fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
-    // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22 ms.
-    // Data of 1000 bytes without overhead: 8 ms and 10 ms. Nothing else is sent first.
+    // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22
+    // ms. Data of 1000 bytes without overhead: 8 ms and 10 ms. No other packet is sent first.
     let text = format!(
         "schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
          [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\n\
@@ -50,10 +50,10 @@ fn metrics_are_those_of_the_measured_interval() {
     assert_eq!(result.end, 30.0);
 }
 
-/// What a run tells of its measured interval.
+/// Results of a run in its measured interval.
 struct Late {
     goodput: f64,
-    /// Of the bottleneck.
+    /// Utilisation of the bottleneck.
     utilisation: f64,
     end: f64,
 }
@@ -75,9 +75,10 @@ fn late_transfer(more: &str) -> Late {
 fn the_measured_interval_leaves_out_the_time_before_the_first_start() {
     let close =
         |is: f64, hand: f64| assert!((is / hand - 1.0).abs() < 1e-6, "{is} instead of {hand}");
-    // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a second
-    // segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the run ends 251 ms
-    // after the start. The bottleneck has sent the SYN for 1 ms and the data for 8 ms: 9 ms of 251.
+    // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a
+    // second segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the
+    // run ends 251 ms after the start. The bottleneck has sent the SYN for 1 ms and the data for 8
+    // ms: 9 ms of 251.
     let Late { goodput, utilisation, end } = late_transfer("");
     close(end, 3.251);
     close(goodput, 8000.0 / 0.251);
@@ -189,8 +190,8 @@ fn visits_follow_one_another_with_time_to_think_between() {
     );
     let (result, rows) = execute(&read(&text), 0);
     assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (3, 3.0));
-    // Columns: start 6, received 8. Nothing else is on the path: a visit starts 7 s after the end
-    // of the one before, and takes as long.
+    // Columns: start 6, received 8. No other traffic is on the path: a visit starts 7 s after the
+    // end of the one before, and takes as long.
     let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
     let lasted = |row| number(row, 8) - number(row, 6);
     for row in 1..3 {
@@ -201,9 +202,10 @@ fn visits_follow_one_another_with_time_to_think_between() {
 
 #[test]
 fn one_way_visits_note_when_the_html_had_arrived() {
-    // The text page has 29 KiB of HTML and images of 7, 10 and 13 KiB: 21, 5, 8 and 10 segments of
-    // 1460 bytes with 40 of header, the first of each connection with 8 of SYN options. Without a
-    // handshake, and with windows that let everything go, it takes what 1 Mbit/s and 10 ms take.
+    // The text page has 29 KiB of HTML and images of 7, 10 and 13 KiB. These are 21, 5, 8 and 10
+    // segments of 1460 bytes with 40 of header, the first of each connection with 8 of SYN options.
+    // Without a handshake, and with windows that never limit, the page takes the time of 1 Mbit/s
+    // and 10 ms.
     let visits = |requests: &str| {
         let text = format!(
             "schemes = [\"newreno+open=one-way+iw=100\"]\n{DUMBBELL}\
@@ -222,7 +224,7 @@ fn one_way_visits_note_when_the_html_had_arrived() {
     let (html, images) = (bits(29.0, 21.0, 1.0), bits(30.0, 23.0, 3.0));
     let close =
         |time: f64, expected: f64| assert!((time - expected).abs() < 1e-6, "{time} {expected}");
-    // Nothing is left of the first visit when the second begins.
+    // No data of the first visit is left when the second begins.
     for [html_at, all_at] in visits("at-end") {
         close(html_at, html + 0.01);
         close(all_at, html + 0.01 + images + 0.01);
@@ -253,7 +255,7 @@ fn processing_keeps_what_starts_together_apart() {
     let (delayed, random) = apart(&plan(longest));
     assert!(delayed > first && delayed <= first + 1.0 + together, "{delayed} {first}");
     assert!((random - together).abs() > 1e-6, "{random} {together}");
-    // Each host has one connection: what order is kept among makes no difference, but is read.
+    // Each host has one connection, so `per` makes no difference, but is read.
     let each = plan(&longest.replace(" }]", ", per = \"connection\" }]"));
     assert_eq!(apart(&each), (delayed, random));
     let nobody = plan(longest).replace("hosts = \"sources\"", "hosts = \"source\"");
@@ -269,8 +271,8 @@ fn corpus() -> Vec<PathBuf> {
     paths
 }
 
-/// Replays what the fuzz target starts from: `ok-*` are plans, `bad-*` are refused with one line
-/// that names file and line, and whatever else fuzzing has left there gives either.
+/// Replays the corpus of the fuzz target: `ok-*` are plans, and `bad-*` are refused with one line
+/// that names file and line. Other files that fuzzing has left there give either.
 #[test]
 fn every_file_of_the_corpus_is_what_its_name_says() {
     let (mut ok, mut bad) = (0, 0);
@@ -350,8 +352,8 @@ fn rounds_can_keep_step_and_begin_otherwise_than_they_go_on() {
     assert_eq!(starts.collect::<Vec<_>>(), ["7.0", "11.0", "21.0"]);
 }
 
-/// Two transfers of 30 KB from a source, and a minute later one from another source to another sink,
-/// over 1.6 Mbit/s and 100 ms; how long the first of the one and that of the other took.
+/// A source makes two transfers of 30 KB over 1.6 Mbit/s and 100 ms. A minute later another source
+/// makes one to another sink. Returns the times of the first transfer of either.
 fn one_after_the_other(memory: &str) -> [f64; 2] {
     let text = format!(
         "schemes = [\"spand+iw=1+mss=1000\"]\n{memory}\n\
@@ -375,8 +377,9 @@ fn the_hosts_of_a_site_know_what_one_of_them_has_learnt() {
     for collecting in ["reports", "option", "passive"] {
         let memory = format!("memory = {{ sites = [\"sources\"], collecting = \"{collecting}\" }}");
         let [first, second] = one_after_the_other(&memory);
-        // From one segment slow start sends 30 in five round trips, with every second segment
-        // acknowledged in more; what it ends with lets the next send them in two or three.
+        // From one segment slow start sends 30 in five round trips, or in more if every second
+        // segment is acknowledged. Its final window lets the next transfer send them in two or
+        // three.
         assert!(second < first - 0.2, "{collecting}: {first}, then {second}");
     }
     for forgets in ["window = \"50s\"", "scope = \"host\"", "enough = 5", "max_age = \"50s\""] {
@@ -392,14 +395,14 @@ fn a_gateway_knows_what_its_rule_lets_transfers_tell() {
     let second = |rule: &str| {
         one_after_the_other(&format!("memory = {{ sites = [\"sources\"], {rule} }}"))[1]
     };
-    // Losses alone: there is none, so nothing is known. The largest flight of slow start is less than the window that it
-    // ends with, and the next transfer needs a round trip more or as many.
+    // Losses alone: there is none, so nothing is known. The largest flight of slow start is less
+    // than the window that it ends with, and the next transfer needs a round trip more or as many.
     assert_eq!(second("quiet = \"none\""), alone);
     let (used, window) = (second("quiet = \"used\""), second("quiet = \"window\""));
     assert!(window <= used && used < alone, "{window}, {used}, {alone}");
     let no_loss = ["quiet = \"recorded\"", "early_loss = \"share\"", "early_loss = \"end\""];
     for same in no_loss.into_iter().chain(["weigh = \"hosts\""]) {
-        // One host alone was told of.
+        // Only one host has reports.
         assert_eq!(second(same), window, "{same}");
     }
 }

@@ -1,4 +1,4 @@
-//! Plots: which measure over which axis, what is a curve and what a figure of its own.
+//! Plots: the choice of measures and axes, of curves and figures.
 
 use experiment::plan::Plan;
 use experiment::results::{

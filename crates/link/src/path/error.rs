@@ -1,8 +1,9 @@
-//! Why a path was refused.
+//! Reasons why a path is refused.
 
 use std::fmt;
 
-/// A path that cannot be read or cannot exist: which part of it, why, and what would do.
+/// A path that cannot be read or cannot exist: the part of it, the reason, and a value that would
+/// do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
     key: &'static str,

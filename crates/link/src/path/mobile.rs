@@ -1,5 +1,6 @@
-//! A mobile downlink, as the rate of a path: it changes by the tenth of a second, with outages, as cellular ones do. It was made, not
-//! recorded; `data/mobile-down.txt` says how. Within a tenth of a second its packets are evenly spaced.
+//! A mobile downlink, as the rate of a path: it changes by the tenth of a second, with outages, as
+//! cellular ones do. It was made, not recorded; `data/mobile-down.txt` says how. Within a tenth of
+//! a second its packets are evenly spaced.
 
 use crate::RateTrace;
 use crate::recording::RecordedLink;

@@ -1,10 +1,10 @@
-//! A network path: what people write (`20mbit,80ms,100p`) and the links it means.
+//! A network path: its notation (`20mbit,80ms,100p`) and its links.
 //!
 //! A path is one access link, the client at its end, every server behind it at the same distance.
 //! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way
 //! delay: each direction has half of it. A queue stands before each direction and holds waiting
-//! packets plus the one in service, drop-tail or another discipline by name; loss strikes each packet
-//! of either direction independently.
+//! packets plus the one in service, drop-tail or another discipline by name; loss strikes each
+//! packet of either direction independently.
 //!
 //! A rate may change as a recording says (`changing`), or as the mobile downlink does (`mobile`).
 //!
@@ -36,7 +36,7 @@ pub enum QueueSize {
     Bytes(u64),
     /// Thousandths of the bandwidth-delay product: rate of the direction × round trip.
     MilliBdp(u64),
-    /// Without bound.
+    /// A queue without bound.
     Unlimited,
 }
 
@@ -68,7 +68,7 @@ impl PathSpec {
     /// The same path with another rate up, which does not change.
     ///
     /// # Errors
-    /// As [`PathSpec::new`].
+    /// Fails like [`PathSpec::new`].
     pub fn with_up(self, up: Rate) -> Result<Self, PathError> {
         Self { up, changing: self.changing.with_constant_up(), ..self }.checked()
     }
@@ -155,7 +155,7 @@ impl PathSpec {
             .with_loss(self.loss)
     }
 
-    /// What the queue of a direction of this rate holds.
+    /// Limit of the queue of a direction of this rate.
     pub fn queue_limit(&self, rate: Rate) -> QueueLimit {
         self.queue.limit(rate, self.rtt)
     }
@@ -173,7 +173,7 @@ impl PathSpec {
 }
 
 impl QueueSize {
-    /// What a queue before a link of this rate holds on a path of this round trip.
+    /// Limit of a queue before a link of this rate on a path of this round trip.
     pub fn limit(&self, rate: Rate, rtt: Duration) -> QueueLimit {
         match *self {
             Self::Packets(n) => QueueLimit::Packets(n),
@@ -199,7 +199,7 @@ const fn key_of(error: LinkError, rate_key: &'static str) -> &'static str {
 }
 
 impl fmt::Display for QueueSize {
-    /// As it is read back.
+    /// Writes the limit in the syntax in which it is parsed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Packets(n) => write!(f, "{n}p"),
@@ -215,7 +215,7 @@ impl fmt::Display for QueueSize {
 }
 
 impl fmt::Display for PathSpec {
-    /// As it is read back; what is at its default is left out.
+    /// Writes the path in the syntax in which it is parsed; defaults are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.recorded_down() {
             Some(recorded) => write!(f, "{}", Written(recorded))?,

@@ -19,7 +19,7 @@ impl FromStr for PathSpec {
     type Err = PathError;
 
     /// Reads a path of rates that no file has. Without the name of a discipline queues are
-    /// drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost at
+    /// drop-tail. Without `up=` the rate is the same both ways. Without `loss=` nothing is lost at
     /// random; `loss` is a probability (`0.01`) or a percentage (`1%`).
     fn from_str(text: &str) -> Result<Self, PathError> {
         Self::read(text, &|_| Err("no recorded rate can be used here: write a rate".to_owned()))
@@ -147,7 +147,8 @@ impl FromStr for QueueSize {
 
 /// A decimal number in thousandths; finer digits are cut.
 fn thousandths(number: &str) -> Option<u64> {
-    // A duration of so many seconds, counted in milliseconds, is read exactly the same way.
+    // A number of seconds is read exactly the same way as a duration, and converted to
+    // milliseconds.
     let seconds: Duration = format!("{number}s").parse().ok()?;
     Some(seconds.as_millis())
 }

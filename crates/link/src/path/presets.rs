@@ -2,18 +2,18 @@
 //!
 //! Round figures of the kind of access they name, not measurements of any one line; the rationale
 //! of each says where its figures come from. Where queues are deep in practice (cellular,
-//! satellite) they are deep here, because that is what a start-up meets.
+//! satellite) they are deep here, because a start-up meets them.
 
 use super::PathSpec;
 
 /// A path with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPreset {
-    /// What to ask for.
+    /// Name of the preset, for options.
     pub name: &'static str,
     /// The path, as one would write it.
     pub path: &'static str,
-    /// Why these figures.
+    /// Reason for these figures.
     pub rationale: &'static str,
 }
 

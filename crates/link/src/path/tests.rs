@@ -106,7 +106,7 @@ fn every_preset_can_exist_and_names_are_unique() {
 }
 
 proptest! {
-    /// What is shown is read back as the same path.
+    /// The printed form is read back as the same path.
     #[test]
     fn shows_itself_as_it_is_read(
         (down, up, rtt) in (1u64..10_000_000_000, 1u64..10_000_000_000, 1u64..10_000_000_000),

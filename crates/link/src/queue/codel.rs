@@ -1,6 +1,6 @@
-//! Controlled delay (RFC 8289): a queue whose packets have waited longer than a target for a whole
-//! interval drops, or marks, at the head, at first one packet, then ever more often, until they wait
-//! less. The `n`-th comes `interval / sqrt(n)` after the one before.
+//! Controlled delay (RFC 8289): if the packets of a queue have waited longer than a target for a
+//! whole interval, it drops, or marks, at the head. It strikes at first one packet, then ever more
+//! often, until they wait less. The `n`-th strike comes `interval / sqrt(n)` after the one before.
 //!
 //! [`CoDel`] is the control law over any queue that can be popped; [`CoDelQueue`] the discipline.
 
@@ -14,7 +14,8 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct CoDel {
     config: CoDelConfig,
-    /// While waiting times stay above the target: an interval after the first that was.
+    /// End of the interval that began when waiting times first exceeded the target; set while they
+    /// stay above it.
     at_fault_from: Option<Instant>,
     dropping: bool,
     drop_next: Instant,
@@ -37,7 +38,8 @@ impl CoDel {
         }
     }
 
-    /// The packet that goes now, having dropped those that had to (RFC 8289 §5.5).
+    /// Returns the next packet, after dropping those before it that the control law strikes (RFC
+    /// 8289 §5.5).
     pub(super) fn dequeue(
         &mut self,
         now: Instant,
@@ -130,7 +132,7 @@ struct Head {
     at_fault: bool,
 }
 
-/// One queue under the control law; what does not fit is refused.
+/// One queue under the control law; packets that do not fit are refused.
 #[derive(Clone, Debug)]
 pub(crate) struct CoDelQueue {
     codel: CoDel,

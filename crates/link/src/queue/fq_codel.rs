@@ -1,6 +1,6 @@
 //! Fair queueing with controlled delay (RFC 8290): flows are hashed to queues that take turns of a
 //! quantum of bytes, new ones before old ones, each under its own [`CoDel`]. A flow that sends less
-//! than its share is always new and hardly waits. Where there is no room the longest queue pays.
+//! than its share is always new and hardly waits. If there is no room, the longest queue drops.
 
 use super::codel::CoDel;
 use super::{Dropped, Room, Waiting};
@@ -9,7 +9,7 @@ use crate::{FqCoDelConfig, Occupancy};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Which list a queue is in (RFC 8290 §3).
+/// List that a queue is in (RFC 8290 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     /// It is empty and has been for a turn.
@@ -22,7 +22,7 @@ enum List {
 struct FlowQueue {
     waiting: Waiting,
     codel: CoDel,
-    /// Bytes that it may still send in its turn; below zero by what the last packet took too much.
+    /// Bytes that it may still send in its turn; negative by the excess of the last packet.
     deficit: i64,
     list: List,
 }
@@ -57,7 +57,7 @@ impl FqCoDel {
         }
     }
 
-    /// RFC 8290 §4.1: the packet goes in first, and then someone pays for the room.
+    /// RFC 8290 §4.1: the packet enters first, and then the longest queue drops for the room.
     pub(super) fn enqueue(&mut self, packet: Queued, room: Room, dropped: &mut Dropped) -> bool {
         let index = self.queue_of(packet.info.flow);
         let queue = &mut self.queues[index as usize];
@@ -80,7 +80,7 @@ impl FqCoDel {
         (spread >> 64) as u32
     }
 
-    /// Up to half of the queue with most bytes, from its head: one search for many packets.
+    /// Drops up to half of the queue with most bytes, from its head: one search for many packets.
     fn drop_from_longest(&mut self, dropped: &mut Dropped) {
         let candidates = self.new.iter().chain(&self.old);
         let size = |index: &&u32| {

@@ -1,8 +1,9 @@
-//! Queues of the service stage: who goes next when the link falls free, and who is dropped.
+//! Queues of the service stage: they choose the next packet when the link falls free, and the
+//! packets to drop.
 //!
 //! One file per discipline. A queue holds packets by token; room is the link's affair until there
-//! is none, then the queue says who goes. Times are those of arrivals and of services, never of
-//! wake-ups.
+//! is none, then the queue chooses the packet to drop. Times are those of arrivals and of services,
+//! never of wake-ups.
 
 mod acks_first;
 mod codel;
@@ -21,21 +22,21 @@ use rand_pcg::Pcg32;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Room for packets beside what is in service.
+/// Room for packets beside the ones in service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) limit: QueueLimit,
-    /// What is counted and does not wait.
+    /// Packets that count towards the limit and do not wait.
     pub(crate) in_service: Occupancy,
 }
 
 impl Room {
-    /// True if a packet of `bytes` fits beside what is `waiting`.
+    /// True if a packet of `bytes` fits beside the `waiting` packets.
     pub(crate) const fn admits(&self, waiting: Occupancy, bytes: u32) -> bool {
         self.holds(waiting.with(bytes as u64))
     }
 
-    /// True if what is `waiting` has room.
+    /// True if the `waiting` packets have room.
     pub(crate) const fn holds(&self, waiting: Occupancy) -> bool {
         let packets = waiting.packets + self.in_service.packets;
         match self.limit {
@@ -100,7 +101,7 @@ impl Queue {
         }
     }
 
-    /// What waits.
+    /// Packets that wait.
     pub(crate) fn held(&self) -> Occupancy {
         match self {
             Self::Fifo(queue) => queue.held(),
@@ -112,7 +113,7 @@ impl Queue {
     }
 }
 
-/// Packets in the order of their arrival, counted.
+/// Packets in the order of their arrival, and their totals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     packets: VecDeque<Queued>,

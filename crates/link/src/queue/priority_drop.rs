@@ -1,7 +1,7 @@
-//! Priority drop: where there is no room, the low-priority packet nearest to the tail goes
-//! (TCP Fast Start §3.3). The order of those that stay is untouched.
+//! Priority drop: if there is no room, the low-priority packet nearest to the tail is dropped (TCP
+//! Fast Start §3.3). The order of those that stay is untouched.
 //!
-//! A list of the low-priority packets finds that one at once. Its place in the queue is left empty
+//! A list of the low-priority packets finds that one at once. Its slot in the queue is left empty
 //! and skipped when its turn comes, so that a packet costs the same however long the queue is.
 
 use super::{Dropped, Room};
@@ -9,14 +9,14 @@ use crate::Occupancy;
 use crate::packet::Queued;
 use std::collections::VecDeque;
 
-/// A queue with a list of those who go first where there is no room.
+/// A queue with a list of the packets that are dropped first where there is no room.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PriorityDrop {
-    /// In the order of arrival; `None` where a packet was dropped.
+    /// Packets in the order of arrival; `None` where a packet was dropped.
     places: VecDeque<Option<Queued>>,
-    /// Places that have left the front so far: the number of the first that is there.
+    /// Slots that have left the front so far: the number of the first that is there.
     first: u64,
-    /// Numbers of the places of low-priority packets, in the order of arrival.
+    /// Numbers of the slots of low-priority packets, in the order of arrival.
     low: VecDeque<u64>,
     low_bytes: u64,
     held: Occupancy,

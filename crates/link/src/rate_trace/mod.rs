@@ -133,7 +133,7 @@ impl RateTrace {
         }
     }
 
-    /// The earliest instant at which `bytes` can have passed that are there from `start` on, on the
+    /// The earliest instant at which `bytes` can have passed that are ready from `start` on, on the
     /// trace's clock. No packets that carry these bytes pass sooner.
     pub fn passed(&self, start: Instant, bytes: u64) -> Instant {
         match &self.0 {
@@ -171,7 +171,8 @@ impl Opportunities {
         self.times.len() as u64
     }
 
-    /// Time of the opportunity `number`, which starts at zero and goes on through all repetitions.
+    /// Time of the opportunity `number`, which starts at zero and continues through all
+    /// repetitions.
     pub(crate) fn at(&self, number: u64) -> Instant {
         let within = self.times[(number % self.count()) as usize];
         let cycles = (number / self.count()).saturating_mul(u64::from(self.last()));
@@ -192,7 +193,7 @@ impl Opportunities {
     }
 }
 
-/// One line of a trace whose line before says `last`.
+/// Parses one line of a trace; `last` is the time on the line before.
 fn milliseconds(line: &str, last: u32) -> Result<u32, String> {
     let text = line.trim();
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

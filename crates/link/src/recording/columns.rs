@@ -78,7 +78,7 @@ fn find(table: &RecordingTable, key: &str, named: &str) -> Result<usize, String>
     })
 }
 
-/// The one column of rates in this direction.
+/// Finds the one column of rates in this direction.
 fn rates(table: &RecordingTable, direction: RecordedDirection) -> Result<usize, String> {
     let (own, others) = match direction {
         RecordedDirection::Down => (DOWN_WORDS, UP_WORDS),
@@ -95,7 +95,7 @@ fn rates(table: &RecordingTable, direction: RecordedDirection) -> Result<usize, 
     one(table, &found, "rates", "column")
 }
 
-/// The one column of times.
+/// Finds the one column of times.
 fn times(table: &RecordingTable, rate: usize) -> Result<usize, String> {
     let names = table.names.as_deref().unwrap_or_default();
     let is_time = |at: &usize| {

@@ -134,7 +134,7 @@ impl RecordedLink {
 }
 
 impl fmt::Display for RecordedLink {
-    /// The file, what was taken of it, and what it is on average.
+    /// Writes the file, the used part of it, and its average.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file)?;
         match &self.columns {

@@ -22,7 +22,7 @@ pub(super) struct TraceSource {
 const KEYS: [&str; 4] = ["column", "unit", "time", "time-unit"];
 
 impl TraceSource {
-    /// Reads it. A name may have colons, unless one of the options follows.
+    /// Parses a source. A name may have colons, unless one of the options follows.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let begin = |key: &str| text.find(&format!(":{key}="));
         let first = KEYS.iter().filter_map(|key| begin(key)).min().unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Recordings of the forms that people have, and what is refused.
+//! Recordings of common formats, and refusals.
 
 use super::*;
 use proptest::prelude::*;

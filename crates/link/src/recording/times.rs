@@ -13,7 +13,7 @@ pub(super) enum TimeUnit {
     Nanoseconds,
 }
 
-/// Names of units: as they are shown first, and as [`Duration`] is read.
+/// Names of units: the displayed one first, and the one that [`Duration`] parses.
 const UNITS: [(TimeUnit, &[&str]); 4] = [
     (TimeUnit::Seconds, &["s", "sec", "secs", "second", "seconds"]),
     (TimeUnit::Milliseconds, &["ms", "msec", "msecs", "millis", "millisecond", "milliseconds"]),

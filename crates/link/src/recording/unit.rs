@@ -1,4 +1,4 @@
-//! Units of a rate, in the name of a column or by themselves: `kbps`, `Mbit/s`, `bytes_per_second`.
+//! Units of a rate, in the name of a column or alone: `kbps`, `Mbit/s`, `bytes_per_second`.
 //!
 //! A small `b` is bits and a large one bytes. Where a name has no small letter (`MBPS`), neither is
 //! known, and there is no unit.
@@ -10,7 +10,7 @@ use units::Rate;
 /// A unit of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// One of it.
+    /// Value of one unit.
     one: Rate,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Unit {
 }
 
 /// The words of a name: letters and digits between anything else, and between small and large
-/// letters (`downloadMbps`). `/` is a word by itself.
+/// letters (`downloadMbps`). `/` is a word of its own.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut before) = (String::new(), ' ');
@@ -121,8 +121,8 @@ fn is_bits(word: &str) -> bool {
     short(word).strip_suffix("bit").is_some_and(|prefix| !prefix.is_empty())
 }
 
-/// An amount as rates have it: `mbit` for `Megabits`, `kB` for `kilobytes`, `B` for `bytes`; other
-/// words as they are.
+/// Converts an amount to the notation of rates: `mbit` for `Megabits`, `kB` for `kilobytes`, `B`
+/// for `bytes`; other words stay unchanged.
 fn short(word: &str) -> String {
     let small = word.to_lowercase();
     let ends = [("bits", "bit"), ("bit", "bit"), ("bytes", "B"), ("byte", "B")];

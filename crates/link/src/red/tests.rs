@@ -22,8 +22,8 @@ fn packet(ecn_capable: bool) -> PacketInfo {
     PacketInfo { ecn_capable, ..PacketInfo::plain(1000) }
 }
 
-/// RED after so many packets at a constant queue that its average is that queue: what is left of
-/// the beginning is below 0.98^2000, or 3e-18.
+/// RED after enough packets at a constant queue of `packets` that its average is that queue: the
+/// share of the first average is below 0.98^2000, or 3e-18.
 fn settled(red: &mut Red, packets: u32) {
     for _ in 0..2000 {
         red.judge(&waiting(packets), &packet(true));
@@ -44,8 +44,9 @@ fn gaps(mut red: Red, packets: u32, strikes: usize) -> Vec<usize> {
     gaps.split_off(1)
 }
 
-/// Every gap from `least` to `most` comes as often as the others: each is a binomial with mean
-/// `n / k` and standard deviation below its root; five of them for about twenty classes.
+/// Every gap from `least` to `most` comes as often as the others. Each count is a binomial with
+/// mean `n / k` and standard deviation below its root; the bound is five of them for about twenty
+/// classes.
 fn assert_even(gaps: &[usize], least: usize, most: usize) {
     assert!(gaps.iter().all(|gap| (least..=most).contains(gap)));
     let mean = gaps.len() as f64 / (most - least + 1) as f64;
@@ -119,8 +120,9 @@ fn packets_at_the_minimum_count_and_an_overflow_is_a_strike() {
     assert!(struck(true) < 40, "{}", struck(true));
 }
 
-/// From the maximum on every packet is struck, and not marked if marks end there; with `gentle`
-/// from twice the maximum on, also the small ones that thresholds in bytes strike less.
+/// From the maximum on every packet is struck, and not marked if marks end there. With `gentle`
+/// this is so from twice the maximum on, also for the small ones that thresholds in bytes strike
+/// less.
 #[test]
 fn at_the_maximum_itself_all_are_struck() {
     let all = |red: &mut Red, queue, bytes, wanted| {
@@ -179,8 +181,8 @@ fn below_the_minimum_none_is_struck_above_the_maximum_all() {
     assert!(gentle.contains(&Judgement::Take), "{gentle:?}");
 }
 
-/// After n packets at a constant queue q the average is q (1 - (1 - w)^n); after an idle time of m
-/// packets it has fallen by (1 - w)^(m + 1), the arriving packet's own sample included.
+/// After n packets at a constant queue q the average is q (1 - (1 - w)^n). An idle time of m
+/// packets reduces it by (1 - w)^(m + 1), the arriving packet's own sample included.
 #[test]
 fn the_average_is_exponential_and_falls_while_idle() {
     let mut red = red(|red| red.weight = 0.25);
@@ -201,8 +203,8 @@ fn the_average_is_exponential_and_falls_while_idle() {
     assert_eq!(red.average(), 0.0);
 }
 
-/// With thresholds in bytes a packet of half the mean size is struck half as often: gaps even from 1
-/// to 39 instead of 19.
+/// With thresholds in bytes a packet of half the mean size is struck half as often: gaps even from
+/// 1 to 39 instead of 19.
 #[test]
 fn in_bytes_small_packets_are_struck_less() {
     let mut red = red(|red| red.thresholds = Thresholds::Bytes { min: 5000.0, max: 15_000.0 });

@@ -1,6 +1,6 @@
-//! What every link keeps under any load, whatever its discipline: packets are conserved, the rate
-//! and the limit are never exceeded, the link is never idle while a packet waits, and when the
-//! driver wakes changes nothing.
+//! Invariants of every link under any load, whatever its discipline. Packets are conserved, the
+//! rate and the limit are never exceeded, and the link is never idle while a packet waits. The
+//! times at which the driver wakes change nothing.
 
 use crate::common::{self, End, loads, quick, run, run_on_time};
 use link::{Discipline, Link, LinkConfig, QueueLimit, RateTrace, RedConfig, Ties, TraceStep};
@@ -49,7 +49,7 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
     )
 }
 
-/// The same over a trace with opportunities a few milliseconds apart.
+/// Configurations over a trace with opportunities a few milliseconds apart.
 fn traced() -> impl Strategy<Value = LinkConfig> {
     (configs(), prop::collection::vec(0u32..8, 1..20)).prop_map(|(config, gaps)| {
         let mut at = 0;
@@ -109,7 +109,8 @@ proptest! {
         }
     }
 
-    /// What the link says it holds is what entered and has not left, at every arrival.
+    /// The link's reported contents are the packets that entered and have not left, at every
+    /// arrival.
     #[test]
     fn occupancy_is_who_entered_and_has_not_left(
         config in any_configs(), seed: u64, load in loads(),
@@ -144,9 +145,9 @@ proptest! {
         }
     }
 
-    /// One packet at a time at the rate of the link, and none waits while it is idle: in the order
-    /// of departures every service starts when the one before has ended or, if nothing was there
-    /// then, when the first packet comes.
+    /// The link sends one packet at a time at its rate, and none waits while it is idle. In the
+    /// order of departures every service starts when the one before has ended or, if nothing was
+    /// there then, when the first packet comes.
     #[test]
     fn the_link_sends_at_its_rate_and_is_never_idle_in_vain(
         config in configs(), seed: u64, load in loads(),
@@ -171,8 +172,8 @@ proptest! {
         }
     }
 
-    /// Decisions have instants of their own: whether the driver wakes on time or late by as much
-    /// as it likes, the same packets leave at the same times, are dropped and marked.
+    /// Decisions have instants of their own. Whether the driver wakes on time or late by any time,
+    /// the same packets leave at the same times, are dropped and marked.
     #[test]
     fn waking_late_changes_nothing(
         config in any_configs(), seed: u64, load in loads(), late: u64,
@@ -185,7 +186,7 @@ proptest! {
         prop_assert_eq!((late.packets, late.counters), (on_time.packets, on_time.counters));
     }
 
-    /// Of one flow and kind, order is kept by every discipline.
+    /// Every discipline keeps the order of packets of one flow and kind.
     #[test]
     fn a_flow_is_kept_in_order(config in any_configs(), seed: u64, load in loads()) {
         let story = run_on_time(link(&config, seed), &load);
@@ -200,7 +201,7 @@ proptest! {
     }
 
     /// Where nothing has priority, priority drop is drop-tail: the service stage and the ledger of
-    /// promises agree on every packet.
+    /// departures agree on every packet.
     #[test]
     fn the_service_stage_agrees_with_promises(
         config in configs(), limit in limits(), seed: u64, mut load in loads(),
@@ -222,7 +223,7 @@ proptest! {
             let config = base.clone().with_discipline(discipline).unwrap();
             let mut story = run_on_time(link(&config, seed), &load);
             for packet in &mut story.packets {
-                // Promises do not tell when a service starts.
+                // The ledger does not report when a service starts.
                 if let End::Sent { start, departs, .. } = &mut packet.end {
                     *start = *departs;
                 }

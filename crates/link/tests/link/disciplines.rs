@@ -1,4 +1,4 @@
-//! What each discipline promises, under any load or under one worked out by hand.
+//! Properties of each discipline, under any load or under one worked out by hand.
 
 use crate::common::{End, Offered, Seen, Story, loads, quick, run_on_time};
 use link::{
@@ -35,7 +35,7 @@ fn merged(streams: &[Vec<Offered>]) -> Vec<Offered> {
 }
 
 /// True if the packet waits at `now` as an arrival at `now` finds it: in the queue, and its service
-/// not begun.
+/// not started.
 fn waits(seen: &Seen, offered: &Offered, now: Instant) -> bool {
     offered.at <= now
         && match seen.end {
@@ -46,8 +46,8 @@ fn waits(seen: &Seen, offered: &Offered, now: Instant) -> bool {
 }
 
 proptest! {
-    /// No ordinary packet is dropped while one of high drop precedence waits, and of those that do
-    /// the last one goes.
+    /// No other packet is dropped while one of high drop precedence waits, and among those the last
+    /// one is dropped.
     #[test]
     fn priority_drop_spares_ordinary_packets(load in loads(), limit in 1u32..20) {
         let limit = QueueLimit::Packets(limit);
@@ -116,8 +116,8 @@ fn departures(story: &Story) -> Vec<Instant> {
     story.packets.iter().filter_map(departure).collect()
 }
 
-/// An overload of twice the rate that heeds nothing, in packets of 100 us: CoDel finds the queue
-/// above its target an interval after the waiting time first was, and from then on strikes at
+/// An overload of twice the rate that ignores losses, in packets of 100 us. CoDel finds the queue
+/// above its target an interval after the waiting time first was. From then on it strikes at
 /// `interval / sqrt(n)` after the one before (RFC 8289 §3.3), each time at the next service.
 #[test]
 fn codel_strikes_at_its_control_law() {
@@ -135,8 +135,8 @@ fn codel_strikes_at_its_control_law() {
         let mut expected = 110_000.0;
         for (n, strike) in strikes.iter().enumerate() {
             let late = strike.as_nanos() as f64 / 1000.0 - expected;
-            // At the first service at or after; each schedule continues from what was due, not
-            // from when it was done, but for the first.
+            // It strikes at the first service at or after the scheduled time; each time continues
+            // from the previous schedule, not from the strike, but for the first.
             assert!((-0.1..=100.1).contains(&late), "strike {n}, ecn {ecn}: {late} us late");
             if n == 0 {
                 expected += late;
@@ -160,9 +160,10 @@ fn strikes(story: &Story) -> Vec<Instant> {
     strikes
 }
 
-/// An overload that comes back soon is met at the rate that was right when it went: with `n` strikes
-/// the first time, the second of the next time comes `interval / sqrt(n - 1)` after the first
-/// (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is new.
+/// An overload that comes back soon is met at the rate that was right when it went. With `n`
+/// strikes the first time, the second of the next time comes `interval / sqrt(n - 1)` after the
+/// first (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is
+/// new.
 #[test]
 fn codel_remembers_for_sixteen_intervals() {
     for (again, remembers) in [(1_600_000, true), (4_000_000, false)] {
@@ -179,7 +180,7 @@ fn codel_remembers_for_sixteen_intervals() {
     }
 }
 
-/// A burst that is gone within an interval is none of CoDel's business, however long it waits.
+/// CoDel ignores a burst that leaves within an interval, however long it waits.
 #[test]
 fn codel_lets_a_burst_pass() {
     // 90 packets of 1 ms at once, then nothing.
@@ -205,8 +206,8 @@ fn fq_codel() -> Discipline {
     Discipline::FqCoDel(FqCoDelConfig::default())
 }
 
-/// Three flows that heed nothing and send 1, 2 and 3 times the rate, in packets of 1500, 300 and 700
-/// bytes: each has a third of the bytes, to within two rounds of quantum and packet.
+/// Three flows ignore losses and send 1, 2 and 3 times the rate, in packets of 1500, 300 and 700
+/// bytes. Each has a third of the bytes, to within two rounds of quantum and packet.
 #[test]
 fn fq_codel_shares_equally() {
     let load = merged(&[
@@ -222,9 +223,9 @@ fn fq_codel_shares_equally() {
     }
 }
 
-/// Three flows that fill the link, and one of half its rate that finds its queue empty when it begins.
-/// An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2), or this
-/// flow would be new for ever and have its half.
+/// Three flows that fill the link, and one of half its rate that finds its queue empty when it
+/// begins. An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2).
+/// Otherwise this flow would be new for ever and have its half.
 #[test]
 fn fq_codel_lets_no_flow_be_new_for_ever() {
     let mut streams: Vec<_> = (0..3).map(|n| stream(n, 1500, 700, (n, 2_000_000))).collect();
@@ -238,9 +239,9 @@ fn fq_codel_lets_no_flow_be_new_for_ever() {
     }
 }
 
-/// A flow of a packet every 20 ms beside two that fill the link: it is always new, and waits for no
-/// more than the packet in service, once the two others are no longer new themselves. It loses none,
-/// although the queue is full.
+/// A flow of a packet every 20 ms runs beside two that fill the link. It is always new, and waits
+/// for no more than the packet in service, once the two others are no longer new themselves. It
+/// loses none, although the queue is full.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
     let load = merged(&[
@@ -259,12 +260,12 @@ fn fq_codel_isolates_a_sparse_flow() {
     };
     let longest = waits(fq_codel()).into_iter().map(|wait| wait.expect("sent")).max();
     assert!(longest.is_some_and(|longest| longest <= Duration::from_micros(1500)), "{longest:?}");
-    // In one queue with the others the flow suffers what they cause.
+    // In one queue with the others the flow suffers from their load.
     assert!(waits(Discipline::DropTail).contains(&None));
 }
 
-/// Whoever fills the queue pays for the room: a flow that never has more than one packet in it loses
-/// none to one that sends twice the rate.
+/// The flow that fills the queue pays for the room: a flow that never has more than one packet in
+/// it loses none to one that sends twice the rate.
 #[test]
 fn fq_codel_drops_from_the_longest_queue() {
     let quiet = CoDelConfig { interval: Duration::from_secs(1000), ..CoDelConfig::default() };
@@ -284,10 +285,10 @@ fn traced(text: &str, discipline: Discipline) -> Link {
     Link::new(config.with_rate_trace(trace), Pcg32::new(1, 1))
 }
 
-/// Opportunities at 2, 5, 5 and 10 ms, and again from there. Two packets of 700 bytes share the first;
-/// 104 bytes of it are left for the one of 1500, which ends in the next; the one of 3000 takes what
-/// is left of that, 108 bytes, all of the other one at 5 ms, and ends at 10 ms. The next comes at
-/// 12 ms too late for the rest of that and takes the opportunity of its own instant.
+/// Opportunities at 2, 5, 5 and 10 ms, and again from there. Two packets of 700 bytes share the
+/// first; 104 bytes of it are left for the one of 1500, which ends in the next. The packet of 3000
+/// takes the 108 bytes that are left of that, all of the other one at 5 ms, and ends at 10 ms. The
+/// next comes at 12 ms too late for the rest of that and takes the opportunity of its own instant.
 #[test]
 fn a_trace_moves_bytes_at_its_opportunities() {
     let packet = |us, bytes| Offered { at: at_us(us), info: PacketInfo::plain(bytes) };
@@ -349,8 +350,8 @@ fn opportunities_before_the_beginning_are_past() {
     assert_eq!(departures_from(15), departures_from(5));
 }
 
-/// Under a standing queue every byte of every opportunity is used: 40 packets of 1500 bytes, 60,000,
-/// need 40 opportunities of 1504, ten rounds of four in 10 ms each.
+/// Under a standing queue every byte of every opportunity is used: 40 packets of 1500 bytes,
+/// 60,000, need 40 opportunities of 1504, ten rounds of four in 10 ms each.
 #[test]
 fn a_trace_gives_its_mean_rate_to_a_standing_queue() {
     // Where a discipline would drop, it marks.
@@ -363,7 +364,7 @@ fn a_trace_gives_its_mean_rate_to_a_standing_queue() {
     }
 }
 
-/// Departures and losses stay what they are; arrivals are later.
+/// Departures and losses are unchanged; arrivals are later.
 #[test]
 fn reordering_touches_arrivals_alone() {
     let config = LinkConfig::new(Rate::from_mbps(8), Duration::ZERO, QueueLimit::Packets(10))
@@ -386,12 +387,13 @@ fn reordering_touches_arrivals_alone() {
         late += u32::from(plain != held);
         assert!(plain == held || plain.map(|at| at + extra) == held);
     }
-    // Of 1000 packets 900 arrive and 225 are held back, with a standard deviation of 13.7; four.
+    // The link delivers 900 of 1000 packets and holds 225 back, with a standard deviation of 13.7;
+    // the bound is four.
     assert!((170..=280).contains(&late), "{late}");
 }
 
-/// Departures and losses stay what they are; each packet waits for the next burst, at a link of
-/// either kind.
+/// Departures and losses are unchanged; each packet waits for the next burst, at a link of either
+/// kind.
 #[test]
 fn aggregation_touches_arrivals_alone() {
     let (delay, interval) = (Duration::from_millis(7), Duration::from_millis(10));

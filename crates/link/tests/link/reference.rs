@@ -22,7 +22,7 @@ fn at(nanos: u64) -> Instant {
     Instant::from_nanos(nanos)
 }
 
-/// When a packet of `bytes` entering the first of `path` at `now` has left the last.
+/// Time at which a packet of `bytes` entering the first of `path` at `now` has left the last.
 fn traverse(path: &mut [Link], now: Instant, bytes: u32) -> Instant {
     path.iter_mut().fold(now, |now, link| match offer(link, now, bytes) {
         LinkFate::Delivered { arrives, .. } => arrives,

@@ -5,18 +5,19 @@ use crate::bound::{Bound, BoundFrom, BoundShares};
 use crate::record::Stretch;
 use units::Instant;
 
-/// Something that changes what bounds the page.
+/// Change of the causes that bound the page.
 #[derive(Clone, Copy, Debug)]
 struct PartyChange {
     at: Instant,
-    /// Who waits for it, more (+1) or fewer (−1) than before; of the path, how often it is busy.
+    /// Bound whose number of waiting parties changes by `by`, +1 or −1; for the path, the number of
+    /// reasons why it is busy.
     bound: Bound,
     by: i64,
 }
 
-/// Who waits for what, from the first change on.
+/// The parties that wait for each bound, from the first change on.
 pub(super) struct Parties {
-    /// In the order of time.
+    /// Changes in the order of time.
     changes: Vec<PartyChange>,
 }
 
@@ -42,7 +43,7 @@ impl Parties {
         Self { changes }
     }
 
-    /// How the time from `start` to `end` is divided.
+    /// Returns the shares of the bounds in the time from `start` to `end`.
     pub(super) fn shares(&self, start: Instant, end: Instant) -> Option<BoundShares> {
         let mut waiting = [0_i64; Bound::ALL.len()];
         let mut nanos = [0.0; Bound::ALL.len()];
@@ -58,7 +59,8 @@ impl Parties {
     }
 }
 
-/// Gives a moment to the path if it is busy, else to those who wait in equal parts, else to rounds.
+/// Assigns a moment to the path if it is busy, else to the waiting parties in equal parts, else to
+/// rounds.
 fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
     let parties = |bound: Bound| match bound {
         Bound::Path | Bound::Rounds => 0,

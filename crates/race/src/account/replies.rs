@@ -1,4 +1,5 @@
-//! What a sender was asked for: when the request was there, when the answer was, and where in the stream it ended.
+//! Replies of a sender: the times of the request and of the answer, and the answer's end in the
+//! stream.
 
 use crate::record::{LoadRecording, RequestData, Stretch, TransferRecord};
 use units::Instant;
@@ -7,15 +8,15 @@ use workload::{Discovery, Milestones, Object, Page, TLS_CLIENT_HELLO};
 /// An answer, or a part of TLS's handshake that the server sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
-    /// When its server, or the client in its place, began to think.
+    /// Time at which its server, or the client on behalf of the server, began to think.
     pub(super) asked: Instant,
-    /// When it had thought.
+    /// Time at which the thinking was over.
     pub(super) thought: Instant,
-    /// Since when it is there to be sent.
+    /// Time from which it can be sent.
     pub(super) ready: Instant,
-    /// Offset in the stream of the first byte behind it.
+    /// Offset in the stream of the first byte after it.
     pub(super) end: u64,
-    /// When the client asked …
+    /// Time at which the client sent the request …
     pub(super) from: Instant,
     /// … and had all of it.
     pub(super) to: Instant,
@@ -61,7 +62,7 @@ fn reply(
     };
     let arrived = arrived.map_or(from, |arrived| arrived.max(from));
     let end = delivered(transfer, to);
-    // Where servers cannot think the client asks so much later: it thinks in their place.
+    // Where servers cannot think, the client delays its request by the think time.
     let asked = if recording.servers_think { arrived } else { from };
     let thought = asked + object.server_wait;
     Some(Reply { asked, thought, ready: thought.max(arrived), end, from, to })
@@ -85,7 +86,8 @@ fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Vec<Reply>
     begins.zip(ends).map(reply).collect()
 }
 
-/// When what was asked at `asked` was at the server: the first data that left the client since.
+/// Time at which a request made at `asked` was at the server: the first data that left the client
+/// since.
 fn arrival(requests: &[RequestData], asked: Instant) -> Option<Instant> {
     requests.get(requests.partition_point(|data| data.sent < asked))?.arrived
 }

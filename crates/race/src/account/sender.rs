@@ -1,8 +1,9 @@
-//! One sender by itself: what held its data back at each moment.
+//! One sender by itself: the cause that held its data back at each moment.
 //!
-//! The offered window counts for a whole round trip: a sender that met its edge in a round trip is bound by it in all of
-//! it. ACK clock and pacing spread what the window admits over the round trip, so that the sender rarely stands at
-//! the edge itself. Flights have been judged as a whole since T-RAT (Zhang et al. 2002 §3.3).
+//! The offered window counts for a whole round trip: a sender that fills it in a round trip is
+//! bound by it in all of it. ACK clock and pacing spread the window's data over the round trip, so
+//! that the sender rarely has it filled. Flights have been judged as a whole since T-RAT (Zhang et
+//! al. 2002 §3.3).
 
 use super::replies::{Reply, replies};
 use crate::bound::{Bound, BoundFrom};
@@ -10,7 +11,7 @@ use crate::record::{LoadRecording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
 
-/// Something that changes a sender's state.
+/// Change of a sender's state.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     /// All up to here has been sent.
@@ -19,15 +20,15 @@ enum Change {
     Acked(u64),
     /// The window admits all up to here.
     Edge(u64),
-    /// All up to here is there to be sent.
+    /// All data up to this offset can be sent.
     Ready(u64),
     /// Bytes of either stream are lost (+1), or no more (−1).
     Gaps(i64),
     /// A server begins to think (+1), or has thought (−1).
     Thinking(i64),
-    /// Something is wanted of it (+1), or no more (−1).
+    /// A response is wanted of it (+1), or no more (−1).
     Wanted(i64),
-    /// A round trip begins (+1), or ends (−1), in which it meets the edge of the window.
+    /// A round trip begins (+1), or ends (−1), in which the sender fills the window.
     AtEdge(i64),
 }
 
@@ -41,7 +42,7 @@ struct Sender {
     acked: u64,
     edge: u64,
     ready: u64,
-    /// Where the answer begins that became ready when nothing else waited.
+    /// Offset of the answer that became ready when nothing else waited.
     fresh: Option<u64>,
     gaps: i64,
     thinking: i64,
@@ -70,18 +71,19 @@ impl Sender {
         }
     }
 
-    /// Bytes that are there to be sent and have not been.
+    /// Bytes that are ready and not sent.
     const fn waiting(&self) -> u64 {
         self.ready.saturating_sub(self.sent)
     }
 
-    /// The window has no room for what it would send next: a full segment, or all that is left (RFC 9293 §3.8.6.2.1).
+    /// The window has no room for the next segment: a full one, or all the remaining data (RFC 9293
+    /// §3.8.6.2.1).
     fn meets_edge(&self) -> bool {
         let waiting = self.waiting();
         waiting > 0 && self.edge.saturating_sub(self.sent) < waiting.min(self.mss)
     }
 
-    /// What it waits for, the link being idle; `None` if nothing is wanted of it.
+    /// Returns the cause for which it waits while the link is idle; `None` if no data is wanted.
     fn bound(&self) -> Option<Bound> {
         if self.wanted <= 0 {
             return None;
@@ -91,8 +93,8 @@ impl Sender {
             0 if self.thinking > 0 => Bound::Server,
             0 => Bound::Rounds,
             _ if self.meets_edge() => Bound::ReceiveWindow,
-            // No window keeps back the first segment of an answer behind which nothing is in flight: its host has not
-            // come to it yet.
+            // No window keeps back the first segment of an answer behind which nothing is in
+            // flight: its host has not come to it yet.
             _ if self.acked >= self.sent && self.fresh == Some(self.sent) => Bound::Server,
             _ if self.at_edge > 0 => Bound::ReceiveWindow,
             _ => Bound::CongestionWindow,
@@ -100,7 +102,8 @@ impl Sender {
     }
 }
 
-/// What a connection's sender waited for from when on, were the access link idle throughout.
+/// Returns the causes for which a connection's sender waited over time, if the access link were
+/// idle throughout.
 pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> Vec<BoundFrom> {
     let transfer = &recording.transfers[index];
     let mut changes = seen(transfer);
@@ -123,7 +126,7 @@ pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> 
     timeline
 }
 
-/// Tells the state after all changes of each instant, in the order of time.
+/// Passes on the state after all changes of each instant, in the order of time.
 fn for_each_instant(mut sender: Sender, changes: &[Dated], mut tell: impl FnMut(Instant, &Sender)) {
     for same in changes.chunk_by(|one, next| one.0 == next.0) {
         same.iter().for_each(|(_, change)| sender.apply(*change));
@@ -131,8 +134,8 @@ fn for_each_instant(mut sender: Sender, changes: &[Dated], mut tell: impl FnMut(
     }
 }
 
-/// The round trips in which a sender meets the edge of the window. A round trip begins with a segment, and ends with its
-/// acknowledgement.
+/// Returns the round trips in which a sender fills the window. A round trip begins with a segment,
+/// and ends with its acknowledgement.
 fn rounds_at_edge(start: Sender, changes: &[Dated]) -> Vec<Stretch> {
     let mut rounds = Vec::new();
     let (mut from, mut first, mut meets) = (Instant::ZERO, start.sent, false);
@@ -154,7 +157,7 @@ fn rounds_at_edge(start: Sender, changes: &[Dated]) -> Vec<Stretch> {
     rounds
 }
 
-/// All that was sent before the load is acknowledged.
+/// All data sent before the load is acknowledged.
 fn at_start(transfer: &TransferRecord) -> Sender {
     let sent = transfer.sequence.iter().filter(|event| event.step == SequenceStep::Sent);
     let before = sent.clone().map(|event| event.from).min().unwrap_or(0);
@@ -162,7 +165,7 @@ fn at_start(transfer: &TransferRecord) -> Sender {
     Sender { sent: before, acked: before, mss, ..Sender::default() }
 }
 
-/// What the link saw of it.
+/// Returns the sender's changes as seen at the link.
 fn seen(transfer: &TransferRecord) -> Vec<Dated> {
     let of_stream = transfer.sequence.iter().filter_map(|event| {
         let change = match event.step {
@@ -179,7 +182,7 @@ fn seen(transfer: &TransferRecord) -> Vec<Dated> {
     of_stream.chain(offers).chain(gaps).collect()
 }
 
-/// What was wanted of it.
+/// Returns the changes that a reply makes to the wanted data.
 fn wanted(reply: Reply) -> [Dated; 5] {
     [
         (reply.from, Change::Wanted(1)),

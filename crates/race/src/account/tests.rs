@@ -1,4 +1,4 @@
-//! The account, which looks on from outside, held against what simulated senders say of themselves.
+//! Compares the account, an outside view, with the state of simulated senders.
 
 use super::page::Parties;
 use super::replies::BrowserWork;
@@ -19,13 +19,13 @@ struct Told {
     transfer: usize,
     /// Written and not sent.
     unsent: u64,
-    /// What the peer's window has room for.
+    /// Bytes for which the peer's window has room.
     offered_room: u64,
-    /// What the congestion window has room for.
+    /// Bytes for which the congestion window has room.
     congestion_room: u64,
     mss: u64,
     is_paced: bool,
-    /// Nothing is lost or out of order: what is outstanding is in flight.
+    /// Nothing is lost or out of order: all outstanding data is in flight.
     is_clean: bool,
 }
 
@@ -45,7 +45,7 @@ fn race(scheme: &str, http: Http, tls: Tls, path: &str) -> Race {
     }
 }
 
-/// What all senders tell at an instant.
+/// Returns the state of all senders at an instant.
 fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
     let transfers = stage.load_of(race, 0).transfers().iter().enumerate();
     let told = transfers.filter_map(|(transfer, of)| {
@@ -67,7 +67,8 @@ fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
     told.collect()
 }
 
-/// A load, asked about every 0.3 ms or so: what was told, and the account's view of each sender.
+/// Runs a load and samples it about every 0.3 ms; returns the samples, and the account's view of
+/// each sender.
 fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
     let mut stage = Stage::new(&Staging::new(race, &race.schemes[0]), 0);
     stage.watch(false);
@@ -88,8 +89,8 @@ fn in_force(timeline: &[BoundFrom], at: Instant) -> Option<Bound> {
     timeline[index].bound
 }
 
-/// Where the account says that a sender holds data back, it has data that it holds back, and the window that is named is the
-/// one that is full; where it says that there is none, there is none.
+/// Where the account says that a sender holds data back, the sender has unsent data, and the named
+/// window is the full one. Where the account says that no data waits, none does.
 #[test]
 fn senders_say_the_same_of_themselves() {
     let schemes = ["linux", "linux+rwnd=8kB", "newreno+iw=1", "linux+iw=32+pacing=on", "linux-bbr"];
@@ -131,7 +132,8 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
         }
         Some(Bound::ReceiveWindow) => assert!(told.unsent > 0, "{place}"),
         Some(Bound::Recovery) => {}
-        // From outside a pacer that still spaces the flight before looks like a host that has not come to the next answer.
+        // From outside a pacer that still spaces the flight before looks like a host that has not
+        // come to the next answer.
         Some(Bound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
         None | Some(Bound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
         Some(Bound::Path | Bound::Client | Bound::Dns) => {
@@ -143,9 +145,9 @@ fn check(bound: Option<Bound>, told: Told, place: &str) {
     }
 }
 
-/// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40, another for its server from
-/// 20 to 60, and nobody from there on. The browser works out two requests at 30 to 40, as one.
-/// It looks up two names from 50 to 60, as one, and another from 80 to 95.
+/// From 0 to 100 the link is busy until 10. One sender waits for its congestion window until 40,
+/// another for its server from 20 to 60, and none from there on. The browser works out two requests
+/// at 30 to 40, as one. It looks up two names from 50 to 60, as one, and another from 80 to 95.
 #[test]
 fn moments_are_divided_among_those_who_wait() {
     let at = Instant::from_nanos;
@@ -161,7 +163,8 @@ fn moments_are_divided_among_those_who_wait() {
         lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
     };
     let shares = Parties::new(&busy, &browser, &senders).shares(at(0), at(100)).unwrap();
-    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50, and half of 50 to 60.
+    // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50,
+    // and half of 50 to 60.
     let third = 10.0 / 3.0;
     let expected = [
         (Bound::Path, 10.0),

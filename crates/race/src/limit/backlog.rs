@@ -1,4 +1,5 @@
-//! The backlog of the access link: what cannot have been sent before an instant has yet to pass.
+//! The backlog of the access link: bytes that cannot have been sent before an instant have yet to
+//! pass.
 
 use super::chain::{Bound, is_alone};
 use super::wire::{Load, PacketShape, Wire};
@@ -16,7 +17,7 @@ struct Item {
     bytes: u64,
 }
 
-/// Whose packets they may share.
+/// The set of connections that share packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stream {
     /// The connections of a host, taken together: packets are fewest if it has only one.
@@ -27,12 +28,13 @@ enum Stream {
     SynAcks,
 }
 
-/// Everything that has to come down before something is done.
+/// Bytes that have to come down before a milestone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog(Vec<Item>);
 
 impl Backlog {
-    /// What the wanted objects need: their own bytes and the opening of their connections.
+    /// Collects the needs of the wanted objects: their own bytes and the opening of their
+    /// connections.
     pub(super) fn of(
         page: &Page,
         config: &LoaderConfig,
@@ -68,8 +70,8 @@ impl Backlog {
         need(bound.answering, stream, protocol.server_opening());
     }
 
-    /// The earliest instant at which all of it can have arrived: the latest, over all instants, at
-    /// which what is released no earlier can have passed.
+    /// The earliest instant at which all of it can be delivered. It is the latest, over all
+    /// instants, at which the bytes released no earlier can have passed.
     pub(super) fn bound(mut self, wire: &Wire<'_>) -> Duration {
         // On the link the order is that of arrival there.
         for item in &mut self.0 {

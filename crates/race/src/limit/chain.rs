@@ -1,6 +1,6 @@
 //! Chains of discovery: when each object can be there if it has the links to itself.
 //!
-//! Objects are taken in the order of their discovery, which is the order in which a host is first
+//! Objects are taken in the order of their discovery. It is the order in which a host is first
 //! needed: its first object opens the connection that all others then find open.
 
 use super::wire::{PacketShape, Wire};
@@ -12,16 +12,16 @@ use workload::{
     TLS12_SERVER_FINISHED, Tls,
 };
 
-/// The earliest instants in an object's life, counted from the start of the load.
+/// The earliest instants in an object's life, as durations from the start of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectLimit {
     /// The client can know of it.
     pub discovered: Duration,
     /// A connection can be ready for its request.
     pub requested: Duration,
-    /// Its first byte can have arrived.
+    /// Earliest delivery of its first byte.
     pub first_byte: Duration,
-    /// Its last byte can have arrived.
+    /// Earliest delivery of its last byte.
     pub done: Duration,
 }
 
@@ -34,7 +34,7 @@ impl ObjectLimit {
     }
 }
 
-/// What `backlog` needs to know of an object besides.
+/// The limit of an object, with the further values that `backlog` needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) limit: ObjectLimit,
@@ -53,20 +53,20 @@ pub(super) struct Opened {
     ready: Duration,
     /// The server's side can carry responses.
     serving: Duration,
-    /// The SYN can have reached the server; QUIC has none.
+    /// Earliest arrival of the SYN at the server; QUIC has none.
     pub(super) syn_arrived: Option<Duration>,
     /// The ClientHello can have, if there is TLS.
     pub(super) hello_arrived: Option<Duration>,
 }
 
-/// What a load finds of connections.
+/// State of the connections at the start of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// None is open.
+    /// No connection is open.
     Closed,
-    /// One to every host is, if its protocol keeps connections alive.
+    /// One connection to every host is open, if its protocol keeps connections alive.
     KeptAlive,
-    /// As many as are wanted are.
+    /// Every wanted connection is open.
     Open,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn bounds(
     while let Some(Reverse((discovered, id))) = chains.due.pop() {
         bounds[id.index()] = Some(chains.follow(discovered, id));
     }
-    // Every object is asked for at the start or revealed by an earlier one, so none is missing.
+    // Every object is requested at the start or revealed by an earlier one, so none is missing.
     bounds.into_iter().flatten().collect()
 }
 
@@ -118,7 +118,7 @@ struct Chains<'a> {
 }
 
 impl Chains<'_> {
-    /// The bound of an object discovered then; puts what it reveals in line.
+    /// The bound of an object discovered then; queues the objects that it reveals.
     fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
         let object = self.page.object(id);
         let protocol = self.config.protocol(self.page.host(object.host));
@@ -143,7 +143,7 @@ impl Chains<'_> {
         };
         let shape = PacketShape::of(&protocol);
         let at_server = |bytes| match bytes {
-            // None cost no trip.
+            // A request of no bytes costs no trip.
             0 => requested,
             bytes => self.wire.up(object.host, requested, shape.stream(bytes)),
         };
@@ -165,7 +165,7 @@ impl Chains<'_> {
             let Discovery::InBody { offset, delay, .. } = self.page.object(*child).discovery else {
                 return None;
             };
-            // What is named at offset 0 is seen with the first byte, if there is no header.
+            // A reference at offset 0 is seen with the first byte, if there is no header.
             let seen = protocol.response_prefix(object, offset).max(1);
             let work = self.config.client.work_on(object.kind);
             Some(Reverse((arrives(seen) + work + delay, *child)))

@@ -7,22 +7,23 @@
 //!   both in one. The bytes of both pass at the links' rates. [`limit_again`]: connections that
 //!   the protocol keeps alive are open. [`limit_without_handshake`]: every connection is open and
 //!   secure, as 0-RTT has it at best.
-//! - An object is asked for the instant it is discovered, on a connection that is already open
+//! - An object is requested at the instant of its discovery, on a connection that is already open
 //!   (HTTP/1.0: on one of its own, opened then), however many are in progress.
 //! - Its server answers after its think time; each of its bytes, headers of packets included,
-//!   passes the access link at the full rate, less what unresponsive traffic takes. Nothing is
-//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers,
-//!   under HTTP/3 1173 behind 55. A rate that changes is what it is at each instant, from the
-//!   phase at which the load starts.
+//!   passes the access link at the full rate, less the rate of unresponsive traffic. Nothing is
+//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers, under
+//!   HTTP/3 1173 behind 55. A changing rate has its value at each instant, from the phase at which
+//!   the load starts.
 //!
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
 //! yet to pass the one link (`backlog`). The limit is the larger of both, for each milestone by
-//! itself: the order of sending that is best for one is not best for another, so a single load may
-//! be unable to reach all.
+//! itself. The order of sending that is best for one is not best for another, so a single load may
+//! be unable to meet all.
 //!
-//! Simulated transmission times are rounded to the nearest nanosecond per packet; half a
-//! nanosecond per packet is granted, so that rounding cannot beat the limit either (`wire`).
+//! Simulated transmission times are rounded to the nearest nanosecond per packet. The limit is
+//! therefore lower by half a nanosecond per packet, so that rounding cannot beat it either
+//! (`wire`).
 
 mod backlog;
 mod chain;
@@ -41,27 +42,27 @@ use units::{Duration, Rate};
 use wire::Wire;
 use workload::{Http, LoaderConfig, ObjectId, Page};
 
-/// The earliest instants, counted from the start of the load, of one page on one path.
+/// The earliest instants of one page on one path, as durations from the start of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// When each milestone can have been times.
     pub times: MilestoneTimes,
     /// The time of the milestone that ends the load ([`Page::until`]).
     pub page: Duration,
-    /// For each object by itself, by [`workload::ObjectId`].
+    /// Limits of each object alone, by [`workload::ObjectId`].
     pub objects: Vec<ObjectLimit>,
 }
 
 /// The limit of a first visit of `page`, whose hosts are spoken to as `config` says, on links of
 /// `capacity`: every connection has to be opened.
 ///
-/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
-/// be faster than this, but never than [`limit_without_handshake`].
+/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`),
+/// may be faster than this, but never than [`limit_without_handshake`].
 pub fn limit(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::Closed, capacity)
 }
 
-/// The same for a repeated visit: connections that the protocol keeps alive are open already.
+/// The limit of a repeated visit: connections that the protocol keeps alive are open already.
 pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     limit_from(page, config, Beginning::KeptAlive, capacity)
 }

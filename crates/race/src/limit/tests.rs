@@ -29,7 +29,7 @@ fn object(kind: ObjectKind, body_bytes: u64, discovery: Discovery) -> Object {
     }
 }
 
-/// Found when so many bytes of the root's body are there.
+/// Discovery after `offset` bytes of the root's body.
 const fn found(offset: u64) -> Discovery {
     Discovery::InBody { parent: ObjectId(0), offset, delay: Duration::ZERO }
 }
@@ -43,8 +43,8 @@ fn limit_of(page: &Page) -> Limit {
     limit(page, &LoaderConfig::default(), &capacity())
 }
 
-/// Expected values are in whole nanoseconds, less what is granted to rounding: half a nanosecond
-/// per packet, each step of it rounded up.
+/// Expected values are in whole nanoseconds, less the allowance for rounding: half a nanosecond per
+/// packet, each step of it rounded up.
 #[track_caller]
 fn assert_at(got: Duration, exact: u64, granted: u64) {
     assert_eq!(got.as_nanos(), exact - granted, "{got}");
@@ -90,8 +90,8 @@ fn http10_saves_a_handshake_an_object() {
     let page = page(Http::Http10, Tls::None, objects);
     let again = limit_again(&page, &LoaderConfig::default(), &capacity());
     let without = limit_without_handshake(&page, &LoaderConfig::default(), &capacity());
-    // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection alive:
-    // of a repeated visit it saves the first handshake at most.
+    // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection
+    // alive: of a repeated visit it saves the first handshake at most.
     assert_at(without.page, 43 * MS + 680 * US, 4);
     assert!(again.page > without.page);
 }
@@ -113,7 +113,8 @@ fn tls_12_takes_two_round_trips() {
     let one =
         page(Http::Http11, Tls::Tls12, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let there = limit_of(&one).objects[0];
-    // As in TLS 1.3 to 44.270 ms; then 126 bytes there, 10.166, and 51 back, 10.091.
+    // The times are those of TLS 1.3 to 44.270 ms; then 126 bytes there take 10.166, and 51 back
+    // 10.091.
     assert_at(there.requested, 64 * MS + 527 * US, 2 + 1 + 2 + 2);
     // Request of 300 and its record of 29: 10.369. Response of 2920 and 29 in three packets:
     // 13.069.
@@ -130,7 +131,7 @@ fn early_data_goes_behind_the_hello() {
     assert_at(there.done, 44 * MS + 114 * US, 2 + 1 + 2);
 }
 
-/// Datagrams of 1200 bytes and 28 of headers, of which 1173 are streams'.
+/// Datagrams have 1200 bytes and 28 of headers; 1173 bytes carry streams.
 #[test]
 fn http3_opens_and_secures_in_one_round_trip() {
     let root = || vec![object(ObjectKind::Html, 2820, Discovery::AtStart)];
@@ -154,7 +155,7 @@ fn what_a_page_of_http3_has_to_wait_for_counts_its_own_packets() {
         object(ObjectKind::Image, 100_000, Discovery::AtStart),
     ];
     let page = limit_of(&page(Http::Http3, Tls::Tls13, two)).page;
-    // The second is asked for at 24.910 ms; without Finished and settings 303 bytes are at the
+    // The second request is sent at 24.910 ms; without Finished and settings 303 bytes are at the
     // server 10.358 later. 2 * (100 + 100,000 + 3 * 8) bytes are 171 packets.
     let down = 200_248 + 171 * 55;
     assert_at(page, 24 * MS + 910 * US + 10 * MS + 358 * US + down * US + 10 * MS, 3 + 1 + 86);
@@ -245,7 +246,8 @@ fn unresponsive_traffic_leaves_less() {
     let half = Capacity::of(&path, Rate::from_mbps(4));
     assert_eq!(Capacity::of(&path, Rate::from_bps(0)), capacity());
     let limit = limit(&one, &LoaderConfig::default(), &half);
-    // As `one_object_after_a_handshake`, bytes down taking twice as long: 44 us and 3 ms more.
+    // The times are those of `one_object_after_a_handshake`, with bytes down taking twice as long:
+    // 44 us and 3 ms more.
     assert_at(limit.page, 46 * MS + 472 * US, 4);
 }
 

@@ -11,7 +11,7 @@ use workload::{HostId, Page, Protocol, QUIC_PAYLOAD};
 /// The one option that a SYN needs: the segment size (RFC 9293 §3.2).
 const SYN_OPTIONS: u64 = 4;
 
-/// What the links leave to a page.
+/// Capacity of the links that is left to a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
     /// Rate towards the client.
@@ -95,8 +95,8 @@ impl Load {
 }
 
 impl CapacityRate {
-    /// The earliest that a load can have passed which is there at `at`. Both times are since the
-    /// start of the page.
+    /// The earliest instant by which a load can have passed that is ready at `at`. Both times are
+    /// since the start of the page.
     fn passed(&self, at: Duration, load: Load) -> Duration {
         match self {
             Self::Constant(rate) => at + least(*rate, load),
@@ -153,8 +153,8 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// Time that a load takes at a rate, cut to a nanosecond, less half a nanosecond per packet: never
-/// more than the sum of the packets' own times, each rounded to the nearest.
+/// Time that a load takes at a rate, cut to a nanosecond, less half a nanosecond per packet. It
+/// never exceeds the sum of the packets' own times, each rounded to the nearest.
 fn least(rate: Rate, load: Load) -> Duration {
     if rate.as_bps() == 0 {
         return Duration::MAX;
@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_load_takes_its_time_and_the_delay() {
-        // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
+        // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; the allowance is half a nanosecond,
+        // rounded up.
         let full = PacketShape::TCP.stream(1460);
         let (capacity, start) = (capacity(), Duration::ZERO);
         let (page, host) = (Page::single(1), HostId(0));

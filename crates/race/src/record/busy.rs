@@ -1,26 +1,26 @@
-//! When a direction of the access link held data of the page.
+//! Times at which a direction of the access link held data of the page.
 
 use super::stretch::Stretch;
 use units::Instant;
 
-/// Stretches in which something is at a link, put together as it is told of.
+/// Stretches in which data is at a link, built from reports of packets.
 ///
-/// Whatever enters is told of in the order of its instants. That it is gone is told after it entered, and may be told ahead
-/// of the instant.
+/// Packets that enter are reported in the order of their instants. A packet's departure is reported
+/// after its arrival, and possibly ahead of the instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Busy {
-    /// Those that are over, in the order of time. They do not touch.
+    /// Completed stretches, in the order of time. They do not touch.
     over: Vec<Stretch>,
-    /// The last one, as far as it is known.
+    /// The last stretch, as far as it is known.
     last: Option<Stretch>,
-    /// How many are there of which it is not known yet when they go.
+    /// Number of packets whose departure is not yet known.
     present: u64,
 }
 
 impl Busy {
-    /// Something enters.
+    /// Records a packet that enters.
     pub(super) fn enter(&mut self, at: Instant) {
-        // What goes at the instant at which another comes leaves no gap.
+        // A packet that leaves at the instant at which another enters leaves no gap.
         if self.present == 0 && self.last.is_none_or(|last| last.to < at) {
             self.over.extend(self.last.filter(|last| last.from < last.to));
             self.last = Some(Stretch { from: at, to: at });
@@ -28,7 +28,7 @@ impl Busy {
         self.present += 1;
     }
 
-    /// What entered goes.
+    /// Records the departure of a packet.
     pub(super) fn go(&mut self, at: Instant) {
         self.present = self.present.saturating_sub(1);
         if let Some(last) = &mut self.last {
@@ -61,11 +61,12 @@ mod tests {
 
     #[test]
     fn what_overlaps_or_touches_is_one_stretch() {
-        // 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, 9 to 9 is nothing by itself.
+        // The stretches 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, and
+        // 9 to 9 is empty.
         let told_at_once =
             [(1, 1), (2, 1), (4, -1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
         assert_eq!(stretches(&told_at_once), [(1, 6), (8, 9)]);
-        // The same, when each knows at its entry when it goes.
+        // The same stretches, when each departure is known at the entry.
         let told_ahead =
             [(1, 1), (4, -1), (2, 1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
         assert_eq!(stretches(&told_ahead), [(1, 6), (8, 9)]);

@@ -1,4 +1,4 @@
-//! One connection's packets at the access link: both streams, the window that was offered, what was lost.
+//! One connection's packets at the access link: both streams, the offered window, the losses.
 
 use super::gaps::Gaps;
 use super::seen::{LinkStep, SeenAtLink, Way};
@@ -11,7 +11,7 @@ use units::{Instant, SeqNum};
 /// A connection, both ways.
 #[derive(Clone, Debug)]
 pub(super) struct FlowRecord {
-    /// When its first segment was seen.
+    /// Time at which its first segment was seen.
     pub(super) began: Instant,
     server: Stream,
     client: Stream,
@@ -22,11 +22,11 @@ pub(super) struct FlowRecord {
     requests: Vec<RequestData>,
     /// Requests are streams of their own, as QUIC has them: none waits for the bytes of another.
     has_streams: bool,
-    /// When the handshake's last segment, or data in its place, was at the server.
+    /// Time at which the handshake's last segment, or data instead of it, was at the server.
     accepted: Option<Instant>,
 }
 
-/// What one end sends.
+/// Data that one end sends.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     /// Sequence number of the first byte, once a SYN or data has shown it.
@@ -37,7 +37,7 @@ struct Stream {
     acked: u64,
     /// The shift of its window, if its SYN says one (RFC 7323 §2).
     scale: Option<u8>,
-    /// In sequence space that begins with the SYN.
+    /// Gaps in sequence space, which begins with the SYN.
     gaps: Gaps,
 }
 
@@ -46,13 +46,13 @@ struct Stream {
 pub(crate) struct RequestData {
     /// Offset of its first byte.
     pub(crate) from: u64,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub(crate) sent: Instant,
     /// When it, or a later copy, was at the server.
     pub(crate) arrived: Option<Instant>,
 }
 
-/// How far a stream had arrived in order, and when it came so far.
+/// Progress of a stream: how many bytes were delivered in order, and when.
 #[derive(Clone, Debug, Default)]
 struct Delivered {
     steps: Vec<(Instant, u64)>,
@@ -60,16 +60,17 @@ struct Delivered {
     next: u64,
 }
 
-/// What a load's account needs of a connection beside what figures show.
+/// Data of a connection that a load's account needs and figures do not show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
-    /// When the handshake's last segment, or data in its place, was at the server.
+    /// Time at which the handshake's last segment, or data instead of it, was at the server.
     pub(crate) accepted: Option<Instant>,
-    /// Since when so many bytes of the server's stream were at the client in order.
+    /// Times at which these numbers of bytes of the server's stream were at the client in order.
     pub(crate) delivered: Vec<(Instant, u64)>,
-    /// What the client sent.
+    /// Requests that the client sent.
     pub(crate) requests: Vec<RequestData>,
-    /// When bytes of either stream began to be lost and not sent again (+1), and when there were none any more (−1).
+    /// Times from which bytes of either stream were lost and not retransmitted (+1), and until
+    /// which (−1).
     pub(crate) gaps: Vec<(Instant, i64)>,
 }
 
@@ -88,8 +89,8 @@ impl FlowRecord {
         }
     }
 
-    /// The client opens another connection from the same port: a SYN of its own has another initial sequence number
-    /// (RFC 9293 §3.4.1).
+    /// The client opens another connection from the same port: a SYN of its own has another initial
+    /// sequence number (RFC 9293 §3.4.1).
     pub(super) fn is_followed(&self, way: Way, segment: &Segment) -> bool {
         let opens = way == Way::Up && segment.has(Flags::SYN);
         opens && self.client.first.is_some_and(|first| first != segment.seq + 1)
@@ -104,7 +105,7 @@ impl FlowRecord {
             LinkStep::Enter | LinkStep::Drop => self.on_sent(seen, segment, &range),
             LinkStep::Arrive => self.on_arrived(seen, segment, &range),
             LinkStep::Discard | LinkStep::Lose => self.on_lost(seen, segment, &range),
-            LinkStep::Leave => {} // Nobody learns of it.
+            LinkStep::Leave => {} // No end notices it.
         }
     }
 
@@ -115,8 +116,9 @@ impl FlowRecord {
         }
     }
 
-    /// What a segment takes of sequence space that somebody waits for: a SYN is at 0, the first byte at 1, and a FIN nothing.
-    /// Until the server has accepted the connection, each segment of the client does what the SYN was for.
+    /// Sequence space of a segment that its receiver waits for: a SYN is at 0, the first byte at 1,
+    /// and a FIN takes nothing. Until the server has accepted the connection, each segment of the
+    /// client has the SYN's function.
     fn sequence_space(&self, way: Way, segment: &Segment, bytes: &Range<u64>) -> Range<u64> {
         let opens = segment.has(Flags::SYN) || (way == Way::Up && self.accepted.is_none());
         (if opens { 0 } else { bytes.start + 1 })..bytes.end + 1
@@ -148,7 +150,7 @@ impl FlowRecord {
     fn on_lost(&mut self, seen: SeenAtLink, segment: &Segment, range: &Range<u64>) {
         let space = self.sequence_space(seen.way, segment, range);
         let sender = self.sender(seen.way);
-        // What had arrived is not missed.
+        // Delivered data is not missed.
         if space.end > sender.acked + 1 || space.start == 0 {
             sender.gaps.open(seen.at, space);
         }
@@ -184,7 +186,7 @@ impl FlowRecord {
         }
     }
 
-    /// The server hears of its own stream.
+    /// The server receives an ACK of its own stream.
     fn on_heard(&mut self, at: Instant, segment: &Segment) {
         let acked = if segment.has(Flags::ACK) { self.server.offset(segment.ack) } else { Some(0) };
         let Some(acked) = acked else { return };
@@ -199,7 +201,8 @@ impl FlowRecord {
         }
     }
 
-    /// Windows of SYNs are not scaled, those of others if both SYNs said so (RFC 7323 §2.2).
+    /// Windows of SYNs are not scaled; other windows are if both SYNs had the option (RFC 7323
+    /// §2.2).
     fn on_offered(&mut self, at: Instant, segment: &Segment) {
         let shift = match (segment.has(Flags::SYN), self.server.scale, self.client.scale) {
             (false, Some(_), Some(shift)) => shift,
@@ -245,7 +248,7 @@ impl FlowRecord {
         requests
     }
 
-    /// Fills in what happened from `start` on, and before `next`.
+    /// Fills in the events from `start` on, and before `next`.
     pub(super) fn complete(
         &self,
         transfer: &mut TransferRecord,
@@ -254,7 +257,7 @@ impl FlowRecord {
     ) {
         let during = |at: Instant| at >= start && next.is_none_or(|next| at < next);
         transfer.sequence = self.events.iter().filter(|event| during(event.at)).copied().collect();
-        // What was offered when the load began is the last offer before.
+        // The last offer before the load is the offer at its start.
         let before = self.offers.partition_point(|offer| offer.at < start).saturating_sub(1);
         let offers = self.offers[before..].iter();
         transfer.offers = offers.filter(|o| next.is_none_or(|next| o.at < next)).copied().collect();
@@ -285,7 +288,8 @@ impl Stream {
         from..from + u64::from(segment.len)
     }
 
-    /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before the first is known.
+    /// The stream offset of a sequence number within 2^31 of the acknowledged offset; `None` before
+    /// the first is known.
     fn offset(&self, seq: SeqNum) -> Option<u64> {
         let known = self.first? + self.acked as u32;
         let distance = i64::from(seq.distance_from(known));

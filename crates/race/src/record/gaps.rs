@@ -1,10 +1,11 @@
-//! What of a stream was lost on the way and not yet sent again.
+//! Lost bytes of a stream that are not yet retransmitted.
 
 use super::stretch::Edge;
 use std::ops::Range;
 use units::Instant;
 
-/// Pieces of a stream's sequence space that were lost, until they are sent again or known to have arrived.
+/// Pieces of a stream's sequence space that were lost, until they are retransmitted or known to be
+/// delivered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
     /// Disjoint, in no order.
@@ -26,20 +27,20 @@ impl Gaps {
         self.open.push(piece);
     }
 
-    /// `piece` is under way once more, or has arrived.
+    /// Removes `piece`, which is under way once more or was delivered.
     pub(super) fn close(&mut self, at: Instant, piece: Range<u64>) {
         if self.open.is_empty() || piece.is_empty() {
             return;
         }
         self.take(&piece);
         if self.open.is_empty() {
-            // A loss is known in advance of its instant; what is repaired by then was not missed.
+            // A loss is known in advance of its instant; a piece repaired by then was not missed.
             let begun = self.edges.last().map_or(at, |(begun, _)| *begun);
             self.edges.push((at.max(begun), -1));
         }
     }
 
-    /// Takes a piece out of what is open.
+    /// Takes a piece out of the open gaps.
     fn take(&mut self, piece: &Range<u64>) {
         let Range { start: from, end: to } = *piece;
         if self.open.iter().all(|open| open.end <= from || to <= open.start) {
@@ -51,7 +52,7 @@ impl Gaps {
         self.open = open.into_iter().flat_map(rest).filter(|open| !open.is_empty()).collect();
     }
 
-    /// When gaps began and ended. A last one may have no end.
+    /// Times at which gaps began and ended. A last one may have no end.
     pub(super) fn edges(&self) -> &[Edge] {
         &self.edges
     }

@@ -1,8 +1,10 @@
-//! A load as the access link saw it: what each server sent and heard, what it was offered, what queues held.
+//! A load as seen at the access link: the segments of each server, its ACKs, the windows offered to
+//! it, and the contents of queues.
 //!
-//! A [`LinkWatch`] is told of every packet at the link, in simulation (`recorder`) and in real time alike, and fills a
-//! [`LoadRecording`] in. `account` says of it what bounded the load, and reports draw it. `flow` is one connection's packets,
-//! `gaps` what of them was lost and not yet repaired, `busy` when the link had data, `queue` what a queue held.
+//! A [`LinkWatch`] receives every packet at the link, in simulation (`recorder`) and in real time
+//! alike, and fills in a [`LoadRecording`]. `account` derives the bounds of the load from it, and
+//! reports draw it. `flow` has the packets of one connection, `gaps` their losses that are not
+//! repaired, `busy` the times with data on the link, `queue` the contents of a queue.
 
 mod busy;
 mod flow;
@@ -29,43 +31,46 @@ use workload::{ClientModel, ConnectionRecord, Milestones};
 /// A load as it happened. Instants are those of its world's clock; `start` is the load's beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadRecording {
-    /// When the load began.
+    /// Start of the load.
     pub start: Instant,
-    /// What happened when to each object, by [`workload::ObjectId`].
+    /// Times of each object's milestones, by [`workload::ObjectId`].
     pub milestones: Vec<Milestones>,
-    /// As which client it was loaded.
+    /// Model of the client that loaded it.
     pub client: ClientModel,
     /// Its connections and those of the loads before it, by [`workload::LoadConnId`].
     pub transfers: Vec<TransferRecord>,
-    /// When the access link held data of the page, waiting or being sent, in either direction.
+    /// Times at which the access link held data of the page, waiting or being sent, in either
+    /// direction.
     pub busy: Vec<Stretch>,
-    /// Servers think as long as the page has it. False: they cannot, and the client asks so much later.
+    /// Servers think as long as the page has it. False: they cannot, and the client delays its
+    /// requests by the think time.
     pub servers_think: bool,
-    /// The access link's queues: down, then up. None, unless they are wanted for figures.
+    /// The access link's queues: down, then up. The list is empty unless figures need it.
     pub queues: Vec<Queue>,
 }
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferRecord {
-    /// Whose, and when it opened.
+    /// The connection, and its opening time.
     pub connection: ConnectionRecord,
     /// Its port at the client.
     pub port: u16,
-    /// What its server sent and heard.
+    /// Segments that its server sent and acknowledgements that it received.
     pub sequence: Vec<SequenceEvent>,
-    /// The window that its client offered, as its server heard of it; the first may be from before the load.
+    /// The window that its client offered, from its arrival at the server; the first may be from
+    /// before the load.
     pub offers: Vec<Offer>,
-    /// Changes of its server's window; none where the server does not tell them.
+    /// Changes of its server's window; none where the server does not report them.
     pub window: Vec<WindowChange>,
-    /// For the account.
+    /// Data for the account.
     pub(crate) trace: Trace,
 }
 
-/// What a server may send from an instant on (RFC 9293 §3.8.6): up to `acked + window`.
+/// Limit of a server's data from an instant on (RFC 9293 §3.8.6): up to `acked + window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Since when its server knows.
+    /// Time at which its server received it.
     pub at: Instant,
     /// Offset in the server's stream up to which all is acknowledged.
     pub acked: u64,
@@ -80,46 +85,46 @@ impl Offer {
     }
 }
 
-/// Something that happened to bytes `from..to` of a server's stream.
+/// Event of bytes `from..to` of a server's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SequenceEvent {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// First byte.
     pub from: u64,
     /// First byte after.
     pub to: u64,
-    /// What.
+    /// Kind of the event.
     pub step: SequenceStep,
 }
 
-/// What happened to bytes.
+/// Event of a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceStep {
     /// The server sent them.
     Sent,
-    /// It sent them again.
+    /// The server retransmitted these bytes.
     Retransmitted,
     /// A queue or the wire dropped them.
     Dropped,
-    /// The server heard that all up to `to` had arrived.
+    /// The server received an acknowledgement of all bytes up to `to`.
     Acked,
-    /// It heard that these had.
+    /// It received a selective acknowledgement of these bytes.
     Sacked,
 }
 
 impl TransferRecord {
-    /// One of which only the loader's side is known.
+    /// Creates a record of which only the loader's side is known.
     pub fn unwatched(connection: ConnectionRecord, port: u16) -> Self {
         let (sequence, offers, window) = (Vec::new(), Vec::new(), Vec::new());
         Self { connection, port, sequence, offers, window, trace: Trace::default() }
     }
 
-    /// Bytes that its server had sent and not heard to have arrived in order (the flight size of RFC 5681 §2), after each
-    /// change from the beginning of the load on.
+    /// Bytes that its server had sent and that were not acknowledged in order (the flight size of
+    /// RFC 5681 §2), after each change from the beginning of the load on.
     pub fn flight(&self) -> Vec<(Instant, u64)> {
         let sent = |event: &&SequenceEvent| event.step == SequenceStep::Sent;
-        // What was sent before is acknowledged: nothing was wanted of it meanwhile.
+        // Data sent before the load is acknowledged: the load wanted nothing of it.
         let before = self.sequence.iter().find(sent).map_or(0, |event| event.from);
         let (mut sent, mut acked) = (before, before);
         let mut levels: Vec<(Instant, u64)> = Vec::new();
@@ -141,7 +146,7 @@ impl TransferRecord {
         levels
     }
 
-    /// Somebody saw what it sent.
+    /// Whether its segments were seen at the link.
     pub const fn was_watched(&self) -> bool {
         !self.sequence.is_empty() || !self.window.is_empty()
     }
@@ -153,11 +158,11 @@ impl TransferRecord {
 }
 
 impl LoadRecording {
-    /// Of a load that has just ended, what the load itself knows.
+    /// Starts the recording of a load that has just ended with the data that the load itself has.
     pub(super) fn begun(start: Instant, load: &PageLoad) -> Self {
         let connections = load.loader().connections().zip(load.transfers());
         let transfers = connections.map(|(connection, transfer)| {
-            // What it was when the load began is the last change before.
+            // The last change before the load gives the window at its start.
             let changes = transfer.window();
             let before = changes.iter().take_while(|change| change.at < start).count();
             let window = changes[before.saturating_sub(1)..].to_vec();
@@ -174,7 +179,7 @@ impl LoadRecording {
         }
     }
 
-    /// How long after the load's start something was; zero for what was before.
+    /// Time from the load's start to an event; zero for earlier events.
     pub const fn since_start(&self, at: Instant) -> Duration {
         at.saturating_since(self.start)
     }

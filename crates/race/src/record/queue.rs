@@ -1,23 +1,23 @@
-//! What a queue of the access link held over time, all traffic together.
+//! Contents of a queue of the access link over time, all traffic together.
 
 use super::seen::{LinkStep, SeenAtLink};
 use units::Instant;
 
-/// What one queue held over time, all traffic together.
+/// Contents of one queue over time, all traffic together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
     /// Name of its link.
     pub link: String,
     /// Levels in order of time, from the start of the load on.
     pub levels: Vec<QueueLevel>,
-    /// When it dropped a packet.
+    /// Times at which it dropped a packet.
     pub drops: Vec<Instant>,
 }
 
-/// What a queue holds from an instant on.
+/// Contents of a queue from an instant on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLevel {
-    /// From when.
+    /// Start of the interval.
     pub at: Instant,
     /// Packets waiting and in service.
     pub packets: u64,
@@ -57,7 +57,7 @@ impl QueueRecord {
         }
     }
 
-    /// What the queue of a link held from `start` on, and before `next`.
+    /// Contents of a link's queue from `start` on, and before `next`.
     pub(super) fn during(&self, link: &str, start: Instant, next: Option<Instant>) -> Queue {
         let is_before_next = |at: Instant| next.is_none_or(|next| at < next);
         let drops = self.drops.iter().copied();
@@ -67,8 +67,8 @@ impl QueueRecord {
         Queue { link: link.to_owned(), drops, levels }
     }
 
-    /// The levels from `start` on. Of what happens at the same instant, entering comes first: a
-    /// packet that departs at an instant is still there for one that arrives.
+    /// The levels from `start` on. Among changes at the same instant, arrivals come first: a packet
+    /// that departs at an instant is still there for one that arrives.
     fn levels(&self, start: Instant) -> Vec<QueueLevel> {
         let mut changes = self.changes.clone();
         changes.sort_by_key(|change| (change.at, -change.packets));

@@ -1,4 +1,4 @@
-//! Tells a [`LinkWatch`] of the simulator's packets.
+//! Reports the simulator's packets to a [`LinkWatch`].
 
 use super::seen::{LinkStep, SeenAtLink, Way};
 use super::watch::LinkWatch;
@@ -18,7 +18,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
+    /// Watches connections of these servers, and, if they are wanted, the queues of the access
+    /// link.
     pub(crate) fn new(
         servers: &[HostId],
         access: &Access,
@@ -37,7 +38,7 @@ impl Recorder {
         }
     }
 
-    /// What it has seen.
+    /// Returns its watch.
     pub(crate) const fn watch(&self) -> &LinkWatch {
         &self.watch
     }

@@ -1,4 +1,4 @@
-//! What packets do at the access link, as it is told.
+//! Packet events at the access link, as they are reported.
 
 use units::Instant;
 
@@ -11,10 +11,10 @@ pub enum Way {
     Up,
 }
 
-/// What a packet does at the link.
+/// Event of a packet at the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStep {
-    /// It takes its place in the queue.
+    /// It enters the queue.
     Enter,
     /// It never entered: there was no room.
     Drop,
@@ -31,10 +31,10 @@ pub enum LinkStep {
 /// A packet at the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenAtLink {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// Which way it goes.
+    /// Direction of the packet.
     pub way: Way,
-    /// What it does.
+    /// Kind of the event.
     pub step: LinkStep,
 }

@@ -1,8 +1,8 @@
-//! Stretches of time, told by what begins and ends.
+//! Stretches of time, built from their begins and ends.
 
 use units::Instant;
 
-/// From an instant to a later one.
+/// Interval from an instant to a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// First instant.
@@ -11,11 +11,12 @@ pub struct Stretch {
     pub to: Instant,
 }
 
-/// Something begins (+1) or ends (−1).
+/// A stretch begins (+1) or ends (−1).
 pub(crate) type Edge = (Instant, i64);
 
 impl Stretch {
-    /// What lies in at least one of them. Where one ends and another begins there is no gap.
+    /// Returns the time that lies in at least one of them. If one ends at the instant at which
+    /// another begins, there is no gap.
     pub(crate) fn union(stretches: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut sorted: Vec<Self> = stretches.collect();
         sorted.sort_by_key(|stretch| stretch.from);

@@ -1,4 +1,4 @@
-//! Watches the access link, packet by packet, whoever says what passes there.
+//! Watches the access link, packet by packet; the packets' reports may come from any source.
 
 use super::busy::Busy;
 use super::flow::FlowRecord;
@@ -10,22 +10,23 @@ use rustc_hash::FxHashMap;
 use tcp::Segment;
 use units::Instant;
 
-/// Keeps what the account of a load and its figures need of the packets at the access link.
+/// Keeps the packet data at the access link that the account of a load and its figures need.
 ///
-/// It is to be told of them in the order of time; what is known in advance (departures and losses of a queue
-/// without a service stage) may be told early.
+/// It expects reports in the order of time. Events that are known in advance (departures and losses
+/// of a queue without a service stage) may be reported early.
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
-    /// Connections of the page, by their port at the client. One port may have several, one after the other.
+    /// Connections of the page, by their port at the client. One port may have several connections,
+    /// one after the other.
     flows: FxHashMap<u16, Vec<FlowRecord>>,
-    /// When data of the page is there: down, then up.
+    /// Stretches in which data of the page is there: down, then up.
     data: [Busy; 2],
     /// Down, then up; if they are wanted.
     queues: Option<[QueueRecord; 2]>,
 }
 
 impl LinkWatch {
-    /// Nothing seen yet. `queues`: what they hold is wanted, too.
+    /// Creates a watch. `queues`: their contents are recorded, too.
     pub fn new(queues: bool) -> Self {
         Self { queues: queues.then(Default::default), ..Self::default() }
     }
@@ -37,14 +38,15 @@ impl LinkWatch {
         }
     }
 
-    /// It carries this segment of a connection of the page, which has this port at the client.
+    /// Reports that the packet carries this segment of a connection of the page, which has this
+    /// port at the client.
     pub fn on_segment(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         self.on_data(seen, segment);
         self.on_flow(seen, port, segment);
     }
 
-    /// It carries this segment, whose server is behind a link of its own. The segment was sent
-    /// before it came here, or is at the server later.
+    /// Reports that the packet carries this segment, whose server is behind a link of its own. The
+    /// segment was sent before it came here, or is at the server later.
     pub(crate) fn on_segment_between(&mut self, seen: SeenAtLink, port: u16, segment: &Segment) {
         self.on_data(seen, segment);
         let step = match (seen.way, seen.step) {
@@ -92,14 +94,15 @@ impl LinkWatch {
         }
     }
 
-    /// The packets of a connection: of several that had its port, of the one that opened when it did.
+    /// The packets of a connection: of several that had its port, of the one that opened when it
+    /// did.
     fn flow(&self, transfer: &TransferRecord) -> Option<&FlowRecord> {
         let opened = transfer.connection.opened.as_nanos();
         self.flows.get(&transfer.port)?.iter().min_by_key(|f| f.began.as_nanos().abs_diff(opened))
     }
 
-    /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
-    /// it.
+    /// Fills in the observations of a load's connections and queues from its start on, until
+    /// `next`, the start of the load after it.
     pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
@@ -142,8 +145,8 @@ mod tests {
         watch.on_segment(send(Way::Down, ms + 2), 40_000, &data);
     }
 
-    /// A port that two connections have had, one after the other: the second one's data is no retransmission of the first one's.
-    /// A SYN that is sent again opens no other.
+    /// A port that two connections have had, one after the other: the second one's data is no
+    /// retransmission of the first one's. A retransmitted SYN opens no other.
     #[test]
     fn a_port_that_is_used_again_belongs_to_another_connection() {
         let mut watch = LinkWatch::new(false);

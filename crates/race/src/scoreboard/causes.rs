@@ -1,4 +1,5 @@
-//! What a transfer lost time to, as counts: SYNs sent again, timeouts, tail-loss probes, retransmissions.
+//! Causes of a transfer's lost time, as counts: retransmitted SYNs, timeouts, tail-loss probes,
+//! retransmissions.
 
 use crate::ends::EndCounts;
 use crate::host_set::HostSet;
@@ -10,17 +11,18 @@ use units::Instant;
 /// Counts of one measured transfer, over all of its connections and both ends; or sums of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CauseCounts {
-    /// SYNs and SYN-ACKs sent again: a handshake that lost a packet.
+    /// SYNs and SYN-ACKs retransmitted: a handshake that lost a packet.
     pub lost_syns: u64,
     /// Expiries of retransmission timers, those for SYNs among them.
     pub timeouts: u64,
-    /// Those of them that were not for SYNs: data or a FIN had waited too long.
+    /// Timeouts that were not for SYNs: data or a FIN had waited too long.
     pub data_timeouts: u64,
-    /// Seconds that timers ran before they expired, over all connections; what waits at the same time counts each time.
+    /// Seconds that timers ran before they expired, over all connections; timers that run at the
+    /// same time all count.
     pub timeout_seconds: f64,
     /// Tail-loss probes sent.
     pub probes: u64,
-    /// Segments sent again for whatever reason, SYNs and probes that repeat data among them.
+    /// Segments retransmitted for any reason, including SYNs and probes that repeat data.
     pub retransmitted: u64,
 }
 
@@ -55,12 +57,12 @@ pub(super) struct Resends {
 }
 
 impl Resends {
-    /// Those from and to these servers from `since` on.
+    /// Counts packets from and to these servers from `since` on.
     pub(super) fn new(servers: &[HostId], since: Instant) -> Self {
         Self { servers: HostSet::of(servers), since, syns: 0, segments: 0 }
     }
 
-    /// With what the ends have counted.
+    /// Adds the counters of the ends.
     pub(super) fn with(&self, ends: EndCounts) -> CauseCounts {
         let EndCounts { timeouts, openings, waited, probes } = ends;
         CauseCounts {

@@ -1,4 +1,4 @@
-//! What is said of a scheme in one cell, over the seeds that it was run under.
+//! Results of a scheme in one cell, over the seeds that it was run under.
 
 use super::TIME_LIMIT;
 use super::causes::CauseCounts;
@@ -7,7 +7,7 @@ use super::scene::Yardstick;
 use serde::Serialize;
 use units::Duration;
 
-/// A scheme in one cell. Of several seeds, ratios are geometric means and differences means.
+/// A scheme in one cell. Over several seeds, ratios are geometric means and differences means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CellScore {
     /// Seconds; `None` if any transfer was not over.
@@ -22,11 +22,11 @@ pub struct CellScore {
     pub behind_rtts: f64,
     /// The background's time over that beside `linux`, less one; `None` without a background.
     pub harm: Option<f64>,
-    /// The background's time over its time alone, over what fair sharing would make of it, less one.
+    /// The background's time over its time alone, over the same ratio under fair sharing, less one.
     pub harm_over_fair: Option<f64>,
     /// The share of the background's packets dropped, less that beside `linux`.
     pub harm_loss: Option<f64>,
-    /// What it lost time to, over all seeds.
+    /// Causes of its lost time, over all seeds.
     pub causes: CauseCounts,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct CellRuns<'a> {
     /// The background's time beside nothing.
     pub(super) alone: &'a [Option<Duration>],
     pub(super) scheme: &'a [TransferOutcome],
-    /// The baseline's.
+    /// Outcomes of the baseline.
     pub(super) linux: &'a [TransferOutcome],
 }
 
@@ -75,7 +75,8 @@ impl<'a> CellRuns<'a> {
         pairs.map(move |(one, linux)| Some((value(one)?, value(linux)?)))
     }
 
-    /// By seed, the background's time over its time alone, over what fair sharing would make of that.
+    /// For each seed, the background's time over its time alone, over the same ratio under fair
+    /// sharing.
     fn over_fair(self) -> impl Iterator<Item = Option<f64>> + 'a {
         let fair = self.yardstick.fair;
         let over = move |(one, alone): (&TransferOutcome, &Option<Duration>)| {
@@ -97,7 +98,8 @@ fn time(outcome: &TransferOutcome) -> f64 {
     nanos(outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT))
 }
 
-/// Who never had its bytes took as long as was waited; a background that is not there sent none.
+/// A background that never had its bytes counts with the time limit; a background that is absent
+/// sent none.
 fn background(outcome: &TransferOutcome) -> Option<f64> {
     (outcome.background_packets > 0).then(|| nanos(outcome.background.unwrap_or(TIME_LIMIT)))
 }
@@ -107,13 +109,13 @@ fn loss(outcome: &TransferOutcome) -> Option<f64> {
     (packets > 0).then(|| outcome.background_drops as f64 / packets as f64)
 }
 
-/// Of the values there are; `None` if there is none.
+/// Arithmetic mean of the present values; `None` if there is none.
 fn arithmetic(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The same of positive values. A single one is its own mean to the last bit.
+/// Geometric mean of the present, positive values. A single one is its own mean to the last bit.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     match values[..] {
@@ -143,7 +145,8 @@ mod tests {
         }
     }
 
-    /// The limit is at 100 ms without a handshake; a fair transfer makes the background take 1.25 times as long.
+    /// The limit is at 100 ms without a handshake; a fair transfer makes the background take 1.25
+    /// times as long.
     fn score(scheme: &[TransferOutcome], linux: &[TransferOutcome], alone: &[u64]) -> CellScore {
         let alone: Vec<_> = alone.iter().map(|ms| Some(Duration::from_millis(*ms))).collect();
         CellScore::of(CellRuns {
@@ -165,9 +168,9 @@ mod tests {
 
     #[test]
     fn a_cell_by_hand() {
-        // 300 ms against 100 ms of the limit, four round trips of 50 ms more, and 200 ms of linux; the background takes
-        // 1.1 s instead of 1 s and loses 3 of 100 packets instead of 1. Alone it takes 0.8 s, so 1 s beside a fair
-        // transfer: a tenth more, too.
+        // The transfer takes 300 ms against 100 ms of the limit, four round trips of 50 ms more,
+        // and 200 ms of linux. The background takes 1.1 s instead of 1 s and loses 3 of 100 packets
+        // instead of 1. Alone it takes 0.8 s, so 1 s beside a fair transfer: a tenth more, too.
         let one = outcome(Some(300), Some((1100, 3)));
         let linux = outcome(Some(200), Some((1000, 1)));
         let cell = score(&[one], &[linux], &[800]);
@@ -182,9 +185,9 @@ mod tests {
         assert_eq!((cell.harm_over_fair, cell.unfinished), (None, 1));
     }
 
-    /// `linux` stalls for 3 s, so that its background has the path for itself: 0.8 s, as alone. Beside a transfer that
-    /// takes its fair share at once the background takes 1 s. Harm holds a quarter against it, harm over fair nothing;
-    /// that of `linux` itself is 0.8 / 1 − 1.
+    /// `linux` stalls for 3 s, so that its background has the path for itself: 0.8 s, as alone.
+    /// Beside a transfer that takes its fair share at once the background takes 1 s. Harm holds a
+    /// quarter against it, harm over fair nothing; that of `linux` itself is 0.8 / 1 − 1.
     #[test]
     fn a_stall_of_linux_makes_nobody_unfair() {
         let (one, linux) =
@@ -195,8 +198,9 @@ mod tests {
         near(score(&[linux], &[linux], &[800]).harm_over_fair, -0.2);
     }
 
-    /// Twice `linux`'s time under one seed and half of it under the other cancel. Behind the limit of 100 ms are 300 ms
-    /// and nothing: 3 round trips in the mean. The background takes 1.2 times as long, then 0.9 / 1.2 of that.
+    /// Twice `linux`'s time under one seed and half of it under the other cancel. Behind the limit
+    /// of 100 ms are 300 ms and nothing: 3 round trips in the mean. The background takes 1.2 times
+    /// as long, then 0.9 / 1.2 of that.
     #[test]
     fn seeds_of_a_cell_are_averaged_by_hand() {
         let scheme = [outcome(Some(400), Some((1200, 4))), outcome(Some(100), Some((900, 0)))];

@@ -1,8 +1,8 @@
 //! The matrix: 5400 cells of seven factors, and a sample of 300 in which every two levels meet.
 //!
-//! The sample is built, not drawn: cell by cell, the one is taken whose pairs of levels have been
-//! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
-//! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
+//! The sample is constructed, not drawn. Cell by cell, it takes the cell whose pairs of levels have
+//! occurred the fewest times, where rare pairs count more. A hash breaks ties. So every prefix of
+//! it is balanced. The quick set is built the same way within strata of cells' costs (`strata`).
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use link::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
@@ -19,11 +19,11 @@ pub const FACTORS: usize = 7;
 /// Levels of each factor.
 pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEUES.len(), 3, 3, 3];
 
-/// What there is to remember.
+/// State that the sender remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
-    /// Nothing: the client is met for the first time.
+    /// No memory: the client is met for the first time.
     Cold,
     /// The same transfer a while ago over the same path.
     Warm,
@@ -31,7 +31,7 @@ pub enum Memory {
     Stale,
 }
 
-/// What is transferred.
+/// Shape of the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferShape {
@@ -44,7 +44,7 @@ pub enum TransferShape {
 }
 
 impl TransferShape {
-    /// Objects.
+    /// Number of objects.
     pub const fn objects(self) -> u64 {
         match self {
             Self::One => 1,
@@ -65,11 +65,11 @@ pub struct MatrixCell {
     pub rate_bps: u64,
     /// Thousandths of the bandwidth-delay product that the queue holds.
     pub queue_millibdp: u64,
-    /// What else is on the path.
+    /// Other traffic on the path.
     pub load: BackgroundLoad,
-    /// What there is to remember.
+    /// State that the sender remembers.
     pub memory: Memory,
-    /// What is transferred.
+    /// Shape of the transfer.
     pub shape: TransferShape,
 }
 
@@ -173,7 +173,7 @@ impl MatrixCell {
     }
 }
 
-/// How much faster a path was that is remembered wrongly.
+/// Factor by which a wrongly remembered path was faster.
 const FASTER: u64 = 4;
 
 impl MatrixCell {
@@ -194,12 +194,12 @@ impl MatrixCell {
         }
     }
 
-    /// Equal objects asked for at once, over connections that close behind them.
+    /// Equal objects requested at once, over connections that close after them.
     fn page(&self) -> Page {
         let host = PageHost::plain("server", Http::Http10);
         let count = self.shape.objects();
         let object = |n: u64| {
-            // What does not divide goes to the first.
+            // The remainder of the division goes to the first object.
             let bytes = self.bytes / count + if n == 0 { self.bytes % count } else { 0 };
             let kind = if n == 0 { ObjectKind::Html } else { ObjectKind::Image };
             Object::plain(format!("object{n}"), kind, bytes)
@@ -216,7 +216,7 @@ impl MatrixCell {
     }
 }
 
-/// Every place of the matrix, the last factor varying fastest.
+/// Every combination of levels of the matrix, the last factor varying fastest.
 pub(super) fn all() -> Vec<Place> {
     let count: usize = LEVELS.iter().product();
     let place = |n: usize| {
@@ -235,22 +235,23 @@ pub(super) fn pairs() -> Vec<(usize, usize)> {
     (0..FACTORS).flat_map(|a| (a + 1..FACTORS).map(move |b| (a, b))).collect()
 }
 
-/// The first so many cells of the sample.
+/// The first `count` cells of the sample.
 pub(super) fn sample(count: usize) -> Vec<MatrixCell> {
     balanced(all(), count)
 }
 
-/// So many of these places, in which each two levels meet about equally often.
+/// Chooses `count` of these combinations, so that each two levels meet about equally often.
 pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
     let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
     let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();
     left.sort_unstable();
-    // How often each two levels of each two factors have met.
+    // Number of times that each two levels of each two factors have met.
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
     let mut chosen = Vec::new();
     while chosen.len() < count.min(left.len() + chosen.len()) {
-        // A pair that has met m times of the n in which it may weighs m n: what is rare must not wait.
+        // A pair that has met m times of the n in which it may weighs m n: rare pairs must not
+        // wait.
         let weight = |place: &Place| -> u64 {
             let of = |(n, (a, b)): (usize, &(usize, usize))| {
                 met[n][place[*a]][place[*b]] * (LEVELS[*a] * LEVELS[*b]) as u64

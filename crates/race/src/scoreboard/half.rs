@@ -1,9 +1,9 @@
 //! Halves of a set: parameters are tuned on one, and figures come from the other.
 //!
-//! A cell's half is a hash of its name, so it is in the same one in every set: a scheme that is tuned on half of
-//! the quick set has seen no cell of the other half of the whole matrix. The seeds of a cell come of its name, too.
-//! The hash's seed is the first under which each half has 45 to 55 % of each stratum of each set; the schemes have no
-//! part in it.
+//! A cell's half is a hash of its name, so it is the same in every set. A scheme that is tuned on
+//! half of the quick set has therefore seen no cell of the other half of the whole matrix. The
+//! seeds of a cell derive from its name, too. The hash's seed is the first under which each half
+//! has 45 to 55 % of each stratum of each set; the schemes have no part in it.
 
 use netsim::derive_seed;
 use serde::Serialize;
@@ -12,9 +12,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Half {
-    /// To tune on.
+    /// The half for tuning.
     Tune,
-    /// To take figures from.
+    /// The half for figures.
     Check,
 }
 
@@ -22,7 +22,7 @@ pub enum Half {
 const SEED: u64 = 11;
 
 impl Half {
-    /// Both.
+    /// Both halves.
     pub const ALL: [Self; 2] = [Self::Tune, Self::Check];
 
     /// Its name.
@@ -60,7 +60,8 @@ mod tests {
         strata.iter().map(|stratum| (count(&stratum.cells), stratum.cells.len())).collect()
     }
 
-    /// Each half has 45 to 55 % of each stratum of each set, or one cell more or less where that is less than one.
+    /// Each half has 45 to 55 % of each stratum of each set, or one cell more or less where that is
+    /// less than one.
     fn halves(seed: u64) -> bool {
         let even = |(tuned, all): (usize, usize)| {
             let off = (tuned as f64 - all as f64 / 2.0).abs();

@@ -1,11 +1,13 @@
-//! The scoreboard: every scheme over one fixed set of paths, sizes and circumstances, held against
-//! the limit, and against what `linux` does to others in its place.
+//! The scoreboard: every scheme over one fixed set of paths, sizes and conditions, compared with
+//! the limit, and with the harm that `linux` does instead.
 //!
-//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `real` the board of
-//! real shapes, `set` which cells are run, `use_shares` how often people use each path and visit, `half` halves to tune and to check on. `scene` is a cell as it is run, `run`
-//! one transfer in it, `standing` what happens to the background meanwhile, `causes` what the transfer lost time to.
-//! `cell_score` is what is said of a scheme in a cell, `score` over all cells, `ranking` whether two boards rank alike.
-//! The cells do not change: figures of different versions are of the same cells, with the same seeds.
+//! `cells` has the matrix and its published sample, `strata` the quick set and the weights of
+//! cells, `real` the board of real shapes. `set` selects cells, `use_shares` has the use of each
+//! path and visit, `half` the halves to tune and to check on. `scene` is a cell as it is run, `run`
+//! one transfer in it, `standing` the progress of the background meanwhile, `causes` the reasons
+//! for lost time. `cell_score` has the results of a scheme in a cell, `score` those over all cells,
+//! `ranking` whether two boards rank alike. The cells do not change: figures of different versions
+//! are of the same cells, with the same seeds.
 
 mod causes;
 mod cell_score;
@@ -44,31 +46,32 @@ use strata::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
-/// What runs if nothing is named: what servers run and ran, BBR among it, each of the papers' ways to begin, to share and
-/// to recover, by itself and as a choice over `linux`, and what is compared with them elsewhere.
+/// Schemes that run by default. They are the congestion controls of present and past servers, BBR
+/// included, and each of the papers' ways to start, to share and to recover. The latter run by
+/// themselves and as a choice over `linux`. Related schemes complete the list.
 pub const DEFAULT_SCHEMES: &str = "linux,headstart,linux-bbr,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
                                    tcp-int,etcp,linux+limited_transmit=edge,linux+startup=fs,linux+startup=spand,\
                                    linux+startup=past,linux-session,linux-etcp,careful-resume,jump-start";
 
-/// A transfer that is not over after this long, in virtual time, has not completed; it counts as long
-/// as this.
+/// A transfer that is not over after this long, in virtual time, has not completed; it counts as
+/// long as this.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// What to run.
+/// A run of the scoreboard.
 #[derive(Clone, Debug)]
 pub struct ScoreboardPlan {
     /// The contestants; [`BASELINE`] among them, as [`crate::contestants`] sees to.
     pub schemes: Vec<Scheme>,
-    /// Which cells.
+    /// The set of cells.
     pub set: Set,
-    /// Which half of them; `None`: both.
+    /// Half of the cells; `None`: both halves.
     pub half: Option<Half>,
     /// The first seed of start phases.
     pub seed: u64,
     /// Seeds of each cell, from the first on; at least 1.
     pub seeds: u32,
-    /// How long every host works on a packet before it sends it; [`REAL_PROCESSING`] or [`ProcessingDelay::NONE`]. Each seed
-    /// draws other delays, all schemes under a seed the same.
+    /// Processing delay of every host before it sends a packet; [`REAL_PROCESSING`] or
+    /// [`ProcessingDelay::NONE`]. Each seed draws other delays, all schemes under a seed the same.
     pub processing: ProcessingDelay,
 }
 
@@ -78,8 +81,9 @@ impl ScoreboardPlan {
         self.processing == ProcessingDelay::NONE
     }
 
-    /// The processing of hosts that suits so many seeds: that of real hosts, if there are several. Start phases alone
-    /// leave the race between two packets for the last place in a queue as it is.
+    /// The processing delay that suits this number of seeds: that of real hosts, if there are
+    /// several. Start phases alone leave the race between two packets for the last slot in a queue
+    /// unchanged.
     pub const fn usual_processing(seeds: u32) -> ProcessingDelay {
         if seeds > 1 { REAL_PROCESSING } else { ProcessingDelay::NONE }
     }
@@ -91,9 +95,9 @@ impl ScoreboardPlan {
         (cells.len() * (self.schemes.len() + 2)) as u64 * u64::from(self.seeds)
     }
 
-    /// Runs every scheme in every cell under every seed, spread over `threads` (0: as many as there are cores), and
-    /// scores them; `on_run` is told of every run, from any thread. The result does not depend on the
-    /// threads.
+    /// Runs every scheme in every cell under every seed, spread over `threads` (0: as many as there
+    /// are cores), and scores them. `on_run` is called after every run, from any thread. The result
+    /// does not depend on the threads.
     ///
     /// # Panics
     /// If [`BASELINE`] is not among the schemes, or the operating system gives no threads.
@@ -149,7 +153,7 @@ impl ScoreboardPlan {
     }
 }
 
-/// A part of a cell that is run by itself.
+/// A part of a cell with a run of its own.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     /// The background alone.

@@ -8,30 +8,30 @@ use serde::Deserialize;
 /// The ranking of a board, as far as its JSON is read for it.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Ranking {
-    /// Which cells.
+    /// The set of cells.
     pub set: Set,
     /// The schemes, in any order.
     pub schemes: Vec<Ranked>,
 }
 
-/// What a scheme is ranked by.
+/// The score by which a scheme is ranked.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Ranked {
     /// The scheme.
     pub name: String,
-    /// As [`TimeScore::over_linux`](super::TimeScore::over_linux).
+    /// Equals [`TimeScore::over_linux`](super::TimeScore::over_linux).
     pub over_linux: f64,
-    /// As [`TimeScore::over_linux_interval`](super::TimeScore::over_linux_interval).
+    /// Equals [`TimeScore::over_linux_interval`](super::TimeScore::over_linux_interval).
     pub over_linux_interval: MeanBounds,
 }
 
-/// How far two boards rank alike the schemes that both have.
+/// Agreement of two boards in ranking the schemes that both have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankAgreement {
     /// Pairs of schemes.
     pub pairs: usize,
-    /// Kendall's tau: the share of pairs in the same order, less that of pairs in the other; 1 for equal rankings.
-    /// `NaN` without a pair.
+    /// Kendall's tau: the share of pairs in the same order, less that of pairs in the other; 1 for
+    /// equal rankings. `NaN` without a pair.
     pub tau: f64,
     /// The pairs in the other order.
     pub swapped: Vec<SwappedPair>,
@@ -44,7 +44,8 @@ pub struct SwappedPair {
     pub names: [String; 2],
     /// Time of the former over the latter's: on the first board below 1, on the second above.
     pub ratios: [f64; 2],
-    /// Whether the two intervals of a board have nothing in common, by board: it is sure of its order.
+    /// Whether the two intervals of a board have nothing in common, by board: it is sure of its
+    /// order.
     pub is_sure: [bool; 2],
 }
 
@@ -60,7 +61,7 @@ impl From<&Board> for Ranking {
 }
 
 impl RankAgreement {
-    /// Of the schemes of both.
+    /// Computes the agreement over the schemes of both.
     pub fn of(first: &Ranking, second: &Ranking) -> Self {
         let beside = |one: &Ranked| second.schemes.iter().find(|other| other.name == one.name);
         let mut both: Vec<[&Ranked; 2]> =
@@ -113,8 +114,8 @@ mod tests {
         Ranking { set: Set::All, schemes: schemes.iter().map(ranked).collect() }
     }
 
-    /// Of a, b, c and d six pairs; b and c are swapped: (5 − 1) / 6. The first board has 1.0 to 1.2 and 1.3 to 1.5, which
-    /// are apart, the second 1.2 to 1.4 and 1.15 to 1.35.
+    /// The schemes a, b, c and d make six pairs; b and c are swapped: (5 − 1) / 6. The first board
+    /// has 1.0 to 1.2 and 1.3 to 1.5, which are apart, the second 1.2 to 1.4 and 1.15 to 1.35.
     #[test]
     fn kendalls_tau_and_the_swapped_pair_by_hand() {
         let first = ranking(&[("a", 0.5), ("c", 1.4), ("b", 1.1), ("d", 2.0), ("alone", 9.0)]);

@@ -1,8 +1,9 @@
 //! The board of real shapes: recorded pages and sizes of documents over the paths that people have.
 //!
-//! Pages are those of `pages/`. Sizes of single documents are quantiles of the Weibull distribution that Pries, Magyari
-//! and Tran-Gia fitted to the main objects of the million most visited sites (NGI 2012): scale 28,242.8 bytes, shape
-//! 0.814944. Paths are presets. Each document stands for a tenth of the board, a page for a sixth.
+//! Pages are those of `pages/`. Sizes of single documents are quantiles of a Weibull distribution
+//! with scale 28,242.8 bytes and shape 0.814944. Pries, Magyari and Tran-Gia fitted it to the main
+//! objects of the million most visited sites (NGI 2012). Paths are presets. Each document stands
+//! for a tenth of the board, a page for a sixth.
 
 use super::scene::{BackgroundLoad, Before, DownRate, Scene};
 use link::path::{PathSpec, preset};
@@ -13,17 +14,17 @@ use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost, Tls, pars
 /// One cell of the board of real shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RealCell {
-    /// What is loaded: a name of [`RealCell::CONTENTS`].
+    /// The loaded content: a name of [`RealCell::CONTENTS`].
     pub content: &'static str,
     /// The path: a preset's name.
     pub path: &'static str,
-    /// Which visit is measured.
+    /// The measured visit.
     pub visit: RealVisit,
-    /// What else is on the path: nothing, or two `linux` transfers.
+    /// Other traffic on the path: nothing, or two `linux` transfers.
     pub load: BackgroundLoad,
 }
 
-/// Which visit is measured.
+/// The measured visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RealVisit {
@@ -35,12 +36,12 @@ pub enum RealVisit {
     KeptConnections,
 }
 
-/// Quantiles at 10, 30, 50, 70 and 90 %, each the middle of a fifth, in whole hundreds of bytes: 28,242.8 bytes times
-/// (−ln(1 − p)) to the power of 1 / 0.814944.
+/// Quantiles at 10, 30, 50, 70 and 90 %, each the middle of a fifth, in whole hundreds of bytes:
+/// 28,242.8 bytes times (−ln(1 − p)) to the power of 1 / 0.814944.
 const DOCUMENTS: [u64; 5] = [1_800, 8_000, 18_000, 35_500, 78_600];
 
 impl RealCell {
-    /// What is loaded: documents by size, then recorded pages.
+    /// The loaded contents: documents by size, then recorded pages.
     pub const CONTENTS: [&str; 8] =
         ["1.8 kB", "8 kB", "18 kB", "35.5 kB", "78.6 kB", "landing", "app", "article"];
     /// Names of the paths' presets.
@@ -86,7 +87,8 @@ impl RealCell {
                 ..LoaderConfig::default()
             },
             path: self.path(),
-            // The rate of a shared radio changes with its other users; the others have a line of their own.
+            // The rate of a shared radio changes with its other users; the others have a line of
+            // their own.
             down_rate: if self.path == "wifi-cafe" {
                 DownRate::Wandering
             } else {
@@ -133,7 +135,7 @@ pub(super) fn documents() -> Vec<RealCell> {
     cells(&RealCell::CONTENTS[..DOCUMENTS.len()])
 }
 
-/// Those of recorded pages.
+/// The cells of recorded pages.
 pub(super) fn pages() -> Vec<RealCell> {
     cells(&RealCell::CONTENTS[DOCUMENTS.len()..])
 }
@@ -169,7 +171,8 @@ mod tests {
         }
     }
 
-    /// 8 contents, 7 paths, 3 visits, 2 loads; the recorded pages are those that `pages/README.md` describes.
+    /// 8 contents, 7 paths, 3 visits, 2 loads; the recorded pages are those that `pages/README.md`
+    /// describes.
     #[test]
     fn the_board_has_every_cell_once() {
         let cells = [documents(), pages()].concat();

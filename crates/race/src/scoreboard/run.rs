@@ -1,5 +1,5 @@
-//! One scheme in one cell: who is on the path before, a first visit where there is something to
-//! remember, and the transfer that is measured.
+//! One scheme in one cell: earlier transfers on the path, a first visit where there is something to
+//! remember, and the measured transfer.
 
 use super::TIME_LIMIT;
 use super::causes::{CauseCounts, Resends};
@@ -21,36 +21,38 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
-/// What came of it. Durations count from the start of the transfer.
+/// Result of a transfer. Durations count from the start of the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TransferOutcome {
-    /// Until its last byte had arrived; `None` if it had not within [`TIME_LIMIT`].
+    /// Time until its last byte was delivered; `None` if it was not within [`TIME_LIMIT`].
     pub completion: Option<Duration>,
-    /// Until the background had heard of so many bytes more as it has to bring; `None` without it.
+    /// Time until the background's goal of further bytes was acknowledged; `None` without a
+    /// background.
     pub background: Option<Duration>,
     /// Packets of the background offered to queues until then …
     pub background_packets: u64,
     /// … and dropped by them.
     pub background_drops: u64,
-    /// What the transfer lost time to.
+    /// Causes of the transfer's lost time.
     pub causes: CauseCounts,
 }
 
-/// What is drawn anew for each seed.
+/// Random choices of a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draw {
     pub(super) seed: u64,
-    /// How long each host works on a packet before it sends it.
+    /// Processing delay of each host before it sends a packet.
     pub(super) processing: ProcessingDelay,
 }
 
 /// From the end of a first visit to the measured one: longer than any retransmission timeout of the
 /// matrix's paths.
 const IDLE: Duration = Duration::from_secs(5);
-/// How long before the first visit the background begins: so long, and so many round trips.
+/// Time by which the background begins before the first visit: the sum of a duration and a number
+/// of round trips.
 const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
 
-/// Transfers the scene's page under `scheme`.
+/// Transfers the scenario's page under `scheme`.
 pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome {
     let scheme = as_browsers_use_it(scheme);
     transfer(Stage::new(scene, draw, None), scene, Ends { server: &scheme, client: &scheme })
@@ -92,8 +94,9 @@ fn transfer(mut stage: Stage, scene: &Scene, ends: Ends<'_>) -> TransferOutcome 
     })
 }
 
-/// How long the background takes for its bytes when nothing is transferred: after the first visit by `linux` where
-/// there is one, from the instant at which the measured one would begin. `None` without a background.
+/// Time that the background takes for its bytes without a transfer. Where there is a first visit by
+/// `linux`, it counts from the instant at which the measured one would begin. `None` without a
+/// background.
 pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
     let mut stage = Stage::new(scene, draw, None);
     let start = match scene.before {
@@ -110,13 +113,13 @@ pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
     Some(reached.map_or(TIME_LIMIT, |at| at.saturating_since(start)))
 }
 
-/// A simulation of a cell, and who is in it.
+/// A simulation of a cell, and its applications.
 struct Stage {
     simulation: Simulation,
     access: Access,
     /// Servers of the page; behind them are the sources of the background.
     servers: usize,
-    /// When the first visit begins.
+    /// Start of the first visit.
     start: Instant,
 }
 
@@ -160,8 +163,8 @@ impl Stage {
         self.simulation.add(self.start, load)
     }
 
-    /// The visit that leaves something to remember; returns when the measured one begins, or `None` if it did
-    /// not end.
+    /// The visit that leaves something to remember; returns when the measured one begins, or `None`
+    /// if it did not end.
     fn visit_before(&mut self, scene: &Scene) -> Option<Instant> {
         if scene.before == Before::Nothing {
             return Some(self.start);
@@ -234,14 +237,14 @@ impl Stage {
     }
 }
 
-/// A tally that an observer adds to.
+/// A counter that an observer adds to.
 type Watched = Rc<RefCell<Tally>>;
 
-/// The access link as it is at first.
+/// The access link at first.
 fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
     let mut links = scene.path.links();
     if let Before::FasterPath(times) = scene.before {
-        // The queue is what it is when measured.
+        // The queue is that of the measured path.
         links = faster(&scene.path, times).links();
     }
     if scene.down_rate == DownRate::Wandering {
@@ -250,7 +253,7 @@ fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
     links
 }
 
-/// The path so many times faster, with the queue it has when measured.
+/// The path at `times` its rate, with the queue it has when measured.
 fn faster(slow: &PathSpec, times: u64) -> PathSpec {
     let rate = Rate::from_bps(times * slow.down().as_bps());
     PathSpec::new(rate, slow.rtt(), slow.queue()).expect("a rate that can be")

@@ -1,4 +1,5 @@
-//! What a cell runs, whatever its board: a page over a path, what else is on it, and what was there before.
+//! Scenario of a cell, whatever its board: a page over a path, other traffic, and earlier
+//! transfers.
 
 use crate::limit::{Capacity, limit, limit_again, limit_without_handshake};
 use crate::{BASELINE, Limit};
@@ -9,35 +10,35 @@ use tcp::Scheme;
 use units::{Duration, Rate};
 use workload::{LoaderConfig, Page};
 
-/// What else is on the path.
+/// Other traffic on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackgroundLoad {
-    /// Nothing.
+    /// No other traffic.
     Idle,
     /// A `linux` transfer whose window is half of the bandwidth-delay product.
     Half,
-    /// Two `linux` transfers that take what there is.
+    /// Two `linux` transfers that take all available capacity.
     Full,
 }
 
-/// What was there before the measured transfer.
+/// Transfers before the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// Nothing: the client is met for the first time.
+    /// No transfer: the client is met for the first time.
     Nothing,
     /// The same transfer over the same path.
     SameTransfer,
-    /// The same transfer, over a path so many times faster.
+    /// The same transfer, over a path faster by this factor.
     FasterPath(u64),
 }
 
-/// How the rate towards the client changes.
+/// Course of the rate towards the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DownRate {
-    /// It does not.
+    /// The rate is constant.
     Steady,
-    /// It wanders about that of the path; see [`wander`](super::wander).
+    /// The rate wanders around that of the path; see [`wander`](super::wander).
     Wandering,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Scene {
     pub(super) before: Before,
 }
 
-/// What a cell's figures are held against, which no run decides.
+/// References of a cell's figures, which no run decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Yardstick {
     pub(super) rtt: Duration,
@@ -91,17 +92,18 @@ impl Scene {
         }
     }
 
-    /// Bytes that the background has to bring while it is watched: as many as the transfer, and enough for
-    /// some round trips.
+    /// Bytes that the background has to bring while it is watched: as many as the transfer, and
+    /// enough for some round trips.
     pub(super) fn goal(&self) -> u64 {
         self.bytes.max(2 * self.path.down().bytes_in(self.path.rtt()))
     }
 
-    /// The background's time under max-min fair sharing over its time alone. Each of its `n` flows that no window
-    /// limits, and the transfer as a whole, have a share of 1 / (n + 1) of the rate from the first instant on. With a
-    /// transfer of S bytes the flows bring G bytes in G + S bytes' time if the transfer is over before them, else in
-    /// (n + 1) / n of G bytes' time: they are slowed by S / G, and by 1 / n at most. Flows that take half of the rate
-    /// lose nothing to a transfer that takes the other half.
+    /// The background's time under max-min fair sharing over its time alone. Each of its `n` flows
+    /// that no window limits, and the transfer as a whole, have a share of 1 / (n + 1) of the rate
+    /// from the first instant on. Let the transfer have S bytes and the flows G. If the transfer is
+    /// over first, the flows take G + S bytes' time; otherwise they take (n + 1) / n of G bytes'
+    /// time. They are slowed by S / G, and by 1 / n at most. Flows that take half of the rate lose
+    /// nothing to a transfer that takes the other half.
     fn fair(&self) -> f64 {
         let flows = match self.load {
             BackgroundLoad::Idle | BackgroundLoad::Half => return 1.0,
@@ -119,7 +121,7 @@ impl Scene {
             BackgroundLoad::Full => vec![linux(BASELINE); FULL_FLOWS],
             BackgroundLoad::Half => {
                 let half = self.path.down().bytes_in(self.path.rtt()) / 2;
-                // In packets of 1500 bytes.
+                // The window is in packets of 1500 bytes.
                 vec![linux(&format!("{BASELINE}+window={}", (half / 1500).max(1)))]
             }
         }
@@ -148,10 +150,10 @@ mod tests {
         cell.scene()
     }
 
-    /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the transfer's 30 kB are
-    /// over, at 90 kB's time; the flows have 60 kB by then, and 40 kB to go: 130 kB's time in place of 100. A transfer of
-    /// 300 kB is not over before them: they have two thirds throughout, 150 kB's time for 100, though their goal grows
-    /// with it.
+    /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the
+    /// transfer's 30 kB are over, at 90 kB's time. The flows have 60 kB by then, and 40 kB to go:
+    /// 130 kB's time instead of 100. A transfer of 300 kB is not over before them. They have two
+    /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
         let fair = |bytes| scene(bytes, BackgroundLoad::Full).fair();
@@ -162,7 +164,8 @@ mod tests {
         assert_eq!(scene(300_000, BackgroundLoad::Half).fair(), 1.0);
     }
 
-    /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us: 40.0704 ms.
+    /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us:
+    /// 40.0704 ms.
     #[test]
     fn the_limits_differ_by_a_handshake() {
         let Yardstick { limit, limit_without_handshake, rtt, .. } =

@@ -1,5 +1,4 @@
-//! What is said of a scheme over all cells and over those of each level, and of the limits beside
-//! it.
+//! Results of a scheme over all cells and over those of each level, and of the limits beside it.
 
 use super::causes::CauseCounts;
 use super::cell_score::{CellRuns, CellScore};
@@ -22,26 +21,26 @@ use units::Duration;
 pub struct Board {
     /// Version of headstart.
     pub version: &'static str,
-    /// Which cells.
+    /// The set of cells.
     pub set: Set,
-    /// Which half of them; `None`: both.
+    /// Half of the cells; `None`: both halves.
     pub half: Option<Half>,
     /// The first seed of start phases.
     pub seed: u64,
-    /// How many seeds each cell was run under.
+    /// Number of seeds under which each cell was run.
     pub seeds: u32,
     /// Hosts worked on packets for no time.
     pub is_exact: bool,
     /// The cells, in the order of [`Score::cells`].
     pub cells: Vec<BoardCell>,
-    /// The share of the board that each of these stands for, together 1: what means and percentiles
-    /// weigh it by.
+    /// The share of the board that each of these stands for, together 1: the weights of means and
+    /// percentiles.
     pub weights: Vec<f64>,
-    /// What no transport can beat: with handshakes, then without.
+    /// Limits of every transport: with handshakes, then without.
     pub limits: Vec<LimitScore>,
     /// Perfect start: servers that know the path and their share of it.
     pub perfect_start: Score,
-    /// By [`TimeScore::over_linux`].
+    /// Schemes, ascending by [`TimeScore::over_linux`].
     pub schemes: Vec<Score>,
 }
 
@@ -80,7 +79,8 @@ pub struct LimitScore {
     pub cells: Vec<f64>,
 }
 
-/// What a transfer did to the background, over all cells with one; `None` without such a cell.
+/// Harm of a transfer to the background, over all cells with one; `None` without a background in
+/// any cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct HarmScore {
     /// Mean of the time that the background took for its bytes over that beside `linux`, less one.
@@ -89,7 +89,7 @@ pub struct HarmScore {
     pub harm_interval: Option<MeanBounds>,
     /// Its 95th percentile.
     pub harm_p95: Option<f64>,
-    /// Mean of the same time over what fair sharing would leave, less one; see
+    /// Mean of the ratio of times over that under fair sharing, less one; see
     /// [`CellScore::harm_over_fair`].
     pub harm_over_fair: Option<f64>,
     /// 95 % interval of that mean.
@@ -111,18 +111,18 @@ pub struct Score {
     /// Its gain over `linux` in parts of that of perfect start; `None` if that is too small to
     /// divide by.
     pub share_of_perfect_start: Option<f64>,
-    /// What it did to others.
+    /// Its harm to other traffic.
     #[serde(flatten)]
     pub harm: HarmScore,
     /// Transfers that were not over in time, over all cells and seeds.
     pub unfinished: u64,
-    /// What its transfers lost time to: sums over all cells and seeds.
+    /// Causes of its transfers' lost time: sums over all cells and seeds.
     pub causes: CauseCounts,
     /// Scores by factor and level.
     pub levels: Vec<LevelScore>,
     /// Scores by state of the sender's knowledge and load of the path.
     pub states: Vec<StateScore>,
-    /// By cell.
+    /// Scores by cell.
     pub cells: Vec<CellScore>,
 }
 
@@ -133,21 +133,20 @@ pub struct LevelScore {
     pub factor: &'static str,
     /// Its level.
     pub level: &'static str,
-    /// As [`TimeScore::over_limit`]; `None` without a cell of the level.
+    /// Equals [`TimeScore::over_limit`]; `None` without a cell of the level.
     pub over_limit: Option<f64>,
-    /// As [`TimeScore::over_linux`].
+    /// Equals [`TimeScore::over_linux`].
     pub over_linux: Option<f64>,
-    /// As [`HarmScore::harm`].
+    /// Equals [`HarmScore::harm`].
     pub harm: Option<f64>,
-    /// As [`HarmScore::harm_over_fair`].
+    /// Equals [`HarmScore::harm_over_fair`].
     pub harm_over_fair: Option<f64>,
 }
 
 /// A scheme in the cells of one state of the sender's knowledge and one load of the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateScore {
-    /// The level of the factor that says what was there before (the memory, or the visit), or `by
-    /// use`.
+    /// The level of the factor for earlier state (the memory, or the visit), or `by use`.
     pub before: &'static str,
     /// The level of the load.
     pub load: &'static str,
@@ -159,21 +158,21 @@ pub struct StateScore {
     pub harm_p95: Option<f64>,
 }
 
-/// Every outcome in every cell under every seed, and what they are held against.
+/// Every outcome in every cell under every seed, and their references.
 pub(super) struct BoardRuns {
     pub(super) cells: Vec<WeighedCell>,
     pub(super) yardsticks: Vec<Yardstick>,
-    /// By cell and seed: the background's time beside nothing.
+    /// Time of the background without a transfer, by cell and seed.
     pub(super) alone: Vec<Vec<Option<Duration>>>,
-    /// By cell and seed: perfect start.
+    /// Outcomes of perfect start, by cell and seed.
     pub(super) perfect: Vec<Vec<TransferOutcome>>,
-    /// By scheme of the plan, cell and seed.
+    /// Outcomes by scheme of the plan, cell and seed.
     pub(super) outcomes: Vec<Vec<Vec<TransferOutcome>>>,
-    /// The place of `linux` among the schemes.
+    /// Index of `linux` among the schemes.
     pub(super) baseline: usize,
 }
 
-/// A cell and what came of a scheme in it.
+/// A cell and the score of a scheme in it.
 type Scored<'a> = (&'a WeighedCell, &'a CellScore);
 
 impl Board {
@@ -272,7 +271,7 @@ impl HarmScore {
 }
 
 impl Score {
-    /// From a scheme's outcomes by cell and seed.
+    /// Computes the score from a scheme's outcomes by cell and seed.
     fn of(name: &str, set: Set, runs: &BoardRuns, outcomes: &[Vec<TransferOutcome>]) -> Self {
         let scores = runs.scores(outcomes);
         let all: Vec<Scored<'_>> = runs.cells.iter().zip(&scores).collect();

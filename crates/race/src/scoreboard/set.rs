@@ -6,11 +6,11 @@ use super::real::RealCell;
 use super::scene::Scene;
 use serde::{Deserialize, Serialize};
 
-/// Which cells are run.
+/// A set of cells.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
-    /// Many cells that cost little and few that cost much, weighed by what they stand for.
+    /// Many cells that cost little and few that cost much, weighed by their shares of the matrix.
     Quick,
     /// The sample.
     Sample,
@@ -24,9 +24,9 @@ pub enum Set {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum BoardCell {
-    /// Of the matrix.
+    /// A cell of the matrix.
     Matrix(MatrixCell),
-    /// Of the board of real shapes.
+    /// A cell of the board of real shapes.
     Real(RealCell),
 }
 
@@ -64,7 +64,8 @@ impl Set {
         }
     }
 
-    /// The cells as CSV: a line each, with their numbers in the whole set, from 1. With a half, those of it alone.
+    /// The cells as CSV: a line each, with their numbers in the whole set, from 1. With a half,
+    /// those of it alone.
     pub fn listing(self, half: Option<Half>) -> String {
         let columns = match self {
             Self::Quick | Self::Sample | Self::All => {

@@ -1,5 +1,5 @@
-//! What happens to the transfers that were there before: how long they take for so many bytes more,
-//! and what they lose meanwhile.
+//! Progress of the background transfers: the time that they take for a number of further bytes, and
+//! their losses meanwhile.
 
 use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step};
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use units::{Instant, SeqNum};
 /// Counts from the instant at which it is made.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    /// By source: up to where it knows all has arrived, once it has been told.
+    /// For each source, the offset up to which data is acknowledged, once an ACK was received.
     acked: BTreeMap<HostId, Option<SeqNum>>,
     since: Instant,
     /// Bytes to be acknowledged, over all sources.
@@ -19,11 +19,11 @@ pub(super) struct Standing {
     tally: Rc<RefCell<Tally>>,
 }
 
-/// What has been counted so far.
+/// Counts so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     acked: u64,
-    /// When the goal was reached; nothing is counted behind it.
+    /// Time at which the goal was met; later packets do not count.
     pub(super) reached: Option<Instant>,
     /// Packets with data offered to queues.
     pub(super) offered: u64,
@@ -33,7 +33,7 @@ pub(super) struct Tally {
 
 impl Standing {
     /// Watches `sources` from `since` on, until `goal` bytes are acknowledged to them together. The
-    /// tally is shared with the caller.
+    /// counters are shared with the caller.
     pub(super) fn new(sources: &[HostId], since: Instant, goal: u64) -> (Self, Rc<RefCell<Tally>>) {
         let tally = Rc::new(RefCell::new(Tally::default()));
         let acked = sources.iter().map(|source| (*source, None)).collect();

@@ -1,4 +1,5 @@
-//! Means, intervals and percentiles over cells, each weighed by the share of the matrix that it stands for.
+//! Means, intervals and percentiles over cells, each weighed by the share of the matrix that it
+//! stands for.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +39,15 @@ fn logarithms(values: &[CellValue]) -> Vec<CellValue> {
     values.iter().map(|v| CellValue { value: v.value.ln(), ..*v }).collect()
 }
 
-/// Of positive values.
+/// Geometric mean of positive values.
 pub(super) fn geometric_mean(values: &[CellValue]) -> Option<f64> {
     mean(&logarithms(values)).map(f64::exp)
 }
 
-/// The 95 % interval of the mean: 1.96 standard errors on either side. The error is that of a stratified sample
-/// (Cochran 1977 §5.4): the squares of the strata's own, each by the square of its weight. A stratum of fewer than two
-/// values adds none. Cells are the units, whatever the number of their seeds: seeds of one cell say little of others.
+/// The 95 % interval of the mean: 1.96 standard errors on either side. The error is that of a
+/// stratified sample (Cochran 1977 §5.4): the squares of the strata's own, each by the square of
+/// its weight. A stratum of fewer than two values adds none. Cells are the units, whatever the
+/// number of their seeds: seeds of one cell say little of others.
 pub(super) fn mean_interval(values: &[CellValue]) -> Option<MeanBounds> {
     let centre = mean(values)?;
     let weights: f64 = values.iter().map(|v| v.weight).sum();
@@ -75,7 +77,7 @@ fn square_error(values: &[CellValue]) -> f64 {
     if values.len() < 2 { 0.0 } else { squares / (count - 1.0) / count }
 }
 
-/// The least value that so many per cent, by weight, do not exceed (nearest rank).
+/// The least value that `percent` per cent, by weight, do not exceed (nearest rank).
 pub(super) fn percentile(mut values: Vec<CellValue>, percent: u32) -> Option<f64> {
     /// Weights are shares, which do not add up to the last bit.
     const ALMOST: f64 = 1.0 - 1e-9;
@@ -122,8 +124,8 @@ mod tests {
         assert_eq!(interval(&equal(&[1.0, 1.0])), MeanBounds { low: 1.0, high: 1.0 });
     }
 
-    /// Two strata of half of the matrix each. In one the logarithms are -1 and 1 (standard error 1), in the other all
-    /// are 3: the mean is 1.5, its error a half.
+    /// Two strata of half of the matrix each. In one the logarithms are -1 and 1 (standard error
+    /// 1), in the other all are 3: the mean is 1.5, its error a half.
     #[test]
     fn an_interval_of_strata_by_hand() {
         let value =

@@ -1,9 +1,9 @@
-//! What the cells of a set stand for: strata, each with its share of the matrix.
+//! Weights of the cells of a set: strata, each with its share of the matrix.
 //!
-//! What a cell costs to run is what its background sends, so its rate; without a background it
-//! costs next to nothing. The quick set takes many of the cheap cells and few of the costly ones,
-//! and every figure weighs a cell by the share of the matrix that it stands for. So it is as sure
-//! as the sample, which takes two and a half times as long.
+//! The cost of a cell depends on the data that its background sends, so on the rate; without a
+//! background a cell costs next to nothing. The quick set takes many of the cheap cells and few of
+//! the costly ones. Every figure weighs a cell by its share of the matrix. So the quick set is as
+//! precise as the sample, which takes two and a half times as long.
 
 use super::cells::{MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced, sample};
 use super::half::Half;
@@ -20,7 +20,7 @@ pub(super) struct Stratum {
 }
 
 /// Cells of the quick set without a background, and with one by rate, the slowest first. Neyman's
-/// allocation among strata of equal spread takes cells by size over the root of the cost: a
+/// allocation among strata of equal spread takes cells by size over the root of the cost. A
 /// background of four to seven times the rate costs as much more, so each stratum has half of the
 /// cells of the one before.
 pub(super) const QUICK_IDLE: usize = 200;
@@ -59,7 +59,7 @@ fn of_board(cells: Vec<MatrixCell>) -> Vec<BoardCell> {
     cells.into_iter().map(BoardCell::Matrix).collect()
 }
 
-/// A cell of a set, and what it stands for.
+/// A cell of a set, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WeighedCell {
     pub(super) cell: BoardCell,
@@ -68,8 +68,8 @@ pub(super) struct WeighedCell {
 }
 
 impl WeighedCell {
-    /// The same cell with its weight times the share of its path and visit in use; that of the
-    /// matrix as it is.
+    /// Multiplies the cell's weight by the share of its path and visit in use; cells of the matrix
+    /// stay unchanged.
     pub(super) fn by_use(self) -> Self {
         let share = match &self.cell {
             BoardCell::Real(cell) => cell.share_of_use(),
@@ -101,7 +101,7 @@ fn quick() -> Vec<Stratum> {
     [stratum(idle, QUICK_IDLE)].into_iter().chain(busy).collect()
 }
 
-/// So many cells that stand for all of these places.
+/// A stratum of `count` cells that represent all of these combinations.
 fn stratum(places: Vec<Place>, count: usize) -> Stratum {
     let share = places.len() as f64 / all().len() as f64;
     Stratum { cells: of_board(balanced(places, count)), share }

@@ -1,4 +1,4 @@
-//! The matrix and its sample, and what runs in it.
+//! The matrix and its sample, and transfers in it.
 
 use super::cells::{all, pairs};
 use super::*;
@@ -146,15 +146,15 @@ fn a_full_background_is_measured() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::Page12);
     let outcome = outcome(&MatrixCell { bytes: 400_000, ..cell }, "newreno+iw=1");
     let time = outcome.background.unwrap();
-    // 400 kB at 10 Mbit/s, less a round trip's worth under way at its beginning.
+    // 400 kB at 10 Mbit/s, less the data of a round trip that was under way at its beginning.
     assert!(time >= Duration::from_millis(320 - 41), "{time}");
-    // 276 segments of 1448 bytes; what was under way then, 66 at most, is offered at the end in its
-    // place.
+    // 276 segments of 1448 bytes; the data that was under way at the start, 66 segments at most, is
+    // offered at the end instead.
     assert!((210..=342).contains(&outcome.background_packets), "{outcome:?}");
 }
 
-/// Half a load keeps 16 packets under way and no more, so that of itself it never fills a path of
-/// 33 packets and its queue of 33: what it loses, the transfer has cost it.
+/// Half a load keeps 16 packets under way and no more. By itself it never fills a path of 33
+/// packets and its queue of 33, so the transfer has caused all of its losses.
 #[test]
 fn what_a_background_loses_is_the_transfers_doing() {
     let cell = MatrixCell {
@@ -169,9 +169,9 @@ fn what_a_background_loses_is_the_transfers_doing() {
         let (modest, bold) = (run("newreno+window=1"), run("linux"));
         assert_eq!(modest.background_drops, 0, "{modest:?}");
         // Twelve connections begin with ten packets each and double: the queue is full from then
-        // on, for the second that 1 MB takes. There the background has 16 each 80 ms at most,
-        // elsewhere 16 each 40 ms and a little: of its 1.85 s it has lost 0.5 s, 1.27 times as
-        // long. 1.19 to 1.56 over twenty seeds.
+        // on, for the second that 1 MB takes. Meanwhile the background delivers 16 packets each 80
+        // ms at most, otherwise 16 each 40 ms and a little. It loses 0.5 s of its 1.85 s, so it
+        // takes 1.27 times as long. 1.19 to 1.56 over twenty seeds.
         let times = [bold, modest].map(|outcome| outcome.background.unwrap().as_secs_f64());
         assert!(times[0] / times[1] > 1.1, "{bold:?} {modest:?}");
         dropped += bold.background_drops;
@@ -189,7 +189,7 @@ fn half_a_load_takes_half_of_the_path() {
 }
 
 /// Alone, half a load has 16 packets of 1448 bytes under way each round trip, of 40 ms and a
-/// packet's 1.2 ms: 100 kB in 4.3 of these, 178 ms, less or more by one of its bursts.
+/// packet's 1.2 ms. It sends 100 kB in 4.3 round trips, 178 ms, less or more by one of its bursts.
 #[test]
 fn a_background_alone_takes_what_its_window_says() {
     for memory in [Memory::Cold, Memory::Warm] {
@@ -207,7 +207,7 @@ fn causes_are_those_of_the_transfer() {
     // 70 packets at once do not fit a queue of 33; nothing is in the way of a SYN.
     let burst = outcome(&idle, "linux+iw=1000+rwnd=1MB").causes;
     assert!(burst.retransmitted >= 30 && burst.lost_syns == 0, "{burst:?}");
-    // One segment at a time meets nobody.
+    // One segment at a time meets no other packet.
     assert_eq!(outcome(&idle, "newreno+window=1").causes, CauseCounts::default());
     // Two transfers keep a queue of four packets full: some of twelve SYN-ACKs find no room.
     let full = MatrixCell {
@@ -221,9 +221,9 @@ fn causes_are_those_of_the_transfer() {
     assert!(causes.retransmitted >= causes.lost_syns, "{causes:?}");
 }
 
-/// Beside each scheme of a paper the default list has the paper's idea over `linux`: one choice,
-/// with the rest of `linux` as it is. `linux-session` and `linux-etcp` are `linux+share=session`
-/// and `linux+share=etcp`, as a test of `tcp` shows.
+/// The default list has each scheme of a paper and, beside it, the paper's idea over `linux`: one
+/// choice, with the rest of `linux` unchanged. `linux-session` and `linux-etcp` are
+/// `linux+share=session` and `linux+share=etcp`, as a test of `tcp` shows.
 #[test]
 fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
     let schemes: Vec<&str> = DEFAULT_SCHEMES.split(',').collect();
@@ -254,8 +254,8 @@ fn perfect_start_keeps_an_idle_link_busy() {
     }
 }
 
-/// Beside two transfers it has a third of the link: 240 ms of payload, and headers. The time of the
-/// background, which fills an unlimited queue, is left out.
+/// The transfer has a third of the link beside two others: 240 ms of payload, and headers. The time
+/// of the background, which fills an unlimited queue, is left out.
 #[test]
 fn perfect_start_takes_its_share_of_a_full_link() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::One);
@@ -265,7 +265,8 @@ fn perfect_start_takes_its_share_of_a_full_link() {
     assert_eq!((outcome.background, outcome.background_packets), (None, 0));
 }
 
-/// All that `linux` can gain is 0, and all that perfect start gains is 1. Each state has its own.
+/// The gain of `linux` is 0, and the gain of perfect start is 1. Each state, a load and a visit,
+/// has gains of its own.
 #[test]
 fn gains_are_parts_of_the_gain_of_perfect_start() {
     let schemes = crate::contestants("linux,linux+iw=32").unwrap();

@@ -1,8 +1,9 @@
 //! A rate that wanders, as a radio link's does: its logarithm is a first-order autoregression.
 //!
-//! Each tenth of a second the rate is the path's, times the exponential of a value that keeps nine tenths of the one
-//! before and adds noise. The value's standard deviation is 0.5, so two thirds of the time the rate is between 0.6 and
-//! 1.6 times its median; it is bounded at a fifth and at twice the path's. A seed gives one trace, the same for all schemes.
+//! Each tenth of a second the rate is the path's, times the exponential of a value that keeps nine
+//! tenths of the one before and adds noise. The value's standard deviation is 0.5, so two thirds of
+//! the time the rate is between 0.6 and 1.6 times its median. The rate is bounded at a fifth and at
+//! twice the path's. A seed gives one trace, the same for all schemes.
 
 use link::{OPPORTUNITY_BYTES, RateTrace};
 use netsim::stream;
@@ -11,11 +12,11 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use units::Rate;
 
-/// How long a rate lasts, milliseconds.
+/// Duration of a rate, milliseconds.
 const STEP_MS: u64 = 100;
 /// Steps of a trace, which begins again after them: a minute.
 const STEPS: u64 = 600;
-/// What a value keeps of the one before.
+/// Share of the previous value that a value keeps.
 const KEPT: f64 = 0.9;
 /// Standard deviation of the values.
 const DEVIATION: f64 = 0.5;
@@ -42,7 +43,8 @@ pub(super) fn trace(rate: Rate, seed: u64) -> Arc<RateTrace> {
     Arc::new(RateTrace::parse("wandering", &text).expect("rising numbers"))
 }
 
-/// A draw of mean 0 and variance 1, by the sum of twelve uniform ones, which needs no transcendental function.
+/// A draw of mean 0 and variance 1, by the sum of twelve uniform ones, which needs no
+/// transcendental function.
 fn normal(noise: &mut Pcg32) -> f64 {
     (0..12).map(|_| f64::from(noise.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0
 }
@@ -51,8 +53,9 @@ fn normal(noise: &mut Pcg32) -> f64 {
 mod tests {
     use super::*;
 
-    /// The factor's logarithm has mean 0 and deviation 0.5: without bounds its mean is exp(0.125), 1.13; the bound at
-    /// twice takes some of that. Over ten minutes, some 30 independent stretches each minute, the mean is near.
+    /// The factor's logarithm has mean 0 and deviation 0.5: without bounds its mean is exp(0.125),
+    /// 1.13; the bound at twice takes some of that. Over ten minutes, some 30 independent stretches
+    /// each minute, the mean is near.
     #[test]
     fn the_mean_is_that_of_a_lognormal_rate() {
         let rate = Rate::from_mbps(10);

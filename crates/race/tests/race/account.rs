@@ -1,7 +1,7 @@
-//! What bounds a load: step tables worked out by hand, and what holds of every load.
+//! Bounds of a load: step tables worked out by hand, and properties of every load.
 //!
-//! In the step tables hosts answer at once, and segments carry 1448 bytes in packets of 1500: the headers of `linux` have
-//! timestamps.
+//! In the step tables hosts answer at once, and segments carry 1448 bytes in packets of 1500: the
+//! headers of `linux` have timestamps.
 
 use crate::plain::{OPTIONS, plain_race, schemes};
 use proptest::prelude::*;
@@ -17,13 +17,14 @@ fn only_load(race: &Race) -> MeasuredLoad {
     race.run(OPTIONS).contestants[0].turns[0].visits[0].clone()
 }
 
-/// What bounded the load of a page.
+/// Returns the bounds of the load of a page.
 fn bounds(page: Page, scheme: &str, path: &str) -> (Duration, BoundShares) {
     let load = only_load(&race(page, scheme, path));
     (load.page.unwrap(), load.bounds.unwrap())
 }
 
-/// The account is of these times, in milliseconds, and of no others: to a hundredth of a millisecond.
+/// The account is of these times, in milliseconds, and of no others: to a hundredth of a
+/// millisecond.
 #[track_caller]
 fn assert_times((total, shares): (Duration, BoundShares), expected: &[(Bound, f64)]) {
     let sum: f64 = expected.iter().map(|(_, millis)| millis).sum();
@@ -45,18 +46,20 @@ fn page_of(objects: Vec<Object>) -> Page {
     Page::new("test", vec![PageHost::plain("a.example", Http::Http11)], objects).unwrap()
 }
 
-// Before the first byte of each of these loads, on the way up: SYN of 60 bytes, ACK of 52, request of 300 + 52 bytes; on the
-// way down: SYN-ACK of 60 bytes, and an ACK of 52 for the request, ahead of the answer. The request is data and waits for
-// the ACK before it, as the answer does. So, of these, the SYNs' time on the link is of rounds, and the rest the path's.
+// Before the first byte of each of these loads, these segments travel up: SYN of 60 bytes, ACK of
+// 52, request of 300 + 52 bytes. These travel down: SYN-ACK of 60 bytes, and an ACK of 52 for the
+// request, ahead of the answer. The request is data and waits for the ACK before it, as the answer
+// does. So, of these, the SYNs' time on the link is of rounds, and the rest the path's.
 
 /// 2 MB at 5 Mbit/s and 60 ms. A packet of 1500 bytes takes 2.4 ms, an ACK of 52 bytes 0.0832 ms.
 ///
-/// - rounds: the handshake's 60 ms, two SYNs of 0.096 ms, 30 ms for the request and 30 for the last byte.
-/// - path: 2,000,200 bytes are 1381 segments of 1448 and one of 512, with 52 of headers each: 2,072,064 bytes, 3315.3024 ms.
-///   The request's 0.5632 ms and two ACKs.
-/// - cwnd: ten segments take 24 ms; the first is acknowledged 2.4 + 60.0832 ms after it began, so the link idles 38.4832 ms.
-///   The 20 of the next round take 48 ms and leave 14.4832 ms. Forty take 96 ms, longer than the round trip: from there on
-///   the link is never idle.
+/// - rounds: the handshake's 60 ms, two SYNs of 0.096 ms, 30 ms for the request and 30 for the last
+///   byte.
+/// - path: 2,000,200 bytes are 1381 segments of 1448 and one of 512, with 52 of headers each:
+///   2,072,064 bytes, 3315.3024 ms. The request's 0.5632 ms and two ACKs.
+/// - cwnd: ten segments take 24 ms; the first is acknowledged 2.4 + 60.0832 ms after it began, so
+///   the link idles 38.4832 ms. The 20 of the next round take 48 ms and leave 14.4832 ms. Forty
+///   take 96 ms, longer than the round trip: from there on the link is never idle.
 #[test]
 fn the_path_bounds_a_long_transfer() {
     let page = page_of(vec![object(2_000_000, Discovery::AtStart)]);
@@ -70,13 +73,13 @@ fn the_path_bounds_a_long_transfer() {
     assert_times(load, &expected);
 }
 
-/// 900 kB at 1 Gbit/s and 200 ms, the client's window out of the way: 900,200 bytes are 622 segments, in rounds of 10, 20, 40,
-/// 80, 160 and 312. A packet takes 0.012 ms, an ACK 0.000416.
+/// 900 kB at 1 Gbit/s and 200 ms, the client's window out of the way: 900,200 bytes are 622
+/// segments, in rounds of 10, 20, 40, 80, 160 and 312. A packet takes 0.012 ms, an ACK 0.000416.
 ///
-/// - cwnd: five times the first segment's 0.012 ms, 200 ms and the ACK's 0.000416 ms, less the time that the link was
-///   busy with the 310 segments of the first five rounds, 3.72 ms.
-/// - path: 621 full packets and one of 992 + 52 bytes (900,200 − 621 × 1448), 7.460352 ms, the request's 0.002816 ms and two
-///   ACKs.
+/// - cwnd: five times the first segment's 0.012 ms, 200 ms and the ACK's 0.000416 ms. The link was
+///   busy with the 310 segments of the first five rounds for 3.72 ms, which are subtracted.
+/// - path: 621 full packets and one of 992 + 52 bytes (900,200 − 621 × 1448), 7.460352 ms, the
+///   request's 0.002816 ms and two ACKs.
 /// - rounds: 4 × 100 ms and two SYNs of 0.00048.
 #[test]
 fn the_congestion_window_bounds_slow_start_on_a_long_path() {
@@ -91,10 +94,12 @@ fn the_congestion_window_bounds_slow_start_on_a_long_path() {
     assert_times(load, &expected);
 }
 
-/// 300 kB at 50 Mbit/s and 104 ms to a client that never offers more than ten segments, 14,480 bytes: 300,200 bytes are 207
-/// full segments and one of 464, in 20 rounds of ten and one of eight. A packet takes 0.24 ms, an ACK 0.00832.
+/// 300 kB at 50 Mbit/s and 104 ms go to a client that never offers more than ten segments, 14,480
+/// bytes. 300,200 bytes are 207 full segments and one of 464, in 20 rounds of ten and one of eight.
+/// A packet takes 0.24 ms, an ACK 0.00832.
 ///
-/// - rwnd: 20 times 104 ms, the first segment's 0.24 ms and the ACK's 0.00832 ms, less 200 packets' 48 ms.
+/// - rwnd: 20 times 104 ms, the first segment's 0.24 ms and the ACK's 0.00832 ms, less 200 packets'
+///   48 ms.
 /// - path: 207 × 0.24 ms and 516 bytes' 0.08256 ms; the request's 0.05632 ms and two ACKs.
 /// - rounds: 4 × 52 ms and two SYNs of 0.0096.
 #[test]
@@ -112,8 +117,9 @@ fn the_receive_window_bounds_a_sender_that_could_send_more() {
 
 /// 10 kB, for which the server thinks half a second, at 20 Mbit/s and 40 ms.
 ///
-/// - path: 10,200 bytes are seven full packets of 0.6 ms and one of 64 + 52 bytes, 0.0464 ms; the request's 0.1408 ms and the
-///   ACK's ahead of it, 0.0208. The ACK for the request is long gone when the answer is there.
+/// - path: 10,200 bytes are seven full packets of 0.6 ms and one of 64 + 52 bytes, 0.0464 ms; the
+///   request's 0.1408 ms and the ACK's ahead of it, 0.0208. The ACK for the request has passed long
+///   before the answer is ready.
 /// - rounds: 4 × 20 ms and two SYNs of 0.024.
 #[test]
 fn the_server_bounds_an_answer_that_takes_thought() {
@@ -125,10 +131,12 @@ fn the_server_bounds_an_answer_that_takes_thought() {
     assert_times(load, &[(Bound::Path, path), (Bound::Server, 500.0), (Bound::Rounds, 80.048)]);
 }
 
-/// Ten objects of 500 bytes, each found at the end of the one before it, at 20 Mbit/s and 80 ms, over one connection.
+/// Ten objects of 500 bytes, each found at the end of the one before it, at 20 Mbit/s and 80 ms,
+/// over one connection.
 ///
-/// - path: ten requests of 352 bytes, 0.1408 ms each, and ten packets of 700 + 52, 0.3008 ms each. ACKs go ahead of the first
-///   two requests and of the first answer; later ones travel with what is sent, since both ends have answered soon.
+/// - path: ten requests of 352 bytes, 0.1408 ms each, and ten packets of 700 + 52, 0.3008 ms each.
+///   ACKs go ahead of the first two requests and of the first answer; later ones travel with data,
+///   since both ends have answered soon.
 /// - rounds: the handshake's 80 ms, two SYNs of 0.024, and ten times 80 ms.
 #[test]
 fn round_trips_bound_a_chain_of_small_objects() {
@@ -141,9 +149,11 @@ fn round_trips_bound_a_chain_of_small_objects() {
     assert_times(load, &[(Bound::Path, path), (Bound::Rounds, 880.048)]);
 }
 
-/// An object of 1 kB that a script of the first, of 1 kB, wants 300 ms after it is there, at 20 Mbit/s and 40 ms.
+/// An object of 1 kB is wanted by a script, also of 1 kB, 300 ms after the script's delivery, at 20
+/// Mbit/s and 40 ms.
 ///
-/// - path: two requests of 0.1408 ms, two answers of 1200 + 52 bytes, 0.5008 ms; the two ACKs of the first.
+/// - path: two requests of 0.1408 ms, two answers of 1200 + 52 bytes, 0.5008 ms; the two ACKs of
+///   the first.
 /// - rounds: the handshake's 40 ms, two SYNs of 0.024, and two round trips.
 #[test]
 fn the_browser_bounds_a_request_that_it_has_to_work_out() {
@@ -155,12 +165,12 @@ fn the_browser_bounds_a_request_that_it_has_to_work_out() {
     assert_times(load, &[(Bound::Path, path), (Bound::Client, 300.0), (Bound::Rounds, 120.048)]);
 }
 
-/// Ten segments meet a queue of five packets, that in service included, at 10 Mbit/s and 100 ms. The ACK for the request has
-/// the first place; the last six are lost, and nothing tells of it but a probe. Until all are sent again, what the link does
-/// not carry meanwhile is recovery's.
+/// Ten segments meet a queue of five packets, that in service included, at 10 Mbit/s and 100 ms.
+/// The ACK for the request has the first slot; the last six are lost, and only a probe reveals it.
+/// Until all are retransmitted, recovery bounds the time in which the link carries no data.
 ///
-/// - path: 14,480 bytes are ten packets of 1.2 ms; the request's 0.2816 ms and two ACKs of 0.0416. Not more: what was lost
-///   took no time on the link.
+/// - path: 14,480 bytes are ten packets of 1.2 ms; the request's 0.2816 ms and two ACKs of 0.0416.
+///   It is no more: lost packets took no time on the link.
 /// - rounds: 4 × 50 ms and two SYNs of 0.048.
 #[test]
 fn recovery_bounds_what_waits_for_lost_segments() {
@@ -177,8 +187,9 @@ fn recovery_bounds_what_waits_for_lost_segments() {
     assert_times((total, shares), &expected);
 }
 
-/// 300 kB over 50 Mbit/s and 104 ms by a sender that would send all in one round trip. The client's 64 KB decide how much it
-/// sends in the first, though its plan spaces that and so never stands at the edge of the window.
+/// 300 kB over 50 Mbit/s and 104 ms by a sender that would send all in one round trip. The client's
+/// 64 KB decide how much it sends in the first, though its plan spaces that and so never fills the
+/// window.
 #[test]
 fn the_receive_window_bounds_a_fast_start_that_it_cut_short() {
     let page = || page_of(vec![object(300_000, Discovery::AtStart)]);
@@ -188,7 +199,7 @@ fn the_receive_window_bounds_a_fast_start_that_it_cut_short() {
     let rwnd = narrow.get(Bound::ReceiveWindow) * total.as_secs_f64() * 1e3;
     assert!((93.0..94.0).contains(&rwnd), "{rwnd}");
     assert_eq!(of("jump-start+rwnd=1MB").1.get(Bound::ReceiveWindow), 0.0);
-    // Slow start from ten segments has not reached 64 KB when the window grows.
+    // Slow start from ten segments is still below 64 KB when the window grows.
     assert_eq!(of("linux").1.get(Bound::ReceiveWindow), 0.0);
 }
 
@@ -242,8 +253,9 @@ fn any_scheme() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Shares are shares, and account for all of the time, whatever is raced and whatever is lost. A server that never thinks
-    /// and hosts that answer at once leave nothing to `server`, a browser that works nothing out nothing to `client`.
+    /// Shares are shares, and account for all of the time, whatever is raced and whatever is lost.
+    /// A server that never thinks and hosts that answer at once leave nothing to `server`, a
+    /// browser that works nothing out nothing to `client`.
     #[test]
     fn shares_sum_to_one(
         page in any_page(),
@@ -275,7 +287,7 @@ proptest! {
 }
 
 /// Three requests over HTTP/2, of which the second is lost and retransmitted a second later. The
-/// third arrives meanwhile, and its server cannot use it. So no moment is the server's.
+/// third arrives meanwhile, and its server cannot use it. The server therefore bounds no moment.
 #[test]
 fn a_request_behind_a_gap_is_not_at_its_server() {
     let host = PageHost {

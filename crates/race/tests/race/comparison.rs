@@ -123,7 +123,7 @@ fn runs_of_two_pages_are_all_compared() {
     let second = with_runs(result.clone(), [&[3.0], &[1.0]]);
     let comparison = compared([(first, &before), (second, &after)]);
     assert_near(gain_of(&comparison).gain, 0.375, None);
-    // One run of each: their repeats have the same seeds, and are pairs.
+    // There is one run of each: their repeats have the same seeds, and are pairs.
     let [one, other] = [[1.0, 4.0], [0.9, 3.6]].map(|all| with_repeats(result.clone(), &all));
     let comparison = compared([(one, &before), (other, &after)]);
     let gain = gain_of(&comparison).gain.expect("a gain");

@@ -1,4 +1,4 @@
-//! The critical path: a chain worked out by hand, and what holds of every load.
+//! The critical path: a chain worked out by hand, and properties of every load.
 
 use crate::limit::{any_page, any_path};
 use crate::plain::{OPTIONS, plain_race, schemes};

@@ -96,7 +96,7 @@ fn perfect_start_and_downloads_know_the_distances() {
     assert_eq!((load.harm, load.background_bytes > 0), (Some(0.0), true));
 }
 
-/// One server for all hosts is where the path ends.
+/// If one server has all hosts, it is at the end of the path.
 #[test]
 fn hosts_together_have_the_round_trip_of_the_path() {
     let path: PathSpec = "8mbit,80ms,100p".parse().expect("a path");

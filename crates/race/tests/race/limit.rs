@@ -52,7 +52,7 @@ fn page_of_one(http: Http, tls: Tls) -> Page {
     Page::new("one", vec![host(http, tls)], one).unwrap()
 }
 
-/// How much later than the limit an object of 300 kB comes whose sender fills the link at once.
+/// Time by which an object of 300 kB exceeds the limit if its sender fills the link at once.
 fn gap(http: Http, tls: Tls, scheme: &str) -> Duration {
     let path: PathSpec = "20mbit,80ms,inf".parse().unwrap();
     let outcome = run(&page_of_one(http, tls), path, &[scheme]);
@@ -61,12 +61,13 @@ fn gap(http: Http, tls: Tls, scheme: &str) -> Duration {
 
 #[test]
 fn a_sender_that_fills_the_link_reaches_it() {
-    // The handshake's ACK leaves by itself ahead of the request and takes the 40 bytes of newreno 16 us
-    // up the link, the 52 of linux 20.8. Newreno's SYN and SYN-ACK are 4 bytes longer than the limit's,
-    // 1.6 us each; linux's 16 bytes, 6.4 us each. Timestamps take 12 of each packet: the 300,100 bytes
-    // of linux are 208 packets for the limit's 206, so 80 bytes and 12 for each of 208 more, and 12 of
-    // the request's: (2 * 40 + 208 * 12) * 0.4 us = 1030.4 us, and 4.8. Rounding is granted half a
-    // nanosecond for each of 206 packets down and 3 others.
+    // The handshake's ACK leaves by itself ahead of the request and takes the 40 bytes of newreno
+    // 16 us up the link, the 52 of linux 20.8. Newreno's SYN and SYN-ACK are 4 bytes longer than
+    // the limit's, 1.6 us each; linux's 16 bytes, 6.4 us each. Timestamps take 12 bytes of each
+    // packet. The 300,100 bytes of linux are 208 packets for the limit's 206, so 80 bytes, 12 for
+    // each of 208, and 12 of the request's are added. They take (2 * 40 + 208 * 12) * 0.4 us =
+    // 1030.4 us, and 4.8. The allowance for rounding is half a nanosecond for each of 206 packets
+    // down and 3 others.
     for http in [Http::Http10, Http::Http11] {
         let newreno = gap(http, Tls::None, "newreno+iw=1000+rwnd=6MB");
         assert!((19_200..19_350).contains(&newreno.as_nanos()), "{newreno}");
@@ -99,7 +100,7 @@ fn a_sender_paced_at_the_rate_of_the_link_reaches_it() {
     let one = vec![object(300_660, Discovery::AtStart)];
     let one = Page::new("one", vec![host(Http::Http11, Tls::None)], one).unwrap();
     let limit = run(&one, path, &["newreno"]).limit.page;
-    // Granted to rounding: half a nanosecond per packet, for three others rounded up to a whole.
+    // The allowance for rounding is half a nanosecond per packet, and for three others a whole.
     assert_eq!(last - limit, Duration::from_nanos(103 + 3));
 }
 
@@ -113,10 +114,10 @@ fn a_paced_tcp_reaches_it() {
 
 #[test]
 fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
-    // At most four ACKs (16 us each) go up ahead of what is waited for. Down, TLS's flight and
-    // HTTP/2's settings and frame headers leave as they are written, in packets of their own: at
-    // most one part-filled packet (16 us of headers) for each of 19 records of 16 kB and these two.
-    // Longer SYNs take 3.2 us.
+    // At most four ACKs (16 us each) go up ahead of the awaited data. Down, TLS's flight and
+    // HTTP/2's settings and frame headers leave as they are written, in packets of their own. That
+    // makes at most one part-filled packet (16 us of headers) for each of 19 records of 16 kB and
+    // these two. Longer SYNs take 3.2 us.
     for http in [Http::Http11, Http::Http2] {
         let gap = gap(http, Tls::Tls13, "newreno+iw=1000+rwnd=6MB");
         assert!(gap < Duration::from_micros(16 * (4 + 21) + 4), "{http}: {gap}");
@@ -127,15 +128,15 @@ fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
 #[derive(Debug)]
 struct Draft {
     object: Object,
-    /// Number of the object that names it; one that is not there yet: it is asked for at the start.
+    /// Number of the object that names it; for a later number, it is requested at the start.
     parent: u32,
-    /// Of the parent's body.
+    /// Share of the parent's body.
     per_mille: u64,
     delay: Duration,
 }
 
 prop_compose! {
-    /// An object found somewhere in an earlier one, or asked for at the start.
+    /// An object found somewhere in an earlier one, or requested at the start.
     fn any_object()(
         (request, header, body) in (0u64..2000, 0u64..800, 1u64..60_000),
         (host, wait, delay) in (0u32..3, 0u64..50, 0u64..30),
@@ -254,7 +255,8 @@ fn not_before(load: &MeasuredLoad, limit: &Limit) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever the page, the path and the scheme: no object, no HTML, no page before its limit.
+    /// Under any scheme, over any path, no object, no HTML and no page is complete before its
+    /// limit.
     #[test]
     fn nothing_beats_it(page in any_page(), path in any_path(), scheme in 0..SCHEMES.len()) {
         let outcome = run(&page, path, &[SCHEMES[scheme]]);
@@ -278,7 +280,7 @@ proptest! {
         }
     }
 
-    /// The limits of a race are those of page and path, whoever takes part.
+    /// The limits of a race depend on page and path, not on the contestants.
     #[test]
     fn the_list_of_schemes_does_not_move_it(page in any_page(), path in any_path(), n in 0..SCHEMES.len()) {
         let alone = run(&page, path, &["newreno"]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use workload::{LoaderConfig, Page};
 
-/// One thread, nothing recorded.
+/// Options with one thread and no recording.
 pub(crate) const OPTIONS: RunOptions<'_> =
     RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
 

@@ -1,4 +1,4 @@
-//! The race as a library: who runs, what repeats share, what is recorded, what harm is.
+//! The race as a library: contestants, the common conditions of repeats, recordings, harm.
 
 use crate::plain::{OPTIONS, plain_race};
 use link::path::PathSpec;
@@ -91,7 +91,7 @@ fn harm_is_nothing_for_a_twin_of_linux_and_something_for_a_burst() {
     }
     let harm: Vec<f64> = harm(&outcome.contestants[2]).into_iter().flatten().collect();
     assert!(harm.iter().all(|h| h.abs() < 1.0) && harm.iter().any(|h| *h != 0.0), "{harm:?}");
-    // Background bytes are what the link carried beside the page: never more than all of it.
+    // Background bytes cross the link beside the page: never more than all of its capacity.
     for load in outcome.contestants.iter().flat_map(Contestant::loads) {
         let most = race.path.down().bytes_in(load.page.unwrap() + Duration::from_millis(60));
         assert!(load.background_bytes > 0 && load.background_bytes < most);
@@ -122,7 +122,7 @@ fn a_recording_accounts_for_every_byte() {
             let mut acked = 0;
             for event in &transfer.sequence {
                 match event.step {
-                    // New data follows what was sent before it, without a gap.
+                    // New data follows the earlier data, without a gap.
                     SequenceStep::Sent => {
                         assert_eq!(event.from, end, "{}", contestant.name);
                         end = event.to;
@@ -142,7 +142,7 @@ fn a_recording_accounts_for_every_byte() {
             }
             assert!(!transfer.window.is_empty(), "{}", contestant.name);
         }
-        // What the client sent again or lost comes on top.
+        // The client's retransmissions and losses are added.
         assert!(again > 0 && Some(again) <= load.retransmitted, "{}", contestant.name);
         assert!(dropped > 0 && dropped <= load.dropped, "{}", contestant.name);
     }
@@ -272,7 +272,7 @@ fn no_visit_that_returns_to_a_server_beats_the_limit() {
     };
     let outcome = run(&race);
     let pages: Vec<_> = visits(&outcome, 0).iter().map(|load| load.page.unwrap()).collect();
-    // Those two save the handshake of 80 ms.
+    // Both save the handshake of 80 ms.
     assert!(pages[2] + Duration::from_millis(79) < pages[1], "{pages:?}");
     assert!(pages[1..].iter().all(|page| *page >= outcome.limit_again.page), "{pages:?}");
     // Where no visit returns, none can.
@@ -365,7 +365,7 @@ fn a_turn_made_again_is_listed_and_does_not_count() {
     assert_eq!(row.median(RaceMetric::GainOverLinux), Some(0.0));
 }
 
-/// 300 KB over 50 Mbit/s and 104 ms, of which a window of 64 KB lets a tenth flow.
+/// 300 KB go over 50 Mbit/s and 104 ms; a window of 64 KB uses a tenth of the rate.
 #[test]
 fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
     let seconds = |schemes: &str, name: &str| {
@@ -375,9 +375,10 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
         let row = result.row(name, World::Sim, VisitKind::First).unwrap();
         row.median(RaceMetric::PageSeconds).unwrap()
     };
-    // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips, since its receiver measures
-    // for one before it lets the window grow, then 128 KB: 300 KB take four round trips, 624 ms in all, and a few
-    // milliseconds more for the last 44 KB at 50 Mbit/s and for delayed ACKs.
+    // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips,
+    // since its receiver measures for one before it lets the window grow, then 128 KB. 300 KB take
+    // four round trips, 624 ms in all. The last 44 KB at 50 Mbit/s and delayed ACKs add a few
+    // milliseconds.
     let offered = seconds("jump-start", "jump-start");
     assert!((0.624..0.68).contains(&offered), "{offered}");
     // A client that offers a megabyte from the beginning: one round trip of data.
@@ -388,10 +389,11 @@ fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
     assert!(narrow > 18.0 * 0.104, "{narrow}");
 }
 
-/// Four objects of 25 kB at once over 10 Mbit/s, 40 ms and eight packets of queue. Stock connections send 40 segments at once, and
-/// most are dropped. The first visit shows what all four together were carried at; on the second their first flights leave
-/// at that, and the queue drops none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80: 166 ms at
-/// least. Half as long again is for what the shares are too small by.
+/// Four objects of 25 kB at once over 10 Mbit/s, 40 ms and eight packets of queue. Stock
+/// connections send 40 segments at once, and most are dropped. The first visit shows the rate at
+/// which all four together were carried; on the second their first flights leave at that rate, and
+/// the queue drops none. 100 kB in 72 segments of 1500 bytes take 86 ms, handshake and request 80:
+/// 166 ms at least. The allowance of half as long again is for shares that are too small.
 #[test]
 fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let host = PageHost::plain("server", Http::Http10);
@@ -411,14 +413,15 @@ fn a_page_over_a_known_path_leaves_at_the_paths_rate() {
     let (first, second, took) = dropped("headstart");
     assert!(first >= 20 && second == 0, "{first}, {second}");
     assert!(took < Duration::from_millis(166 * 3 / 2), "{took:?}");
-    // Without it they begin as ever.
+    // Without the option they start as stock connections do.
     let (_, second, slow) = dropped("headstart+warm_together=off");
     assert!(second >= 20 && slow > took, "{second}, {slow:?}");
 }
 
-/// 1 MB over 100 Mbit/s and 40 ms are 691 segments, of which the path holds 333 and its queue 100. A first visit begins wide, and
-/// shows that 256 may leave in a round trip, evenly: that is slower than the path. On the second one slow start is over before
-/// all that its window allows has left. That difference is more than the queue takes, and must not leave at once. The limit is 162 ms.
+/// 1 MB over 100 Mbit/s and 40 ms are 691 segments, of which the path holds 333 and its queue 100.
+/// A first visit begins wide, and shows that 256 may leave in a round trip, evenly: that is slower
+/// than the path. On the second one slow start is over before all that its window allows has left.
+/// That difference is more than the queue takes, and must not leave at once. The limit is 162 ms.
 #[test]
 fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     let host = PageHost::plain("server", Http::Http10);
@@ -437,7 +440,8 @@ fn behind_a_wide_first_visit_a_second_one_fills_no_queue() {
     assert!(took < Duration::from_millis(162 * 5 / 4), "{took:?}");
 }
 
-/// Visits of 200 kB that alternate between `20mbit,80ms,100p` and another line, the other line first.
+/// Visits of 200 kB that alternate between `20mbit,80ms,100p` and another line, the other line
+/// first.
 fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
     let other = Some(Alternation { line, every: 1 });
     let idle = Duration::from_secs(1);
@@ -446,8 +450,9 @@ fn alternating(schemes: &str, line: OtherLine) -> RaceOutcome {
     run(&Race { page, visits, ..race(schemes, "20mbit,80ms,100p") })
 }
 
-/// A visitor in the same /24 loads over its own path, and the server remembers each line: a slow
-/// neighbour changes nothing of a first visit over the race's path, and the second one starts warm.
+/// A visitor in the same /24 loads over its own path, and the server remembers each line. A slow
+/// neighbour changes nothing of a first visit over the race's path, and the second one has a warm
+/// start.
 #[test]
 fn neighbours_have_paths_and_memories_of_their_own() {
     let neighbour: PathSpec = "2mbit,80ms,100p".parse().unwrap();

@@ -55,8 +55,7 @@ fn is_marked(page: &Page) -> bool {
     page.recorded().unwrap().limit_mark().is_some()
 }
 
-/// Servers that take equally long for every image, whatever the line: with what the recording at 1
-/// Gbit/s takes.
+/// Servers take equally long for every image over any line: the times of the recording at 1 Gbit/s.
 #[test]
 fn a_slow_line_of_the_recording_does_not_slow_the_page() {
     for server_ms in [5.0, 50.0, 120.0] {
@@ -119,8 +118,8 @@ fn a_line_that_was_fast_enough_leaves_no_mark() {
     }
 }
 
-/// A recording's line is named by its rate if it was the bottleneck: what all responses together
-/// had.
+/// A recording's line is named by its rate if it was the bottleneck: the rate of all responses
+/// together.
 #[test]
 fn the_rate_of_the_line_is_found() {
     for sending in [Sending::Serial, Sending::Interleaved] {
@@ -132,8 +131,8 @@ fn the_rate_of_the_line_is_found() {
     }
 }
 
-/// One page was recorded over lines of three rates. All take what the recordings at 1 Gbit/s take:
-/// 220 and 158 ms over HTTP/2, and 318 and 158 ms over six connections.
+/// One page was recorded over lines of three rates. All have the times of the recordings at 1
+/// Gbit/s: 220 and 158 ms over HTTP/2, and 318 and 158 ms over six connections.
 #[test]
 fn recordings_over_three_rates_are_one_page() {
     for sending in ["serial", "interleaved", "http11"] {
@@ -157,7 +156,7 @@ fn recordings_take_what_they_were_made_for() {
         ("version-spdy.har", 0.164),
         ("version-2-2.har", 0.164),
         ("tls-flight.har", 0.136),
-        // A round trip more on each of two connections in turn than with TLS 1.3: 162 + 40 ms.
+        // Each of two connections takes a round trip more than with TLS 1.3: 162 + 40 ms.
         ("tls12.har", 0.202),
         ("redirects.har", 0.170),
     ];

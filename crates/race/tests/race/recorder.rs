@@ -23,7 +23,7 @@ pub(crate) enum Sending {
     Http11,
     /// HTTP/2: one response after another, in the order in which they are ready.
     Serial,
-    /// HTTP/2: a packet of each response that is ready in turn.
+    /// HTTP/2: a packet of each ready response in turn.
     Interleaved,
 }
 
@@ -98,8 +98,8 @@ fn entry(url: &str, asked: f64, of: &Recorded, version: &str, bytes: f64) -> Str
     text
 }
 
-/// One connection for each host: the document's is open, others open when their images are asked
-/// for.
+/// One connection for each host: the document's is open, and others open when their images are
+/// requested.
 fn http2(
     rate: f64,
     asked: f64,

@@ -1,4 +1,4 @@
-//! The answer to a claim, as it is printed: figures, verdict, note.
+//! The answer to a claim, as it is printed: figures, result, note.
 
 use super::book::Book;
 use super::choices::{self, ClaimStanding, PaperTable};
@@ -9,20 +9,20 @@ use super::unit::PrintedUnit;
 use serde::{Serialize, Serializer};
 use units::counted;
 
-/// What came of a claim.
+/// The result of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimVerdict {
     /// Our figures meet all of its intervals.
     Holds,
-    /// One of them does not.
+    /// One of them does not hold.
     Differs,
     /// It cannot be answered yet.
     Pending,
 }
 
 impl ClaimVerdict {
-    /// As it is printed.
+    /// The result's printed name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -37,26 +37,28 @@ impl ClaimVerdict {
 pub struct ClaimAnswer {
     /// The claim.
     pub claim: &'static PaperClaim,
-    /// What was found.
+    /// The figures found for the claim.
     pub findings: Findings,
-    /// What follows.
+    /// The result that follows from the findings.
     pub verdict: ClaimVerdict,
-    /// The answer by default, if the reading that was chosen of the paper changes what is run for the claim.
+    /// The answer by default, if the chosen reading of the paper changes the runs of the claim.
     pub by_default: Option<ClaimByDefault>,
-    /// What it is answered from, if not from the claim's own conditions: the user's captures or log.
+    /// Source of an answer that does not come from the claim's own conditions: the user's captures
+    /// or log.
     pub given: Option<&'static str>,
     /// Name of each experiment and how many repeats of its cells there are, each with another seed.
     pub seeds: Vec<(&'static str, usize)>,
-    /// It differs because this run is quick: with all repeats and points it holds, which was seen when the reading was chosen.
+    /// It differs because this run is quick: with all repeats and points it holds, which was seen
+    /// when the reading was chosen.
     pub differs_in_quick_alone: bool,
 }
 
 /// The answer to a claim under the plans as they stand.
 #[derive(Clone, Debug)]
 pub struct ClaimByDefault {
-    /// What was found.
+    /// The figures found for the claim.
     pub findings: Findings,
-    /// What follows.
+    /// The result that follows from the findings.
     pub verdict: ClaimVerdict,
 }
 
@@ -96,7 +98,7 @@ impl ClaimAnswer {
         Self { claim, findings, verdict, by_default, given, seeds, differs_in_quick_alone }
     }
 
-    /// The reading that was chosen of its paper, if it changes what is run for the claim.
+    /// The chosen reading of its paper, if it changes the runs of the claim.
     pub fn reading(&self) -> Option<String> {
         let table = choices::table_of(self.claim).filter(|_| self.by_default.is_some())?;
         table.chosen().ok().map(|reading| table.named(&reading))
@@ -108,8 +110,8 @@ impl ClaimAnswer {
         self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
     }
 
-    /// A line by default: what it would be under the plans as they stand. Where a line has the case that decides, it may have
-    /// another case, and says so in its label.
+    /// A line by default, under the plans as they stand. Where a line has the case that decides, it
+    /// may have another case, and says so in its label.
     pub fn line_by_default(&self, line: usize) -> Option<&FigureLine> {
         let lines = &self.by_default.as_ref()?.findings.lines;
         // The same function made both, from the same cells.
@@ -117,7 +119,7 @@ impl ClaimAnswer {
         lines.get(line).filter(|_| same)
     }
 
-    /// The plans of the claim that stay as they stand whatever the reading, as they are beside the verdicts.
+    /// The plans of the claim that no reading changes, because no result depends on them.
     fn beside(&self) -> Vec<&'static str> {
         let Some(table) = choices::table_of(self.claim) else { return Vec::new() };
         let names = self.claim.experiments().iter().map(|experiment| experiment.name);
@@ -127,7 +129,7 @@ impl ClaimAnswer {
     /// Conditions, and if it differs, where and why: one of these a string.
     pub fn notes(&self) -> Vec<String> {
         let PaperClaim { conditions, why, .. } = *self.claim;
-        // Why ours differ says nothing of somebody's own.
+        // The note on why our figures differ does not apply to the user's own captures.
         let (conditions, why) = self.given.map_or((conditions, why), |given| (given, ""));
         let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
         if let Some(reading) = self.reading() {
@@ -171,14 +173,14 @@ impl ClaimAnswer {
         self.notes().join(" ")
     }
 
-    /// Labels of the lines of the verdict that hold by their error bars alone.
+    /// Labels of the lines that hold by their error bars alone, of the lines that decide the claim.
     pub fn by_error_bars(&self) -> Vec<&str> {
         let so =
             |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds_by_error_bars();
         self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
-    /// How many lines its verdict has, and those that keep it from holding.
+    /// Number of lines that decide the claim, and those of them that fail.
     pub(super) fn verdict_lines(&self) -> (usize, Vec<&FigureLine>) {
         let of_verdict = |line: &&FigureLine| line.bearing == Bearing::Verdict;
         (self.findings.lines.iter().filter(of_verdict).count(), outside(&self.findings).collect())
@@ -189,7 +191,7 @@ impl ClaimAnswer {
         outside(&self.findings).map(|line| line.label.as_str()).collect()
     }
 
-    /// How a claim that differs stands under the other readings that were tried.
+    /// Result of a claim that differs under the other readings that were tried.
     fn standing(&self) -> Option<String> {
         let table = choices::table_of(self.claim)?;
         let standing = table.differs.get(self.claim.id)?;
@@ -210,7 +212,7 @@ impl ClaimAnswer {
     }
 }
 
-/// The lines of a verdict that do not hold.
+/// The deciding lines that do not hold.
 fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     let failed =
         |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
@@ -258,14 +260,14 @@ struct Row {
     ns2: Vec<Figure>,
     ours: Vec<OurFigure>,
     verdict: ClaimVerdict,
-    /// The chosen reading, where it changes what is run for the claim.
+    /// The chosen reading, where it changes the runs of the claim.
     reading: Option<String>,
     /// It differs in this quick run only.
     differs_in_quick_alone: bool,
-    /// Verdict and figures by default there.
+    /// Result and figures under the default reading of that paper.
     default_verdict: Option<ClaimVerdict>,
     default: Vec<OurFigure>,
-    /// Lines of the verdict that hold though our mean lies outside.
+    /// Deciding lines that hold although our mean lies outside.
     by_error_bars: Vec<String>,
     note: String,
 }
@@ -302,7 +304,7 @@ fn our_figure(line: &FigureLine) -> Option<OurFigure> {
     Some(OurFigure { label: label_of(line), value, unit: line.unit, se })
 }
 
-/// The label; that of a line outside of the verdict says so.
+/// The label; for a line that does not decide the claim, it says so.
 fn label_of(line: &FigureLine) -> String {
     match line.bearing {
         Bearing::Also => format!("also: {}", line.label),

@@ -9,9 +9,9 @@ use experiment::plan::Coordinate;
 /// One cell: where it is, and the readings of its repeats.
 #[derive(Clone, Debug)]
 pub struct RecordCell {
-    /// Its place on each axis, as the plan has it.
+    /// Coordinates of the cell on each axis, as the plan has them.
     pub coordinates: Vec<Coordinate>,
-    /// The same as it was run: a reading may have changed a swept value.
+    /// Coordinates that were run: a reading may have changed a swept value.
     pub run_at: Vec<Coordinate>,
     /// The readings of repeats 0, 1, …
     pub repeats: Vec<Readings>,
@@ -104,7 +104,7 @@ impl Book {
         Self { quick, ..Self::default() }
     }
 
-    /// Only a part of the repeats and points of each plan was made.
+    /// Whether only a part of the repeats and points of each plan was run.
     pub const fn is_quick(&self) -> bool {
         self.quick
     }
@@ -124,7 +124,7 @@ impl Book {
         self.chosen.iter().any(|(known, _)| *known == name)
     }
 
-    /// The same under the chosen readings: cells that were made under them stand in the place of those by default.
+    /// The book under the chosen readings: their cells replace those of the default readings.
     #[must_use]
     pub fn under_chosen(&self) -> Self {
         let mut book = self.clone();
@@ -139,18 +139,18 @@ impl Book {
         book
     }
 
-    /// Adds what a capture beside a busy server says.
+    /// Adds the findings of a capture beside a busy server.
     pub fn add_site(&mut self, found: SiteFound) {
         self.site.push(found);
     }
 
-    /// Adds what a capture of a real server says: it stands for simulated ones.
+    /// Adds the findings of a real server's capture, which replaces simulated ones.
     pub fn give_site(&mut self, found: SiteFound) {
         self.captures_given = true;
         self.add_site(found);
     }
 
-    /// Adds what a real log says: it stands for simulated ones.
+    /// Adds the findings of a real log, which replaces simulated ones.
     pub fn give_log(&mut self, found: LogFound) {
         self.log_given = true;
         self.add_log(found);
@@ -166,17 +166,17 @@ impl Book {
         self.log_given
     }
 
-    /// What captures beside a busy server say.
+    /// Findings of captures beside a busy server.
     pub fn site(&self) -> &[SiteFound] {
         &self.site
     }
 
-    /// Adds what a busy site's log says.
+    /// Adds the findings of a busy site's log.
     pub fn add_log(&mut self, found: LogFound) {
         self.logs.push(found);
     }
 
-    /// What logs of a busy site say.
+    /// Findings of logs of a busy site.
     pub fn logs(&self) -> &[LogFound] {
         &self.logs
     }

@@ -74,7 +74,7 @@ impl Cross<'_> {
         record.samples(&at, figure)
     }
 
-    /// How many times the bytes of SACK right-edge recovery gets across.
+    /// Ratio of the bytes that right-edge recovery delivers to those of SACK.
     fn ratio(self) -> Measured {
         self.figure("right-edge", "bytes").over(&self.figure("sack", "bytes"))
     }
@@ -244,10 +244,11 @@ fn bs_3(book: &Book) -> Findings {
     findings
 }
 
-const CAPTURES: &str = "A simulated server beside which packets are captured: Reno with a tick of 500 ms; clients of eight \
-                        kinds, from modems to leased lines, offer 4 to 32 kB and load pages by HTTP/1.0 over up to \
-                        four connections at once; 1 to 5 % lost elsewhere; 20 captures of 1,320 clients with three pages \
-                        each, 4 of 160 in quick runs";
+const CAPTURES: &str = "A simulated server beside which packets are captured runs Reno with a tick \
+                        of 500 ms. Clients of eight kinds, from modems to leased lines, offer 4 to \
+                        32 kB and load pages by HTTP/1.0 over up to four connections at once. \
+                        Elsewhere 1 to 5 % of packets are lost. There are 20 captures of 1,320 \
+                        clients with three pages each, 4 of 160 in quick runs";
 
 pub(super) const CLAIMS: &[PaperClaim] = &[
     PaperClaim {
@@ -255,16 +256,17 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         text: "Through heavy cross traffic right-edge recovery on NewReno is more than twice as fast as \
                SACK",
         source: "Balakrishnan et al. 1998 §4.1.1, Figure 12",
-        conditions: "10 s; 10 ms, buffer 3; heavy: bursts of 1200 kbit/s half of the time, 40 % of the \
-                     link, under which SACK runs into timeouts; others beside it; tick 500 ms, 100 ms \
-                     beside it",
+        conditions: "10 s; 10 ms, buffer 3; tick 500 ms, 100 ms beside it. Heavy: bursts of 1200 \
+                     kbit/s half of the time, 40 % of the link, under which SACK runs into \
+                     timeouts; others beside it",
         why: "",
         how: How::Experiments(&[&BS_1], bs_1),
     },
     PaperClaim {
         id: "BS-2",
-        text: "Of four transfers through a buffer of 3 packets, under SACK the two that start at 2 and 6 \
-               s get less than 10 % of the bytes; under TCP-INT all get equal shares, without timeouts",
+        text: "Four transfers go through a buffer of 3 packets. Under SACK the two that start at \
+               2 and 6 s get less than 10 % of the bytes; under TCP-INT all get equal shares, \
+               without timeouts",
         source: "Balakrishnan et al. 1998 §5.4, Figures 14 and 15",
         conditions: "10 ms, 50 ms beside it; tick 500 ms, 100 ms beside it; equal: Jain's \
                      index 0.95 or more while all four are there",
@@ -278,10 +280,12 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Balakrishnan et al. 1998 §5.6, Figures 17 to 19",
         conditions: "50 ms, buffer 25, 2 cross transfers, 4 beside it; tick 500 ms, 100 ms beside it; \
                      about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
-        why: "Losses at a drop-tail queue. In a third of R2's loss epochs only one of its two transfers loses, \
-              and where both do, the second takes a quarter of what the first has left: 38 % of the window, not \
-              half. That makes 2.7 times; the rest is growth, which goes on for the one that did not lose. \
-              Where losses do not fall on all at once, it holds: 2.2 with 2 % lost at random, 2.1 with RED",
+        why: "The cause is losses at a drop-tail queue. In a third of R2's loss epochs only one \
+              of its two transfers loses. Where both do, the second takes a quarter of the \
+              window that the first has left: 38 % of the window, not half. That makes 2.7 \
+              times; the rest is growth, which continues for the transfer without a loss. Where \
+              losses do not hit all transfers at once, the claim holds: 2.2 with 2 % lost at \
+              random, 2.1 with RED",
         how: How::Experiments(&[&BS_3, &epochs::EPOCHS], bs_3),
     },
     PaperClaim {

@@ -7,7 +7,7 @@ use super::sample::{Measured, Samples};
 /// The schemes' axis.
 pub(super) const SCHEME: &str = experiment::plan::SCHEME;
 
-/// A place on all axes but the schemes'.
+/// A point on all axes of a plan but the schemes'.
 #[derive(Clone, Debug)]
 pub(super) struct Case<'a> {
     record: &'a ExperimentRecord,
@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// By how many per cent a scheme's figure is below that of another.
+    /// Percentage by which a scheme's figure is below that of another.
     pub(super) fn gain(&self, [scheme, baseline]: [&str; 2], reading: &str) -> Measured {
         self.samples(scheme, reading).gain_over(&self.samples(baseline, reading))
     }
@@ -83,7 +83,7 @@ pub(super) fn mean_of(figures: &[Measured]) -> Measured {
     }
 }
 
-/// How many per cent of figures meet an interval.
+/// Percentage of figures that meet an interval.
 pub(super) fn share_meeting(within: ClaimInterval, figures: &[Measured]) -> Measured {
     share_of(figures, |ours| within.meets(ours))
 }
@@ -177,7 +177,8 @@ mod tests {
         let share = |least| share_meeting(ClaimInterval::at_least(least), &figures);
         assert_eq!(share(3.0).mean, 50.0);
         assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
-        // Three of four are at least 2 with their error bars, two by their means alone: most by error bars.
+        // Three of four are at least 2 with their error bars, two by their means alone: most by
+        // error bars.
         let unsure = [1.0, 1.5, 2.0, 3.0].map(|mean| Measured { mean, standard_error: 0.25 });
         let line = |least| {
             let line = FigureLine::new("cases", crate::papers::PERCENT);

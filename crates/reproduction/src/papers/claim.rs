@@ -1,4 +1,4 @@
-//! What a claim is, and the experiment that answers it.
+//! Claims, and the experiments that answer them.
 
 use super::book::Book;
 use super::finding::Findings;
@@ -9,21 +9,21 @@ use super::reading::{Readings, RunRecords};
 pub struct PaperClaim {
     /// Its name, `FS-1`: the family, a hyphen, a number.
     pub id: &'static str,
-    /// What is claimed.
+    /// The claim in words.
     pub text: &'static str,
-    /// The paper and the place in it.
+    /// The paper and the section in it.
     pub source: &'static str,
-    /// Under which conditions it is answered: tick, seeds, load range, and the numbers that stand for
-    /// words such as "about".
+    /// Under which conditions it is answered: tick, seeds, load range, and the numbers that stand
+    /// for words such as "about".
     pub conditions: &'static str,
     /// If it differs: why, as measured. Empty if it holds.
     pub why: &'static str,
-    /// How it is answered.
+    /// The method that answers it.
     pub how: How,
 }
 
 impl PaperClaim {
-    /// What comes before the number: `FS`.
+    /// The letters before the number: `FS`.
     pub fn family(&self) -> &'static str {
         self.id.split('-').next().unwrap_or(self.id)
     }
@@ -37,31 +37,31 @@ impl PaperClaim {
     }
 }
 
-/// How a claim is answered.
+/// Method that answers a claim.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
-    /// From the readings of experiments.
+    /// Answered from the readings of experiments.
     Experiments(&'static [&'static Experiment], fn(&Book) -> Findings),
-    /// By computation alone.
+    /// Answered by computation alone.
     Theory(fn() -> Findings),
-    /// From captures beside a busy server.
+    /// Answered from captures beside a busy server.
     Site(fn(&Book) -> Findings),
-    /// From logs of a busy site.
+    /// Answered from logs of a busy site.
     Log(fn(&Book) -> Findings),
-    /// Not yet: what it needs does not exist.
+    /// Not yet answered: a part that it needs does not exist.
     Pending,
 }
 
-/// An experiment: a plan, and what is read off its runs.
+/// An experiment: a plan, and the reader of its runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment {
     /// Its name; the plan is `plans/papers/<name>.toml`.
     pub name: &'static str,
     /// The plan.
     pub plan: &'static str,
-    /// Adds to the readings of a run what the plan's own metrics lack.
+    /// Adds figures to the readings of a run that the plan's own metrics lack.
     pub read: fn(&RunRecords<'_>, &mut Readings),
-    /// What a quick run makes of it.
+    /// The reduced version of the experiment that a quick run makes.
     pub quick: Quick,
 }
 

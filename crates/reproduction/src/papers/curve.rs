@@ -7,9 +7,9 @@ use std::ops::Range;
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// What is varied.
+    /// The varied quantity.
     pub x: f64,
-    /// What came of it.
+    /// The measured quantity.
     pub y: Measured,
 }
 
@@ -22,10 +22,10 @@ pub struct Curve {
     pub points: Vec<CurvePoint>,
 }
 
-/// Where the paper has a curve: between two values, over a part of the axis.
+/// Region of the paper's curve: between two values, over a part of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
-    /// What lies in it.
+    /// Name of the curves in it.
     pub name: String,
     /// Where it begins and ends, and least and greatest value there.
     pub points: Vec<(f64, (f64, f64))>,
@@ -50,7 +50,7 @@ impl PlotAxis {
 /// One figure of a paper, with our curves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// What it shows, in one sentence.
+    /// Title of the chart, in one sentence.
     pub title: String,
     /// The horizontal axis: the quantity that is varied.
     pub x: PlotAxis,
@@ -72,7 +72,7 @@ impl Plot {
         Self { title: title.into(), x, y, ..Self::default() }
     }
 
-    /// With a curve of ours.
+    /// Adds a curve of ours.
     #[must_use]
     pub fn ours(mut self, name: impl Into<String>, mut points: Vec<CurvePoint>) -> Self {
         // Under a reading two values of a plan may be run as the same.
@@ -90,8 +90,8 @@ impl Plot {
         self
     }
 
-    /// Leaves of ns-2's points those at which our curve of the same name is that of the plans as they stand, which are
-    /// ns-2's set-ups.
+    /// Leaves of ns-2's points those at which our curve of the same name is that of the plans as
+    /// they stand, which are ns-2's set-ups.
     pub(super) fn keep_ns2_beside(&mut self, as_they_stand: &Self) {
         for theirs in &mut self.ns2 {
             let [read, plain] =
@@ -101,7 +101,7 @@ impl Plot {
         self.ns2.retain(|curve| !curve.points.is_empty());
     }
 
-    /// With an interval of the paper's, `y`, between two places of the axis, `x`.
+    /// Adds an interval of the paper's, `y`, between two points of the axis, `x`.
     #[must_use]
     pub fn band(mut self, name: &str, x: Range<f64>, y: Range<f64>) -> Self {
         let values = (y.start, y.end);
@@ -116,7 +116,7 @@ fn of_name<'c>(curves: &'c [Curve], name: &str) -> &'c [CurvePoint] {
     curves.iter().find(|curve| curve.name == name).map_or(&[], |curve| &curve.points)
 }
 
-/// What a curve has at a place, to the last bit.
+/// Value of a curve at a point, to the last bit.
 fn at(points: &[CurvePoint], x: f64) -> Option<[u64; 2]> {
     let y = points.iter().find(|point| point.x == x)?.y;
     Some([y.mean, y.standard_error].map(f64::to_bits))
@@ -131,8 +131,8 @@ mod tests {
         points.iter().map(|(x, y)| CurvePoint { x: *x, y: Measured::exact(*y) }).collect()
     }
 
-    /// The reading changes the figure at 2, and runs 9 as 8. ns-2's points at 1 and 8 stay, and that at 10, where neither has
-    /// one; a curve that we do not have stays as it is.
+    /// The reading changes the figure at 2, and runs 9 as 8. ns-2's points at 1 and 8 stay, and the
+    /// point at 10, where neither has one; a curve without one of ours is unchanged.
     #[test]
     fn ns2_stands_beside_what_it_was_run_on() {
         let plot = || Plot::new("t", PlotAxis::new("x", PLAIN), PlotAxis::new("y", PLAIN));

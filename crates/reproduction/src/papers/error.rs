@@ -1,8 +1,8 @@
-//! Why claims cannot be answered.
+//! Errors of answering claims.
 
 use std::fmt;
 
-/// Why claims have no answer: a plan that comes with headstart cannot be run.
+/// Reason why claims have no answer: a plan that comes with headstart cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PapersError(pub(super) String);
 

@@ -1,5 +1,5 @@
-//! What a claim comes down to: labelled figures of the paper, of ns-2 and of ours, checks of ours
-//! against the paper's intervals, and the verdict that follows from them.
+//! Findings of a claim: labelled figures of the paper, of ns-2 and of ours, checks of ours against
+//! the paper's intervals, and the result that follows.
 
 use super::curve::Plot;
 use super::sample::Measured;
@@ -15,7 +15,7 @@ pub struct ClaimInterval {
 }
 
 impl ClaimInterval {
-    /// From `least` to `most`.
+    /// Interval from `least` to `most`.
     pub const fn between(least: f64, most: f64) -> Self {
         Self { least, most }
     }
@@ -40,15 +40,17 @@ impl ClaimInterval {
         (self.least..=self.most).contains(&figure)
     }
 
-    /// Whether mean ± 2 standard errors have a point in common with it. What is undefined has none.
+    /// Whether mean ± 2 standard errors have a point in common with it. Undefined figures have
+    /// none.
     pub fn meets(&self, ours: Measured) -> bool {
         let reach = 2.0 * ours.standard_error;
         ours.mean.is_finite() && ours.mean + reach >= self.least && ours.mean - reach <= self.most
     }
 }
 
-/// Of figures that all have to lie in `within`, the one that is furthest out of it, or nearest to
-/// leaving it, with what belongs to it. If this one meets the interval, all do; if its mean lies in it, all means do.
+/// Returns, of figures that all have to lie in `within`, the one that lies furthest outside or
+/// closest to its bounds, with its item. If this one meets the interval, all do; if its mean lies
+/// in it, all means do.
 pub fn furthest_out<T>(
     within: ClaimInterval,
     figures: impl IntoIterator<Item = (T, Measured)>,
@@ -66,23 +68,23 @@ pub fn furthest_out<T>(
     figures.into_iter().max_by(|(_, a), (_, b)| order(a, b))
 }
 
-/// What a paper says of a figure.
+/// The paper's statement about a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Paper {
-    /// Nothing.
+    /// The paper gives no figure.
     Silent,
     /// Its own figure.
     Value(f64),
-    /// Where the figure lies.
+    /// Interval that the figure lies in.
     Within(ClaimInterval),
 }
 
-/// What a line means to the verdict.
+/// Effect of a line on the claim's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bearing {
     /// The claim holds only if it does.
     Verdict,
-    /// Checked and printed under the claim, outside its verdict.
+    /// Checked and printed under the claim without effect on its result.
     Also,
     /// Printed.
     Shown,
@@ -91,7 +93,7 @@ pub enum Bearing {
 /// One labelled figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureLine {
-    /// What it is a figure of.
+    /// The quantity that the figure measures.
     pub label: String,
     /// Unit of all its figures.
     pub unit: PrintedUnit,
@@ -99,11 +101,11 @@ pub struct FigureLine {
     pub paper: Paper,
     /// ns-2's, where it was measured.
     pub ns2: Option<f64>,
-    /// Ours.
+    /// Our figure.
     pub ours: Option<Measured>,
     /// Ours if it counts cases that meet an interval: those whose means alone lie in it.
     pub by_means: Option<f64>,
-    /// What it means to the verdict.
+    /// Effect of the line on the claim's result.
     pub bearing: Bearing,
 }
 
@@ -114,7 +116,7 @@ impl FigureLine {
         Self { label: label.into(), unit, paper, ns2, ours, by_means, bearing: Bearing::Shown }
     }
 
-    /// With the paper's own figure.
+    /// Sets the paper's own figure.
     #[must_use]
     pub fn paper(self, value: f64) -> Self {
         Self { paper: Paper::Value(value), ..self }
@@ -126,13 +128,13 @@ impl FigureLine {
         Self { ns2: value, ..self }
     }
 
-    /// With our figure.
+    /// Sets our figure.
     #[must_use]
     pub fn ours(self, ours: Measured) -> Self {
         Self { ours: Some(ours), ..self }
     }
 
-    /// With our figure as it is without error bars, where it counts cases that meet an interval.
+    /// Sets our figure without error bars, for a count of cases that meet an interval.
     #[must_use]
     pub fn by_means(self, value: f64) -> Self {
         Self { by_means: Some(value), ..self }
@@ -144,13 +146,13 @@ impl FigureLine {
         Self { paper: Paper::Within(within), bearing: Bearing::Verdict, ..self }
     }
 
-    /// Whether our figure meets an interval is said under the claim.
+    /// Checks our figure against an interval; the outcome is printed under the claim.
     #[must_use]
     pub fn also(self, within: ClaimInterval) -> Self {
         Self { paper: Paper::Within(within), bearing: Bearing::Also, ..self }
     }
 
-    /// Whether ours meets what the paper says; `None` if there is nothing to meet.
+    /// Whether ours meets the paper's statement; `None` if there is none.
     pub fn holds(&self) -> Option<bool> {
         match (self.paper, self.bearing) {
             (Paper::Within(within), Bearing::Verdict | Bearing::Also) => {
@@ -162,8 +164,8 @@ impl FigureLine {
 }
 
 impl FigureLine {
-    /// Whether ours meets what the paper says with error bars alone: the mean itself lies outside, or too few of the means that
-    /// are counted lie inside.
+    /// Whether ours meets the paper's statement with error bars alone: the mean itself lies
+    /// outside, or too few of the means lie inside.
     pub fn holds_by_error_bars(&self) -> bool {
         let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
         let means_hold =
@@ -194,7 +196,7 @@ impl Findings {
         self
     }
 
-    /// Whether every line of the verdict meets its interval, and there is one.
+    /// Whether every deciding line meets its interval, and there is at least one.
     pub fn hold(&self) -> bool {
         let mut of_verdict = self.lines.iter().filter(|line| line.bearing == Bearing::Verdict);
         let any = of_verdict.clone().next().is_some();

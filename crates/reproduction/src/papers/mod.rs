@@ -1,13 +1,14 @@
 //! The papers' claims, as checks: `headstart lab papers`.
 //!
-//! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
-//! is claimed, under which conditions, and how it is answered. Most are answered from
-//! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off each
-//! run. Runs are made once for all claims that need them (`run`), their readings collected in a
-//! [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the paper's
-//! interval. **The verdict is computed** from them (`finding`); a test compares those of a quick run with a table.
+//! A [`PaperClaim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in
+//! [`CLAIMS`]: the claim, its conditions, and the method that answers it. Most are answered from
+//! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off
+//! each run. Each run is made once for all claims that need it (`run`), and a [`Book`] collects the
+//! readings. The claim's function turns them into [`Findings`]: labelled figures, each with the
+//! paper's interval. **The result is computed** from them (`finding`); a test compares the results
+//! of a quick run with a table.
 //!
-//! Read on in `finding` (intervals and verdicts), `sample` (standard errors), then a family.
+//! Read on in `finding` (intervals and results), `sample` (standard errors), then a family.
 
 mod answer;
 mod book;
@@ -62,8 +63,8 @@ pub fn claims() -> impl Iterator<Item = &'static PaperClaim> {
     CLAIMS.iter().copied().flatten()
 }
 
-/// The claims of these names, in the order of all; a family's name stands for all of its claims, and
-/// no names for all there are. Case does not matter.
+/// The claims of these names, in the order of all; a family's name stands for all of its claims,
+/// and no names for all there are. Case does not matter.
 ///
 /// # Errors
 /// If a name is none, with the nearest that are.
@@ -84,7 +85,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static PaperClaim>, PapersError>
     Ok(claims().filter(wanted).collect())
 }
 
-/// Answers claims from what was measured for them, under the chosen readings of their papers.
+/// Answers claims from their measurements, under the chosen readings of their papers.
 pub fn answer(claims: &[&'static PaperClaim], book: &Book) -> Vec<ClaimAnswer> {
     let find = |claim: &PaperClaim, book: &Book| match claim.how {
         How::Experiments(_, find) => find(book),

@@ -1,10 +1,12 @@
-//! What is read off a run: the metrics of plans, and what a plan's own reader makes of its records.
+//! Figures read off a run: the metrics of plans, and those that a plan's own reader computes from
+//! its records.
 
 use experiment::plan::{RunResult, WorkloadMetric};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// One transfer of a run, as `flows.csv` has it (docs/plans.md). Times are seconds since its origin.
+/// One transfer of a run, as `flows.csv` has it (docs/plans.md). Times are seconds since its
+/// origin.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Flow {
     /// Name of the workload.
@@ -19,32 +21,32 @@ pub struct Flow {
     pub from: String,
     /// Receiving host.
     pub to: String,
-    /// When its bytes were handed to TCP.
+    /// Time at which its bytes were handed to TCP.
     pub start: f64,
-    /// When its last byte had arrived.
+    /// Time at which its last byte was delivered.
     pub received: Option<f64>,
-    /// When the last acknowledgement was back.
+    /// Time at which the last acknowledgement was back.
     pub acked: Option<f64>,
     /// Bytes to transfer; of a transfer without end, those acknowledged.
     pub bytes: u64,
     /// Segments sent, retransmissions included.
     pub segments: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmissions: u64,
     /// Segments lost: dropped by a queue, or on a link.
     pub lost: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Of a visit to a page: when its HTML had arrived.
+    /// Time at which a page's HTML was delivered.
     pub html: Option<f64>,
-    /// When congestion avoidance first answered an ACK on its path. This and the following are of
-    /// the path's first start-up.
+    /// Time at which congestion avoidance first answered an ACK on its path. This and the following
+    /// are of the path's first start-up.
     pub startup_end: Option<f64>,
-    /// What ended it: `completed`, `loss`, `timeout`, `ecn`, `retreat`.
+    /// Reason for its end: `completed`, `loss`, `timeout`, `ecn`, `retreat`.
     pub startup_exit: Option<String>,
     /// Segments sent in it, retransmissions included.
     pub startup_segments: Option<u64>,
-    /// Segments sent again before all that was sent in it was acknowledged.
+    /// Segments retransmitted before everything sent in the start-up was acknowledged.
     pub startup_retransmissions: Option<u64>,
     /// Segments lost in it.
     pub startup_lost: Option<u64>,
@@ -70,7 +72,7 @@ impl Flow {
         Some(self.startup_lost? + self.startup_window_lost?)
     }
 
-    /// The same as a share of its start-up's segments.
+    /// Those losses as a share of the start-up's segments.
     pub fn startup_loss_with_window(&self) -> Option<f64> {
         Some(self.startup_lost_with_window()? as f64 / self.startup_segments? as f64)
     }
@@ -84,7 +86,7 @@ impl Flow {
 /// A packet's step at a link, as `packets.csv` has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PacketStep {
-    /// When, seconds.
+    /// Time of the step, seconds.
     pub time: f64,
     /// The link.
     pub link: String,
@@ -96,7 +98,7 @@ pub struct PacketStep {
     pub to: String,
     /// Sending port, of a segment.
     pub source_port: Option<u16>,
-    /// Place of its payload in the sender's stream.
+    /// Offset of its payload in the sender's stream.
     pub offset: Option<u64>,
     /// Bytes of payload.
     pub payload: Option<u32>,
@@ -104,7 +106,7 @@ pub struct PacketStep {
 
 /// The records of one run.
 pub struct RunRecords<'a> {
-    /// What came of it.
+    /// Result of the run.
     pub result: &'a RunResult,
     /// Its transfers, if the plan has them written.
     pub flows: Vec<Flow>,
@@ -124,8 +126,8 @@ impl RunRecords<'_> {
     }
 }
 
-/// Figures of a run, by name. Those of plans are there from the first: `<workload>.<metric>` and
-/// `<link>.drops`, `.packets`, `.losses`, `.marks`, `.utilisation`, and `end`.
+/// Figures of a run, by name. The metrics of plans are set from the start: `<workload>.<metric>`
+/// and `<link>.drops`, `.packets`, `.losses`, `.marks`, `.utilisation`, and `end`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings(BTreeMap<String, f64>);
 
@@ -164,7 +166,7 @@ impl Readings {
         self.set(name, mean);
     }
 
-    /// Puts each figure `NAME.VARIANT` in the place of `NAME`; false if there is none.
+    /// Replaces each figure `NAME` by `NAME.VARIANT`; returns false if there is none.
     pub(super) fn stand_in(&mut self, variant: &str) -> bool {
         let of = |name: &str| Some(name.strip_suffix(variant)?.strip_suffix('.')?.to_owned());
         let named = self.0.iter().filter_map(|(name, value)| Some((of(name)?, *value)));

@@ -16,14 +16,14 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-/// One experiment and the runs of it that are to be made.
+/// One experiment and its runs that are to be made.
 struct Job<'t> {
     experiment: &'static Experiment,
     /// The plan as it stands, which says where cells are.
     plan: Plan<'t>,
-    /// The plan under a reading, which is run in its place.
+    /// The plan under a reading, which is run instead of the plan.
     edited: Option<Plan<'t>>,
-    /// Which figures of its runs stand for others under the reading.
+    /// Variants of the figures of its runs that replace the plain ones under the reading.
     variants: &'t [String],
     /// Made beside the plan as it stands, for the chosen reading.
     chosen: bool,
@@ -44,8 +44,8 @@ pub struct PreparedRuns<'t> {
 }
 
 impl<'t> PreparedRuns<'t> {
-    /// The experiments of `claims`, each once, and again under the reading that was chosen of the paper; a part
-    /// of each if it is to be quick.
+    /// The experiments of `claims`, each once, and again under the reading that was chosen of the
+    /// paper; a part of each if it is to be quick.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -69,8 +69,8 @@ impl<'t> PreparedRuns<'t> {
         Ok(Self { jobs, shifts, mornings, quick })
     }
 
-    /// The experiments of `claims` under a reading: `plans` are theirs, and of each only what verdicts are read
-    /// from is run.
+    /// The experiments of `claims` under a reading: `plans` are theirs, and only the cells that
+    /// results are read from are run.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -100,7 +100,7 @@ impl<'t> PreparedRuns<'t> {
         Self { mornings: Vec::new(), ..self }
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn len(&self) -> usize {
         self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len() + self.mornings.len()
     }
@@ -110,8 +110,8 @@ impl<'t> PreparedRuns<'t> {
         self.len() == 0
     }
 
-    /// Makes the runs on so many threads (0: as many as there are cores), calling `done` after each
-    /// from any of them.
+    /// Makes the runs on `threads` threads (0: as many as there are cores), calling `done` after
+    /// each from any of them.
     ///
     /// # Errors
     /// If a run does not end as its plan says.
@@ -178,7 +178,7 @@ impl<'t> Job<'t> {
         Ok(Self { experiment, plan, edited: None, variants: &[], chosen: false, cells, repeats })
     }
 
-    /// A plan under a reading, of which only what verdicts are read from is run.
+    /// A plan under a reading, of which only the cells that results are read from are run.
     fn under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
         let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
         let plan = &job.plan;
@@ -238,20 +238,21 @@ impl<'t> Job<'t> {
     }
 }
 
-/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from its axis keeps its value.
+/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from
+/// its axis keeps its value.
 fn run_at(plain: &[Coordinate], edited: &[Coordinate]) -> Vec<Coordinate> {
     let of = |own: &Coordinate| edited.iter().find(|c| c.key == own.key).unwrap_or(own).clone();
     plain.iter().map(of).collect()
 }
 
-/// Reads the plan of an experiment, or what a reading has made of it.
+/// Reads the plan of an experiment, or its edited version under a reading.
 fn read<'p>(experiment: &Experiment, text: &'p str) -> Result<Plan<'p>, PapersError> {
     let file = format!("plans/papers/{}.toml", experiment.name);
     let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
     Plan::read(&file, text, &no_files).map_err(|error| PapersError(error.to_string()))
 }
 
-/// Makes one run of a plan: its metrics, and what `read` adds to them.
+/// Makes one run of a plan: its metrics, and the figures that `read` adds to them.
 ///
 /// # Errors
 /// If it does not end as the plan says.

@@ -1,9 +1,9 @@
-//! Figures of repeated runs, and what is computed from them with standard errors.
+//! Figures of repeated runs, and statistics of them with standard errors.
 //!
 //! The runs of two cells that differ in schemes alone share their random numbers, repeat by repeat.
-//! Differences and ratios are therefore paired: a ratio is that of the means, its error that of
-//! linearisation, the standard error of `a - R*b` over the mean of `b` (Cochran 1977 §6.4), which
-//! takes the correlation of the pairs into account and also holds where there is none.
+//! Differences and ratios are therefore paired. A ratio is the ratio of the means. Its error
+//! follows from linearisation: the standard error of `a - R*b` over the mean of `b` (Cochran 1977
+//! §6.4). It takes the correlation of the pairs into account and also holds without correlation.
 
 use race::estimate::MeanEstimate;
 
@@ -12,12 +12,12 @@ use race::estimate::MeanEstimate;
 pub struct Measured {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; 0 of what has none.
+    /// Its standard error; 0 if it has none.
     pub standard_error: f64,
 }
 
 impl Measured {
-    /// What was not found.
+    /// A figure that was not found.
     pub const NOTHING: Self = Self { mean: f64::NAN, standard_error: 0.0 };
 
     /// A figure without error.
@@ -49,7 +49,7 @@ impl Samples {
         &self.0
     }
 
-    /// Their mean. With a run that has no figure there is none.
+    /// Mean of the figures. With a run that has no figure there is none.
     pub fn mean(&self) -> Measured {
         let Some(MeanEstimate { mean, standard_error }) = MeanEstimate::of(&self.0) else {
             return Measured::NOTHING;
@@ -98,8 +98,8 @@ impl Samples {
         }
     }
 
-    /// By how many per cent `self` is above `other`, of two experiments that share no random numbers: the errors are independent
-    /// (linearisation), and the repeats may differ in number.
+    /// Percentage by which `self` is above `other`, of two experiments that share no random
+    /// numbers: the errors are independent (linearisation), and the repeats may differ in number.
     pub fn excess_over_apart(&self, other: &Self) -> Measured {
         let (above, below) = (self.mean(), other.mean());
         let ratio = above.mean / below.mean;
@@ -110,24 +110,24 @@ impl Samples {
         Measured { mean: 100.0 * (ratio - 1.0), standard_error: 100.0 * error }
     }
 
-    /// By how many per cent `self` is below `other`: `100 * (1 - self/other)`, paired.
+    /// Percentage by which `self` is below `other`: `100 * (1 - self/other)`, paired.
     pub fn gain_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.over(other);
         Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
     }
 
-    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the gain, their standard error its
-    /// own. So gains of the same repeats can be subtracted in pairs.
+    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the
+    /// gain, their standard error its own. So gains of the same repeats can be subtracted in pairs.
     #[must_use]
     pub fn gains_over(&self, other: &Self) -> Self {
         let below = other.mean().mean;
         let ratio = self.over(other).mean;
-        // Linearised: what a repeat adds to the ratio of the means.
+        // The ratio is linearised: the term is a repeat's contribution to the ratio of the means.
         let part = |a: f64, b: f64| 100.0 * (1.0 - ratio - (a - ratio * b) / below);
         self.zip(other, part)
     }
 
-    /// By how many per cent `self` is above `other`: `100 * (self/other - 1)`, paired.
+    /// Percentage by which `self` is above `other`: `100 * (self/other - 1)`, paired.
     pub fn excess_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.gain_over(other);
         Measured { mean: -mean, standard_error }
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(ratio, Measured { mean: 0.5, standard_error: 0.25 });
     }
 
-    /// 1 and 3 over 4 and 4: a gain of 50 with parts of 75 and 25, whose error is that of the ratio, 25. Less the same gain
-    /// nothing remains, and no error; unpaired it would be 35.
+    /// 1 and 3 over 4 and 4: a gain of 50 with parts of 75 and 25, whose error is that of the
+    /// ratio, 25. Less the same gain nothing remains, and no error; unpaired it would be 35.
     #[test]
     fn gains_of_the_same_repeats_are_subtracted_in_pairs() {
         let (fast, slow) = (samples(&[1.0, 3.0]), samples(&[4.0, 4.0]));
@@ -167,14 +167,15 @@ mod tests {
         assert_eq!(gains.values(), [75.0, 25.0]);
         assert_eq!(gains.mean(), fast.gain_over(&slow));
         assert_eq!(gains.minus(&gains).mean(), Measured::exact(0.0));
-        // Beside a baseline of 2 and 6, of which it is half each time, the gain is 50 without error.
+        // Against a baseline of 2 and 6, twice the values each time, the gain is 50 without error.
         let other = fast.gains_over(&samples(&[2.0, 6.0]));
         assert_eq!(other.values(), [50.0, 50.0]);
         assert!(fast.gains_over(&samples(&[0.0, 0.0])).mean().mean.is_nan());
     }
 
-    /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1, 3 (variance 2, of two): 1, so
-    /// sqrt(1 + (1.5 · 1)²) / 2 = 0.9014; the third figure of one side alone is no matter.
+    /// Means 3 and 2: half as much again. Errors of the means: sqrt(2/2) = 1, and 1 by chance of 1,
+    /// 3 (variance 2, of two): 1, so sqrt(1 + (1.5 · 1)²) / 2 = 0.9014. The third figure exists on
+    /// one side alone and does not matter.
     #[test]
     fn two_experiments_are_compared_by_their_own_errors() {
         let excess = samples(&[2.0, 4.0]).excess_over_apart(&samples(&[1.0, 3.0]));

@@ -17,7 +17,7 @@ const FINE: &str = "profile=paper+tick=100ms";
 const TICK: &str = "parameters";
 const PAIRS: &str = "workload.page.count";
 const BULK_PAIRS: &str = "workload.bulk.count";
-/// Within which the pages begin.
+/// The pages begin within this time.
 const JITTER: &str = "workload.page.start.until";
 
 const SES_1: Experiment = Experiment {
@@ -34,8 +34,8 @@ const SES_2: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
 };
 
-/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its variant to the last
-/// byte.
+/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its
+/// variant to the last byte.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
     let page = |member: usize, time: fn(&Flow) -> Option<f64>| {
@@ -77,7 +77,7 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, figure)
     }
 
-    /// By how many per cent `session` is below another scheme.
+    /// Percentage by which `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
         self.figure(self.session, pairs, "page").gain_over(&self.figure(other, pairs, "page"))
     }
@@ -120,7 +120,7 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
     Some(100.0 * (1.0 - time("session")? / time(other)?))
 }
 
-/// What the paper says of `session` against `indep` beyond 6 pairs.
+/// The paper's interval for `session` against `indep` above 6 pairs.
 const BEYOND_SIX: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
 fn ses_1(book: &Book) -> Findings {
@@ -171,7 +171,7 @@ fn ses_2(book: &Book) -> Findings {
         loss("newreno").excess_over(&loss(pages.session))
     };
     let within = ClaimInterval::between(30.0, 40.0);
-    let line = FigureLine::new("indep above session, pages, beyond 6 pairs", PERCENT);
+    let line = FigureLine::new("indep above session, pages, above 6 pairs", PERCENT);
     findings.line(line.ours(excess(pages)).must(within));
     let record = book.of("SES-2");
     let bulk = |tick: &'static str, pairs: &str, scheme: &str| -> Samples {
@@ -245,18 +245,19 @@ fn ses_3(book: &Book) -> Findings {
 pub(super) const CLAIMS: &[PaperClaim] = &[
     PaperClaim {
         id: "SES-1",
-        text: "Beyond 6 pairs of hosts pages of four transfers are 60 to 68 % faster under session than \
-               under independent connections",
+        text: "Above 6 pairs of hosts pages of four transfers are 60 to 68 % faster under \
+               session than under independent connections",
         source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; each of 7 to 12 pairs; \
-                     pages begin within 0.1 s, 1 s beside it; rises slowly: half as much or less",
-        why: "54 to 62 % by number of pairs, where ns-2's figures say 57 to 64 %: indep loses more in \
-              them (12 pairs: 97 packets, 81 here). Repeated in ns-2 as they are described, 8 pairs of \
-              indep lose 59 packets, not 71 (64 here), and the gain is 57 %; whether packets of a \
-              host may overtake in processing matters nothing (per=connection: 63). It needs later ACKs \
-              that tell of retransmissions too: with TCP-INT's rule 3 to the letter \
-              (later_again=off) all 42 timeouts of ten runs with 8 pairs are of retransmissions \
-              that were lost, and the gain is 35 to 42 %.",
+                     pages begin within 0.1 s, 1 s beside it. Rises slowly: half as much or less",
+        why: "The gain is 54 to 62 % by number of pairs, where ns-2's figures say 57 to 64 %: \
+              indep loses more in them (12 pairs: 97 packets, 81 here). If ns-2's runs are \
+              repeated as described, 8 pairs of indep lose 59 packets, not 71 (64 here), and the \
+              gain is 57 %. Whether packets of a host may overtake in processing makes no \
+              difference (per=connection: 63). The gain needs later ACKs that reveal lost \
+              retransmissions, too. With TCP-INT's rule 3 to the letter (later_again=off) all 42 \
+              timeouts of ten runs with 8 pairs are of lost retransmissions, and the gain is 35 \
+              to 42 %.",
         how: How::Experiments(&[&SES_1], ses_1),
     },
     PaperClaim {
@@ -266,13 +267,13 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §6.3",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; pages: mean \
                      over 7 to 12 pairs; bulk: one pair, 60 s, others beside it",
-        why: "The bulk transfers' loss rate is as the paper says. Of the pages, with 8 pairs, \
-              session loses 64 packets here, 49 in ns-2. There the window stays on an ACK that \
-              overtakes another connection's segment; by the paper (§6.1) it grows with each ACK of \
-              delivery, so between a loss and its detection each of them sends two packets into the \
-              full queue. With later_growth=off session loses 46 (12 pairs: 61 instead of 82, ns-2 \
-              63). Indep loses 64 here and 59 in ns-2 where each agent has a host; the 71 of its \
-              figures could not be repeated.",
+        why: "The bulk transfers' loss rate is as the paper says. For pages with 8 pairs, \
+              session loses 64 packets here and 49 in ns-2. In ns-2 the window stays on an ACK \
+              that overtakes another connection's segment. By the paper (§6.1) it grows with \
+              each ACK of delivery. Between a loss and its detection each of these ACKs \
+              therefore sends two packets into the full queue. With later_growth=off session \
+              loses 46 (12 pairs: 61 instead of 82, ns-2 63). Indep loses 64 here, and 59 in \
+              ns-2 where each agent has a host; the 71 of its figures could not be repeated.",
         how: How::Experiments(&[&SES_1, &SES_2], ses_2),
     },
     PaperClaim {
@@ -281,8 +282,9 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; moderate load: mean \
                      over 4 to 8 pairs, from the first losses to where the curves part",
-        why: "It depends on later ACKs that tell of retransmissions too: with later_again=off a \
-              lost one costs a timeout of a coarse timer, where phttp recovers by partial ACKs.",
+        why: "It depends on later ACKs that reveal lost retransmissions, too: with \
+              later_again=off a lost one costs a timeout of a coarse timer, where phttp recovers \
+              by partial ACKs.",
         how: How::Experiments(&[&SES_1], ses_3),
     },
 ];

@@ -1,5 +1,5 @@
-//! The check against ns-2's single flows, as it must come out: at most one case in twenty outside,
-//! and every one that is explained by a tie that ns-2's rounding decided the other way.
+//! Expected outcome of the check against ns-2's single flows: at most one case in twenty lies
+//! outside. Each is explained by a tie that ns-2's rounding decided the other way.
 
 use reproduction::check::ns2::{ComparisonRow, Field, Ns2Verdict, Selection, check, shipped};
 

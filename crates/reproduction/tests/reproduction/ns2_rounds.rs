@@ -22,7 +22,7 @@ const CASES: [Excerpt; 3] = [
 struct Excerpt {
     name: &'static str,
     text: &'static str,
-    /// By number, the head not counted.
+    /// Numbers of the rows, without the head.
     chosen: &'static [usize],
 }
 

@@ -18,8 +18,8 @@ fn inside(rows: &[&ComparisonRow]) -> usize {
 
 #[test]
 fn recoveries_beside_bursts_agree() {
-    // The cross traffic was found by trying, so this says that the guess holds for all recoveries: at most
-    // one figure in twenty outside.
+    // The cross traffic was found by trying, so this says that the guess holds for all recoveries:
+    // at most one figure in twenty outside.
     let rows = rows_of("bs1");
     let rows: Vec<&ComparisonRow> = rows.iter().filter(|r| is(r, "tick_ms", "100")).collect();
     assert!(rows.len() >= 72 && inside(&rows) * 20 >= rows.len() * 19, "{}", inside(&rows));
@@ -27,8 +27,8 @@ fn recoveries_beside_bursts_agree() {
 
 #[test]
 fn four_transfers_through_a_small_buffer_agree_in_total() {
-    // Within 5 %. TCP-INT at 50 ms apart: after a timeout ns-2 halves its window again for what was sent
-    // before, down to half a packet (docs/validation.md).
+    // The bound is 5 %. TCP-INT is at 50 ms apart: after a timeout ns-2 halves its window again for
+    // data sent before, down to half a packet (docs/validation.md).
     let rows = rows_of("bs2");
     let of_int = |row: &&ComparisonRow| is(row, "proto", "int") && is(row, "delay", "50ms");
     let totals: Vec<&ComparisonRow> = rows.iter().filter(|r| r.metric.name == "total").collect();
@@ -43,8 +43,8 @@ fn four_transfers_through_a_small_buffer_agree_in_total() {
 
 #[test]
 fn pages_agree_to_the_packet_where_nothing_is_lost() {
-    // One pair of hosts: independent, one persistent connection, a session; 0.5 % is what the delay before
-    // each packet, up to 1 ms, makes.
+    // One pair of hosts: independent, one persistent connection, a session; the delay before each
+    // packet, up to 1 ms, makes 0.5 %.
     let rows = rows_of("ses");
     let alone = rows.iter().filter(|r| is(r, "pairs", "1") && r.metric.name == "time");
     let mut count = 0;

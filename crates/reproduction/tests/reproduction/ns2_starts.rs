@@ -7,7 +7,7 @@ const PAGES: &str = include_str!("../../data/ns2-et-reno-pages.csv");
 const CROSS: &str = include_str!("../../data/ns2-ps2-single.csv");
 const ARRIVALS: &str = include_str!("../../data/ns2-ps4-dumbbell.csv");
 
-/// Runs the rows of `text` with these numbers, counted from 0.
+/// Runs the rows of `text` with these numbers, which start at 0.
 fn rows(text: &str, chosen: &[usize]) -> Vec<ComparisonRow> {
     let lines: Vec<_> = text.lines().collect();
     let picked = chosen.iter().map(|n| lines[n + 1]);
@@ -27,7 +27,8 @@ fn exact(rows: &[ComparisonRow]) -> usize {
 fn pages_agree_with_ns2_most_to_a_tenth_of_a_millisecond() {
     let rows = rows(PAGES, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!((rows.len(), outside(&rows).len()), (20, 0), "{:#?}", outside(&rows));
-    // Deterministic, so ns-2's four decimals are met unless a tie goes the other way: 17 of 20.
+    // The runs are deterministic, so ns-2's four decimals are met unless a tie goes the other way:
+    // 17 of 20.
     assert!(exact(&rows) >= 16, "{} of 20", exact(&rows));
 }
 
@@ -47,8 +48,8 @@ fn arriving_flows_agree_with_ns2() {
     assert!(rows.iter().all(|row| row.ours_se > 0.0 && row.ns2_se > row.ours_se));
 }
 
-/// Made by ns-2.35 with the set-up of the fast-start suite: four bulk transfers, whose windows of 128 packets are one
-/// more than path and queue hold, over ten draws of starts.
+/// ns-2.35 made these figures with the set-up of the fast-start suite: four bulk transfers over ten
+/// draws of starts. Their windows of 128 packets are one more than path and queue hold.
 const FOUR_BULK: &str =
     "proto,nbulk,runs,first_mean,first_se,second_mean,second_se\nnewreno,4,10,7.77,1.15,7.26,0.11";
 

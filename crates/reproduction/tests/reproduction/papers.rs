@@ -87,7 +87,7 @@ fn record(key: &str, values: &[&str]) -> ExperimentRecord {
     ExperimentRecord { cells: values.iter().map(cell).collect() }
 }
 
-/// The intervals of the verdicts, beside what the papers say in so many words.
+/// The intervals of the results, beside the papers' own words.
 #[test]
 fn intervals_are_the_papers() {
     let mut book = Book::default();
@@ -110,7 +110,7 @@ fn intervals_are_the_papers() {
     assert_eq!(intervals("FS-7"), [ClaimInterval::between(25.0, 50.0)]);
     // "20-25% improvement" of group 1, with and without priority drop.
     assert_eq!(intervals("FS-8")[..2], [ClaimInterval::between(20.0, 25.0); 2]);
-    // "Beyond 6 source-sink pairs, session performs between 60-68% better".
+    // "session performs between 60-68% better".
     assert_eq!(intervals("SES-1"), [ClaimInterval::between(60.0, 68.0); 2]);
     // "30-40% higher", "over 200%".
     assert_eq!(
@@ -131,8 +131,8 @@ fn what_was_not_measured_does_not_hold() {
     assert!(answers.iter().all(|answer| answer.verdict == ClaimVerdict::Differs));
 }
 
-/// SP-4 holds with all its seeds, and the table of its paper says so. Only a quick run that finds otherwise is said to be too short: in full
-/// that would be news, and of SP-2 no table says that it holds.
+/// SP-4 holds with all its seeds, and the table of its paper says so. A quick run that finds
+/// otherwise is therefore called too short. No table says that SP-2 holds, so its quick run is not.
 #[test]
 fn a_quick_run_that_differs_from_the_full_one_says_so() {
     let said = |id: &str, quick: bool| {
@@ -148,7 +148,7 @@ fn a_quick_run_that_differs_from_the_full_one_says_so() {
     assert_eq!(said("SP-2", true), (false, false));
 }
 
-/// A cheap claim from its plan to its verdict, on one thread and on several.
+/// A cheap claim from its plan to its result, on one thread and on several.
 #[test]
 fn answers_do_not_depend_on_the_number_of_threads() {
     let claims = named(&["FS-1"]);
@@ -163,7 +163,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     assert!(!one.lines.iter().any(undefined), "{:?}", one.lines);
 }
 
-/// As above, of the papers on SPAND, Paced Start and Ensemble-TCP.
+/// The intervals of the papers on SPAND, Paced Start and Ensemble-TCP.
 #[test]
 fn intervals_of_the_other_papers_are_theirs() {
     let mut book = Book::default();
@@ -183,7 +183,7 @@ fn intervals_of_the_other_papers_are_theirs() {
     has("SP-5", &[between(35.0, 50.0); 2]);
     // "30% to 65%", "25% to 55%".
     has("SP-6", &[[between(30.0, 65.0); 2], [between(25.0, 55.0); 2]].concat());
-    // "virtually the same", which is said to be 5 %.
+    // "virtually the same", which is taken as 5 %.
     assert!(!verdicts("SP-8", &book).is_empty());
     // "3 or 4 iterations", "about 80% of the time".
     assert!(verdicts("PS-8", &book).contains(&between(75.0, 85.0)));
@@ -210,7 +210,7 @@ fn intervals_of_the_other_papers_are_theirs() {
     has("ET-5", &repeated.collect::<Vec<_>>());
 }
 
-/// The intervals of a claim's verdict.
+/// The intervals that decide a claim.
 fn verdicts(id: &str, book: &Book) -> Vec<ClaimInterval> {
     let answers = answer(&named(&[id]), book);
     let lines = answers[0].findings.lines.iter().filter(|l| l.bearing == Bearing::Verdict);

@@ -10,10 +10,10 @@ use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue}
 use hyper::{Method, Response, StatusCode};
 use snapshot::Snapshot;
 
-/// Where the status page is; `status.json` beside it is for machines.
+/// Path of the status page; `status.json` beside it is for machines.
 pub const STATUS_PATH: &str = "/.headstart/";
 const JSON: &str = "status.json";
-/// How often a browser that shows the page looks again, seconds.
+/// Interval after which a browser that shows the page reloads it, seconds.
 const REFRESH: (HeaderName, HeaderValue) =
     (HeaderName::from_static("refresh"), HeaderValue::from_static("2"));
 

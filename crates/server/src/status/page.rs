@@ -10,7 +10,7 @@ pub(super) fn html(snapshot: &Snapshot) -> String {
         title: "headstart serve".to_owned(),
         facts: facts(snapshot),
         sections: vec![
-            section("Paths", paths(&snapshot.paths), "No path: nobody is connected."),
+            section("Paths", paths(&snapshot.paths), "No path: no client is connected."),
             section("Connections", connections(&snapshot.connections), "No connection."),
             section("Endpoint", counters(&snapshot.counters.endpoint), "Nothing was counted."),
             section("TCP", counters(&snapshot.counters.tcp), "Nothing was refused or limited."),
@@ -138,7 +138,7 @@ fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
     ]
 }
 
-/// What has counted anything.
+/// Table of the counters that are not zero.
 fn counters(counters: &BTreeMap<String, u64>) -> Table {
     let columns = [
         Column::new("counter", Quantity::Text, "Its name"),

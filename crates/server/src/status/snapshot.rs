@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use units::Duration;
 
-/// Everything.
+/// State of the whole server.
 #[derive(Debug, Serialize)]
 pub(super) struct Snapshot {
     pub(super) server: ServerSnapshot,
@@ -30,13 +30,13 @@ pub(super) struct ServerSnapshot {
 
 #[derive(Debug, Serialize)]
 pub(super) struct MemorySnapshot {
-    /// Of the streams, in both directions.
+    /// Buffers of the streams, in both directions.
     pub(super) buffer_bytes: usize,
-    /// What schemes that remember have to begin with.
+    /// Destinations that schemes with a memory remember.
     pub(super) remembered_destinations: usize,
 }
 
-/// What connections to one client share, or one has for itself.
+/// State that connections to one client share, or that one has for itself.
 #[derive(Debug, Serialize)]
 pub(super) struct PathSnapshot {
     /// Numbers of its connections.
@@ -52,7 +52,7 @@ pub(super) struct PathSnapshot {
     pub(super) rto_ms: f64,
     pub(super) pacing_bps: Option<u64>,
     pub(super) is_in_startup: bool,
-    /// What ended the first start-up.
+    /// Reason for the end of the first start-up.
     pub(super) startup_exit: Option<&'static str>,
     pub(super) is_remembered: bool,
 }
@@ -63,7 +63,7 @@ pub(super) struct ConnectionSnapshot {
     pub(super) peer: SocketAddr,
     pub(super) state: String,
     pub(super) scheme: String,
-    /// What it carried last.
+    /// Kind of its last response.
     pub(super) content: Option<&'static str>,
     pub(super) weight: Option<u32>,
     pub(super) mss_bytes: u64,
@@ -83,7 +83,7 @@ pub(super) struct ConnectionSnapshot {
 #[derive(Debug, Serialize)]
 pub(super) struct CountersSnapshot {
     pub(super) endpoint: BTreeMap<String, u64>,
-    /// By Linux's names, where it has one.
+    /// Counters by Linux's names, where it has one.
     pub(super) tcp: BTreeMap<String, u64>,
 }
 
@@ -117,7 +117,7 @@ impl Snapshot {
     }
 }
 
-/// Each path once with its connections, though each connection tells of it.
+/// Each path once with its connections, though each connection reports it.
 fn paths(connections: &[ConnectionInfo]) -> Vec<PathSnapshot> {
     let mut paths: BTreeMap<u32, PathSnapshot> = BTreeMap::new();
     for info in connections {
@@ -127,7 +127,7 @@ fn paths(connections: &[ConnectionInfo]) -> Vec<PathSnapshot> {
     paths.into_values().collect()
 }
 
-/// A path, as one of its connections tells of it, still without its connections.
+/// A path, from the report of one of its connections, still without its connections.
 fn path(info: &ConnectionInfo) -> PathSnapshot {
     let PathInfo { cwnd, ssthresh, bytes_in_flight, srtt, rttvar, min_rtt, rto, .. } = info.path;
     let known = |time: Duration| (!srtt.is_zero()).then(|| milliseconds(time));

@@ -1,21 +1,23 @@
-//! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
+//! A cell of the grid: one scheme's times for one load over one path, simulated and in one real
+//! world, and how near they are.
 
 use super::shares::same_courses;
 use race::World;
 use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitSample};
 use serde::Serialize;
 
-/// How far the simulated time may be from the median of a real world, as a share of the latter.
+/// Bounds on the difference between the simulated time and the median of a real world, as a share
+/// of the latter.
 #[derive(Clone, Copy)]
 pub(super) struct AgreementBounds {
     pub(super) world: World,
-    /// For nine of ten cells.
+    /// Bound for nine of ten cells.
     inner: f64,
-    /// For all cells.
+    /// Bound for all cells.
     outer: f64,
 }
 
-/// Of each real world.
+/// The bounds of each real world.
 pub(super) const BOUNDS: [AgreementBounds; 2] = [
     AgreementBounds { world: World::Wire, inner: 0.03, outer: 0.10 },
     AgreementBounds { world: World::Kernel, inner: 0.05, outer: 0.15 },
@@ -24,7 +26,7 @@ pub(super) const BOUNDS: [AgreementBounds; 2] = [
 /// One scheme's time for one load over one path, simulated and in one real world.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgreementCell {
-    /// What was loaded.
+    /// Name of the load.
     pub load: String,
     /// Over new connections, or over those of the visit before.
     pub over: &'static str,
@@ -38,32 +40,32 @@ pub struct AgreementCell {
     pub world: &'static str,
     /// Seconds in simulation, over seeds: when a thread wakes up is drawn.
     pub sim_s: Option<Spread>,
-    /// Seconds there.
+    /// Measured time, seconds.
     pub real_s: Option<Spread>,
     /// Simulated over measured time, less one.
     pub difference: Option<f64>,
-    /// How near they are.
+    /// Closeness of the two times.
     pub verdict: AgreementVerdict,
     /// Packets that the link dropped, in simulation (median).
     pub sim_drops: Option<f64>,
     /// Packets that the link dropped there.
     pub real_drops: Option<Spread>,
-    /// Loads repeated for lateness.
+    /// Loads repeated because of scheduling delay.
     pub redone: u32,
     /// All loads there.
     pub samples: Vec<VisitSample>,
 }
 
-/// How near a simulated time is to a measured one.
+/// Closeness of a simulated time to a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgreementVerdict {
-    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between its fastest and its slowest
-    /// load.
+    /// Within the first bound, or both worlds take the same courses, or, beside the kernel, between
+    /// its fastest and its slowest load.
     Inside,
-    /// Within the second bound.
+    /// Inside the second bound.
     Near,
-    /// Beyond it, or a load did not complete.
+    /// Outside the second bound, or a load did not complete.
     Outside,
 }
 
@@ -114,8 +116,8 @@ impl AgreementCell {
         })
     }
 
-    /// Simulated and measured times overlap. Where a load takes one of two courses, both worlds may have both and yet medians
-    /// that are far apart.
+    /// Simulated and measured times overlap. Where a load takes one of two courses, both worlds may
+    /// have both and yet medians that are far apart.
     pub fn have_met(&self) -> bool {
         let both = self.sim_s.zip(self.real_s);
         both.is_some_and(|(sim, real)| sim.min <= real.max && real.min <= sim.max)

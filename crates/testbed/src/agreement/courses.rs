@@ -1,7 +1,8 @@
-//! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond decide which packet finds no place,
-//! and a load takes one of a few courses whose times are far apart. Medians of seven are then of any of them, also where both
-//! worlds take each as often. Simulation tells which loads are of this kind before any is measured: they are loaded three times as
-//! often, in all worlds, whatever comes of it.
+//! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond
+//! decide which packet is dropped. A load then takes one of a few courses, whose times are far
+//! apart. Medians of seven are then of any of them, also where both worlds take each as often.
+//! Simulation shows which loads are of this kind before any is measured. Those loads run three
+//! times as often in all worlds, whatever the result.
 
 use super::CellRace;
 use super::plan::{loaded, longest_first, of_each};
@@ -10,15 +11,15 @@ use race::World;
 use race::{Race, RaceMetric, RaceResult};
 use std::io;
 
-/// So many simulated loads show it.
+/// Number of simulated loads that show it.
 const SEEDS: u32 = 21;
-/// Times are of several courses if the longest is so much longer than the shortest: more than hosts that wake up now or then
-/// make of one.
+/// Ratio of the longest to the shortest time from which times are of several courses. Hosts that
+/// wake up now or then cause smaller ratios.
 const APART: f64 = 1.05;
-/// How much more often they are loaded.
+/// Factor by which loads of several courses run more often.
 const TIMES: u32 = 3;
 
-/// Has those of `races` that take several courses repeated more often; looked at by `jobs` threads.
+/// Repeats the `races` that take several courses more often; `jobs` threads find them.
 pub(super) fn load_more_often(races: &mut [CellRace], jobs: usize) -> io::Result<()> {
     let several = of_each(races, longest_first(races), jobs, &has_several)?;
     for (cell, _) in races.iter_mut().zip(several).filter(|(_, several)| *several) {
@@ -42,8 +43,8 @@ mod tests {
     use super::*;
     use tcp::Scheme;
 
-    /// 30 KB over 100 Mbit/s and 200 ms fill nothing; BBR's page in half a product of 20 Mbit/s and 20 ms took 0.65 to 0.95 s in
-    /// all worlds.
+    /// 30 KB over 100 Mbit/s and 200 ms fill nothing; BBR's page in half a product of 20 Mbit/s and
+    /// 20 ms took 0.65 to 0.95 s in all worlds.
     #[test]
     fn what_overflows_a_small_queue_together_is_loaded_more_often() {
         let grid = Grid { repeats: 7, ..Grid::full(vec![Scheme::parse("linux-bbr").unwrap()]) };

@@ -1,4 +1,4 @@
-//! What is loaded to hold the worlds against each other, and how often a client comes back.
+//! Loads by which the worlds are compared, and the number of visits of a client.
 
 use crate::gain;
 use race::Visits;
@@ -10,17 +10,18 @@ use workload::{Http, LoaderConfig, Page};
 const PAGE: &str = "news";
 /// Bodies of the single objects, bytes.
 const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
-/// Between a visit and the next one over new connections: what a connection taught is known by then.
+/// Time between a visit and the next one over new connections: the agent has learnt from the first
+/// by then.
 const SOON: Duration = Duration::from_millis(600);
 
-/// A page, how it is asked for, and how often.
+/// A page, the loader's settings, and the number of visits.
 #[derive(Clone, Debug)]
 pub struct AgreementLoad {
-    /// What it is called, such as `30 KB after idle`.
+    /// Name of the load, such as `30 KB after idle`.
     pub name: String,
-    /// What is loaded.
+    /// The page that is loaded.
     pub page: Arc<Page>,
-    /// How hosts are spoken to.
+    /// Protocols and settings by which the loader uses hosts.
     pub loader: LoaderConfig,
     /// Visits of a client.
     pub visits: Visits,

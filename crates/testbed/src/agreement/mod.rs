@@ -1,5 +1,6 @@
-//! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
-//! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
+//! Checks whether the three worlds agree. It loads single objects and a page, under the congestion
+//! controls of Linux servers, over a grid of paths: simulated, by our endpoint and by the kernel.
+//! Each figure is shown beside the others.
 
 mod cell;
 mod courses;
@@ -26,24 +27,24 @@ use tcp::scheme::catalogue;
 use units::{Duration, Rate};
 use workload::ServerModel;
 
-/// What is compared if nothing else is asked for: the models of what the kernel has.
+/// Schemes that are compared by default: the models of the kernel's congestion controls.
 pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
-/// What is compared of the schemes whose decisions the agent makes in the kernel.
+/// Compared schemes whose decisions the agent makes in the kernel.
 pub const AGENT_SCHEMES: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
 
 /// Share of cells that have to be within the first bound.
 const MOST: f64 = 0.9;
 
-/// What is compared.
+/// Cells of the comparison: paths, loads, schemes, worlds.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Paths.
     pub paths: Vec<PathSpec>,
-    /// What is loaded, and how often.
+    /// Loads and their numbers of visits.
     pub loads: Vec<AgreementLoad>,
     /// Schemes.
     pub schemes: Vec<Scheme>,
-    /// What is held against simulation.
+    /// Worlds that are compared with simulation.
     pub worlds: Vec<World>,
     /// Visits of each cell in each real world.
     pub repeats: u32,
@@ -51,7 +52,7 @@ pub struct Grid {
     pub more: u32,
     /// Cells measured at a time.
     pub jobs: usize,
-    /// What serves in the kernel's world.
+    /// Server program in the kernel's world.
     pub server: ServerProgram,
     /// The agent there, of schemes that take one.
     pub agent: Option<Agent>,
@@ -84,8 +85,8 @@ impl Grid {
         }
     }
 
-    /// The schemes whose decisions the agent makes, over the paths of `check agent`: first visits, repeated ones, and answers
-    /// over connections that were idle.
+    /// The schemes whose decisions the agent makes, over the paths of `check agent`: first visits,
+    /// repeated ones, and answers over connections that were idle.
     pub fn of_agent(schemes: Vec<Scheme>, agent: Agent) -> Self {
         let paths = crate::gain::paths();
         let (loads, agent) = (loads::of_agent(), Some(agent));
@@ -98,8 +99,8 @@ impl Grid {
         Self { paths, repeats: 3, ..Self::full(schemes) }
     }
 
-    /// Every scheme of the catalogue over our endpoint, on three of its paths: each rate, each round trip
-    /// and both queues are among them.
+    /// Every scheme of the catalogue over our endpoint, on three of its paths: each rate, each
+    /// round trip and both queues are among them.
     pub fn every_scheme() -> Self {
         let names = catalogue().iter().map(|named| Scheme::parse(named.name));
         let schemes = names.map(|scheme| scheme.expect("the catalogue's names are schemes"));
@@ -133,7 +134,7 @@ impl Grid {
         self.captures.as_ref().map(|folder| folder.join(name))
     }
 
-    /// The same with simulated servers that write as another does.
+    /// Replaces the model of the simulated servers, which decides how they write.
     pub fn with_server_model(mut self, model: ServerModel) -> Self {
         for load in &mut self.loads {
             load.loader.server = model;
@@ -141,8 +142,8 @@ impl Grid {
         self
     }
 
-    /// What is to be loaded, and how often: what simulation shows to take one of several courses more often
-    /// (`courses`).
+    /// Returns the loads and their repeats. Loads that take one of several courses in simulation
+    /// are repeated more often (`courses`).
     ///
     /// # Errors
     /// If the machine gives no threads.
@@ -152,7 +153,7 @@ impl Grid {
         Ok(AgreementPlan { grid: self, races })
     }
 
-    /// One for each path, load and scheme.
+    /// Returns one race for each path, load and scheme.
     fn races(&self) -> Vec<CellRace> {
         let mut races = Vec::new();
         for path in &self.paths {
@@ -185,7 +186,7 @@ impl Grid {
     }
 }
 
-/// What one cell of each world takes.
+/// Race that one cell runs in each world.
 #[derive(Clone, Debug)]
 struct CellRace {
     /// The load's name.
@@ -196,7 +197,8 @@ struct CellRace {
 }
 
 impl CellRace {
-    /// So many repeats more, which draw otherwise and leave no captures.
+    /// Returns the cell with `repeats` further repeats, which draw other random numbers and leave
+    /// no captures.
     fn again(&self, repeats: u32) -> Self {
         let seed = self.race.seed.wrapping_add(u64::from(self.race.repeats));
         let race = Race { seed, repeats, ..self.race.clone() };
@@ -208,8 +210,8 @@ fn contenders(race: &Race) -> Vec<Contender> {
     race.schemes.iter().cloned().map(Contender::new).collect()
 }
 
-/// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of their
-/// product.
+/// Path from megabits per second both ways, a round trip in milliseconds, and a queue in
+/// thousandths of their product.
 fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
@@ -220,7 +222,7 @@ fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
 pub struct Agreement {
     /// By world: cells, those inside, those outside.
     pub worlds: Vec<AgreementCount>,
-    /// The same by scheme, in their order; worlds that have none of its cells are left out.
+    /// Counts by scheme, in their order; worlds without cells of a scheme are left out.
     pub schemes: Vec<SchemeCount>,
     /// Every cell.
     pub cells: Vec<AgreementCell>,
@@ -229,15 +231,16 @@ pub struct Agreement {
 /// Cells of a world.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgreementCount {
-    /// Which.
+    /// Name of the world.
     pub world: &'static str,
     /// All of them.
     pub cells: usize,
-    /// Within the first bound.
+    /// Cells inside the first bound.
     pub inside: usize,
-    /// Beyond the second.
+    /// Cells outside the second bound.
     pub outside: usize,
-    /// Of those, where some load here and there took as long ([`AgreementCell::have_met`]).
+    /// Cells among the latter in which some load of each world took equally long
+    /// ([`AgreementCell::have_met`]).
     pub met: usize,
     /// Nine of ten are inside, none outside.
     pub agrees: bool,
@@ -246,9 +249,9 @@ pub struct AgreementCount {
 /// Cells of a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct SchemeCount {
-    /// Which.
+    /// Name of the scheme.
     pub scheme: String,
-    /// How many.
+    /// Counts of its cells.
     #[serde(flatten)]
     pub count: AgreementCount,
     /// The difference that is furthest from zero; `None` if a cell has none.
@@ -256,7 +259,7 @@ pub struct SchemeCount {
 }
 
 impl AgreementCount {
-    /// Of the cells of a world; `None` if it has none.
+    /// Counts the cells of a world; `None` if it has none.
     fn of<'a>(world: World, cells: impl Iterator<Item = &'a AgreementCell>) -> Option<Self> {
         let of_world: Vec<&AgreementCell> =
             cells.filter(|cell| cell.world == world.name()).collect();
@@ -335,7 +338,8 @@ mod tests {
         }
     }
 
-    /// One client, and six more that draw otherwise: seven turns of seven repeats, simulated and real ones numbered on.
+    /// There is one client, and six more with other random numbers: seven turns of seven repeats,
+    /// whose numbers continue.
     #[test]
     fn what_is_measured_again_goes_on_where_it_was() {
         let cell = Grid { repeats: 1, ..Grid::quick(vec![Scheme::parse("linux").unwrap()]) };

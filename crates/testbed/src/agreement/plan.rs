@@ -1,4 +1,5 @@
-//! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
+//! Plan of the loads: cells are measured in several threads, and the worlds of a cell are
+//! interleaved.
 
 use super::{Agreement, AgreementCell, AgreementVerdict, CellRace, Grid, contenders};
 use crate::captures;
@@ -17,7 +18,7 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct AgreementPlan<'a> {
     pub(super) grid: &'a Grid,
-    /// One for each cell of all worlds.
+    /// Races of all worlds' cells, one for each.
     pub(super) races: Vec<CellRace>,
 }
 
@@ -30,7 +31,7 @@ impl AgreementPlan<'_> {
         self.races.iter().map(of).sum()
     }
 
-    /// Simulation, and what is held against it.
+    /// Simulation, and the worlds that are compared with it.
     fn worlds(&self) -> Vec<World> {
         [World::Sim].into_iter().chain(self.grid.worlds.iter().copied()).collect()
     }
@@ -67,7 +68,8 @@ impl AgreementPlan<'_> {
 /// A race in these worlds, `server` serving in the kernel's.
 ///
 /// # Errors
-/// If the machine does not let it, or a contestant was left out: a cell without times says nothing of agreement.
+/// If the machine does not let it, or a contestant was left out: a cell without times says nothing
+/// of agreement.
 pub(super) fn loaded(
     CellRace { captures: folder, race, .. }: &CellRace,
     worlds: &[World],
@@ -102,7 +104,8 @@ pub(super) fn loaded(
     Ok(outcome)
 }
 
-/// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
+/// Results of `answer` for each race, in the order of the races, computed in `order` by `jobs`
+/// threads.
 pub(super) fn of_each<T: Send>(
     races: &[CellRace],
     order: VecDeque<usize>,
@@ -130,7 +133,8 @@ pub(super) fn of_each<T: Send>(
     Ok(done.into_iter().map(|(_, said)| said).collect())
 }
 
-/// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
+/// Their indices, the longest first: a thread that is left with a long one at the end keeps all
+/// others waiting.
 pub(super) fn longest_first(races: &[CellRace]) -> VecDeque<usize> {
     let time = |CellRace { race, .. }: &CellRace| {
         race.path.down().transmit_time(race.page.response_bytes())

@@ -1,17 +1,20 @@
 //! Whether two worlds take the same courses, about as often.
 //!
-//! Where a load takes one of several courses, the median is of whichever is a little more frequent, or between two, and says
-//! little. Then the distributions are compared, if there are enough clients of both.
+//! Where a load takes one of several courses, the median is of whichever is a little more frequent,
+//! or between two, and says little. Then the distributions are compared, if there are enough
+//! clients of both.
 
 use race::SchemeResult;
 
-/// Clients by which it can be told which courses a load takes.
+/// Least number of clients that shows which courses a load takes.
 const ENOUGH: u32 = 7;
-/// How far shares of the loads may be apart that are over by some time (Kolmogorov and Smirnov's distance). Of two times 14 visits
-/// 0.51 is what tells two distributions apart at a level of 5 %.
+/// Largest difference between the shares of loads that are complete by some time (Kolmogorov and
+/// Smirnov's distance). For two samples of 14 visits, 0.51 separates two distributions at a level
+/// of 5 %.
 const APART: f64 = 0.5;
 
-/// Each load of either world is as long as one of the other, within `bound`, and their shares are not far apart.
+/// Each load of either world is as long as one of the other, within `bound`, and their shares are
+/// not far apart.
 pub(super) fn same_courses(sim: &SchemeResult, real: &SchemeResult, bound: f64) -> bool {
     let (Some(one), Some(other)) = (Times::of(sim), Times::of(real)) else { return false };
     one.clients.min(other.clients) >= ENOUGH
@@ -41,13 +44,14 @@ impl Times {
         other.seconds.iter().all(|time| has(*time))
     }
 
-    /// By how much more of its loads are over by some time than of the other's a little later.
+    /// Difference of the shares of loads that are complete: its own by some time, the other's a
+    /// little later.
     fn ahead_of(&self, other: &Self, bound: f64) -> f64 {
         let ahead = |time: &f64| self.share(*time) - other.share(*time * (1.0 + bound));
         self.seconds.iter().map(ahead).fold(0.0, f64::max)
     }
 
-    /// Of the loads that took no longer.
+    /// Share of the loads that took at most `seconds`.
     fn share(&self, seconds: f64) -> f64 {
         let over = self.seconds.iter().filter(|time| **time <= seconds).count();
         over as f64 / self.seconds.len() as f64
@@ -63,7 +67,8 @@ mod tests {
         Times { clients: 7, seconds: seconds.collect() }
     }
 
-    /// 10 and 4 of 14 loads by the faster course, 0.33 s: 6 of 14 are 0.43. All and 4 of 14 are 0.71.
+    /// 10 and 4 of 14 loads by the faster course, 0.33 s: 6 of 14 are 0.43. All and 4 of 14 are
+    /// 0.71.
     #[test]
     fn shares_are_apart_by_what_more_of_one_is_over() {
         let (mostly, seldom) =

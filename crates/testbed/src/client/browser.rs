@@ -1,4 +1,5 @@
-//! Who asks for the page in real time: the loader that simulations have, or curl or Chromium as they are installed.
+//! Clients that load the page in real time: the loader of the simulations, or an installed curl or
+//! Chromium.
 
 use super::chromium::{Chromium, ChromiumVisitor};
 use super::curl::{Curl, CurlVisitor};
@@ -17,7 +18,7 @@ use std::str::FromStr;
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
 
-/// Who asks for the page in real time.
+/// Client that loads the page in real time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Browser {
     /// The loader of crate `workload`, as in simulation.
@@ -30,7 +31,7 @@ pub enum Browser {
 }
 
 impl Browser {
-    /// As it is called in results.
+    /// Name of the client in results.
     pub fn name(&self) -> &str {
         match self {
             Self::Loader => "loader",
@@ -44,7 +45,8 @@ impl Browser {
         matches!(self, Self::Loader)
     }
 
-    /// Why it cannot make a race's visits, of those contenders that real worlds have; `None` if it can.
+    /// Returns the reason why the client cannot make a race's visits, among the contenders of the
+    /// real worlds; `None` if it can.
     pub fn refusal(
         &self,
         race: &Race,
@@ -68,7 +70,7 @@ impl Browser {
         refusal.or_else(|| contenders.iter().filter(races).find_map(of_contender))
     }
 
-    /// What it understands at best.
+    /// Highest protocol that the client supports.
     pub(crate) const fn tongue(&self) -> Tongue {
         match self {
             Self::Loader => Tongue::Counts,
@@ -122,7 +124,7 @@ pub(crate) struct BrowserVantage<'a> {
     pub(crate) namespace: &'a Namespace,
     /// Its address in the namespace.
     pub(crate) own: SocketAddr,
-    /// By the page's hosts.
+    /// Addresses of the servers, by the page's hosts.
     pub(crate) servers: Vec<SocketAddr>,
 }
 
@@ -134,7 +136,7 @@ pub(crate) enum Visitor {
 }
 
 impl Visitor {
-    /// One visit, given up after [`TIME_LIMIT`], and what is measured at its end.
+    /// Makes one visit, given up after [`TIME_LIMIT`], and takes a measurement at its end.
     ///
     /// # Errors
     /// If the machine starts no process.

@@ -1,8 +1,10 @@
-//! Chromium as a client: the browser as it is installed, run once for each visit, in the client's namespace.
+//! Chromium as a client: the browser as it is installed, run once for each visit, in the client's
+//! namespace.
 //!
-//! It loads the page's documents ([`crate::documents`]), finds the other objects in them by itself, opens what connections it
-//! likes, and tells the times of its own clock (W3C Navigation Timing and Resource Timing). Each visit has a profile of its own in
-//! memory, so nothing is cached. A visit begins when the browser has had time to start, as a user's browser has.
+//! It loads the page's documents ([`crate::documents`]), finds the other objects in them, and opens
+//! connections as it chooses. It reports the times of its own clock (W3C Navigation Timing and
+//! Resource Timing). Each visit has a profile of its own in memory, so nothing is cached. A visit
+//! begins when the browser has had time to start, as a user's browser has.
 
 use super::devtools::DevTools;
 use crate::documents::{self, Resources};
@@ -24,15 +26,17 @@ use workload::{Http, ObjectId, PageMilestone, Tls};
 
 /// Names under which it is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// Starts the program that is its first argument, with the others, and with its input and output as the pipes of the DevTools protocol:
-/// Chromium has them at the descriptors 3 and 4.
+/// Starts the program that is its first argument, with the remaining arguments. The program's input
+/// and output are the pipes of the DevTools protocol, which Chromium expects at the descriptors 3
+/// and 4.
 const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
-/// What Chromium computes in its first second has nothing to do with the page.
+/// Time for Chromium to start: its work in the first second has nothing to do with the page.
 const STARTING: Duration = Duration::from_millis(1500);
 /// Until it is asked again whether it shows a page.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Without a window, and without whatever would use the network beside the page or connect before it is asked for.
+/// Chromium runs without a window, and without features that use the network beside the page or
+/// connect before a request.
 const OPTIONS: [&str; 12] = [
     "--headless",
     "--no-sandbox",
@@ -57,7 +61,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// The one that is installed, if there is one that says its name.
+    /// Returns the installed Chromium, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
         NAMES.iter().flat_map(|name| programs::named(name, &[])).find_map(|at| Self::at(&at))
     }
@@ -164,7 +168,7 @@ async fn attach(browser: &mut DevTools, clock: &Clock) -> io::Result<()> {
     Ok(())
 }
 
-/// A page that Chromium loads as often as it is told to.
+/// A page that Chromium loads, once for each visit.
 pub(crate) struct ChromiumVisitor {
     chromium: Chromium,
     namespace: Namespace,
@@ -175,7 +179,7 @@ pub(crate) struct ChromiumVisitor {
 }
 
 impl ChromiumVisitor {
-    /// Why visits of a race cannot be Chromium's; `None` if they can.
+    /// Returns the reason why Chromium cannot make a race's visits; `None` if it can.
     pub(super) fn refusal(race: &Race) -> Option<String> {
         let protocols = || race.page.hosts().iter().map(|host| race.loader.protocol(host));
         let reasons = [
@@ -185,7 +189,7 @@ impl ChromiumVisitor {
             ),
             (
                 protocols().any(|protocol| protocol.tls != Tls::None),
-                "what it loads here is in the clear: --tls none",
+                "it loads in the clear: --tls none",
             ),
             (
                 protocols().any(|protocol| protocol.http != Http::Http11),
@@ -200,7 +204,7 @@ impl ChromiumVisitor {
         })
     }
 
-    /// Of a page, from the servers of its hosts.
+    /// Creates a visitor of a page, served by the servers of its hosts.
     pub(super) fn new(
         chromium: &Chromium,
         exchange: &Exchange,
@@ -218,7 +222,8 @@ impl ChromiumVisitor {
         }
     }
 
-    /// One visit, and what is measured when it is told. What the browser takes to begin and to end is no matter of the visit's.
+    /// Makes one visit, and takes a measurement at the moment of its report. The visit excludes the
+    /// time in which the browser starts and ends.
     ///
     /// # Errors
     /// If the machine starts no process.
@@ -271,8 +276,9 @@ impl ChromiumVisitor {
     }
 }
 
-/// Milliseconds: when the load began, when the document had arrived, when all had; how many resources there were beside the
-/// document, and how many bytes their bodies had. The load event comes after all of them.
+/// Times in milliseconds: when the load began, when the document was complete, when all resources
+/// were. Then the number of resources beside the document, and the bytes of their bodies. The load
+/// event comes after all of them.
 const TIMES: &str = "(()=>{const n=performance.getEntriesByType(\"navigation\")[0],\
     r=performance.getEntriesByType(\"resource\");return[n.redirectStart||n.fetchStart,n.responseEnd,\
     Math.max(n.responseEnd,...r.map(e=>e.responseEnd)),r.length,r.reduce((n,e)=>n+e.encodedBodySize,0)]})()";
@@ -284,10 +290,11 @@ struct Told {
     page: Duration,
 }
 
-/// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document have arrived.
+/// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document were
+/// delivered.
 fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
     let [began, html, page, count, bytes] = *numbers else {
-        return Err(format!("it tells no times but {numbers:?}"));
+        return Err(format!("it reports no times but {numbers:?}"));
     };
     if (count, bytes) != (resources.count as f64, resources.bytes as f64) {
         return Err(format!(

@@ -1,8 +1,9 @@
-//! curl as a client: the program as it is installed, run once for each visit, in the client's namespace.
+//! curl as a client: the program as it is installed, run once for each visit, in the client's
+//! namespace.
 //!
-//! It loads a single object over a connection of its own, and tells the time itself. What a page's objects reveal
-//! it does not look for, so pages are not for it. It runs in a process namespace that the kernel clears when this
-//! process dies.
+//! It loads a single object over a connection of its own, and reports the time itself. It does not
+//! look for the objects that a page reveals, so it loads no pages. It runs in a process namespace
+//! that the kernel clears when this process dies.
 
 use crate::exchange::Exchange;
 use crate::programs;
@@ -19,9 +20,10 @@ use tokio::net::unix::pipe::Receiver;
 use units::Duration;
 use workload::{Http, ObjectId, PageMilestone, Tls};
 
-/// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to its end, when the
-/// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up. It is told
-/// on standard error, which is not buffered: before the connection is closed.
+/// Format of curl's report: seconds from the beginning of the transfer, before the socket is
+/// created, to its end (curl(1), `--write-out`). At the end the last byte has been written to a
+/// sink. There is no name to look up. The report goes to standard error, which is not buffered, so
+/// it precedes the close of the connection.
 const TIME: &str = "%{stderr}%{time_total}s\\n";
 
 /// A program that is curl.
@@ -33,7 +35,7 @@ pub struct Curl {
 }
 
 impl Curl {
-    /// The one that is installed, if there is one that says its name.
+    /// Returns the installed curl, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
         programs::named("curl", &[]).find_map(|program| Self::at(&program))
     }
@@ -50,14 +52,14 @@ impl Curl {
         &self.version
     }
 
-    /// One that nobody runs.
+    /// A curl for tests that never run it.
     #[cfg(test)]
     pub(crate) fn nominal() -> Self {
         Self { program: "/usr/bin/curl".into(), version: "curl/7.88.1".to_owned() }
     }
 }
 
-/// One object that curl loads as often as it is told to.
+/// One object that curl loads, once for each visit.
 pub(crate) struct CurlVisitor {
     curl: Curl,
     namespace: Namespace,
@@ -67,7 +69,7 @@ pub(crate) struct CurlVisitor {
 }
 
 impl CurlVisitor {
-    /// Why visits of a race cannot be curl's; `None` if they can.
+    /// Returns the reason why curl cannot make a race's visits; `None` if it can.
     pub(super) fn refusal(race: &Race) -> Option<String> {
         let [object] = race.page.objects() else {
             let why = "it loads one object, like 30kB, and looks for none that others reveal";
@@ -77,13 +79,13 @@ impl CurlVisitor {
         let keeps_open = race.visits.keep_open();
         let reasons = [
             (keeps_open, "each visit is a curl of its own, with its own connection: --reconnect"),
-            (protocol.tls != Tls::None, "what it loads here is in the clear: --tls none"),
+            (protocol.tls != Tls::None, "it loads in the clear: --tls none"),
             (!object.server_wait.is_zero(), "servers do not think for it, and the object's does"),
         ];
         reasons.iter().find(|(is_so, _)| *is_so).map(|(_, why)| (*why).to_owned())
     }
 
-    /// Of the page's one object, from the servers of its hosts.
+    /// Creates a visitor of the page's one object, served by the servers of its hosts.
     pub(super) fn new(
         curl: &Curl,
         exchange: &Exchange,
@@ -101,8 +103,8 @@ impl CurlVisitor {
         }
     }
 
-    /// One visit, and what is measured when its time is told. What the machine then takes to end the process is no
-    /// matter of the visit's.
+    /// Makes one visit, and takes a measurement when curl reports the time. The visit excludes the
+    /// time in which the machine ends the process.
     ///
     /// # Errors
     /// If the machine starts no process.
@@ -138,7 +140,7 @@ impl CurlVisitor {
             Http::Http11 | Http::Http3 | Http::Persistent => "--http1.1",
         };
         let mut command = sandbox::command(&self.curl.program);
-        // Without anybody's settings or proxies.
+        // curl ignores the user's settings and proxies.
         command.args(["--disable", "--noproxy", "*", version]);
         command.args(["--silent", "--show-error", "--fail"]);
         command.args(["--max-time", &limit.as_secs_f64().to_string()]);
@@ -148,7 +150,7 @@ impl CurlVisitor {
     }
 }
 
-/// The time that it told, or why there is none, in its own words.
+/// The time that curl reported, or its own words on why there is none.
 fn time_of(status: ExitStatus, said: &str) -> Result<Duration, String> {
     let (times, words): (Vec<_>, Vec<_>) =
         said.lines().partition(|line| line.parse::<Duration>().is_ok());

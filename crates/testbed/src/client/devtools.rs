@@ -1,7 +1,8 @@
-//! What a browser is told and asks over a pair of pipes: the Chrome DevTools Protocol.
+//! Client of the Chrome DevTools Protocol over a pair of pipes: commands to a browser, and its
+//! answers.
 //!
-//! Messages are JSON objects, each ended by a zero byte (`--remote-debugging-pipe`). A command has a number, which its answer repeats.
-//! What else arrives are events.
+//! Messages are JSON objects, each ended by a zero byte (`--remote-debugging-pipe`). A command has
+//! a number, which its answer repeats. All other messages are events.
 
 use emulator::sandbox::Streams;
 use serde_json::{Value, json};
@@ -21,7 +22,8 @@ pub(super) struct DevTools {
 }
 
 impl DevTools {
-    /// Over the pipes of a command that reads messages from its input and writes them to its output.
+    /// Over the pipes of a command that reads messages from its input and writes them to its
+    /// output.
     ///
     /// # Errors
     /// If these are no pipes.
@@ -40,7 +42,7 @@ impl DevTools {
     /// Turns to the page that the browser shows; false if it shows none yet.
     ///
     /// # Errors
-    /// As [`call`](Self::call).
+    /// Fails like [`call`](Self::call).
     pub(super) async fn attach(&mut self) -> io::Result<bool> {
         let targets = self.call("Target.getTargets", json!({})).await?;
         let targets = targets["targetInfos"].as_array().into_iter().flatten();
@@ -52,15 +54,15 @@ impl DevTools {
         Ok(true)
     }
 
-    /// Loads what is at `url`, and waits for its load event.
+    /// Loads the page at `url`, and waits for its load event.
     ///
     /// # Errors
-    /// As [`call`](Self::call), why nothing can be loaded, and that the page has crashed.
+    /// Fails like [`call`](Self::call), and if nothing can be loaded or the page has crashed.
     pub(super) async fn navigate(&mut self, url: &str) -> io::Result<()> {
         for domain in ["Inspector.enable", "Page.enable"] {
             self.call(domain, json!({})).await?;
         }
-        // Of the page before.
+        // These events are those of the previous page.
         self.events.clear();
         let begun = self.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(why) = begun["errorText"].as_str() {
@@ -80,7 +82,7 @@ impl DevTools {
     /// The browser's answer to a command.
     ///
     /// # Errors
-    /// What the browser says against it, or that the browser has ended.
+    /// If the browser reports an error, or has ended.
     pub(super) async fn call(&mut self, method: &str, params: Value) -> io::Result<Value> {
         self.commands += 1;
         let mut command = json!({ "id": self.commands, "method": method, "params": params });
@@ -138,7 +140,7 @@ impl DevTools {
     }
 }
 
-/// A browser that has gone reads nothing and writes nothing.
+/// A browser that has ended reads nothing and writes nothing.
 fn ended() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "it has ended")
 }
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    /// A program in the browser's place that says `script` in answer to anything.
+    /// A program instead of the browser that answers any command with `script`.
     fn over(script: &str) -> (DevTools, std::process::Child) {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,7 +1,8 @@
-//! How much of each HTTP/2 response has arrived, also of frames that are not whole yet.
+//! Counts the delivered bytes of each HTTP/2 response, including those of incomplete frames.
 //!
-//! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library hands a DATA frame on when all
-//! of it is there, which takes nginx's frames of 16 KiB a round trip longer. So the bytes are looked at on their way to it.
+//! A browser reads a document as its bytes come in, and so does the simulated one. The HTTP library
+//! delivers a DATA frame when all of it is there, which takes nginx's frames of 16 KiB a round trip
+//! longer. The bytes are therefore observed on their way to the library.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ const HEADER: usize = 9;
 /// The type of frames that carry a body (RFC 9113 §6.1).
 const DATA: u8 = 0;
 
-/// What has arrived on a connection, by stream.
+/// Delivered bytes on a connection, by stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals(Rc<Inner>);
 
@@ -33,12 +34,12 @@ impl Arrivals {
         2 * before + 1
     }
 
-    /// Bytes of the body that have arrived on a stream.
+    /// Bytes of the body delivered on a stream.
     pub(super) fn of(&self, stream: u32) -> u64 {
         self.0.bytes.borrow().get(&stream).copied().unwrap_or(0)
     }
 
-    /// Waits until more has arrived on some stream.
+    /// Waits until further bytes are delivered on some stream.
     pub(super) async fn moved(&self) {
         self.0.moved.notified().await;
     }
@@ -49,7 +50,7 @@ impl Arrivals {
     }
 }
 
-/// Finds DATA frames in what a server sends. nginx pads none.
+/// Finds DATA frames in a server's stream. nginx pads none.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     arrivals: Arrivals,
@@ -64,7 +65,7 @@ impl Frames {
         Self { arrivals, ..Self::default() }
     }
 
-    /// These came next.
+    /// Processes the next bytes.
     pub(super) fn read(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.left > 0 {
@@ -100,8 +101,8 @@ mod tests {
         bytes
     }
 
-    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, of 30 on stream 3: cut anywhere, as much of each has arrived as lies
-    /// before the cut, and all in the end.
+    /// HEADERS of 20 bytes, DATA of 100 and 50 on stream 1, and of 30 on stream 3 are cut anywhere.
+    /// After a cut, each stream has the bytes before the cut; in the end all bytes are there.
     #[test]
     fn a_part_of_a_frame_counts_wherever_it_is_cut() {
         let all = [frame(1, 1, 20), frame(0, 1, 100), frame(0, 3, 30), frame(0, 1, 50)].concat();
@@ -109,7 +110,8 @@ mod tests {
             let arrivals = Arrivals::default();
             let mut frames = Frames::new(arrivals.clone());
             frames.read(&all[..cut]);
-            // The first DATA begins behind 29 bytes and its header, the second behind 38 + 100 and its own, the third 39 later.
+            // The first DATA begins behind 29 bytes and its header, the second behind 38 + 100 and
+            // its own, the third 39 later.
             let within = |begin: usize, bytes: usize| cut.saturating_sub(begin).min(bytes) as u64;
             assert_eq!(arrivals.of(1), within(38, 100) + within(186, 50), "{cut}");
             assert_eq!(arrivals.of(3), within(147, 30), "{cut}");

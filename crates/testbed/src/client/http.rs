@@ -1,8 +1,8 @@
 //! A connection to a server that speaks HTTP, as the loader wants it loaded.
 //!
-//! The loader's spans become requests as long as they are: what a browser would say to open TLS is a
-//! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
-//! goes into that. A server of this kind does not think: the client waits that long before it asks.
+//! The loader's spans become requests of the same length. A browser's messages that open TLS become
+//! a request whose answer is as long as the server's part, so nothing is encrypted and no time goes
+//! into it. A server of this kind does not think: the client waits that long before it asks.
 
 use super::frames::{Arrivals, Frames};
 use super::together::Together;
@@ -32,7 +32,7 @@ const WINDOW: u32 = (1 << 31) - 1;
 
 type NoBody = Empty<Bytes>;
 
-/// One established connection, to its end.
+/// Serves one established connection, to its end.
 pub(super) async fn converse(
     exchange: &Exchange,
     mut opening: NewConnection,
@@ -50,7 +50,7 @@ pub(super) async fn converse(
     exchange.on_connected(opening.conn);
     let mut ahead = 0;
     while let Some(Order::Write(span)) = opening.orders.recv().await {
-        // What is sent unasked travels with the first request.
+        // Bytes sent without a question travel with the first request.
         if span.content == SpanContent::Opening {
             ahead += span.bytes;
             continue;
@@ -116,7 +116,7 @@ impl Sender {
             let mut builder = http2::Builder::new(Here);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
-            // That it ends shows in what was asked.
+            // Its end shows in the state of the requests.
             spawn_local(async move { drop(connection.await) });
             return Ok(Self::Interleaved(sender));
         }
@@ -127,7 +127,7 @@ impl Sender {
     }
 }
 
-/// A connection, for those who ask on it.
+/// A connection, for the requests on it.
 #[derive(Clone)]
 struct Line {
     exchange: Exchange,
@@ -137,7 +137,7 @@ struct Line {
 }
 
 impl Line {
-    /// Asks by a request as long as the span, and tells the loader of the answer as it arrives.
+    /// Sends a request as long as the span, and reports the answer's progress to the loader.
     async fn ask(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
         let (path, content, payload) = match span.content {
             SpanContent::Request(id) => {
@@ -195,8 +195,8 @@ impl Line {
         let (mut told, mut whole, mut got) = (0, 0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
-            // A server's part of TLS says nothing before it is whole, not even that it has begun: a
-            // span of no bytes is whole.
+            // A server's part of TLS means nothing before it is complete, so not even its start is
+            // reported. A span of no bytes is complete.
             let is_tls = matches!(content, SpanContent::ServerFlight | SpanContent::ServerFinished);
             if !is_tls || got == size {
                 let arrived = (arrived as u64).min(payload);
@@ -215,7 +215,7 @@ impl Line {
         }
         match got == size {
             true => Ok(()),
-            false => Err(io::Error::other(format!("{got} of {size} bytes arrived"))),
+            false => Err(io::Error::other(format!("{got} of {size} bytes were delivered"))),
         }
     }
 }

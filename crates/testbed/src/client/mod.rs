@@ -1,7 +1,7 @@
 //! The browser's connections: sockets of the Linux kernel, in whatever namespace the thread is in.
 //!
-//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). Who asks is the loader that
-//! simulations have, curl or Chromium (`browser`).
+//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). The client
+//! is the loader of the simulations, curl or Chromium (`browser`).
 
 mod browser;
 mod chromium;
@@ -36,20 +36,21 @@ use workload::LoadConnId;
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTcp {
-    /// Bytes that it offers from the beginning, and no more but for what packets leave of the same buffer; `None`: as Linux
-    /// comes, 64 KB at first and more as they are used.
+    /// Receive window in bytes that the client offers from the beginning. It grows only by the part
+    /// of the same buffer that packets leave free. `None` is stock Linux: 64 KB at first, and more
+    /// with use.
     pub window: Option<u32>,
 }
 
 impl ClientTcp {
-    /// What a simulation has in its place: with a clock like this kernel's.
+    /// Scheme that models this client in a simulation: with a clock like this kernel's.
     pub fn model(self) -> Scheme {
         let window = self.window.map_or_else(String::new, |bytes| format!("+rwnd={bytes}B"));
         let text = format!("linux{window}+ack_tick={}us", kernel_tick().as_micros());
         Scheme::parse(&text).expect("linux is in the catalogue, and takes both")
     }
 
-    /// Has connections that are opened in a namespace offer it.
+    /// Sets the window of connections that are opened in a namespace.
     ///
     /// # Errors
     /// If the kernel does not let it.
@@ -59,15 +60,16 @@ impl ClientTcp {
     }
 }
 
-/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel offers half, until it has
-/// seen how much room packets take in it. The first buffer is the largest one, since the model's window never grows.
+/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel
+/// offers half, until it has seen how much room packets take in it. The first buffer is the largest
+/// one, since the model's window never grows.
 fn receive_memory(window: u32) -> String {
     let buffer = 2 * u64::from(window);
     format!("4096 {buffer} {buffer}")
 }
 
-/// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by one. 4 ms, as most are
-/// built, if it does not say.
+/// Time between two of this kernel's ticks, at which its delayed ACKs are sent: the step of its
+/// coarse clocks. 4 ms, as most are built, if it does not say.
 fn kernel_tick() -> Duration {
     let said = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
     said.map_or(
@@ -79,7 +81,8 @@ fn kernel_tick() -> Duration {
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
 const AT_ONCE: usize = 1024;
 
-/// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any more.
+/// Opens the connections that the loader wants, to `servers` by the page's hosts, until the loader
+/// wants no more.
 async fn run(
     exchange: Exchange,
     mut openings: mpsc::UnboundedReceiver<NewConnection>,
@@ -90,7 +93,7 @@ async fn run(
         let (exchange, server) = (exchange.clone(), servers[opening.host.index()]);
         spawn_local(async move {
             let conn = opening.conn;
-            // What went wrong is what the loader says of the object then.
+            // The loader reports the failure with the object.
             let _ = converse(&exchange, opening, own, server).await;
             exchange.on_closed(conn);
         });
@@ -150,7 +153,7 @@ async fn send(
 ) -> io::Result<()> {
     let mut asked = Vec::new();
     while orders.recv_many(&mut asked, AT_ONCE).await > 0 {
-        // All that is to be said at one moment leaves as one, as the simulated client has it.
+        // All bytes written at one moment leave in one piece, as with the simulated client.
         let writes = asked.iter().map_while(Order::bytes);
         filler::write(&mut write, writes.sum()).await?;
         if asked.iter().any(|order| order.bytes().is_none()) {

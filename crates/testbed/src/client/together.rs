@@ -1,7 +1,8 @@
-//! A stream that keeps the first bytes it is given until more follow, and shows what it reads.
+//! A stream that keeps its first written bytes until more follow, and shows the bytes that it
+//! reads.
 //!
-//! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated one does. A library writes it by
-//! itself as soon as there is a connection.
+//! Browsers send the opening of HTTP/2 with their first request, in one segment, as the simulated
+//! one does. An HTTP library writes it alone as soon as there is a connection.
 
 use super::frames::Frames;
 use std::io;
@@ -9,25 +10,25 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The stream, and what of it has been kept back.
+/// The stream, and the bytes kept back.
 pub(super) struct Together<S> {
     stream: S,
     kept: Vec<u8>,
-    /// So many bytes are kept.
+    /// Number of bytes that are kept.
     most: usize,
     released: bool,
     frames: Frames,
 }
 
 impl<S> Together<S> {
-    /// Keeps `most` bytes back until one more is written; shows `frames` what is read.
+    /// Keeps `most` bytes back until one more is written; shows `frames` the bytes read.
     pub(super) fn new(stream: S, most: u64, frames: Frames) -> Self {
         Self { stream, kept: Vec::new(), most: most as usize, released: false, frames }
     }
 }
 
 impl<S: AsyncWrite + Unpin> Together<S> {
-    /// Writes what was kept.
+    /// Writes the kept bytes.
     fn poll_release(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.kept.is_empty() {
             let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.kept))?;
@@ -53,7 +54,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Together<S> {
         self.kept.extend_from_slice(bytes);
         if self.kept.len() > self.most {
             self.released = true;
-            // What does not go now goes with the next write, or when the stream is flushed.
+            // The remaining bytes go with the next write, or when the stream is flushed.
             if let Poll::Ready(Err(error)) = self.poll_release(context) {
                 return Poll::Ready(Err(error));
             }
@@ -92,7 +93,8 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// Three bytes wait, and go with the fourth, as one; from then on each write goes by itself.
+    /// Three bytes wait, and are sent with the fourth in one piece; afterwards each write is sent
+    /// alone.
     #[tokio::test]
     async fn what_is_first_waits_for_what_follows() {
         let (near, mut far) = tokio::io::duplex(64);

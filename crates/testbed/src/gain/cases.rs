@@ -1,4 +1,4 @@
-//! What is loaded, over which paths, and what is asked of a warm start there.
+//! Loads, their paths, and the bounds on a warm start there.
 
 use crate::client::ClientTcp;
 use crate::contender::Contender;
@@ -13,7 +13,7 @@ use workload::{Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost}
 /// Linux as it comes, and with an agent.
 const STOCK: [&str; 2] = ["linux", "linux-bbr"];
 const ALL: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
-/// Waits behind a queue of so many packets.
+/// Length of the queue in packets.
 const QUEUE: u32 = 100;
 /// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten
 /// segments.
@@ -22,13 +22,13 @@ pub(crate) const IDLE: Duration = Duration::from_secs(2);
 /// One race.
 #[derive(Clone, Debug)]
 pub struct GainCase {
-    /// What is loaded, and how.
+    /// Name of the load and its conditions.
     pub name: String,
-    /// Who takes part.
+    /// The contenders.
     pub contenders: Vec<Contender>,
-    /// What is asked.
+    /// The bounds that the case checks.
     pub bounds: Vec<GainBound>,
-    /// Who is served.
+    /// TCP settings of the client.
     pub client: ClientTcp,
     pub(super) path: PathSpec,
     pub(super) page: Arc<Page>,
@@ -41,26 +41,26 @@ pub struct GainCase {
     pub(super) simulated_within: Option<f64>,
 }
 
-/// What is asked of a scheme.
+/// A bound on a scheme's measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GainBound {
-    /// Of whom.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// In which visits.
+    /// Kind of the visits.
     pub visit: VisitKind,
-    /// What is asked about.
+    /// The measured quantity.
     pub measure: GainMeasure,
-    /// Beside whom.
+    /// The baseline of the comparison.
     pub beside: Beside,
     /// The most that it may be of the other's.
     pub at_most: f64,
 }
 
-/// What is asked about.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GainMeasure {
-    /// Seconds until all is there, as medians.
+    /// Seconds until the page is complete, as medians.
     Time,
     /// Packets that the link drops, in all visits together.
     Drops,
@@ -76,12 +76,12 @@ impl GainMeasure {
     }
 }
 
-/// Beside whom a scheme is held.
+/// The baseline of a scheme's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// Another, of this name.
     Scheme(&'static str),
-    /// What nothing can beat.
+    /// The time that no transport can beat.
     Limit,
 }
 
@@ -141,15 +141,15 @@ impl GainCase {
         Self { bounds, ..Self::among(name, page, path, contenders.collect()) }
     }
 
-    /// Visits over new connections. Nothing is asked of anybody yet.
+    /// Visits over new connections. The case has no bounds yet.
     pub(super) fn among(
         name: String,
         page: Page,
         path: PathSpec,
         contenders: Vec<Contender>,
     ) -> Self {
-        // What a connection taught is known when it has closed: a round trip and a half after the
-        // client wants that.
+        // The agent learns from a connection when it has closed: a round trip and a half after the
+        // client closes it.
         let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
         Self {
             name,
@@ -180,10 +180,10 @@ impl GainCase {
         self
     }
 
-    /// What serves it.
+    /// Server program of the case.
     ///
     /// # Errors
-    /// If what is asked for is not there, or cannot serve the page.
+    /// If the requested server is not there, or cannot serve the page.
     pub fn served_by(&self, choice: &ServerChoice) -> Result<ServerProgram, String> {
         choice.serve(&self.page, &self.loader).map(|(server, _)| server)
     }
@@ -205,7 +205,8 @@ impl GainCase {
     }
 }
 
-/// Who knows nothing does no worse than what it is built upon.
+/// Without remembered data, a scheme does no worse than the congestion control that it is built
+/// upon.
 fn no_slower_at_first(scheme: &'static str) -> GainBound {
     let stock = if scheme == "hs-bbr" { "linux-bbr" } else { "linux" };
     let (visit, beside) = (VisitKind::First, Beside::Scheme(stock));

@@ -1,48 +1,49 @@
-//! What is asked of a scheme, and whether it was measured.
+//! Bounds on a scheme, and whether the measurements meet them.
 
 use super::cases::{Beside, GainBound, GainCase, GainMeasure};
 use super::limit_of;
 use race::{RaceMetric, RaceResult, SchemeResult, World};
 use serde::Serialize;
 
-/// One thing that is asked of a scheme.
+/// One bound on a scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct GainClaim {
-    /// What was loaded, and how.
+    /// Name of the load and its conditions.
     pub load: String,
     /// The path, as it may be written.
     pub path: String,
-    /// Of whom.
+    /// Name of the scheme.
     pub scheme: String,
-    /// In which visits.
+    /// Kind of the visits.
     pub visit: &'static str,
-    /// What is asked about.
+    /// The measured quantity.
     pub measure: GainMeasure,
-    /// Beside whom.
+    /// The baseline of the comparison.
     pub beside: &'static str,
-    /// What was measured: the median in seconds, or packets in all visits; `None` if a load did not complete.
+    /// Measured value: the median in seconds, or packets in all visits; `None` if a load did not
+    /// complete.
     pub measured: Option<f64>,
-    /// The other's.
+    /// Value of the baseline.
     pub other: Option<f64>,
-    /// What was measured over the other's; `None` if there is none, or if it is 0.
+    /// Measured value over the baseline's; `None` if there is none, or if the baseline's is 0.
     pub ratio: Option<f64>,
-    /// What that may be. If the other's is 0, what was measured has to be 0, too.
+    /// Largest allowed ratio. If the baseline's value is 0, the measured value has to be 0, too.
     pub at_most: f64,
-    /// What the ratio of times would be if the median were the limit.
+    /// Ratio of times if the median were the limit.
     pub limit_ratio: Option<f64>,
     /// Whether it is so.
     pub verdict: GainVerdict,
 }
 
-/// Whether what is asked for was measured.
+/// Whether a bound was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GainVerdict {
-    /// It was.
+    /// The bound is met.
     Holds,
-    /// It was not.
+    /// The bound is not met.
     Fails,
-    /// It was not, and no transport could: the limit itself is beyond.
+    /// The bound is not met, and no transport could meet it: the limit itself exceeds it.
     Barred,
 }
 
@@ -75,7 +76,7 @@ impl GainClaim {
 }
 
 impl GainMeasure {
-    /// What a scheme's visits of one kind have of it; `None` if one did not complete.
+    /// Value of the measure in a scheme's visits of one kind; `None` if one did not complete.
     fn of(self, row: &SchemeResult) -> Option<f64> {
         let time = row.median(RaceMetric::PageSeconds)?;
         Some(match self {
@@ -107,10 +108,10 @@ mod tests {
     #[test]
     fn only_the_limit_excuses() {
         let of = |measured, limit| GainVerdict::of(measured, Some(2.0), limit, 0.5);
-        // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
+        // The bound is half of the other's time, and the limit is 0.4 of it: possible.
         assert_eq!(of(Some(1.0), Some(0.4)), GainVerdict::Holds);
         assert_eq!(of(Some(1.02), Some(0.4)), GainVerdict::Fails);
-        // The limit is 0.6 of it: nobody can.
+        // The limit is 0.6 of it: no scheme can meet the bound.
         assert_eq!(of(Some(1.22), Some(0.6)), GainVerdict::Barred);
         // A load that never ended is no excuse.
         assert_eq!(of(None, Some(0.6)), GainVerdict::Fails);
@@ -121,7 +122,7 @@ mod tests {
         let of = |measured| GainVerdict::of(Some(measured), Some(0.0), None, 1.0);
         assert_eq!(of(0.0), GainVerdict::Holds);
         assert_eq!(of(1.0), GainVerdict::Fails);
-        // As many as the other are allowed, one more is not.
+        // The bound allows as many as the other has, and not one more.
         let beside = |measured| GainVerdict::of(Some(measured), Some(7.0), None, 1.0);
         assert_eq!((beside(7.0), beside(8.0)), (GainVerdict::Holds, GainVerdict::Fails));
     }

@@ -1,5 +1,6 @@
-//! What the agent's options for paths that nobody knows gain: a wide cold start (`--cold wide`), and timers of SYNs by what
-//! others have seen (`--handshake-timer known`). Both are off unless an operator asks for them.
+//! Gains of the agent's options for unknown paths: a wide cold start (`--cold wide`), and SYN
+//! timers by the round trips of other connections (`--handshake-timer known`). Both are off unless
+//! an operator asks for them.
 
 use super::cases::{Beside, GainBound, GainCase, GainMeasure, path};
 use crate::contender::Contender;
@@ -29,12 +30,14 @@ pub(super) fn quick() -> Vec<GainCase> {
     vec![wide_start(30_000, main), wide_start(200_000, main), lost_syns()]
 }
 
-/// First visits of one object. The round trip that is saved is less than a sixth of a longer transfer.
+/// First visits of one object. The round trip that is saved is less than a sixth of a longer
+/// transfer.
 fn wide_start(bytes: u64, path: PathSpec) -> GainCase {
     first_visit(bytes, path, 0.85)
 }
 
-/// The same over a path that carries less than such a start takes it to (5 Mbit/s): it loses no more, and takes no longer.
+/// A wide start over a path that carries less than the rate of the start (5 Mbit/s): it loses no
+/// more, and takes no longer.
 fn wide_start_on_a_slow_path(bytes: u64) -> GainCase {
     let (rate, rtt) = (Rate::from_mbps(1), Duration::from_millis(80));
     let path = PathSpec::new(rate, rtt, QueueSize::Packets(50)).expect("it exists");
@@ -53,8 +56,9 @@ fn first_visit(bytes: u64, path: PathSpec, at_most: f64) -> GainCase {
     case
 }
 
-/// HTML and eleven small images, each over a connection of its own, from behind an uplink of 1 Mbit/s: eleven SYNs are too many
-/// for a queue of eight packets. Stock SYNs go again after a second.
+/// HTML and eleven small images, each over a connection of its own, from behind an uplink of 1
+/// Mbit/s: eleven SYNs are too many for a queue of eight packets. Stock SYNs are retransmitted
+/// after a second.
 fn lost_syns() -> GainCase {
     let path: PathSpec = "20mbit,80ms,8p,up=1mbit".parse().expect("it exists");
     let stock = Contender::parse(STOCK).expect("a contender");
@@ -90,7 +94,8 @@ const fn of(
 mod tests {
     use super::*;
 
-    /// Two sizes over four paths, and both over a slow one. Each has two bounds, of time and of drops.
+    /// Two sizes over four paths, and both over a slow one. Each has two bounds, of time and of
+    /// drops.
     #[test]
     fn wide_starts_are_first_visits_that_may_lose_no_more() {
         let cases = full();
@@ -106,7 +111,7 @@ mod tests {
         assert_eq!(page.visits.count, 2);
     }
 
-    /// The client of the page is attended to: its SYNs are those that are lost.
+    /// The page's client has an agent, since its SYNs are the lost ones.
     #[test]
     fn the_page_whose_syns_are_lost_has_an_agent_at_both_ends() {
         let [stock, timers] = &lost_syns().contenders[..] else { panic!("two take part") };
@@ -114,7 +119,7 @@ mod tests {
         let agent = timers.agent().expect("the agent has such timers");
         assert!(agent.attends_client());
         assert_eq!(agent.options().join(" "), "--handshake-timer known");
-        // Elsewhere the server alone has one.
+        // In other cases the server alone has an agent.
         let alone = Contender::parse(TIMERS).expect("a contender");
         assert!(!alone.agent().expect("the agent has it").attends_client());
     }

@@ -1,9 +1,9 @@
-//! What Linux gains by an agent: first and repeated visits, beside Linux as it comes and the limit, and whether the
-//! gains are what is asked of them. All of it by the kernel, over emulated links.
+//! Gains of Linux by an agent: first and repeated visits, beside stock Linux and the limit, and
+//! whether the gains meet their bounds. All of it by the kernel, over emulated links.
 //!
-//! `cases` says what is loaded over which paths and what is asked, `cold` the same of options for paths that nobody knows.
-//! `presets` compares the gains over the paths that people have with simulated ones. A
-//! case is one race, all contenders by turns. `claim` compares what was measured with what was asked for.
+//! `cases` has the loads, paths and bounds, `cold` those of the options for unknown paths.
+//! `presets` compares the gains over the paths that people have with simulated ones. A case is one
+//! race with all contenders interleaved. `claim` compares the measurements with the bounds.
 
 mod cases;
 mod claim;
@@ -23,16 +23,16 @@ use race::{RaceMetric, RaceResult, SchemeResult, Spread, VisitKind, VisitSample,
 use serde::Serialize;
 use std::io;
 
-/// What is measured.
+/// The measurements to make.
 #[derive(Clone, Debug)]
 pub struct GainPlan {
-    /// One race each.
+    /// Cases, one race each.
     pub cases: Vec<GainCase>,
     /// Clients of each scheme in each case, each with a first visit and a repeated one.
     pub repeats: u32,
-    /// What serves.
+    /// The server program.
     pub server: ServerProgram,
-    /// Who asks.
+    /// The client.
     pub browser: Browser,
 }
 
@@ -56,7 +56,7 @@ impl GainPlan {
         Self { cases, repeats, server: ServerProgram::Builtin, browser: Browser::Loader }
     }
 
-    /// The same with another who asks, and what that leaves out: names of cases, and why.
+    /// Replaces the client, and returns the cases that it cannot run: their names, and the reasons.
     #[must_use]
     pub fn asked_by(mut self, browser: &Browser) -> (Self, Vec<(String, String)>) {
         let why = |case: &GainCase| {
@@ -75,7 +75,7 @@ impl GainPlan {
         self.cases.iter().map(of_case).sum()
     }
 
-    /// Everyone who takes part.
+    /// All contenders of all cases, each once.
     pub fn contenders(&self) -> Vec<Contender> {
         let mut all: Vec<Contender> = Vec::new();
         for contender in self.cases.iter().flat_map(|case| &case.contenders) {
@@ -86,7 +86,7 @@ impl GainPlan {
         all
     }
 
-    /// Leaves out, with all that is asked of it, whoever is not among these.
+    /// Leaves out contenders that are not among these, with all their bounds.
     #[must_use]
     pub fn of(mut self, present: &[Contender]) -> Self {
         let is_present = |name: &str| present.iter().any(|contender| contender.name() == name);
@@ -133,19 +133,19 @@ impl GainPlan {
     }
 }
 
-/// What was measured, and whether it is what was asked for.
+/// Measurements, and whether they meet the bounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gains {
-    /// What was asked for.
+    /// The bounds and their results.
     pub claims: Vec<GainClaim>,
-    /// What was measured.
+    /// The measured times.
     pub times: Vec<GainTime>,
     /// Gains beside the simulated ones, of cases that are also simulated.
     pub simulated: Vec<SimulatedGain>,
 }
 
 impl Gains {
-    /// All that can be had is there, and nine of ten gains are as simulated.
+    /// Whether every bound that can be met is met, and nine of ten gains are as simulated.
     pub fn holds(&self) -> bool {
         let agree = self.simulated.iter().filter(|gain| gain.agrees()).count();
         self.claims.iter().all(|claim| claim.verdict != GainVerdict::Fails)
@@ -156,7 +156,7 @@ impl Gains {
 /// One scheme's visits of a kind in a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct GainTime {
-    /// What was loaded, and how.
+    /// Name of the load and its conditions.
     pub load: String,
     /// The path, as it may be written.
     pub path: String,
@@ -170,7 +170,7 @@ pub struct GainTime {
     pub limit_s: f64,
     /// Packets that the link dropped in a visit.
     pub dropped_packets: Option<Spread>,
-    /// Loads repeated for lateness.
+    /// Loads repeated because of scheduling delay.
     pub redone: u32,
     /// All visits.
     pub samples: Vec<VisitSample>,
@@ -205,7 +205,8 @@ mod tests {
     fn whoever_is_missing_is_asked_for_nothing() {
         let all = GainPlan::full();
         let mut present = all.contenders();
-        // Linux with either control, three of the agent's schemes, and two of these options that are off by default.
+        // Linux with either control, three of the agent's schemes, and two of these options that
+        // are off by default.
         assert_eq!(present.len(), 7);
         present.retain(|contender| contender.name() != "hs-bbr");
         let plan = all.of(&present);

@@ -91,7 +91,7 @@ impl SimulatedGain {
         gains
     }
 
-    /// Both are there, and near enough to each other.
+    /// Whether both exist, and are near enough to each other.
     pub fn agrees(&self) -> bool {
         let apart = self.measured.zip(self.simulated).map(|(kernel, sim)| (kernel - sim).abs());
         apart.is_some_and(|apart| apart <= self.within)

@@ -11,14 +11,14 @@ use tcp::Scheme;
 use units::{Duration, Rate, parse_bytes};
 use workload::{Http, LoaderConfig, Object, ObjectKind, Page, PageHost};
 
-/// One cell a line: congestion control, answers, path, and what else there is. `10x50kB` are ten
-/// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind another
-/// path, `after RATE` visits over the same path at another rate before. The times are those of
-/// the cell's own path. `offers SIZE` is the receive window of the client, stock Linux otherwise.
-/// `visits N` makes so many visits in place of [`VISITS`].
+/// One cell a line: congestion control, answers, path, and further conditions. `10x50kB` are ten
+/// answers over ten connections at once. `beside PATH` adds a visitor in the same /24 behind
+/// another path, `after RATE` visits over the same path at another rate before. The times are those
+/// of the cell's own path. `offers SIZE` is the receive window of the client, stock Linux
+/// otherwise. `visits N` makes N visits instead of [`VISITS`].
 ///
-/// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms, the queues 0.1 to 2 bandwidth-delay
-/// products (no less than four packets), the losses 0 to 2 %.
+/// The rates are 2 to 200 Mbit/s, the round trips 10 to 300 ms. The queues are 0.1 to 2
+/// bandwidth-delay products (no less than four packets), the losses 0 to 2 %.
 const TABLE: &str = "
 cubic 10kB    20mbit,80ms,100p
 cubic 30kB    20mbit,80ms,100p
@@ -122,18 +122,18 @@ pub enum HarmControl {
     Bbr,
 }
 
-/// What is loaded over which path, by stock Linux and with the agent.
+/// A load over a path, by stock Linux and with the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HarmCell {
     control: HarmControl,
-    /// Of each answer.
+    /// Bytes of each answer.
     bytes: u64,
     /// One answer over each.
     connections: u32,
     path: PathSpec,
     other: Option<OtherLine>,
     client: ClientTcp,
-    /// Of a client, its first one included.
+    /// Visits of a client, including its first one.
     visits: u32,
 }
 
@@ -169,7 +169,8 @@ impl HarmCell {
         self.connections
     }
 
-    /// True if repeats differ: packets are lost at random, or each meets another part of a recording.
+    /// True if repeats differ: packets are lost at random, or each meets another part of a
+    /// recording.
     pub fn is_random(&self) -> bool {
         self.path.loss() > 0.0 || self.path.is_changing()
     }
@@ -276,7 +277,7 @@ fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
 }
 
 impl fmt::Display for HarmCell {
-    /// As it is read back.
+    /// Writes the cell in the syntax that it is parsed from.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let control = match self.control {
             HarmControl::Cubic => "cubic",
@@ -302,7 +303,7 @@ impl fmt::Display for HarmCell {
     }
 }
 
-/// Bytes as they are read back.
+/// Formats bytes as they are parsed.
 fn in_bytes(bytes: u64) -> String {
     match bytes {
         n if n.is_multiple_of(1_000_000) => format!("{}MB", n / 1_000_000),
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The table has what the check promises: 60 cells or more, and each of the conditions.
+    /// The table meets the check's specification: 60 cells or more, and each of the conditions.
     #[test]
     fn the_table_covers_the_conditions() {
         let cells = all();
@@ -369,7 +370,8 @@ mod tests {
         }
     }
 
-    /// Each visit of ten answers opens ten connections, and the first visits of a pair are the neighbour's.
+    /// Each visit of ten answers opens ten connections, and the first visits of a pair are the
+    /// neighbour's.
     #[test]
     fn races_have_the_visits_of_their_cells() {
         let race = |text: &str| {

@@ -12,7 +12,7 @@ pub struct RatioEstimate {
     pub half_width: Option<f64>,
 }
 
-/// What one repeat adds to both sums.
+/// Amounts that one repeat adds to both sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RatioPart {
     pub(super) numerator: f64,
@@ -21,8 +21,8 @@ pub(super) struct RatioPart {
 
 impl RatioEstimate {
     /// The ratio of sums over repeats, which are independent of each other. Visits within a repeat
-    /// are not: they share what the agent remembers. The variance is that of the residuals
-    /// (Cochran, Sampling Techniques, 1977, §2.11). `None` without repeats, or over nothing.
+    /// are not: they share the agent's memory. The variance is that of the residuals (Cochran,
+    /// Sampling Techniques, 1977, §2.11). `None` without repeats, or over nothing.
     pub(super) fn of(parts: &[RatioPart]) -> Option<Self> {
         let sum = |of: fn(&RatioPart) -> f64| parts.iter().map(of).sum::<f64>();
         let below = sum(|part| part.denominator);
@@ -58,8 +58,9 @@ mod tests {
         RatioEstimate::of(&parts.iter().map(part).collect::<Vec<_>>())
     }
 
-    /// Sums 6 and 4: 1.5. Residuals 1 − 1.5 = −0.5 and 5 − 4.5 = 0.5, so the variance of a residual is
-    /// 0.5 and the standard error √(2 · 0.5) / 4 = 0.25. Student's t with one degree of freedom is 12.706.
+    /// Sums 6 and 4: 1.5. Residuals 1 − 1.5 = −0.5 and 5 − 4.5 = 0.5, so the variance of a residual
+    /// is 0.5 and the standard error √(2 · 0.5) / 4 = 0.25. Student's t with one degree of freedom
+    /// is 12.706.
     #[test]
     fn ratio_and_interval_by_hand() {
         let two = estimate(&[(1.0, 1.0), (5.0, 3.0)]).expect("a ratio");

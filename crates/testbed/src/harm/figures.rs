@@ -1,11 +1,11 @@
-//! What a cell's repeats say: times and retransmissions of stock Linux and of the agent.
+//! Sums of a cell's repeats: times and retransmissions of stock Linux and of the agent.
 
 use super::estimate::{RatioEstimate, RatioPart};
 use super::verdict::HarmVerdict;
 use race::{ClientTurn, Contestant, Crossing, MeasuredLoad, Visits};
 use serde::Serialize;
 
-/// One side's counted visits in one repeat.
+/// One side's measured visits in one repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct SideSum {
     pub(super) visits: u32,
@@ -22,10 +22,10 @@ pub(super) struct RepeatSums {
 }
 
 impl RepeatSums {
-    /// Of stock Linux and the agent, in this order.
+    /// Sums of stock Linux and of the agent, in this order.
     ///
     /// # Errors
-    /// As [`SideSum::of`], or that the world lacks one of them.
+    /// Fails like [`SideSum::of`], or if the world lacks one of them.
     pub(super) fn of(sides: &[Contestant], visits: Visits) -> Result<Self, String> {
         let [stock, agent] = sides else {
             return Err("the world lacks one of both schemes".to_owned());
@@ -38,7 +38,7 @@ impl SideSum {
     /// The visits that count: those over the race's own path, without the client's first.
     ///
     /// # Errors
-    /// Why a visit did not complete, or that the world did not count its segments.
+    /// The reason why a visit did not complete, or that the world did not count its segments.
     pub(super) fn of(contestant: &Contestant, visits: Visits) -> Result<Self, String> {
         let mut sum = Self::default();
         for load in contestant.counted().flat_map(|turn| counted(turn, visits)) {
@@ -50,7 +50,7 @@ impl SideSum {
     fn add(&mut self, load: &MeasuredLoad) -> Result<(), String> {
         let failure = || load.failure.clone().unwrap_or_else(|| "a visit has no time".to_owned());
         let page = load.page.ok_or_else(failure)?;
-        let sent = load.sent.ok_or("the segments at the link were not counted")?;
+        let sent = load.sent.ok_or("no counter saw the segments at the link")?;
         self.visits += 1;
         self.seconds += page.as_secs_f64();
         self.segments += sent.all as f64;
@@ -97,7 +97,7 @@ impl HarmSide {
     }
 }
 
-/// What a cell shows.
+/// Results of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HarmFigures {
     /// Repeats, each with a world of its own.
@@ -117,7 +117,7 @@ pub struct HarmFigures {
 }
 
 impl HarmFigures {
-    /// Of all repeats; `None` without any.
+    /// Figures of all repeats; `None` without any.
     pub(super) fn of(repeats: &[RepeatSums], connections: u32) -> Option<Self> {
         let part = |numerator, denominator| RatioPart { numerator, denominator };
         let ratio = |of: &dyn Fn(&RepeatSums) -> RatioPart| {

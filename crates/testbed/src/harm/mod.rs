@@ -1,9 +1,9 @@
 //! Whether the agent is ever slower than stock Linux, or retransmits more: both load the same
 //! answers over the same paths, in the same run.
 //!
-//! `cells` is the table of what is loaded over which paths, for simulation and kernel alike. A cell
-//! is repeated until its ratio of times is known well enough (`estimate`). `figures` has its numbers,
-//! `verdict` compares them with the bounds, `summary` counts the cells.
+//! `cells` is the table of loads and paths, for simulation and kernel alike. A cell is repeated
+//! until its ratio of times is known well enough (`estimate`). `figures` has its numbers, `verdict`
+//! compares them with the bounds, `summary` counts the cells.
 
 mod cells;
 mod estimate;
@@ -30,24 +30,26 @@ use std::thread;
 use std::time;
 use units::Duration;
 
-/// How often a repeat is tried while the agent cannot start: a machine has one agent at a time, and
+/// Number of attempts to start the agent for a repeat: a machine has one agent at a time, and
 /// another may run.
 const AGENT_ATTEMPTS: u32 = 12;
-/// From one attempt to the next.
+/// Time between two attempts.
 const AGENT_PAUSE: time::Duration = time::Duration::from_secs(10);
 
-/// When a cell has been repeated often enough.
+/// Rule for the number of repeats of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HarmEffort {
     /// Repeats, at least.
     pub least: u32,
-    /// The same of a cell with random loss or a mobile path, whose repeats differ.
+    /// Least number of repeats of a cell with random loss or a mobile path, whose repeats differ.
     pub least_if_random: u32,
     /// Repeats, at most.
     pub most: u32,
-    /// No more repeats once half of the 95 % interval of the ratio of times is this, or less.
+    /// The cell is repeated no more once half of the 95 % interval of the ratio of times is this,
+    /// or less.
     pub half_width: f64,
-    /// No more repeats after this time; `None` where results must not depend on the machine.
+    /// The cell is repeated no more after this time; `None` where results must not depend on the
+    /// machine.
     pub budget: Option<Duration>,
 }
 
@@ -65,42 +67,42 @@ impl HarmEffort {
     };
 }
 
-/// What is measured.
+/// The measurements to make.
 #[derive(Clone, Debug)]
 pub struct HarmPlan {
     /// The cells, in their order.
     pub cells: Vec<HarmCell>,
-    /// The scheme that is compared with stock Linux in the place of the agent's.
+    /// The scheme that is compared with stock Linux instead of the agent's.
     pub challenger: Option<Contender>,
     /// [`World::Sim`] or [`World::Kernel`].
     pub world: World,
-    /// How often.
+    /// Rule for the number of repeats.
     pub effort: HarmEffort,
 }
 
-/// A cell, and what it showed.
+/// A cell, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HarmRow {
     /// The cell, as the table has it.
     pub cell: String,
     /// Its figures; `None` if it was not measured.
     pub figures: Option<HarmFigures>,
-    /// Why it was not measured.
+    /// Reason why it was not measured.
     pub left_out: Option<String>,
-    /// Why a visit did not complete: the cell fails.
+    /// Reason why a visit did not complete: the cell fails.
     pub failed: Option<String>,
-    /// Repeats of a side that were made again because of scheduling delay.
+    /// Repeats of a side that were repeated because of scheduling delay.
     pub redone: u32,
 }
 
 /// All cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HarmReport {
-    /// Where they were measured.
+    /// The world of the measurements.
     pub world: World,
     /// The cells; the slowest agent first, and last the cells that were not measured.
     pub cells: Vec<HarmRow>,
-    /// How many are within the bounds.
+    /// Number of cells within the bounds.
     pub summary: HarmSummary,
 }
 
@@ -167,8 +169,8 @@ impl HarmPlan {
         figures.repeats >= least && (is_over || figures.is_known_within(half_width))
     }
 
-    /// One repeat of stock Linux and of the agent, in this order. In the kernel both run at the same
-    /// time, each in a world of its own, so that both meet the same load of the machine.
+    /// Runs one repeat of stock Linux and of the agent, in this order. In the kernel both run at
+    /// the same time, each in a world of its own, so that both meet the same load of the machine.
     fn repeat(
         &self,
         cell: &HarmCell,

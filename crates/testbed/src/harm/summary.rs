@@ -1,21 +1,22 @@
-//! How many cells are within their bounds, and whether that is enough.
+//! Counts the cells within their bounds, and judges whether they suffice.
 
 use super::HarmRow;
 use super::figures::HarmFigures;
 use super::verdict::{BoundCheck, HarmVerdict};
 use serde::Serialize;
 
-/// The share of cells that have to be within [`super::TIME_BOUND`] and [`super::RETRANSMISSION_BOUND`].
+/// The share of cells that have to be within [`super::TIME_BOUND`] and
+/// [`super::RETRANSMISSION_BOUND`].
 pub const CELLS_WITHIN: f64 = 0.95;
 
-/// How many cells are within the bounds.
+/// Number of cells within the bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct HarmSummary {
     /// Cells that were measured.
     pub cells: usize,
     /// Cells whose time and retransmissions are not above their bounds.
     pub within: usize,
-    /// Those of them of which one mean is above its bound, but not surely.
+    /// Cells among them with a mean above its bound, though not significantly.
     pub unsure: usize,
     /// Cells whose time is above [`super::TIME_BOUND`].
     pub slower: usize,
@@ -27,7 +28,8 @@ pub struct HarmSummary {
     pub failed: usize,
     /// Cells that this world could not measure.
     pub left_out: usize,
-    /// The geometric mean of the ratios of times: cells that are unsure one by one are surer together.
+    /// The geometric mean of the ratios of times: cells that are unsure one by one are surer
+    /// together.
     pub mean_time_ratio: Option<f64>,
     /// The bounds hold.
     pub holds: bool,
@@ -93,7 +95,7 @@ mod tests {
         assert!((mean - (0.9_f64.powi(19) * 1.2).powf(0.05)).abs() < 1e-9, "{mean}");
     }
 
-    /// Cells that were not measured are counted apart, and nothing measured is nothing shown.
+    /// Cells that were not measured have a counter of their own, and no measurement is no proof.
     #[test]
     fn what_is_left_out_does_not_hold() {
         let figures = None;

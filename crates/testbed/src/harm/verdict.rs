@@ -5,16 +5,16 @@ use serde::Serialize;
 
 /// The agent's mean time over stock's, at most.
 pub const TIME_BOUND: f64 = 1.05;
-/// The same in every cell, without exception.
+/// Bound on the time in every cell, without exception.
 pub const TIME_BOUND_OF_ALL: f64 = 1.15;
 /// Retransmissions that the agent may add, as a share of the segments that stock sends.
 pub const RETRANSMISSION_BOUND: f64 = 0.02;
 /// A wider interval of the time ratio excuses nothing: the mean alone decides then.
 const TRUSTED_TIME_HALF_WIDTH: f64 = 0.2;
-/// The same for retransmissions.
+/// A wider interval of the retransmissions excuses nothing, either: their mean alone decides then.
 const TRUSTED_RETRANSMISSION_HALF_WIDTH: f64 = 0.04;
 
-/// How an estimate compares with its bound.
+/// Comparison of an estimate with its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoundCheck {
@@ -39,7 +39,7 @@ impl BoundCheck {
     }
 }
 
-/// What a cell's figures mean.
+/// Judgement of a cell's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HarmVerdict {
     /// The time, compared with [`TIME_BOUND`].
@@ -78,8 +78,8 @@ mod tests {
         RatioEstimate { value, half_width }
     }
 
-    /// A mean of 1.08 is above 1.05 if its interval is narrow, unsure if it includes 1.05. An interval that
-    /// includes everything excuses nothing.
+    /// A mean of 1.08 is above 1.05 if its interval is narrow, unsure if it includes 1.05. An
+    /// interval that includes everything excuses nothing.
     #[test]
     fn an_interval_decides_if_it_is_narrow() {
         let check = |value, half| BoundCheck::of(&estimate(value, half), 1.05, 0.2);

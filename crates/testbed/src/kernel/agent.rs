@@ -1,10 +1,12 @@
-//! An agent for one server of the kernel's world: `headstart-agent`, which makes Linux start warm, attends to
-//! the cgroup of that server's sockets and to nothing else, keeps nothing, and is gone with the world.
+//! An agent for one server of the kernel's world: `headstart-agent`, which gives Linux a warm
+//! start. It hooks only the cgroup of that server's sockets, stores nothing, and ends with the
+//! world.
 //!
-//! It is run as an operator would run it: its command line is all that is known of it here, and that it tells a
-//! service manager when it is ready (sd_notify(3)). The kernel has one congestion control of a name, so one agent runs at
-//! a time on a machine; other races wait for theirs. The servers of a site share it: each is a network namespace, and what the
-//! agent learns in one it uses in no other, so that it stands for an agent on each (ADR 29).
+//! It runs as an operator would run it. This module knows only its command line and its readiness
+//! report to a service manager (sd_notify(3)). The kernel has one congestion control of a name, so
+//! one agent runs at a time on a machine; other races wait for theirs. The servers of a site share
+//! it. Each is a network namespace, and the agent uses nothing in a namespace that it learnt in
+//! another. So it represents an agent on each (ADR 29).
 
 use super::gateway::{self, SiteGateway};
 use crate::contender::AgentScheme;
@@ -21,12 +23,12 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Held by whoever has an agent run.
+/// File lock of the process that runs an agent.
 const LOCK: &str = "/run/headstart-race.lock";
 /// Its files: where it says that it is ready, and where it is asked.
 const READY: &str = "agent.ready";
 const SOCKET: &str = "agent.sock";
-/// How long what was killed just now may take to be gone.
+/// Time in which a process that was just killed may still exist.
 const WAKE: Duration = Duration::from_millis(500);
 
 /// The agent's program.
@@ -56,24 +58,25 @@ impl Agent {
         Self { gateway, ..self }
     }
 
-    /// Has it attend for a moment, to see whether it can here.
+    /// Starts the agent for a moment, to see whether it can run on this machine.
     ///
     /// # Errors
-    /// Why it cannot, in its own words. [`crate::cannot_be_had`] says whether that is the machine's fault before
-    /// the agent's.
+    /// The agent's own words on why it cannot. [`crate::cannot_be_had`] says whether that is the
+    /// machine's fault before the agent's.
     pub fn try_once(&self, scheme: &AgentScheme) -> io::Result<()> {
         self.attend(scheme).map(drop)
     }
 
-    /// Attends to the sockets that are made in [`Attending::cgroup`] from now on.
+    /// Hooks the sockets that are created in [`Attending::cgroup`] from now on.
     ///
     /// # Errors
-    /// Why it cannot, in its own words.
+    /// The agent's own words on why it cannot.
     pub(super) fn attend(&self, scheme: &AgentScheme) -> io::Result<Attending> {
         self.attend_by(scheme, |start| start.agent(&[]).map(|agent| (agent, None)))
     }
 
-    /// The same for the servers of a site: a gateway runs, and answers the agent by the time that this comes back.
+    /// Hooks the sockets of a site's servers: a gateway runs, and answers the agent by the time
+    /// that this function returns.
     ///
     /// # Errors
     /// The same, or why there is no gateway.
@@ -94,7 +97,7 @@ impl Agent {
     ) -> io::Result<Attending> {
         let alone = alone()?;
         let cgroup = Cgroup::new()?;
-        // It attends to a cgroup, wherever that has sockets.
+        // The agent hooks a cgroup, whatever namespace its sockets are in.
         let namespace = &Namespace::new()?;
         let start = || {
             private::in_a_folder(|folder| {
@@ -102,7 +105,7 @@ impl Agent {
             })
         };
         let (sandbox, gateway) = start().or_else(|_| {
-            // That of a race which was killed may have been about to end.
+            // The agent of a race that was killed may still be ending.
             sleep(WAKE);
             start()
         })?;
@@ -117,7 +120,7 @@ impl Agent {
     }
 }
 
-/// What an agent needs to begin.
+/// Everything that the start of an agent needs.
 struct AgentStart<'a> {
     agent: &'a Agent,
     namespace: &'a Namespace,
@@ -128,7 +131,7 @@ struct AgentStart<'a> {
 }
 
 impl AgentStart<'_> {
-    /// Comes back when it attends.
+    /// Returns when the agent reports its readiness.
     fn agent(&self, options: &[OsString]) -> io::Result<Sandbox> {
         let scheme = self.scheme;
         let [ready, socket] = [READY, SOCKET].map(|name| self.folder.join(name));
@@ -158,7 +161,7 @@ pub(crate) struct Attending {
 }
 
 impl Attending {
-    /// Runs the client's part of a visit. Its sockets are attended to if the scheme says so.
+    /// Runs the client's part of a visit. The agent hooks its sockets if the scheme says so.
     ///
     /// # Errors
     /// If the process may not move to the cgroup, or not back.
@@ -166,7 +169,7 @@ impl Attending {
         if self.attends_client { self.cgroup.run(job) } else { Ok(job()) }
     }
 
-    /// Whose connections it attends to.
+    /// The cgroup whose connections the agent hooks.
     pub(super) const fn cgroup(&self) -> &Cgroup {
         &self.cgroup
     }

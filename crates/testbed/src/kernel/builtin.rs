@@ -1,4 +1,5 @@
-//! A server that answers as the simulated one does, with the same think times and in the same order.
+//! A server that answers as the simulated one does, with the same think times and in the same
+//! order.
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve as serve_one};
@@ -19,7 +20,7 @@ use workload::HostId;
 const SIZE: i32 = 0x7e00;
 
 sockopt_impl!(
-    /// Bytes of what is sent next.
+    /// Bytes of the next response.
     Size,
     SetOnly,
     libc::IPPROTO_TCP,
@@ -27,8 +28,8 @@ sockopt_impl!(
     u32
 );
 
-/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: an agent is told how long
-/// each answer is.
+/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: the
+/// server announces the length of each answer to the agent.
 pub(super) fn serve(
     exchange: &Exchange,
     listeners: &[std::net::TcpListener],
@@ -61,7 +62,7 @@ async fn one(
     stream.set_nodelay(true)?;
     let socket = Socket::from(stream.as_fd().try_clone_to_owned()?);
     if let Some(low) = exchange.low_water(host) {
-        // Who waits is woken when half of it is unsent (`__tcp_stream_memory_free`).
+        // The kernel wakes a waiting writer when half of it is unsent (`__tcp_stream_memory_free`).
         socket.set_tcp_notsent_lowat(u32::try_from(2 * low).unwrap_or(u32::MAX))?;
     }
     let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
@@ -69,7 +70,7 @@ async fn one(
 }
 
 sockopt_impl!(
-    /// How a connection stands.
+    /// State of a connection (`struct tcp_info`).
     Info,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -77,7 +78,8 @@ sockopt_impl!(
     Standing
 );
 
-/// The beginning of the kernel's `struct tcp_info`, as much as is of interest: it answers with as much as is asked for.
+/// The first fields of the kernel's `struct tcp_info`: the kernel returns as many bytes as the
+/// caller requests.
 #[repr(C)]
 #[expect(
     unreachable_pub,
@@ -92,28 +94,29 @@ pub struct Standing {
 /// `TCP_CLOSE`.
 const CLOSED: u8 = 7;
 
-/// The kernel does not care what the bytes are.
+/// The kernel does not know the meaning of the bytes.
 struct Socketry {
     /// The stream's, once more.
     socket: Socket,
-    /// Whether the kernel is told how long each answer is.
+    /// Whether the server announces the length of each answer to the kernel.
     says_size: bool,
-    /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands them
-    /// over as one; written one by one, short ones would be segments of their own.
+    /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands
+    /// them over as one; written one by one, short ones would be segments of their own.
     corked: Cell<bool>,
 }
 
 impl Socketry {
     fn set_cork(&self, corked: bool) {
         if self.corked.replace(corked) != corked {
-            // It fails only on a connection that is over, of which the next write tells.
+            // It fails only on a closed connection, which the next write reports.
             let _ = self.socket.set_tcp_cork(corked);
         }
     }
 }
 
 impl Socketry {
-    /// Registered anew each time: the kernel tells of room once it was asked, and found none.
+    /// The socket is registered again each time: the kernel reports room only after a check that
+    /// found none.
     async fn wait_for_room(&self) -> io::Result<()> {
         #[expect(
             deprecated,
@@ -142,7 +145,7 @@ impl Knobs for Socketry {
         self.set_cork(false);
     }
 
-    /// What is over has nothing unsent, and the next write says so.
+    /// A closed connection has nothing unsent, and the next write reports it.
     async fn unsent_below(&self, low: u64) -> u64 {
         loop {
             let standing = getsockopt(&self.socket, Info).ok();

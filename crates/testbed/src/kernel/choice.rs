@@ -1,17 +1,17 @@
-//! Which server the kernel's world gets.
+//! Choice of the server in the kernel's world.
 
 use super::{Nginx, ServerProgram};
 use std::path::PathBuf;
 use std::str::FromStr;
 use workload::{LoaderConfig, Page};
 
-/// What was asked for.
+/// The server that the user requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ServerChoice {
     /// nginx where it is installed and writes as it would on the real site, else this process.
     #[default]
     Auto,
-    /// nginx as it is installed.
+    /// The installed nginx.
     Nginx,
     /// nginx at a path.
     At(PathBuf),
@@ -23,7 +23,7 @@ impl ServerChoice {
     /// The server of a page, and, if it is not the one that would be first choice, why not.
     ///
     /// # Errors
-    /// If what was asked for is not there or cannot serve the page.
+    /// If the requested server is not there or cannot serve the page.
     pub fn serve(
         &self,
         page: &Page,
@@ -39,7 +39,7 @@ impl ServerChoice {
         };
         match self {
             Self::Builtin => Ok((ServerProgram::Builtin, None)),
-            // TLS is imitated in the clear. There nginx holds the last part of a file back until a
+            // TLS is imitated in the clear. nginx then holds the last part of a file back until a
             // header before it has been acknowledged; behind TLS it does not.
             Self::Auto if config.speaks_tls(page) => {
                 let why =

@@ -1,5 +1,6 @@
-//! The gateway of a site in the kernel's world: `headstart-gateway`, a process of its own, with certificates that it has made
-//! and that go with it. The agent reaches it over the loopback device of the namespace that both are in, by mutual TLS.
+//! The gateway of a site in the kernel's world: `headstart-gateway`, a process of its own, with
+//! certificates that it has made and that go with it. The agent reaches it over the loopback device
+//! of the namespace that both are in, by mutual TLS.
 
 use crate::private::{self, GLANCE, PATIENCE};
 use emulator::Namespace;
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 
-/// Where the gateway that `headstart gateway init` describes is heard. Its namespace has no other.
+/// Address of the gateway that `headstart gateway init` describes. Its namespace has no other.
 const ADDRESS: &str = "127.0.0.1:9466";
 
 /// A running gateway.
@@ -27,7 +28,7 @@ impl SiteGateway {
     /// Makes its files in `folder` and runs it; comes back when it answers.
     ///
     /// # Errors
-    /// Why it does not, in its own words.
+    /// The gateway's own words on why it does not.
     pub(super) fn start(program: &Path, namespace: &Namespace, folder: &Path) -> io::Result<Self> {
         let files = folder.join("gateway");
         let config = files.join("gateway.toml");
@@ -49,7 +50,7 @@ impl SiteGateway {
         Ok(Self { _sandbox: sandbox, options: options(&files) })
     }
 
-    /// What the agent is to be told of it, as words of a command line.
+    /// The agent's options for the gateway, as words of a command line.
     pub(super) fn options(&self) -> &[OsString] {
         &self.options
     }
@@ -67,7 +68,7 @@ fn options(files: &Path) -> Vec<OsString> {
 /// Waits until the agent that is asked at `socket` has a gateway that answers.
 ///
 /// # Errors
-/// Why it has none.
+/// The reason why it has none.
 pub(super) fn wait_until_asked(agent: &Path, socket: &Path) -> io::Result<()> {
     let mut why = String::new();
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {

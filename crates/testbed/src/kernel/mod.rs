@@ -1,7 +1,8 @@
-//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its own, stock or
-//! with an agent (`agent`), which asks a gateway where the servers are of a site (`gateway`).
+//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its
+//! own, stock or with an agent (`agent`). For a site of several servers the agent asks a gateway
+//! (`gateway`).
 //!
-//! Who writes to the sockets is nginx or this process (`builtin`); the sockets are the same.
+//! The server program is nginx or this process (`builtin`); the sockets are the same.
 
 mod agent;
 mod builtin;
@@ -30,8 +31,8 @@ const BACKLOG: i32 = 1024;
 
 /// The kernel's congestion control that a scheme is the model of; `None` if it is of none.
 ///
-/// The rest of the kernel's TCP is as it comes: `linux` is what a server runs by default, and so the
-/// other two are `linux` with another congestion control.
+/// The rest of the kernel's TCP is stock: `linux` is the default of a server, and so the other two
+/// are `linux` with another congestion control.
 pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     match scheme {
         "linux" => Some("cubic"),
@@ -41,7 +42,7 @@ pub fn congestion_control(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// The kernel without an agent: a congestion control, and what a route can set.
+/// The kernel without an agent: a congestion control, and the settings of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stock {
     congestion_control: &'static str,
@@ -50,8 +51,8 @@ pub(crate) struct Stock {
 }
 
 impl Stock {
-    /// The kernel that a scheme is the model of: `linux`, `linux-bbr` or `linux-reno`, also with `iw=`. `None` if
-    /// it is of none.
+    /// The kernel that a scheme is the model of: `linux`, `linux-bbr` or `linux-reno`, also with
+    /// `iw=`. `None` if it is of none.
     pub(crate) fn modelled_by(scheme: &Scheme) -> Option<Self> {
         let (name, parameter) = match scheme.name().split_once('+') {
             Some((name, parameter)) => (name, Some(parameter)),
@@ -65,7 +66,7 @@ impl Stock {
         congestion_control(name).map(|name| Self { congestion_control: name, initial_window })
     }
 
-    /// What a device is like by whose route connections begin so.
+    /// Configuration of a device whose route gives connections this initial window.
     fn device(&self, config: InterfaceConfig) -> InterfaceConfig {
         match self.initial_window {
             Some(segments) => config.with_initial_window(segments),
@@ -74,7 +75,7 @@ impl Stock {
     }
 }
 
-/// Who writes to the kernel's sockets.
+/// Program that writes to the kernel's sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerProgram {
     /// This process.
@@ -84,7 +85,7 @@ pub enum ServerProgram {
 }
 
 impl ServerProgram {
-    /// As it is called in results.
+    /// Name of the program in results.
     pub fn name(&self) -> &str {
         match self {
             Self::Builtin => "built-in",
@@ -92,7 +93,7 @@ impl ServerProgram {
         }
     }
 
-    /// What it understands at best.
+    /// Highest protocol that the program supports.
     pub(crate) const fn tongue(&self) -> Tongue {
         match self {
             Self::Builtin => Tongue::Counts,
@@ -106,22 +107,22 @@ impl ServerProgram {
 pub(crate) enum Control<'a> {
     /// The kernel's own.
     Stock(Stock),
-    /// What an agent gives them.
+    /// Congestion control that an agent sets on the connections.
     Attended(&'a AgentScheme),
 }
 
-/// Who serves, and with what.
+/// The serving side of the kernel's world.
 #[derive(Clone, Copy)]
 pub(crate) struct Service<'a> {
-    /// Who writes.
+    /// The program that writes to the sockets.
     pub(crate) server: &'a ServerProgram,
     /// The agent's program, for schemes that have one.
     pub(crate) agent: Option<&'a Agent>,
 }
 
 impl Service<'_> {
-    /// Has the agent attend, if the congestion control takes one, for as long as what is returned lives. The servers of a
-    /// site, if there are several, share a gateway.
+    /// Starts the agent, if the congestion control needs one, for the lifetime of the returned
+    /// value. The servers of a site, if there are several, share a gateway.
     ///
     /// # Errors
     /// If the machine does not let it, or there is no agent.
@@ -150,7 +151,7 @@ pub(crate) struct KernelServer<'a> {
     pub(crate) attending: Option<&'a Attending>,
 }
 
-/// Where a server is.
+/// Location of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerPlace<'a> {
     /// Its network namespace, in which it may have other devices.
@@ -167,7 +168,7 @@ pub(crate) struct ServerPlace<'a> {
 pub(crate) struct Kernel {
     device: Interface,
     listeners: Vec<TcpListener>,
-    /// Answers are announced by their size.
+    /// Whether the server announces answers by their size.
     says_size: bool,
     /// Lives as long as this; without it this process serves.
     nginx: Option<Serving>,
@@ -212,7 +213,7 @@ impl Kernel {
         self.device.namespace()
     }
 
-    /// Where its packets are read and written.
+    /// Port at which its packets are read and written.
     pub(crate) fn port(&self) -> Port {
         self.device.port()
     }
@@ -226,8 +227,8 @@ impl Kernel {
     }
 }
 
-/// A socket whose connections will have the congestion control, if one is chosen, and say that there is room for more only
-/// while less than the low water is unsent.
+/// A socket whose connections will have the congestion control, if one is chosen, and say that
+/// there is room for more only while less than the low water is unsent.
 pub(crate) fn listen(
     address: SocketAddr,
     control: Option<&str>,

@@ -1,9 +1,10 @@
 //! nginx as a server of the kernel's world.
 //!
-//! It inherits sockets that are listening already, the way a new binary of it takes over from an old one:
-//! by the variable `NGINX`. So they have the congestion control and the low water that the race asks for,
-//! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
-//! this process dies, and all its files are in a file system in memory that no other process sees.
+//! It inherits sockets that are listening already, the way a new binary of it takes over from an
+//! old one: by the variable `NGINX`. So they have the congestion control and the low water that the
+//! race asks for, which its configuration knows no words for. It runs in a process namespace that
+//! the kernel clears when this process dies, and all its files are in a file system in memory that
+//! no other process sees.
 
 use crate::private;
 use crate::programs;
@@ -20,23 +21,23 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use workload::{Http, LoaderConfig, Page};
 
-/// Where it is looked for beside `PATH`, which users who are not root have without these.
+/// Folders that are searched beside `PATH`, which lacks them for users other than root.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
-/// How long it may take to serve its first connection.
+/// Longest time until it serves its first connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A program that is nginx.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nginx {
     program: PathBuf,
-    /// As it says of itself, like `nginx/1.22.1`.
+    /// Its own name and version, like `nginx/1.22.1`.
     version: String,
-    /// What it was built with.
+    /// Options and modules that it was built with.
     built_with: String,
 }
 
 impl Nginx {
-    /// The one that is installed, if there is one that says its name.
+    /// Returns the installed nginx, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
         programs::named("nginx", &FOLDERS).find_map(|program| Self::at(&program).ok())
     }
@@ -58,12 +59,12 @@ impl Nginx {
         Ok(Self { version: version.to_owned(), built_with: said, program })
     }
 
-    /// As it says of itself, like `nginx/1.22.1`.
+    /// Its own name and version, like `nginx/1.22.1`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Why it cannot serve a page; `None` if it can.
+    /// Returns the reason why nginx cannot serve a page; `None` if it can.
     pub fn refusal(&self, page: &Page, config: &LoaderConfig) -> Option<String> {
         let mut protocols = page.hosts().iter().map(|host| config.protocol(host));
         let wants_http2 = protocols.any(|protocol| protocol.http == Http::Http2);
@@ -107,7 +108,7 @@ impl Nginx {
         listeners: &[TcpListener],
         site: impl FnOnce(&Path, SocketAddr) -> io::Result<String> + Send,
     ) -> io::Result<Serving> {
-        // An agent that attends to the page's sockets is to learn nothing from this.
+        // An agent that hooks the page's sockets must learn nothing from this probe.
         let ready = namespace.run(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))??;
         let ready_at = ready.local_addr()?;
         ready.set_nonblocking(true)?;
@@ -135,7 +136,8 @@ impl Nginx {
     ) -> io::Result<Command> {
         let mut inherited = String::new();
         for listener in listeners {
-            // Whoever else is started at this instant holds it too, and does nothing with it.
+            // Another process that starts at this instant inherits it too, and does nothing with
+            // it.
             fcntl(listener, FcntlArg::F_SETFD(FdFlag::empty()))?;
             inherited += &format!("{};", listener.as_raw_fd());
         }
@@ -154,19 +156,20 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    /// Why it does not serve, in its own words.
+    /// nginx's own words on why it does not serve.
     fn complaint(&mut self, error: &io::Error) -> io::Error {
         self.sandbox.signal(nix::sys::signal::Signal::SIGKILL);
         let mut said = String::new();
         if let Some(stderr) = &mut self.sandbox.streams.stderr {
-            // What cannot be read is not said.
+            // Unreadable output is left out.
             let _ = stderr.read_to_string(&mut said);
         }
         io::Error::other(format!("nginx does not serve: {error}\n{}", said.trim_end()))
     }
 }
 
-/// Waits until whoever listens there takes a connection: the kernel opens it, the server ends it.
+/// Waits until the server at the address accepts a connection: the kernel opens it, the server ends
+/// it.
 fn answers(address: SocketAddr) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

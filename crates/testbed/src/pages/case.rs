@@ -33,14 +33,14 @@ pub struct PageCase {
     pub initial_window: Option<u32>,
     /// Bytes that the client's TCP offers; `None`: as Linux does.
     pub client_window: Option<u32>,
-    /// The site; the first file is what the browser is sent to.
+    /// The site; the browser opens the first file.
     pub(super) files: Vec<SiteFile>,
     /// The cause that bounds the load, by construction.
     pub bound: Bound,
     /// The sign of the cause on the critical path.
     pub critical: Option<CriticalMark>,
-    /// The causes of which the analyser has to name one as the first; empty if a capture does not
-    /// show the cause.
+    /// Causes, one of which the analyser has to name first; empty if a capture does not show the
+    /// cause.
     pub analysed: Vec<TimeShare>,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<PageCase> {
     cases
 }
 
-/// Cases of servers and of what they answer.
+/// Cases of servers and their answers.
 fn servers() -> Vec<PageCase> {
     const SLOW: Duration = Duration::from_millis(800);
     let mut document = PageCase::over("20mbit,40ms,100p", Http11, "slow document");
@@ -60,7 +60,7 @@ fn servers() -> Vec<PageCase> {
     ]
 }
 
-/// Cases of what the browser finds when.
+/// Cases of the times at which the browser discovers objects.
 fn browsers() -> Vec<PageCase> {
     let late: Vec<SiteFile> = pictures(8, 4000).collect();
     let script = busy_script(Duration::from_millis(900), &late);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A case, the load of the browser, and what headstart says of it.
+/// A case, the load of the browser, and headstart's judgement of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgedPage {
     /// The case.

@@ -80,7 +80,7 @@ impl SiteFile {
         Self { answer: Answer::After(time), ..self }
     }
 
-    /// Has it name another file, in its language.
+    /// Adds a reference to another file, in its language.
     pub(super) fn name(&mut self, other: &Self) {
         let at = &other.at;
         let text = match (self.kind, other.kind) {
@@ -93,7 +93,8 @@ impl SiteFile {
         self.body.extend_from_slice(text.as_bytes());
     }
 
-    /// Lengthens it to `bytes` bytes, if it is shorter, by what means nothing in its language.
+    /// Lengthens it to `bytes` bytes, if it is shorter, with text that means nothing in its
+    /// language.
     pub(super) fn pad(&mut self, bytes: usize) {
         fill(&mut self.body, bytes as u64, self.kind);
     }

@@ -1,7 +1,8 @@
-//! Answers in HTTP, over any stream, for clients to whom bytes have to mean something.
+//! Answers in HTTP, over any stream, for clients that interpret the bytes.
 //!
-//! What nginx would serve ([`crate::site`]): at the path of an object as many bytes as its answer is
-//! modelled to have, header and framing included. It thinks, and bodies mean something, where the client is a browser.
+//! It serves the answers of nginx ([`crate::site`]): at the path of an object, the modelled size of
+//! its answer, including header and framing. It thinks, and bodies mean something, where the client
+//! is a browser.
 
 use super::Knobs;
 use crate::documents;
@@ -24,8 +25,9 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use workload::{HostId, Http, ObjectId, ObjectKind};
 
-/// Bytes of an answer's header in HTTP/1.1 but for the padding's: status 17, Date 37, Content-Length of a number of five
-/// digits 23, an empty line 2, the padding's name and end 9. In HTTP/2 some 30 less.
+/// Bytes of an answer's header in HTTP/1.1 without the padding's value. The status has 17, Date 37,
+/// Content-Length of a number of five digits 23, an empty line 2, the padding's name and end 9. In
+/// HTTP/2 the header is some 30 bytes shorter.
 const BARE: u64 = 88;
 /// Printable, and as long as whatever stands for other servers' headers.
 static PADDING: [u8; 256] = [b'X'; 256];
@@ -71,7 +73,7 @@ async fn think(exchange: &Exchange, path: &str) {
     }
 }
 
-/// The object at a path; whoever has the connection is told of it.
+/// The object at a path; its size is announced to the connection's owner.
 fn answer(exchange: &Exchange, host: HostId, path: &str, knobs: &impl Knobs) -> Response<Filling> {
     let protocol = exchange.protocol(host);
     let head = site::head_bytes(protocol);
@@ -100,7 +102,7 @@ fn line_bytes(name: &HeaderName, value: &HeaderValue) -> usize {
     name.as_str().len() + 2 + value.len() + 2
 }
 
-/// What a browser can read there, `bytes` long.
+/// The document at a path that a browser can read, `bytes` long.
 fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let page = exchange.page();
     let id = page.ids().find(|id| site::path(*id) == path).unwrap_or(ObjectId::ROOT);
@@ -109,7 +111,7 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));
-    // Another port is another origin, of whose objects it would tell no sizes.
+    // Another port is another origin, whose objects' sizes the browser would not report.
     headers.insert("timing-allow-origin", HeaderValue::from_static("*"));
     let next = page.children(id).first().filter(|_| kind == ObjectKind::Redirect);
     if let Some(next) = next
@@ -121,14 +123,14 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     answer
 }
 
-/// What says something, and so many bytes without meaning behind it.
+/// Meaningful bytes, followed by padding.
 struct Filling {
     says: Bytes,
     filler: u64,
 }
 
 impl Filling {
-    /// Nothing but bytes without meaning.
+    /// A body of padding alone.
     const fn of(filler: u64) -> Self {
         Self { says: Bytes::new(), filler }
     }

@@ -11,19 +11,19 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use workload::{HostId, LoadConnId};
 
-/// What a server may do with a connection beside reading and writing it.
+/// Socket options that a server may set on a connection.
 pub(crate) trait Knobs {
     /// This is written next.
     fn announce(&self, part: &Part);
-    /// More is written at once: a part of a segment waits for it, until [`Knobs::uncork`].
+    /// More is written at once: a part of a segment waits until [`Knobs::uncork`].
     fn cork(&self);
-    /// For now nothing more is: what waits may go.
+    /// No more follows for now: waiting data may go.
     fn uncork(&self);
     /// Bytes that were written and are not sent, when there are fewer than `low`: waits until then.
     fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
 }
 
-/// Serves a peer's connection to a host to its end, in what is spoken.
+/// Serves a peer's connection to a host to its end, in the protocol of the exchange.
 pub(crate) async fn serve<S>(
     exchange: &Exchange,
     host: HostId,
@@ -43,9 +43,9 @@ where
     }
 }
 
-/// All that may be written now, this and what follows it, is handed over as one: written frame by frame, a
-/// sender that is a thread of its own may find the first of them alone, and send a segment that is not full.
-/// How much it is.
+/// All bytes that may be written now, this part and its followers, are announced as one. Otherwise
+/// a sender in a thread of its own may see only the first frame, and send a segment that is not
+/// full. Returns the number of bytes.
 fn announce_all(
     exchange: &Exchange,
     conn: LoadConnId,
@@ -59,13 +59,13 @@ fn announce_all(
         bytes += part.bytes;
         match exchange.poll_write(conn, unsent + bytes) {
             Next::Write(more) => part = more,
-            // As it says when it is asked again, after the writing.
+            // The next poll, after the writing, returns the same.
             Next::Close | Next::Wait(_) => return bytes,
         }
     }
 }
 
-/// The same of bytes whose meaning the exchange tells.
+/// Serves a connection as bytes whose meaning the exchange knows.
 async fn count<S>(
     exchange: &Exchange,
     conn: LoadConnId,

@@ -64,7 +64,7 @@ impl Message {
         self.writes().last().map_or(0, |write| write.written_to)
     }
 
-    /// Time within its writes for which the send buffer alone held the application up.
+    /// Time within its writes in which only the send buffer held the application up.
     fn blocked(&self, samples: &[KernelSample]) -> Duration {
         let waits = self.writes().map(|write| all_sent(samples, write.began, write.ended));
         waits.fold(Duration::ZERO, |sum, wait| sum + wait)

@@ -56,7 +56,7 @@ pub fn row_names() -> Vec<String> {
 }
 
 impl TruthReport {
-    /// Every row is judged rightly at both ends, and is what it was built to be.
+    /// Every row is judged rightly at both ends, and its conditions were as planned.
     pub fn holds(&self) -> bool {
         self.rows.iter().all(|row| row.is_inside() && row.truth.contradictions.is_empty())
     }

@@ -30,7 +30,7 @@ pub struct DoneStep {
     pub written_to: u64,
 }
 
-/// Everything that one end did.
+/// Actions of one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EndLog {
     /// Its steps; fewer than its script has if the other end reset the connection.
@@ -62,7 +62,7 @@ pub struct Arrived {
     pub bytes: u64,
 }
 
-/// Counts what is written to a connection.
+/// Counts the bytes written to a connection.
 pub(super) struct Counted {
     inner: TcpStream,
     written: Rc<Cell<u64>>,

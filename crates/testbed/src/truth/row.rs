@@ -14,7 +14,7 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckWay {
-    /// Nothing: they arrive as they were sent.
+    /// The path does not change ACKs.
     #[default]
     Plain,
     /// Each takes longer by a random time up to this, and may overtake others.
@@ -23,7 +23,7 @@ pub enum AckWay {
     Aggregate(#[serde(serialize_with = "seconds")] Duration),
 }
 
-/// A path, and what its way back does to ACKs.
+/// A path, and the treatment of ACKs on its way back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TruthPath {
     /// Rates, round trip, queues and random loss.
@@ -65,13 +65,13 @@ impl Serialize for TruthPath {
     }
 }
 
-/// A condition on the kernel's counters, which a row meets if it is what it was built to be.
+/// A condition on the kernel's counters, which a row meets if its conditions were as planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelEvidence {
-    /// Nothing was retransmitted, at either end.
+    /// No segment was retransmitted, at either end.
     NoRetransmission,
-    /// Something was retransmitted.
+    /// A segment was retransmitted.
     Retransmission,
     /// At least half of the time was limited by the receiver's window.
     ReceiverWindow,

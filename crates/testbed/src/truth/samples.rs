@@ -42,7 +42,7 @@ impl Sampler {
             while !stopped.load(Ordering::Relaxed) {
                 // The clock first: the counters are never older than their time says.
                 let at = clock.now();
-                // A connection that is gone has no counters, and its end logs why.
+                // A closed connection has no counters, and its end logs the reason.
                 let Ok(counters) = KernelCounters::of(&stream) else { break };
                 samples.push(KernelSample { at, counters });
                 sleep(EVERY);

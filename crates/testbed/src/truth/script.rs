@@ -4,7 +4,7 @@ use super::sockets::TruthSocket;
 use serde::{Serialize, Serializer};
 use units::Duration;
 
-/// One thing that an end does.
+/// One action of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptStep {

@@ -57,7 +57,7 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    /// Makes them.
+    /// Creates key and certificates.
     ///
     /// # Errors
     /// If the machine has no randomness.

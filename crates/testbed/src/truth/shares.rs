@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 /// The known times and causes of a row's transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowTruth {
-    /// Causes of which one is the first.
+    /// Causes, one of which is the first.
     #[serde(serialize_with = "super::cause::each")]
     pub first: Vec<TimeShare>,
     /// Time of all transfers together, as the server saw it, seconds.
@@ -28,12 +28,12 @@ pub struct RowTruth {
     /// Time limited by the send buffer (`tcpi_sndbuf_limited` of the servers), seconds. Linux adds
     /// to it only if the last packet was sent after a write found the buffer full.
     pub sndbuf_limited_s: f64,
-    /// Time within writes with everything sent that the buffer held, and room in the congestion
-    /// window, seconds.
+    /// Time within writes in which everything in the buffer is sent and the congestion window has
+    /// room, seconds.
     pub blocked_s: f64,
     /// Time with data outstanding, seconds.
     pub busy_s: f64,
-    /// Contradictions to the kernel's counters: the row is not what it was built to be.
+    /// Contradictions to the kernel's counters: the row's conditions were not as planned.
     pub contradictions: Vec<String>,
 }
 
@@ -69,12 +69,12 @@ struct KnownSums {
     slept: f64,
     held: f64,
     blocked: f64,
-    /// Transmission of what the responses need, and a round trip for each.
+    /// Time for transmitting the responses, and a round trip for each.
     path: f64,
     busy: f64,
     rwnd_limited: f64,
     sndbuf_limited: f64,
-    /// Round trips until the initial window has grown to what pacing lets out in one.
+    /// Round trips until the initial window has grown to the segments that pacing lets out in one.
     pacing_ramp: f64,
 }
 
@@ -123,7 +123,7 @@ impl RowTruth {
 fn larger_than_first(first: &[TimeShare], shares: &[TrueShare]) -> Option<String> {
     let is_first = |share: &&TrueShare| first.contains(&share.cause);
     let known = shares.iter().filter(is_first).map(|share| share.high);
-    // First causes whose shares are not known have at most what the others leave.
+    // First causes whose shares are not known have at most the rest.
     let left =
         1.0 - shares.iter().filter(|share| !is_first(share)).map(|share| share.low).sum::<f64>();
     let unknown = first.iter().any(|cause| !shares.iter().any(|share| share.cause == *cause));
@@ -182,7 +182,8 @@ impl KnownSums {
             TimeShare::Nagle => (self.held, self.held),
             TimeShare::ReceiverWindow => beside_path(self.rwnd_limited),
             TimeShare::SendBuffer => beside_path(self.blocked),
-            // Nothing was outstanding, to everything that the application slept.
+            // The share is between the time with nothing outstanding and all the time that the
+            // application slept.
             TimeShare::Application => {
                 let opening = self.handshake + self.tls + self.request + self.think;
                 (self.slept.min(self.total - opening - self.busy), self.slept)
@@ -225,8 +226,8 @@ const INITIAL_WINDOW: u64 = 10;
 /// Payload of a segment with timestamps, bytes.
 const SEGMENT: u64 = 1448;
 
-/// Round trips, in seconds, until the window is what the pacing rate lets out in a round trip. It
-/// doubles in each.
+/// Round trips, in seconds, until the window equals the segments that the pacing rate lets out in a
+/// round trip. It doubles in each.
 fn pacing_ramp(row: &TruthRow, pacing: Option<units::Rate>) -> f64 {
     let rtt = row.path.spec.rtt();
     let needed = pacing.map_or(0, |rate| rate.bytes_in(rtt).div_ceil(SEGMENT));

@@ -10,7 +10,7 @@ use std::io;
 use std::net::TcpStream;
 use units::{Duration, Rate};
 
-/// Options of a socket; the default is what a web server or a browser sets.
+/// Options of a socket; the default is that of a web server or a browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TruthSocket {
     /// Congestion control of the kernel; `None`: `cubic`.
@@ -124,7 +124,7 @@ pub struct KernelCounters {
 }
 
 impl KernelCounters {
-    /// Reads them.
+    /// Reads the counters.
     ///
     /// # Errors
     /// Errors of getsockopt(2).
@@ -150,12 +150,12 @@ impl KernelCounters {
         })
     }
 
-    /// Everything that was written is acknowledged, or never will be.
+    /// Whether all written data is acknowledged, or never will be.
     pub(super) const fn is_drained(&self) -> bool {
         (self.unacked == 0 && self.notsent == 0) || self.state == CLOSED
     }
 
-    /// Everything that was written is sent and not yet acknowledged, and the window has room.
+    /// Whether all written data is sent and not yet acknowledged, and the window has room.
     pub(super) const fn has_sent_all(&self) -> bool {
         self.notsent == 0 && 0 < self.unacked && self.unacked < self.cwnd
     }

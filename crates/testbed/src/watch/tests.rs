@@ -1,5 +1,5 @@
-//! The account of a load held against the kernel's own of its sender (`struct tcp_info`). Needs root and TUN devices; says so and
-//! passes without them.
+//! Compares the account of a load with the kernel's own of its sender (`struct tcp_info`). Needs
+//! root and TUN devices; says so and passes without them.
 
 use super::Crossed;
 use emulator::{
@@ -23,7 +23,7 @@ const PATH: &str = "50mbit,104ms,inf";
 const BYTES: u64 = 300_000;
 
 sockopt_impl!(
-    /// What bounded a sender.
+    /// Limits that bounded a sender.
     Limits,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -31,7 +31,8 @@ sockopt_impl!(
     SenderLimits
 );
 
-/// The beginning of the kernel's `struct tcp_info`, to where it says what bounded the sender (since Linux 4.10).
+/// The beginning of the kernel's `struct tcp_info`, up to the times by limit of the sender (since
+/// Linux 4.10).
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(
@@ -46,14 +47,14 @@ pub struct SenderLimits {
     rwnd_us: u64,
 }
 
-/// A load, and what the server's kernel says of it.
+/// A load, and the account of the server's kernel.
 struct Loaded {
     total: Duration,
     shares: BoundShares,
     limits: SenderLimits,
 }
 
-/// What the client's end saw of its connection.
+/// The client's observations of its connection.
 struct Fetched {
     start: Instant,
     connected: Instant,
@@ -62,7 +63,8 @@ struct Fetched {
     port: u16,
 }
 
-/// A sender that paces stands at the edge of the window for moments alone, and the kernel counts only these: so, CUBIC.
+/// A sender that paces is limited by the window only for moments, and the kernel counts only these.
+/// So the test uses CUBIC.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_congestion(b"cubic")?;
@@ -71,7 +73,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Sends the bytes for whatever is asked, and when the client has closed says what bounded that.
+/// Sends the bytes for any request. When the client has closed, returns the limits that bounded the
+/// sending.
 fn serve(listener: &TcpListener) -> io::Result<SenderLimits> {
     let (mut stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
@@ -100,7 +103,8 @@ fn fetch(socket: Socket, server: SocketAddr, clock: Clock) -> io::Result<Fetched
     Ok(Fetched { start, connected, first_byte: first_byte.unwrap_or(done), done, port })
 }
 
-/// One object from one Linux to another, whose receive buffer is of these bytes, or as Linux comes.
+/// Loads one object from one Linux to another. The latter's receive buffer has this size, or the
+/// default one.
 fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     let clock = Clock::start();
     let [near, far] = Addresses::numbered(0);
@@ -135,7 +139,7 @@ fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     Ok(Loaded { total, shares: settled(&fetched, crossed), limits: limits? })
 }
 
-/// The account of what was fetched, by what crossed the link.
+/// The account of a fetch, by the packets on the link.
 fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     let Fetched { start, connected, first_byte, done, port } = *fetched;
     let milestones = Milestones {
@@ -179,8 +183,9 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     load.bounds.expect("an account of a load that has ended")
 }
 
-/// A receive buffer of 32 kB, of which the window has about a half: nearly all of the sender's time is the receive window's
-/// by the kernel's account, which counts the link's time, too. As Linux comes, slow start has not reached the window: none of it is.
+/// The receive buffer has 32 kB, of which the window has about a half. By the kernel's account,
+/// nearly all of the sender's time is limited by the receive window; that account includes the
+/// link's time. On stock Linux slow start stays below the window, so none of it is.
 #[test]
 fn the_kernel_says_the_same_of_the_receive_window() {
     if !test_support::has(&test_support::EMULATION) {
@@ -196,14 +201,16 @@ fn the_kernel_says_the_same_of_the_receive_window() {
             let busy = limits.busy_us as f64 / 1e3;
             let told = format!("{buffer:?}: {total}, {shares:?}; busy {busy} ms, full {kernel} ms");
             match buffer {
-                // What of the path's time is the window's too, the account does not say.
+                // The account does not give the part of the path's time that is also limited by the
+                // window.
                 Some(_) => {
                     assert!(rwnd > 0.5 * total.as_secs_f64() * 1e3, "{told}");
                     assert!(kernel > 0.95 * rwnd && kernel < 1.05 * (rwnd + path), "{told}");
                 }
                 None => assert!(rwnd == 0.0 && kernel == 0.0, "{told}"),
             }
-            // While it was busy by the kernel's account, it was bound by a window, the path, or its own last flight's round trip.
+            // While it was busy by the kernel's account, it was bound by a window, the path, or its
+            // own last flight's round trip.
             let bound = rwnd + path + time(Bound::CongestionWindow);
             assert!(busy > 0.95 * bound && busy < 1.05 * bound + 130.0, "{told}");
         }

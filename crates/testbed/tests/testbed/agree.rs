@@ -1,6 +1,6 @@
-//! Simulation, endpoint and kernel on the same path, where the machine lets them: otherwise the tests say
-//! that they skip. Bounds are wide, because machines that test are busy and each load is made once; `quick.rs` has the
-//! narrow ones, of `headstart lab check worlds`.
+//! Simulation, endpoint and kernel on the same path, where the machine lets them: otherwise the
+//! tests say that they skip. Bounds are wide, because machines that test are busy and each load is
+//! made once; `quick.rs` has the narrow ones, of `headstart lab check worlds`.
 
 use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCESSING, World};
 use std::sync::Arc;
@@ -61,8 +61,8 @@ fn limit_s(result: &RaceResult) -> f64 {
     result.limit(VisitKind::First).and_then(|row| row.median(RaceMetric::PageSeconds)).unwrap()
 }
 
-/// A quarter either way: a busy machine delays, and nothing here may be faster than simulated but by the
-/// acknowledgements that Linux sends earlier.
+/// The bound is a quarter either way. A busy machine delays, and only the acknowledgements that
+/// Linux sends earlier may make a load faster than simulated.
 fn assert_near(real: f64, sim: f64) {
     assert!((0.75..=1.25).contains(&(real / sim)), "{real} s, simulated {sim} s");
 }
@@ -90,8 +90,8 @@ fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
 fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
     let _turn = crate::shared();
     calmly_throughout(|| {
-        // Three connections that overflow a queue together: who loses what differs from run to run, so times
-        // are not held against each other.
+        // Three connections overflow a queue together. Their losses differ from run to run, so
+        // times are not compared.
         let race = race("news", &["linux"]);
         let Some(result) = run(&race, &[World::Wire, World::Kernel]) else { return };
         for world in [World::Wire, World::Kernel] {
@@ -132,8 +132,8 @@ fn a_scheme_that_the_kernel_does_not_have_is_left_out_there() {
     assert!(result.row("newreno", World::Kernel, VisitKind::First).is_none());
 }
 
-/// 64 KB that do not grow bound 500 KB over 200 ms to nine round trips, 1.8 s and the handshake; with a window that grows the kernel
-/// needs six.
+/// 64 KB that do not grow bound 500 KB over 200 ms to nine round trips, 1.8 s and the handshake;
+/// with a window that grows the kernel needs six.
 #[test]
 fn a_window_that_the_client_is_given_does_not_grow() {
     let _turn = crate::shared();
@@ -153,7 +153,8 @@ fn a_window_that_the_client_is_given_does_not_grow() {
     });
 }
 
-/// An HTML and two images over one connection; the server takes 10 ms longer over the second, which is small as the first.
+/// An HTML and two images over one connection; the server takes 10 ms longer over the second, which
+/// is small as the first.
 fn two_small_answers() -> Page {
     let host = PageHost::plain("h", Http::Http2);
     let image = |wait_ms| Object {
@@ -165,8 +166,8 @@ fn two_small_answers() -> Page {
     Page::new("two small answers", vec![host], objects).unwrap()
 }
 
-/// Nagle's algorithm holds the second small segment back until the first is acknowledged: a round trip of 40 ms, less the 10 ms
-/// that it is later anyway.
+/// Nagle's algorithm holds the second small segment back until the first is acknowledged: a round
+/// trip of 40 ms, less the 10 ms that it is later anyway.
 #[test]
 fn nagle_is_on_where_the_scheme_says_so() {
     let _turn = crate::shared();

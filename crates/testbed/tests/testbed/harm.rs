@@ -1,4 +1,5 @@
-//! The check of harm in simulation, and in the kernel where the machine lets it: one table serves both worlds.
+//! The check of harm in simulation, and in the kernel where the machine lets it: one table serves
+//! both worlds.
 
 use race::World;
 use test_support::calmly_throughout;
@@ -33,7 +34,8 @@ fn every_kind_of_cell_can_be_simulated() {
     }
 }
 
-/// A warm start saves a clean short answer a round trip: 173 in place of 248 ms (docs/agent/measurements.md).
+/// A warm start saves a clean short answer a round trip: 173 in place of 248 ms
+/// (docs/agent/measurements.md).
 #[test]
 fn a_clean_path_gains_and_the_slowest_cell_is_first() {
     let _turn = crate::shared();
@@ -48,8 +50,9 @@ fn a_clean_path_gains_and_the_slowest_cell_is_first() {
     assert!(report.summary.holds);
 }
 
-/// A slow visitor and a fast one of a /24 in turn, a hundred times each. The network is remembered as the slow one from its first visit
-/// on: it takes as long as under stock and retransmits as much, and the fast one keeps the gain that it has by itself.
+/// A slow visitor and a fast one of a /24 in turn, a hundred times each. The network is remembered
+/// as the slow one from its first visit on. Its visits take as long as under stock and retransmit
+/// as much, and the fast one keeps its own gain.
 #[test]
 fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
     let _turn = crate::shared();
@@ -71,7 +74,8 @@ fn a_slow_line_and_a_fast_one_of_a_network_do_no_harm_to_each_other() {
     assert!(1.0 - fast >= 0.8 * (1.0 - alone), "{ratios:?}");
 }
 
-/// Both sides are counted alike: without a loss no side retransmits, and both send the same segments.
+/// Both sides are treated alike: without a loss no side retransmits, and both send the same
+/// segments.
 #[test]
 fn segments_are_counted_on_every_connection() {
     let _turn = crate::shared();
@@ -82,8 +86,8 @@ fn segments_are_counted_on_every_connection() {
     assert_eq!((figures.stock.retransmitted, figures.agent.retransmitted), (0.0, 0.0));
 }
 
-/// In the kernel a neighbour is behind a path of its own, too: stock Linux takes what the paths give. Needs
-/// no agent, as none of the two sides has one.
+/// In the kernel a neighbour is behind a path of its own, too: stock Linux uses the paths' rates.
+/// Needs no agent, as none of the two sides has one.
 #[test]
 fn the_kernel_has_neighbours_and_changing_rates() {
     let _turn = crate::shared();

@@ -1,5 +1,6 @@
-//! What `headstart lab check worlds --quick` measures, with its verdict, where the machine lets it: otherwise it says that it skips. It
-//! takes a minute; of what fails while the machine stood still, a scheme on a path is measured again.
+//! Measurements and result of `headstart lab check worlds --quick`, where the machine permits it;
+//! otherwise the test reports that it skips. It takes a minute; if a comparison fails because the
+//! machine stood still, that scheme and path are measured again.
 
 use race::World;
 use std::sync::Mutex;
@@ -8,9 +9,10 @@ use tcp::Scheme;
 use test_support::{Need, calmly_throughout};
 use testbed::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
 
-/// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
-/// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians, also of nine, are of any. They are held
-/// against each other by this bound alone, of simulated over measured time, less one.
+/// Three connections of BBR that overflow a queue together take one of two courses and more, which
+/// depend on tenths of a millisecond. At 20 Mbit/s and 20 ms they take 0.65 to 1.05 s on the wire,
+/// and 0.66 to 0.88 s simulated. Even medians of nine therefore vary. They are compared by this
+/// bound alone, of simulated over measured time, less one.
 const TWO_COURSES: TwoCourses = TwoCourses { load: "news", scheme: "linux-bbr", bound: 0.35 };
 
 struct TwoCourses {
@@ -34,7 +36,7 @@ fn grid() -> Grid {
     Grid::quick(LINUX_SCHEMES.map(|name| Scheme::parse(name).unwrap()).to_vec())
 }
 
-/// The cells of a scheme on a path, none of which is outside.
+/// Measures the cells of a scheme on a path, none of which may be outside.
 fn measure(path: usize, scheme: usize) -> Vec<AgreementCell> {
     let found = Mutex::new(Vec::new());
     calmly_throughout(|| {

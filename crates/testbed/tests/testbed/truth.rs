@@ -6,7 +6,7 @@ use test_support::{EMULATION, calmly_throughout, has};
 use testbed::truth::{MeasuredRow, TruthPlan};
 use trace::TimeShare;
 
-/// A busy machine delays each step by so much, in parts of the time.
+/// Share of the time by which a busy machine delays each step.
 const SHARE_MARGIN: f64 = 0.03;
 
 fn share(row: &MeasuredRow, cause: TimeShare) -> Option<f64> {

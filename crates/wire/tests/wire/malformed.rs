@@ -1,5 +1,5 @@
-//! Packets that are not taken, each with its reason: a good one, damaged in one place, its checksums
-//! made right again where they are not what is wrong.
+//! Packets that are refused, each with its reason: a good one with one damaged field, and with
+//! correct checksums where they are not the fault.
 
 use segment::{Flags, Segment, TcpOptions, Timestamps};
 use std::net::SocketAddr;
@@ -215,7 +215,7 @@ fn each_has_its_reason() {
     }
 }
 
-/// What looks odd and is right: the same table must not refuse it.
+/// Unusual packets that are correct: the same table must not refuse them.
 #[test]
 fn the_unusual_is_taken() {
     let cases = [
@@ -241,7 +241,7 @@ fn the_unusual_is_taken() {
     }
 }
 
-/// A shift beyond 14 means 14 (RFC 7323 §2.3), and what only a SYN may say counts only there.
+/// A shift above 14 means 14 (RFC 7323 §2.3), and options of SYNs count only there.
 #[test]
 fn options_mean_what_their_rfcs_say() {
     let options = |bytes: &[u8]| match parse(bytes) {

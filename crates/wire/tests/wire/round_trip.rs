@@ -1,4 +1,4 @@
-//! What is written is read back as it was, in both families, and its checksums add up.
+//! A written packet is read back unchanged, in both families, and its checksums add up.
 
 use proptest::prelude::*;
 use segment::{
@@ -26,8 +26,8 @@ fn ends(v6: bool) -> (SocketAddr, SocketAddr) {
 }
 
 prop_compose! {
-    /// Options of a SYN: at most MSS 4, SACK permitted 2, timestamps 10, shift 3, a report of 12 and a
-    /// cookie of 8, which is 39.
+    /// Options of a SYN: at most MSS 4, SACK permitted 2, timestamps 10, shift 3, a report of 12
+    /// and a cookie of 8, which is 39.
     fn syn_options()(
         mss: Option<u16>,
         window_scale in prop::option::of(0..=14_u8),
@@ -91,8 +91,8 @@ prop_compose! {
     }
 }
 
-/// The ones' complement sum of 16-bit words: zero (as all ones is) over what holds its checksum
-/// (RFC 1071).
+/// The ones' complement sum of 16-bit words: zero (as all ones is) over data that includes its
+/// checksum (RFC 1071).
 fn sum(parts: &[&[u8]]) -> u64 {
     let bytes = parts.concat();
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u64::from(*low));
@@ -126,12 +126,12 @@ proptest! {
         let (start, pseudo) = pseudo_header(&bytes);
         prop_assert_eq!(sum(&[&pseudo, &bytes[start..]]), 0);
         prop_assert!(v6 || sum(&[&bytes[..20]]) == 0);
-        // What follows the packet is not of it.
+        // Bytes after the packet are not part of it.
         bytes.extend(trailer);
         prop_assert_eq!(parse(&bytes), Ok(Packet::Tcp(packet, &payload)));
     }
 
-    /// One bit wrong anywhere in a segment: it is refused, or it was a bit that is not covered.
+    /// With one wrong bit anywhere in a segment, the segment is refused, or the bit is not covered.
     #[test]
     fn a_flipped_bit_does_not_go_unnoticed(
         v6: bool,
@@ -180,8 +180,8 @@ proptest! {
     }
 }
 
-/// The kernel fills in what the offloaded form leaves open: the sum from `start` on, in its
-/// complement, at `start + offset` (Linux `skb_checksum_help`). Then it is the whole form.
+/// The kernel completes the offloaded form: the sum from `start` on, in its complement, at `start +
+/// offset` (Linux `skb_checksum_help`). Then it is the whole form.
 #[test]
 fn an_offloaded_checksum_is_completed_to_the_whole_one() {
     for v6 in [false, true] {

@@ -1,8 +1,8 @@
-//! What a distribution cannot be.
+//! Errors of impossible distributions.
 
 use std::fmt;
 
-/// Why a distribution is impossible: which parameter, what it is, what it must be.
+/// Reason why a distribution is impossible: the parameter, its value, and its range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistributionError {
     parameter: &'static str,

@@ -109,7 +109,7 @@ impl Distribution {
     }
 
     /// A Pareto distribution given that its value is at most `bound`; its mean falls accordingly.
-    /// Others stay what they are.
+    /// Other distributions stay unchanged.
     ///
     /// # Errors
     /// Unless `bound` is above the minimum and finite.
@@ -152,10 +152,10 @@ impl Distribution {
 
     /// Gaps between the packets of a telnet session, in seconds, mean 1.1.
     ///
-    /// After what Paxson & Floyd 1995 (IEEE/ACM ToN 3(3), §IV) report of the measurements behind
-    /// tcplib (Danzig & Jamin 1991): 2 % of the gaps are below 8 ms, 15 % above 1 s; the upper 3 %
-    /// have a Pareto tail of shape 0.95. A log-logistic body meets the first two, which leaves it
-    /// no parameter free; the tail is bounded so that the mean is tcplib's 1.1 s.
+    /// The source is Paxson & Floyd 1995 (IEEE/ACM ToN 3(3), §IV). It reports the measurements
+    /// behind tcplib (Danzig & Jamin 1991). There 2 % of the gaps are below 8 ms and 15 % above 1
+    /// s; the upper 3 % have a Pareto tail of shape 0.95. A log-logistic body meets the first two,
+    /// which leaves it no parameter free; the tail is bounded so that the mean is tcplib's 1.1 s.
     pub const fn telnet() -> Self {
         Self(Kind::Telnet)
     }
@@ -183,8 +183,8 @@ impl Distribution {
         Duration::from_secs_f64(self.sample(stream))
     }
 
-    /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions without bound reach any number,
-    /// beyond what a stream of TCP can count.
+    /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions
+    /// without bound yield any number, even above the range of a TCP stream.
     pub const MOST: u64 = 1 << 50;
 
     /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MOST`].
@@ -216,7 +216,7 @@ fn open_unit(bits: u64) -> f64 {
 impl Pareto {
     fn quantile(&self, u: f64) -> f64 {
         let Self { shape, minimum, bound } = *self;
-        // Share of the unbounded distribution that lies beyond the bound.
+        // Share of the unbounded distribution above the bound.
         let beyond = libm::pow(minimum / bound, shape);
         let survival = 1.0 - u * (1.0 - beyond);
         (minimum * libm::pow(survival, -1.0 / shape)).min(bound)

@@ -2,14 +2,14 @@
 //!
 //! With survival `S(t) = 1 / (1 + (t / MEDIAN)^SHAPE)`, `S(8 ms) = 0.98` and `S(1 s) = 0.15` give
 //! `125^SHAPE = (0.85 / 0.15) * (0.98 / 0.02)` and `MEDIAN = (0.85 / 0.15)^(-1 / SHAPE)`. The body
-//! ends where `S` is 0.03, at `MEDIAN * (0.97 / 0.03)^(1 / SHAPE)`, and the tail's bound follows from
-//! the mean. The tests derive all of this again.
+//! ends where `S` is 0.03, at `MEDIAN * (0.97 / 0.03)^(1 / SHAPE)`, and the tail's bound follows
+//! from the mean. The tests derive all of this again.
 
 use super::Pareto;
 
-/// Of all gaps, seconds.
+/// Mean of all gaps, seconds.
 pub(super) const MEAN: f64 = 1.1;
-/// Of the body.
+/// Shape of the body.
 const SHAPE: f64 = 1.165_297_381_160_312_5;
 /// Seconds.
 const MEDIAN: f64 = 0.225_700_140_281_852_62;

@@ -1,6 +1,6 @@
-//! Draws against theory. Bounds are those of theory too: 100,000 draws stay within 0.0087 of their
-//! distribution function but for one seed in two million (Massart's form of the DKW inequality,
-//! `2 exp(-2 n e^2)`), and a sample mean within five standard errors.
+//! Draws against theory. Bounds are those of theory too. 100,000 draws stay within 0.0087 of their
+//! distribution function but for one seed in two million (Massart's form of the DKW inequality, `2
+//! exp(-2 n e^2)`). A sample mean stays within five standard errors.
 
 use super::*;
 use proptest::prelude::*;
@@ -45,11 +45,11 @@ fn uniform() {
 fn weibull() {
     let d = Distribution::weibull(3.0, 2.0).unwrap();
     assert!(ks_distance(&d, |x| 1.0 - (-(x / 3.0) * (x / 3.0)).exp()) < KS_BOUND);
-    // Of shape 2 the mean is scale * sqrt(pi) / 2, the variance scale^2 * (1 - pi / 4).
+    // For shape 2 the mean is scale * sqrt(pi) / 2, the variance scale^2 * (1 - pi / 4).
     let pi = std::f64::consts::PI;
     assert!((d.mean() - 1.5 * pi.sqrt()).abs() < 1e-12);
     assert_mean(&d, 3.0 * (1.0 - pi / 4.0).sqrt());
-    // Of shape 1 it is exponential.
+    // For shape 1 it is exponential.
     let [one, exponential] =
         [Distribution::weibull(50.0, 1.0), Distribution::exponential(50.0)].map(Result::unwrap);
     assert!((one.quantile(0.9) - exponential.quantile(0.9)).abs() < 1e-9);
@@ -127,7 +127,8 @@ fn a_draw_takes_one_number_whatever_the_distribution() {
     assert_eq!(a, b);
 }
 
-/// To the last bit: `libm` computes the same everywhere, and here what is exact.
+/// They are the same to the last bit: `libm` computes the same everywhere, and these cases are
+/// exact.
 #[test]
 fn quantiles_are_the_same_everywhere() {
     let exponential = Distribution::exponential(1.0).unwrap();
@@ -184,7 +185,7 @@ proptest! {
     }
 }
 
-/// Of a Pareto of shape 0.01 from 1000, 2^50 = 1.13e15 is exceeded by a share of (1000 / 2^50)^0.01 = 76 %.
+/// A share of (1000 / 2^50)^0.01 = 76 % of a Pareto of shape 0.01 from 1000 exceeds 2^50 = 1.13e15.
 #[test]
 fn counts_are_bounded() {
     let pareto = Distribution::pareto_from(1000.0, 0.01).unwrap();

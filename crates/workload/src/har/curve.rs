@@ -3,7 +3,7 @@
 //! A recording has the times of a response's first and last byte. In between, its bytes are taken
 //! to be delivered evenly. Times are milliseconds from the first request.
 
-/// One response as it was delivered.
+/// Delivery of one response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
     pub(super) from_ms: f64,
@@ -21,7 +21,7 @@ pub(super) struct Curve {
 
 /// Responses without a duration are taken to last a microsecond: a curve has no steps.
 const SHORTEST_MS: f64 = 1e-3;
-/// Fewer bytes between two points of a curve are an error of rounding.
+/// Smaller differences in bytes between two points of a curve are rounding errors.
 const LEAST_BYTES: f64 = 1e-3;
 
 impl Curve {

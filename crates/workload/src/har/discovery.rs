@@ -1,17 +1,18 @@
-//! What revealed each fetch, told from who the browser names and when things happened.
+//! Discovery of each fetch, inferred from the initiator that the browser names and from the times
+//! of events.
 //!
-//! The parent of a fetch is the redirect that led to it, else whom the browser names
+//! The parent of a fetch is the redirect that led to it, else the initiator that the browser names
 //! (`_initiator`, else Referer), else the root document.
 //!
-//! - Asked for while the parent's body was arriving: found at the fraction of the body that had
-//!   arrived by then, taking it to have come evenly. Before its first byte: with its header.
-//! - Asked for later: found at the end of the parent, or of a later-finishing document, script,
-//!   style sheet or data if one had finished by then, plus the time that then passed, which is the
-//!   browser's. A parent that is a style sheet, or named by the HTML parser, is beyond doubt; a
+//! - Requested during the delivery of the parent's body: found at the fraction of the body that was
+//!   delivered by then, at an assumed constant rate. Before its first byte: with its header.
+//! - Requested later: found at the end of the parent, or of a later-finishing document, script,
+//!   style sheet or data if one had finished by then. The time that then passed is added, which is
+//!   the browser's. A parent that is a style sheet, or named by the HTML parser, is certain. A
 //!   document or script may only be where the script ran that waited for something else.
 //!
-//! So what the network takes is left to the simulation, and what the browser took is kept. A
-//! request that waited for something unrelated is mistaken for depending on it.
+//! So the network's time is left to the simulation, and the browser's time is kept. A request that
+//! waited for something unrelated is mistaken for depending on it.
 
 use super::fetch::Fetch;
 use crate::page::{Discovery, ObjectId, ObjectKind, RevealEvidence};
@@ -114,8 +115,8 @@ impl<'a> History<'a> {
         index
     }
 
-    /// Of what can reveal and had finished when `index` was asked for: the last to finish, if
-    /// after `named`.
+    /// Among the fetches that can reveal others and had finished when `index` was requested, the
+    /// last to finish, if after `named`.
     fn last_finished(&self, named: usize, index: usize) -> usize {
         let fetch = &self.fetches[index];
         if fetch.by_parser || self.fetches[named].kind == ObjectKind::Style {

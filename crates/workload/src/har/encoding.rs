@@ -1,6 +1,8 @@
-//! The text of a HAR file, however it was saved: plain, with a byte order mark, as UTF-16, or compressed by gzip.
+//! The text of a HAR file, however it was saved: plain, with a byte order mark, as UTF-16, or
+//! compressed by gzip.
 //!
-//! Windows' shells write UTF-16 when output is redirected to a file; WebPageTest and servers hand out gzip.
+//! Windows' shells write UTF-16 when output is redirected to a file; WebPageTest and servers hand
+//! out gzip.
 
 use super::error::{HarError, Problem};
 use flate2::read::MultiGzDecoder;

@@ -1,10 +1,10 @@
-//! What is wrong with a HAR file, where, and the way out.
+//! Errors of HAR files: the fault, its position, and the way out.
 
 use super::form::OtherForm;
 use crate::page::PageError;
 use std::fmt;
 
-/// Why a HAR file gives no page: names the file, the line or key, and what to do.
+/// Reason why a HAR file gives no page: names the file, the line or key, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HarError {
     file: String,
@@ -13,13 +13,13 @@ pub struct HarError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// Not JSON, or a required key is missing or of the wrong type.
+    /// The file is no JSON, or a required key is missing or of the wrong type.
     Json { line: usize, column: usize, key: String, message: String },
     /// A value that makes no sense.
     Value { key: String, message: String },
-    /// Nothing in it crossed the network.
+    /// No entry crossed the network.
     NothingToLoad { skipped: String },
-    /// Neither text nor what text is packed in.
+    /// The file is neither text nor compressed text.
     Encoding(String),
     /// It is no HAR file, but a file of another known kind.
     OtherForm(OtherForm),
@@ -27,7 +27,7 @@ pub(super) enum Problem {
     NoSizes,
     /// The file has no such page; `pages` are those that it has, one a line.
     NoSuchPage { choice: String, pages: Vec<String> },
-    /// What was read does not make a page.
+    /// The contents do not make a page.
     Page(PageError),
 }
 

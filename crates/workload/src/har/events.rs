@@ -1,9 +1,9 @@
 //! The browser's events (`pageTimings`), and the fetches that each waited for.
 //!
-//! A recording has times of events, and no list of what they waited for. A fetch that ended before
-//! an event is assumed to be one that the event waited for. `DOMContentLoaded` never waits for
-//! images, media, fonts, frames and data (HTML Standard §13.2.7), even if they ended earlier. An
-//! event is unknown if the file has no time of it, or if the main document ended later.
+//! A recording has times of events, and no list of the fetches that they waited for. A fetch that
+//! ended before an event is assumed to be one that the event waited for. `DOMContentLoaded` never
+//! waits for images, media, fonts, frames and data (HTML Standard §13.2.7), even if they ended
+//! earlier. An event is unknown if the file has no time of it, or if the main document ended later.
 
 use super::fetch::{Fetch, LONGEST};
 use super::lenient::Number;

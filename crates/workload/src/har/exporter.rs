@@ -1,6 +1,7 @@
-//! What differs between the programs that write HAR files, told from `log.creator.name`.
+//! Differences between the programs that write HAR files, identified by `log.creator.name`.
 //!
-//! HAR 1.2 says that `connect` includes `ssl`, and that `bodySize` has no headers. Of the exporters:
+//! HAR 1.2 says that `connect` includes `ssl`, and that `bodySize` has no headers. The exporters
+//! differ as follows.
 //!
 //! | exporter | creator | `ssl` | `bodySize` |
 //! |---|---|---|---|
@@ -10,15 +11,15 @@
 //! | Safari | `WebKit Web Inspector` | inside `connect` | body; `_transferSize` has all bytes |
 //! | WebPageTest | `WebPagetest` | inside `connect` | body; `_bytesIn` has all bytes |
 //!
-//! Sources: `har/Log.ts` of Chrome's developer tools, `har-builder.js` and `NetworkTimings.sys.mjs` of Firefox 153,
-//! `HARBuilder.js` of WebKit, `HttpArchiveGenerator.php` of WebPageTest.
+//! Sources: `har/Log.ts` of Chrome's developer tools, `har-builder.js` and `NetworkTimings.sys.mjs`
+//! of Firefox 153, `HARBuilder.js` of WebKit, `HttpArchiveGenerator.php` of WebPageTest.
 
-/// Who wrote the file, as far as it makes a difference.
+/// Program that wrote the file, as far as it makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exporter {
     Firefox,
     Safari,
-    /// Chromium, Playwright, WebPageTest, and whoever else follows HAR 1.2.
+    /// Chromium, Playwright, WebPageTest, and all others that follow HAR 1.2.
     Standard,
 }
 

@@ -1,4 +1,4 @@
-//! What one entry says of one request: what it was, when its steps were, who caused it.
+//! Request of one entry: its object, the times of its steps, and its initiator.
 
 use super::exporter::Exporter;
 use super::lenient::Number;
@@ -23,11 +23,11 @@ pub(super) struct Fetch {
     pub(super) connection: String,
     pub(super) request_bytes: u64,
     pub(super) sizes: Sizes,
-    /// When the browser asked for it; all times count from the first request.
+    /// Time of the browser's request; all times count from the first request.
     pub(super) started: Duration,
-    /// When the first byte of the response was there.
+    /// Time of the response's first byte.
     pub(super) first_byte: Duration,
-    /// When the last was.
+    /// Time of the response's last byte.
     pub(super) finished: Duration,
     /// From sending the request to the first byte: a round trip and the server's time.
     pub(super) wait: Duration,
@@ -39,7 +39,7 @@ pub(super) struct Fetch {
     /// TLS's part of connecting, where TCP's is known too.
     pub(super) tls_connect: Option<Duration>,
     pub(super) dns: Option<Duration>,
-    /// Where a redirect leads.
+    /// Target of a redirect.
     pub(super) redirect: Option<Url>,
     /// The address that the browser names as the cause.
     pub(super) cause: Option<Url>,

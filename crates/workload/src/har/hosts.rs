@@ -1,4 +1,4 @@
-//! The hosts of a recording: their names, what they speak, and how far they are.
+//! The hosts of a recording: their names, protocols and round trips.
 
 use super::fetch::{Fetch, Version};
 use super::line::HostOfFetch;
@@ -11,8 +11,8 @@ use units::Duration;
 /// Connections that a browser opens at once to a server that closes after every response.
 const HTTP10_CONNECTIONS: u32 = 6;
 
-/// As many responses at once on one connection are not HTTP/1.1, which has one. Two may overlap by
-/// rounding.
+/// This many responses at once on one connection exclude HTTP/1.1, which has one. Two may overlap
+/// by rounding.
 const MULTIPLEXED: i32 = 3;
 
 /// Below this the processors' time hides the round trips of a TLS handshake.
@@ -84,7 +84,7 @@ fn shortest_handshake(fetches: &[Fetch]) -> Duration {
     Duration::from_nanos(median.map_or(0, |median| median.as_nanos() / 100))
 }
 
-/// The server that answered `fetches`, of which there is one at least.
+/// The server that answered `fetches`, which are at least one.
 fn server(fetches: &[&Fetch], shortest: Duration) -> RecordedServer {
     let is_secure = fetches[0].url.scheme() == "https";
     let (http, version_by) = http(fetches);
@@ -134,7 +134,8 @@ fn carries_all(http: Http) -> bool {
     matches!(http, Http::Http2 | Http::Http3)
 }
 
-/// The newest version that is named, else what the headers or the overlap of responses show.
+/// The newest version that is named, else the one that the headers or the overlap of responses
+/// show.
 fn http(fetches: &[&Fetch]) -> (Http, VersionEvidence) {
     let named = fetches.iter().filter_map(|f| match f.version {
         Version::Named { http, .. } => Some(http),

@@ -14,12 +14,12 @@ impl Number {
         Self(Some(value).filter(|v| v.is_finite() && *v >= 0.0))
     }
 
-    /// As bytes, to the nearest.
+    /// Converts to bytes, rounded to the nearest.
     pub(super) fn bytes(self) -> Option<u64> {
         self.0.map(|v| v.round() as u64)
     }
 
-    /// As milliseconds, to the nearest nanosecond; not more than `most`.
+    /// Converts milliseconds, rounded to the nearest nanosecond; not more than `most`.
     pub(super) fn millis(self, most: Duration) -> Option<Duration> {
         self.0.map(|v| Duration::from_nanos((v * 1e6).round() as u64).min(most))
     }

@@ -19,12 +19,12 @@ use super::fetch::Fetch;
 use std::collections::BTreeMap;
 use units::{Duration, Rate};
 
-/// A line is busy above this share of its rate: what headers of packets and pauses of the sender
-/// take.
+/// A line is busy above this share of its rate; headers of packets and pauses of the sender take
+/// the rest.
 const BUSY_SHARE: f64 = 0.8;
 
 /// Ten segments of 1460 bytes, the first flight of a connection (RFC 6928). Fewer bytes show no
-/// rate, and the order of bytes within a response is not known better than that.
+/// rate, and this is also the resolution of the order of bytes within a response.
 const FLIGHT_BYTES: f64 = 14_600.0;
 
 /// Ten gigabits a second in bytes a millisecond. Faster ones were rounded to no time.
@@ -60,7 +60,7 @@ struct Answer {
     delivery: Delivery,
 }
 
-/// Everything that was delivered, and how fast at best.
+/// All deliveries, and the highest rate.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedLine {
     answers: Vec<Answer>,
@@ -168,7 +168,7 @@ impl RecordedLine {
         since_ms
     }
 
-    /// Nothing else was delivered on its connection while it waited.
+    /// Whether nothing else was delivered on its connection while it waited.
     fn waits_for_the_line_alone(&self, answer: &Answer) -> bool {
         let is_before = |other: &&Answer| {
             other.shares_connection(answer)

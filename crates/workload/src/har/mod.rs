@@ -1,16 +1,17 @@
 //! Pages from HAR 1.2 files, as browsers' developer tools and Playwright export them.
 //!
-//! A recording says what was fetched when; a page says what reveals what. In between:
+//! A recording has fetches and times; a page has objects and their discovery. In between:
 //!
-//! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses among several pages.
+//! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses
+//!   among several pages.
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
-//!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
-//!   of each entry `startedDateTime` and `request.url`.
-//! - `recording` decides which entries crossed the network (not: cached ones, `data:` addresses,
-//!   failed ones, web sockets, other pages of the same file) and puts them, each read by `fetch`,
-//!   on one time axis.
-//! - `sizes` finds the bytes of each, `discovery` what reveals it, `events` what the browser's
-//!   events waited for, and `page` puts them together.
+//!   or of the wrong type. Only indispensable keys are required: `log.entries`, and of each entry
+//!   `startedDateTime` and `request.url`.
+//! - `recording` selects the entries that crossed the network. It leaves out cached ones, `data:`
+//!   addresses, failed ones, web sockets and other pages of the same file. It puts the entries,
+//!   each read by `fetch`, on one time axis.
+//! - `sizes` finds the bytes of each, `discovery` its parent, `events` the fetches that the
+//!   browser's events waited for, and `page` puts them together.
 //!
 //! A server's time is at most `timings.wait` less one round trip, which is the shortest handshake
 //! with its host that began with a request. If a browser began all of them ahead, `hosts` bounds
@@ -52,21 +53,21 @@ pub use error::HarError;
 
 use crate::page::Page;
 
-/// Reads a page from the bytes of a HAR file; `name` is what errors call it. Of several pages it is the one that began
-/// first.
+/// Reads a page from the bytes of a HAR file; `name` is the file's name in errors. If there are
+/// several pages, it is the one that began first.
 ///
 /// # Errors
-/// If the bytes are not JSON, lack one of the required keys, hold a time or size beyond reason, or
-/// no entry of theirs crossed the network. Any bytes at all give a page or an error.
+/// If the bytes are not JSON, lack one of the required keys, have an unreasonable time or size, or
+/// if no entry crossed the network. Any bytes at all give a page or an error.
 pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
     parse_har_page(bytes, None, name)
 }
 
-/// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without a choice as
-/// [`parse_har`].
+/// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without
+/// a choice it equals [`parse_har`].
 ///
 /// # Errors
-/// As [`parse_har`]; also if the file has no such page.
+/// Fails like [`parse_har`]; also if the file has no such page.
 pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<Page, HarError> {
     let har = model::read(bytes, name)?;
     let recording = recording::recording(&har.log, choice, name)?;
@@ -85,7 +86,7 @@ pub struct RecordedRun {
 /// Reads all pages of a HAR file, in the order of the file: the runs of a test.
 ///
 /// # Errors
-/// As [`parse_har`], for the first run that cannot be read.
+/// Fails like [`parse_har`], for the first run that cannot be read.
 pub fn parse_har_runs(bytes: &[u8], name: &str) -> Result<Vec<RecordedRun>, HarError> {
     let har = model::read(bytes, name)?;
     let ids = pages::Pages::of(&har.log).ids();

@@ -1,5 +1,5 @@
-//! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Those that begin
-//! with an underscore are additions of Chromium, Safari or Playwright.
+//! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Keys with a leading
+//! underscore are additions of Chromium, Safari or Playwright.
 
 use super::encoding;
 use super::error::{HarError, Problem};
@@ -180,9 +180,9 @@ fn unreadable(text: &[u8], path: &str, error: &serde_json::Error) -> Problem {
     }
 }
 
-/// Says in the words of JSON what serde says in those of Rust.
+/// Translates serde's error about Rust types into terms of JSON.
 fn json_problem(path: &str, error: &serde_json::Error) -> Problem {
-    // Hostile nesting makes keys as long as it is deep, and keys may hold anything.
+    // Hostile nesting makes keys as long as it is deep, and keys may hold any text.
     const LONGEST: usize = 100;
     let message = error.to_string();
     let between = |from: &str, to: &str| {

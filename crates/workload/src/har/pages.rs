@@ -1,4 +1,5 @@
-//! The pages of a file that has several, like the runs of a test: which there are, and which one is meant.
+//! The pages of a file that has several, like the runs of a test: which there are, and which one is
+//! meant.
 
 use super::error::{HarError, Problem};
 use super::model::Log;
@@ -15,7 +16,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Those of `log.pages`, then those that only entries name.
+    /// Lists the pages of `log.pages`, then those that only entries name.
     pub(super) fn of(log: &'a Log) -> Self {
         let mut list: Vec<(&str, &str)> = Vec::new();
         let refs: Vec<&str> = log.entries.iter().map(|entry| entry.pageref.0.as_str()).collect();

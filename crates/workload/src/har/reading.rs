@@ -1,4 +1,4 @@
-//! A recording and what follows from it: what a page and its notes are made of.
+//! A recording and its derived values, of which a page and its notes are made.
 
 use super::discovery::{self, Discovered};
 use super::events::Events;
@@ -11,7 +11,7 @@ use crate::page::{
     HostId, LeftOut, Object, ObjectId, ObjectKind, PageHost, RecordedFetch, RecordedLoad,
 };
 
-/// A recording and what follows from it.
+/// A recording and its derived values.
 pub(super) struct Reading {
     pub(super) recording: Recording,
     pub(super) discovered: Discovered,

@@ -1,5 +1,5 @@
 //! From entries to a recording: the fetches that crossed the network, on one time axis, the root
-//! first, and a count of what was left out and why.
+//! first, and a count of the entries left out, by reason.
 
 use super::error::{HarError, Problem};
 use super::events::{Events, since};
@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// A response larger than this (a gibibyte) is a mistake, or nothing that belongs to a page.
+/// A response larger than this (a gibibyte) is a mistake, or no part of a page.
 const LARGEST: u64 = 1 << 30;
 
-/// Why entries were left out.
+/// Reason why an entry was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Skipped {
     Cached,
@@ -45,10 +45,10 @@ impl Skipped {
     }
 }
 
-/// A recording reduced to what crossed the network.
+/// A recording reduced to the fetches that crossed the network.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// In order of starting, but the root first.
+    /// Fetches in the order of their start, but the root first.
     pub(super) fetches: Vec<Fetch>,
     pub(super) skipped: BTreeMap<Skipped, usize>,
     /// Times of the browser's events.
@@ -71,7 +71,7 @@ impl Recording {
 /// The recording of the page `choice`, by number or id; by default of the page that began first.
 ///
 /// # Errors
-/// If a time cannot be read, a size is beyond reason, or nothing is left.
+/// If a time cannot be read, a size is unreasonable, or nothing is left.
 pub(super) fn recording(
     log: &Log,
     choice: Option<&str>,
@@ -170,7 +170,7 @@ fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
     Err(HarError::new(file, Problem::Value { key, message }))
 }
 
-/// The root is the first document or redirect asked for; without any, whatever came first.
+/// The root is the first requested document or redirect; without any, the first fetch.
 fn root_first(fetches: &mut [Fetch]) {
     let is_document = |f: &Fetch| matches!(f.kind, ObjectKind::Html | ObjectKind::Redirect);
     let root = fetches.iter().position(is_document).unwrap_or(0);
@@ -196,8 +196,8 @@ fn skip(entry: &Entry, exporter: Exporter) -> Option<Skipped> {
     }
 }
 
-/// Chromium says so in `_fromCache`, Safari in `_fetchType`, Firefox in `cache`; Playwright transfers 0 bytes, older
-/// versions of Firefox have content that took neither bytes nor time.
+/// Chromium says so in `_fromCache`, Safari in `_fetchType`, Firefox in `cache`; Playwright
+/// transfers 0 bytes, older versions of Firefox have content that took neither bytes nor time.
 fn is_cached(entry: &Entry, exporter: Exporter) -> bool {
     if exporter.marks_cache() && entry.cache.get("afterRequest").is_some() {
         return true;

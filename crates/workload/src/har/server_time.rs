@@ -81,7 +81,7 @@ impl Estimator<'_> {
         times.get(times.len().saturating_sub(1) / 2).copied()
     }
 
-    /// The measured time, or what is usual beside it: the median of measured times, else the time
+    /// The measured time, or the usual one beside it: the median of measured times, else the time
     /// of the response that can have waited least.
     fn time(&self, response: &Response) -> Duration {
         let ServerTimeBounds { least, most } = response.bounds;

@@ -1,9 +1,9 @@
-//! How many bytes a request and its response had on the wire, from what exporters say of it.
+//! Bytes of a request and its response on the wire, from the fields of exporters.
 
 use super::exporter::Exporter;
 use super::model::{Entry, Request, Response, header};
 
-/// Header of a response where nothing says its size: the order of what servers send.
+/// Header of a response whose size is not recorded: the order of usual headers.
 const USUAL_HEADER: u64 = 300;
 
 /// Bytes of a response, and how well they are known.
@@ -16,30 +16,30 @@ pub(super) struct Sizes {
     pub(super) conflict: Option<Conflict>,
 }
 
-/// How the size of the body contradicts that of the content.
+/// Contradiction between the sizes of body and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflict {
-    /// More was transferred than the content has.
+    /// More bytes were transferred than the content has.
     TooLarge,
     /// Less was transferred than the content has, and nothing was compressed.
     TooSmall,
 }
 
-/// Where a body's size comes from.
+/// Source of a body's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It was counted on the wire.
+    /// The size was measured on the wire.
     Counted,
-    /// From the size of the content, less what compression saved.
+    /// From the size of the content, less the savings of compression.
     FromContent,
     /// From the size of the content, although it was compressed by an unknown amount.
     FromContentCompressed,
-    /// Nothing says it; counted as empty.
+    /// No field has it; the body is taken as empty.
     Not,
 }
 
-/// `_transferSize` or `_bytesIn` (header and body as they crossed the wire) is best, then `bodySize` and
-/// `headersSize`, then `content.size` less `content.compression`.
+/// `_transferSize` or `_bytesIn` (header and body as they crossed the wire) is best, then
+/// `bodySize` and `headersSize`, then `content.size` less `content.compression`.
 pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
     let response = &entry.response;
     let known_header = response.headers_size.bytes().filter(|n| *n > 0);
@@ -61,7 +61,8 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
     Sizes { header, body, known, conflict: conflict(response, body, known) }
 }
 
-/// Compares what was counted on the wire with the content, where both are known and should be alike.
+/// Compares the size measured on the wire with the content, where both are known and should be
+/// alike.
 fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     /// Headers whose size is estimated, and frames that some exporters count.
     const TOLERANCE: u64 = 1000;
@@ -70,7 +71,8 @@ fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
         return None;
     }
     let saved = response.content.compression.bytes().is_some_and(|saved| saved > 0);
-    // Without headers nobody knows whether it was compressed; of a range there is more than was asked for.
+    // Without headers it is unknown whether the response was compressed; a range has more content
+    // than was requested.
     let is_plain = !response.headers.is_empty() && !is_compressed(response) && !saved;
     let is_whole = response.status.bytes() == Some(200);
     let slack = TOLERANCE.max(content / 20);
@@ -83,8 +85,8 @@ fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     }
 }
 
-/// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is what
-/// the content is not.
+/// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is the
+/// total without the content.
 fn header_beside_content(response: &Response, total: u64) -> Option<u64> {
     let uncompressed = response.content.compression.bytes() == Some(0);
     let content = response.content.size.bytes().filter(|n| uncompressed && *n > 0)?;
@@ -114,7 +116,8 @@ fn body_without_transfer_size(response: &Response, exporter: Exporter) -> (u64, 
     }
 }
 
-/// The header's part of `bodySize`. Versions of Firefox that left it out have the content's own size there.
+/// The header's part of `bodySize`. Versions of Firefox that left it out have the content's own
+/// size there.
 fn header_within(response: &Response, body: u64, exporter: Exporter) -> u64 {
     let is_content = response.content.size.bytes() == Some(body) && body > 0;
     let header = response.headers_size.bytes().filter(|n| *n <= body && !is_content);

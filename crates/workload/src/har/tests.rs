@@ -125,7 +125,7 @@ mod hosts {
 mod skipped {
     use super::*;
 
-    /// The note about what was skipped beside an HTML that was not.
+    /// The note about the skipped entry beside an HTML that was not skipped.
     fn note_on(entry: Value) -> String {
         let page = parse(vec![html(0), entry]).unwrap();
         assert_eq!(page.objects().len(), 1);
@@ -313,7 +313,7 @@ fn pointers(value: &Value, prefix: &str, all: &mut Vec<String>) {
 }
 
 proptest! {
-    /// Whatever bytes are damaged, there is a page or an error, never a panic.
+    /// For any damaged bytes, there is a page or an error, never a panic.
     #[test]
     fn damaged_bytes_never_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
@@ -330,7 +330,7 @@ proptest! {
         }
     }
 
-    /// Nor does any value of any type in any place.
+    /// No value of any type makes it panic, under any key.
     #[test]
     fn odd_values_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), odd_values()), 1..4),

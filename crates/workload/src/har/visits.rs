@@ -5,13 +5,13 @@ use super::error::{HarError, Problem};
 use super::fetch::Fetch;
 use units::Duration;
 
-/// Nothing was under way for longer than this: no page waits so long for itself.
+/// Longest pause within a page: no page waits so long for itself.
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// Visits that a note or an error lists at most.
 const MOST_LISTED: usize = 12;
 
-/// The visits of a recording, in order of time. There is one at least, and each has a fetch.
+/// The visits of a recording, in order of time. There is at least one, and each has a fetch.
 pub(super) struct Visits {
     list: Vec<Vec<Fetch>>,
     /// The pauses between them.
@@ -19,8 +19,7 @@ pub(super) struct Visits {
 }
 
 impl Visits {
-    /// Divides fetches in order of starting. None of those that started by `on_load` begins a
-    /// visit.
+    /// Divides fetches in order of starting. No fetch that started by `on_load` begins a visit.
     pub(super) fn of(fetches: Vec<Fetch>, on_load: Option<Duration>) -> Self {
         let (mut list, mut pauses): (Vec<Vec<Fetch>>, _) = (Vec::new(), Vec::new());
         let mut busy_until = Duration::ZERO;

@@ -1,4 +1,4 @@
-//! One connection as the client sees it: opening, securing, asking.
+//! One connection as the client sees it: opening, securing, requests.
 
 use super::record::ConnectionRecord;
 use crate::http::TLS12_CLIENT_KEYS;
@@ -24,7 +24,7 @@ pub(super) struct Connection {
     pub(super) host: HostId,
     pub(super) stage: Stage,
     pub(super) inbox: Inbox,
-    /// Asked for and not arrived.
+    /// Objects requested and not delivered.
     pub(super) in_flight: Vec<ObjectId>,
     pub(super) record: ConnectionRecord,
     protocol: Protocol,
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// What was asked for and will not arrive.
+    /// Closes the connection, and returns the requested objects that will not be delivered.
     pub(super) fn on_closed(&mut self, now: Instant) -> Vec<ObjectId> {
         self.stage = Stage::Closed;
         self.record.closed = Some(now);
@@ -103,7 +103,7 @@ impl Connection {
         self.stage == Stage::Ready && has_room && (self.asked == 0 || self.protocol.keeps_alive())
     }
 
-    /// What to send to ask for an object; the first request carries the opening.
+    /// Returns the spans that request an object; the first request carries the opening.
     pub(super) fn request(
         &mut self,
         id: ObjectId,

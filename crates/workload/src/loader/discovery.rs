@@ -1,4 +1,4 @@
-//! Which objects the browser knows of: revealed by bytes, then worked out after a delay.
+//! Objects that the browser knows: bytes reveal them, and requests follow after a delay.
 
 use crate::ClientModel;
 use crate::page::{Discovery, ObjectId, Page};
@@ -13,7 +13,7 @@ pub(super) struct Discoveries {
     client: ClientModel,
     /// Per object, how many of its children its bytes have revealed.
     revealed: Vec<usize>,
-    /// Revealed and not yet asked for: by time, then in page order.
+    /// Objects revealed and not yet requested: by time, then in page order.
     due: BinaryHeap<Reverse<(Instant, ObjectId)>>,
 }
 
@@ -32,7 +32,7 @@ impl Discoveries {
         self.due.extend(self.page.ids().filter(at_start).map(|id| Reverse((now, id))));
     }
 
-    /// `received` bytes of header and body of `parent` have arrived.
+    /// Processes `received` delivered bytes of header and body of `parent`.
     pub(super) fn on_bytes(&mut self, now: Instant, parent: ObjectId, received: u64) {
         let header = self.page.object(parent).response_header_bytes;
         let Some(body) = received.checked_sub(header) else {

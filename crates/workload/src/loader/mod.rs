@@ -1,9 +1,9 @@
-//! The browser's end of a page load: what to open, ask for and close, as bytes arrive.
+//! The browser's end of a page load: its connections and requests, as bytes arrive.
 //!
-//! Sans-IO: the driver owns connections and clock, tells the loader what happened (`handle_*`)
-//! and carries out what it wants ([`PageLoader::poll_action`]). Objects are discovered as the
-//! bodies of others arrive (`discovery`), wait per host for a connection (`pool`), and leave a
-//! [`Milestones`] record for the waterfall.
+//! Sans-IO: the driver owns connections and clock, reports events to the loader (`handle_*`) and
+//! carries out its actions ([`PageLoader::poll_action`]). Objects are discovered as the bodies of
+//! others arrive (`discovery`), wait per host for a connection (`pool`), and leave a [`Milestones`]
+//! record for the waterfall.
 //!
 //! Under HTTP/1.0 and 1.1 an object takes the first connection that becomes free, not the one
 //! that was opened because of it, as browsers do.
@@ -39,27 +39,27 @@ impl LoadConnId {
     }
 }
 
-/// What the loader wants done.
+/// Action that the loader requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoaderAction {
     /// Open connection `conn` to `host`; report with [`PageLoader::handle_connected`].
     Open {
         /// The new connection.
         conn: LoadConnId,
-        /// Where to.
+        /// Host to connect to.
         host: HostId,
     },
-    /// Write `span.bytes` to the connection and tell its [`ServerSession`](crate::ServerSession)
-    /// what they are ([`expect`](crate::ServerSession::expect)).
+    /// Write `span.bytes` to the connection and announce them to its
+    /// [`ServerSession`](crate::ServerSession) ([`expect`](crate::ServerSession::expect)).
     Send {
-        /// On which connection.
+        /// Connection to write to.
         conn: LoadConnId,
-        /// What.
+        /// Bytes to write, and their meaning.
         span: Span,
     },
     /// Close the connection; nothing more is wanted of it.
     Close {
-        /// Which.
+        /// Connection to close.
         conn: LoadConnId,
     },
 }
@@ -120,8 +120,8 @@ impl PageLoader {
         self.open_ahead(now);
     }
 
-    /// The user asks for the page once more, nothing of it being cached: all is asked for and
-    /// recorded anew, over the connections that are still open and those that have to be opened.
+    /// Loads the page once more without any cache. All objects are requested and recorded again,
+    /// over the connections that are still open and those that have to be opened.
     ///
     /// # Panics
     /// If the load before is not [done](Self::is_done).
@@ -158,8 +158,8 @@ impl PageLoader {
         self.connections[conn.index()].inbox.announce(span);
     }
 
-    /// `total` bytes of `conn` have arrived in order since it was opened. What arrives on a closed
-    /// connection is nobody's.
+    /// Processes `total` bytes of `conn`, delivered in order since it was opened. Bytes on a closed
+    /// connection are ignored.
     pub fn handle_received(&mut self, now: Instant, conn: LoadConnId, total: u64) {
         if self.connections[conn.index()].stage == Stage::Closed {
             return;
@@ -178,8 +178,8 @@ impl PageLoader {
         self.connections[conn.index()].inbox.set_beyond(beyond);
     }
 
-    /// The other end has closed or reset the connection, or it could not be opened. What was
-    /// asked for on it and has not arrived fails.
+    /// The other end has closed or reset the connection, or it could not be opened. Requests on it
+    /// whose objects are not delivered fail.
     pub fn handle_closed(&mut self, now: Instant, conn: LoadConnId) {
         let connection = &mut self.connections[conn.index()];
         if connection.stage == Stage::Closed {
@@ -204,8 +204,8 @@ impl PageLoader {
         self.actions.pop_front()
     }
 
-    /// When the browser will have worked out the next request or looked up a name, or may open a connection in the place of another;
-    /// call [`handle_timeout`](Self::handle_timeout) then.
+    /// Next time at which the browser has worked out a request or looked up a name, or may replace
+    /// a connection by another; call [`handle_timeout`](Self::handle_timeout) then.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let leaving = self.leaving.front().filter(|_| !self.is_done()).map(|(until, _)| *until);
         let found = self.lookups.poll_timeout();
@@ -224,7 +224,7 @@ impl PageLoader {
         self.ask_for_discovered(now);
     }
 
-    /// True when every object has arrived or failed.
+    /// Whether every object was delivered or failed.
     pub const fn is_done(&self) -> bool {
         self.unfinished == 0
     }
@@ -234,17 +234,17 @@ impl PageLoader {
         self.awaited == 0
     }
 
-    /// When the last of the page's HTML (root and frames) had arrived whole.
+    /// Time at which the last of the page's HTML (root and frames) was delivered whole.
     pub const fn html_done_at(&self) -> Option<Instant> {
         self.html_done_at
     }
 
-    /// When the last object had arrived whole; never if one failed.
+    /// Time at which the last object was delivered whole; never if one failed.
     pub const fn page_done_at(&self) -> Option<Instant> {
         self.page_done_at
     }
 
-    /// As which client the page is loaded.
+    /// Model of the client that loads the page.
     pub const fn client(&self) -> ClientModel {
         self.client
     }
@@ -254,7 +254,7 @@ impl PageLoader {
         &self.page
     }
 
-    /// What is spoken with a host.
+    /// The protocol with a host.
     ///
     /// # Panics
     /// If `host` is of another page.
@@ -262,12 +262,12 @@ impl PageLoader {
         self.pools[host.index()].protocol
     }
 
-    /// What happened when to each object, by [`ObjectId`].
+    /// Times of each object's milestones, by [`ObjectId`].
     pub fn milestones(&self) -> &[Milestones] {
         &self.milestones
     }
 
-    /// What happened when to each connection, by [`LoadConnId`].
+    /// Times of each connection's events, by [`LoadConnId`].
     pub fn connections(&self) -> impl ExactSizeIterator<Item = ConnectionRecord> + '_ {
         self.connections.iter().map(|c| c.record)
     }
@@ -341,7 +341,7 @@ impl PageLoader {
         self.ask_at(now, self.connections[conn.index()].host);
     }
 
-    /// Sends what can be asked of `host` now and opens connections for the rest.
+    /// Sends the possible requests to `host` now and opens connections for the rest.
     fn ask_at(&mut self, now: Instant, host: HostId) {
         loop {
             match self.pools[host.index()].poll(&self.connections) {
@@ -352,7 +352,8 @@ impl PageLoader {
         }
     }
 
-    /// Connections that a browser opens to the page's first host before it knows what for.
+    /// Opens the connections that a browser opens to the page's first host before it knows of any
+    /// object.
     fn open_ahead(&mut self, now: Instant) {
         let host = self.page.object(ObjectId::ROOT).host;
         let protocol = self.protocol(host);
@@ -395,7 +396,7 @@ impl PageLoader {
         }
     }
 
-    /// Connections that have counted as open long enough make room.
+    /// Frees the slots of connections whose turnaround is over.
     fn leave(&mut self, now: Instant) {
         while let Some((_, conn)) = self.leaving.pop_front_if(|(until, _)| *until <= now) {
             let host = self.connections[conn.index()].host;

@@ -6,7 +6,7 @@ use crate::Protocol;
 use crate::page::ObjectId;
 use std::collections::VecDeque;
 
-/// What a pool can do next.
+/// Next action of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Ask for the object on the connection.
@@ -19,7 +19,7 @@ pub(super) enum Next {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     pub(super) protocol: Protocol,
-    /// Discovered and not asked for, in order of discovery.
+    /// Objects discovered and not requested, in order of discovery.
     pub(super) waiting: VecDeque<ObjectId>,
     /// Connections not closed, in order of opening.
     pub(super) open: Vec<LoadConnId>,
@@ -62,8 +62,9 @@ impl Pool {
         self.protocol.keeps_alive() && self.open.iter().any(is_ready)
     }
 
-    /// A connection could not be opened. The object that has waited longest has no way to come, unless another
-    /// connection serves it later, or one that is being opened has no other object to serve.
+    /// A connection could not be opened. The object that has waited longest has no way to come,
+    /// unless another connection serves it later, or one that is being opened has no other object
+    /// to serve.
     pub(super) fn on_refused(&mut self, connections: &[Connection]) -> Option<ObjectId> {
         if self.will_serve(connections) {
             self.is_refused = true;

@@ -1,31 +1,31 @@
-//! What a load leaves behind for tables and waterfalls.
+//! Records of a load for tables and waterfalls.
 
 use super::LoadConnId;
 use crate::page::HostId;
 use std::fmt;
 use units::Instant;
 
-/// What happened when to one object; `None` for what has not happened.
+/// Times of one object's milestones; `None` for those that have not occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Milestones {
     /// The browser knew that it needs the object.
     pub discovered: Option<Instant>,
-    /// Its request was written to a connection.
+    /// Time at which its request was written to a connection.
     pub requested: Option<Instant>,
-    /// The first byte of its response had arrived.
+    /// Time at which the first byte of its response was delivered.
     pub first_byte: Option<Instant>,
-    /// Its last byte had arrived.
+    /// Time at which its last byte was delivered.
     pub done: Option<Instant>,
     /// The connection that carried it.
     pub connection: Option<LoadConnId>,
-    /// Header and body bytes that have arrived.
+    /// Header and body bytes delivered.
     pub received_bytes: u64,
 }
 
-/// What happened when to one connection.
+/// Times of one connection's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionRecord {
-    /// Whose.
+    /// Host of the connection.
     pub host: HostId,
     /// The browser began to look up its host's name; `None` if the connection waited for no lookup.
     pub lookup: Option<Instant>,
@@ -39,7 +39,7 @@ pub struct ConnectionRecord {
     pub closed: Option<Instant>,
 }
 
-/// Why an object will never arrive.
+/// Reason why an object will never be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadError {
     /// Its connection ended before its last byte, or could not be opened.

@@ -39,12 +39,12 @@ fn page(children: Vec<Object>) -> Arc<Page> {
     Arc::new(Page::new("p", vec![host], objects).unwrap())
 }
 
-/// An HTML of which `images` pictures are found at the end.
+/// An HTML that reveals `images` pictures at its end.
 fn gallery(images: usize) -> Arc<Page> {
     page(vec![object(ObjectKind::Image, found(0, BODY, 0)); images])
 }
 
-/// A loader that has started, and what it has received on each connection.
+/// A loader that has started, and the bytes received on each connection.
 struct Load {
     loader: PageLoader,
     totals: Vec<u64>,
@@ -61,7 +61,8 @@ impl Load {
         Self::start(page, &LoaderConfig { http: Some(http), ..LoaderConfig::default() })
     }
 
-    /// What it wants done: `+c` opens connection c, `-c` closes it, `c:o` asks for object o on it.
+    /// Returns the requested actions: `+c` opens connection c, `-c` closes it, `c:o` requests
+    /// object o on it.
     fn wants(&mut self) -> String {
         let shown = |action| match action {
             LoaderAction::Open { conn, .. } => format!("+{}", conn.0),
@@ -99,8 +100,9 @@ impl Load {
     }
 }
 
-/// Chromium 156 over HTTP/1.1, as captures show it: a second connection is there for what the document reveals, and that is asked
-/// for 20 ms after the document has come. A redirect reveals without work.
+/// Captures of Chromium 156 over HTTP/1.1 show a second connection for the objects that the
+/// document reveals. They are requested 20 ms after the document was delivered. A redirect reveals
+/// without work.
 #[test]
 fn chromium_opens_two_connections_and_reads_for_20_ms() {
     let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };
@@ -121,7 +123,8 @@ fn chromium_opens_two_connections_and_reads_for_20_ms() {
     assert_eq!([load.connect(1), load.finish(1, 0)], ["1:0", "1:1"]);
 }
 
-/// Of the two connections either brings the document, if the other is refused. If both are, it fails.
+/// Either of the two connections brings the document, if the other is refused. If both are, it
+/// fails.
 #[test]
 fn the_second_connection_serves_where_the_first_is_refused() {
     let config = LoaderConfig { client: ClientModel::Chromium, ..LoaderConfig::default() };
@@ -217,7 +220,7 @@ fn what_waits_for_a_connection_waits_for_the_turnaround_of_another() {
         (Some(at_ms(110)), "+3".to_owned())
     );
     load.connect(3);
-    // Nothing waits for the last ones.
+    // No object waits for the last ones.
     assert_eq!(load.receive(at_ms(115), 3, (3, RESPONSE)), "-3");
     assert!(load.loader.is_done() && load.loader.poll_timeout().is_none());
 }
@@ -416,7 +419,7 @@ fn a_server_that_refuses_connections_ends_the_load() {
     load.loader.handle_closed(at_ms(2), LoadConnId(2));
     assert_eq!(load.failed(), [1, 2].map(|id| (id, LoadError::ConnectionClosed)));
     assert!(load.loader.is_done());
-    // What comes after is ignored.
+    // Later events are ignored.
     load.loader.handle_closed(at_ms(3), LoadConnId(2));
     assert_eq!(load.failed().len(), 2);
 }
@@ -429,7 +432,7 @@ fn what_waits_comes_over_an_open_connection_where_another_is_refused() {
     assert_eq!(load.finish(0, 0), "0:1 +1 +2");
     load.loader.handle_closed(at_ms(1), LoadConnId(1));
     load.loader.handle_closed(at_ms(1), LoadConnId(2));
-    // No more are opened beside the one that is.
+    // No connection is opened beside the open one.
     assert_eq!((load.wants().as_str(), load.failed().len()), ("", 0));
     assert_eq!((load.finish(0, 1).as_str(), load.finish(0, 2).as_str()), ("0:2", "0:3"));
     load.finish(0, 3);

@@ -99,7 +99,7 @@ impl Page {
         self
     }
 
-    /// The milestone that ends a load: what a race measures. Later objects are loaded, too.
+    /// The milestone that ends a load, and that a race measures. Later objects are loaded, too.
     pub const fn until(&self) -> PageMilestone {
         self.awaited.until
     }

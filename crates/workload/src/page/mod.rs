@@ -1,8 +1,8 @@
 //! A page as data: the objects a browser fetches, where they come from, and when it learns of each.
 //!
-//! Object 0 is what the user asked for; every other object is either asked for at the start or
-//! discovered while the body of an earlier object arrives. A parent always has a smaller
-//! [`ObjectId`] than its children, so discovery can never run in a circle.
+//! Object 0 is the user's; every other object is either requested at the start or discovered while
+//! the body of an earlier object arrives. A parent always has a smaller [`ObjectId`] than its
+//! children, so discovery can never run in a circle.
 
 mod builtin;
 mod changes;
@@ -27,7 +27,7 @@ use milestone::Awaited;
 use std::fmt;
 use units::Duration;
 
-/// Which host of a page: an index into [`Page::hosts`].
+/// Host of a page: an index into [`Page::hosts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
@@ -38,8 +38,8 @@ impl HostId {
     }
 }
 
-/// A server that a page's objects come from, and what it speaks unless a
-/// [`LoaderConfig`](crate::LoaderConfig) says otherwise.
+/// A server that a page's objects come from, and its protocol unless a
+/// [`LoaderConfig`](crate::LoaderConfig) overrides it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageHost {
     /// Name and, where it is not the scheme's own, port; as the input gave it, not escaped.
@@ -60,7 +60,7 @@ impl PageHost {
     /// No limit on the connections open at once.
     pub const UNLIMITED: u32 = u32::MAX;
 
-    /// One that speaks in the clear, to as many connections at once as there are.
+    /// A host without TLS, with any number of connections at once.
     pub fn plain(name: impl Into<String>, http: Http) -> Self {
         Self {
             name: name.into(),
@@ -107,7 +107,7 @@ impl Page {
     ///
     /// # Errors
     /// If there is no object, the root is discovered by another, a host or parent does not exist,
-    /// a parent does not come before its child, an offset lies beyond its parent's body, a
+    /// or a parent does not come before its child. Also if an offset exceeds its parent's body, a
     /// response has no byte at all, or the page is larger than [`Page::MAX_BYTES`].
     pub fn new(
         name: impl Into<String>,
@@ -121,7 +121,7 @@ impl Page {
         Ok(Self { name, hosts, objects, notes, recorded: None, children, awaited })
     }
 
-    /// The same page with remarks for its reader: what was skipped, estimated or left out.
+    /// Adds remarks for the page's reader: skipped, estimated or omitted parts.
     #[must_use]
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
@@ -196,7 +196,7 @@ impl Page {
         self.recorded.as_deref()
     }
 
-    /// What the page is called; raw text of the input, not escaped.
+    /// Name of the page; raw text of the input, not escaped.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -267,12 +267,12 @@ impl Page {
     }
 }
 
-/// Why objects do not make a page.
+/// Reason why objects do not make a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageError {
-    /// There is nothing to load.
+    /// The page has no objects.
     Empty,
-    /// The root must be asked for at the start.
+    /// The root must be requested at the start.
     RootIsDiscovered,
     /// More objects than an [`ObjectId`] can number.
     TooManyObjects,
@@ -282,7 +282,7 @@ pub enum PageError {
     UnknownHost(ObjectId),
     /// The object's parent does not exist or does not come before it.
     ParentNotBefore(ObjectId),
-    /// The object is discovered beyond the end of its parent's body.
+    /// The object's offset exceeds its parent's body.
     OffsetBeyondBody(ObjectId),
     /// The object's response has neither header nor body bytes.
     EmptyResponse(ObjectId),
@@ -298,7 +298,7 @@ impl fmt::Display for PageError {
             Self::UnknownHost(id) => write!(f, "object {id}: its host does not exist"),
             Self::ParentNotBefore(id) => write!(f, "object {id}: its parent must come before it"),
             Self::OffsetBeyondBody(id) => {
-                write!(f, "object {id}: discovered beyond the end of its parent's body")
+                write!(f, "object {id}: its offset exceeds its parent's body")
             }
             Self::EmptyResponse(id) => write!(f, "object {id}: its response has no bytes"),
         }

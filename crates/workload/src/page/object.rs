@@ -1,16 +1,16 @@
-//! One object of a page: its sizes, how long its server thinks, and what reveals it.
+//! One object of a page: its sizes, its server's think time, and its discovery.
 
 use super::HostId;
 use policy::sharing;
 use std::fmt;
 use units::Duration;
 
-/// Which object of a page: an index into [`Page::objects`](super::Page::objects). 0 is the root.
+/// Object of a page: an index into [`Page::objects`](super::Page::objects). 0 is the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
 
 impl ObjectId {
-    /// What the user asked for.
+    /// The object that the user requested.
     pub const ROOT: Self = Self(0);
 
     /// The index into [`Page::objects`](super::Page::objects).
@@ -25,7 +25,7 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// What an object is to a browser; decides its urgency and whether "HTML done" waits for it.
+/// Kind of an object for a browser; decides its urgency and whether "HTML done" waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectKind {
     /// A document: the page itself or a frame.
@@ -34,7 +34,7 @@ pub enum ObjectKind {
     Script,
     /// A style sheet.
     Style,
-    /// What a script asked for: JSON and the like.
+    /// Data that a script requested: JSON and the like.
     Data,
     /// A font.
     Font,
@@ -50,8 +50,8 @@ pub enum ObjectKind {
 
 impl ObjectKind {
     /// The order in which browsers want responses when they compete on one connection: smaller is
-    /// sooner. What blocks rendering is before what fills it in: two of the eight urgencies of
-    /// RFC 9218 §4.1, of which browsers use more.
+    /// sooner. Resources that block rendering come first: two of the eight urgencies of RFC 9218
+    /// §4.1, of which browsers use more.
     pub const fn urgency(self) -> u8 {
         match self {
             Self::Html | Self::Script | Self::Style | Self::Data | Self::Font | Self::Redirect => 0,
@@ -59,7 +59,7 @@ impl ObjectKind {
         }
     }
 
-    /// What a MIME type says, in any case and with any parameters: `text/html; charset=utf-8`.
+    /// Kind of a MIME type, in any case and with any parameters: `text/html; charset=utf-8`.
     pub fn of_mime(mime: &str) -> Self {
         let mime = mime.to_ascii_lowercase();
         let essence = mime.split(';').next().unwrap_or_default().trim();
@@ -91,8 +91,8 @@ impl ObjectKind {
         }
     }
 
-    /// The content that Ensemble-TCP's ticket policies see in an object of this kind. Their classes date
-    /// from pages of HTML, Java and images (Eggert, Heidemann & Touch 2000 §4).
+    /// The content that Ensemble-TCP's ticket policies see in an object of this kind. Their classes
+    /// date from pages of HTML, Java and images (Eggert, Heidemann & Touch 2000 §4).
     pub const fn ticket_content(self) -> sharing::Content {
         match self {
             Self::Html | Self::Redirect => sharing::Content::Html,
@@ -109,16 +109,16 @@ impl fmt::Display for ObjectKind {
     }
 }
 
-/// When the browser learns that it needs an object.
+/// Condition under which the browser discovers that it needs an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discovery {
-    /// When the load starts.
+    /// It is discovered at the start of the load.
     AtStart,
-    /// `delay` after `offset` bytes of the parent's body have arrived, in order.
+    /// `delay` after the delivery of `offset` bytes of the parent's body, in order.
     InBody {
         /// The object that reveals this one; always an earlier one.
         parent: ObjectId,
-        /// Body bytes that must have arrived: 0 for "as soon as the response header is complete",
+        /// Body bytes that must be delivered: 0 for "as soon as the response header is complete",
         /// the whole body for "at the end".
         offset: u64,
         /// Time the browser spends between that byte and the request (parsing, scripts).
@@ -126,15 +126,15 @@ pub enum Discovery {
     },
 }
 
-/// One thing a browser asks for and is sent. Sizes are bytes of HTTP as HTTP/1.x writes it;
-/// the framing of HTTP/2 and TLS is added by [`Protocol`](crate::Protocol).
+/// An object that a browser requests. Sizes are bytes of HTTP as HTTP/1.x writes it; the framing of
+/// HTTP/2 and TLS is added by [`Protocol`](crate::Protocol).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its address or a label; raw text of the input, not escaped.
     pub label: String,
-    /// Where it comes from.
+    /// Host that serves it.
     pub host: HostId,
-    /// What it is.
+    /// Kind of the object.
     pub kind: ObjectKind,
     /// Size of the request; 0 means that asking costs no trip: the server starts at the instant
     /// of the request (the request model of the papers' simulations).
@@ -145,12 +145,13 @@ pub struct Object {
     pub body_bytes: u64,
     /// Time between the arrival of the request at the server and the first byte of its answer.
     pub server_wait: Duration,
-    /// When the browser learns of it.
+    /// Condition under which the browser discovers it.
     pub discovery: Discovery,
 }
 
 impl Object {
-    /// Of the page's first host, wanted from the start: a request of 300 bytes, a header of 200, no think time.
+    /// An object of the page's first host, discovered at the start: a request of 300 bytes, a
+    /// header of 200, no think time.
     pub fn plain(label: impl Into<String>, kind: ObjectKind, body_bytes: u64) -> Self {
         Self {
             label: label.into(),

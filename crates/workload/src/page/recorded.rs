@@ -80,7 +80,7 @@ pub enum VersionEvidence {
     PseudoHeaders,
     /// More responses overlap than HTTP/1.1 allows.
     Overlap,
-    /// None: HTTP/1.1 is assumed.
+    /// No evidence: HTTP/1.1 is assumed.
     Nothing,
 }
 
@@ -110,7 +110,7 @@ pub struct RecordedFetch {
 /// Evidence for the object that revealed another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevealEvidence {
-    /// That object redirected to it.
+    /// The parent redirected to it.
     Redirect,
     /// The browser names that object, as initiator or referrer.
     Named,

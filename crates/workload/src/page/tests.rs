@@ -10,13 +10,14 @@ fn builtin(name: &str) -> Page {
 #[test]
 fn the_papers_pages_have_the_sizes_added_up_by_hand() {
     // Kilobytes of HTML, of everything, and objects:
-    // text      29; 29 + 7+10+13 = 59; 4
-    // map        5; 5 + 1+2+3+67 = 78; 5
-    // graphics   7; 7 + (3*1 + 3*2 + 3*3) + (9+10+11+12) = 7 + 18 + 42 = 67; 14
-    // frames     1+1+2+2+7+83 = 96; 96 + (1+1+1+2+2) + (1+1+2+2+2+3+3+3+3) + (5+7+9+12+14+17+19)
-    //            = 96 + 7 + 20 + 83 = 206; 6 + 5 + 9 + 7 = 27
-    // java       8; 8 + (4*1 + 3*2 + 4+7+11) + (5*1 + 5*2 + 4*3 + 4+5+6+7+9+10+12+13+15+17+18)
-    //            = 8 + 32 + (27 + 116) = 183; 1 + 10 + 25 = 36
+    // - text 29; 29 + 7+10+13 = 59; 4
+    // - map 5; 5 + 1+2+3+67 = 78; 5
+    // - graphics 7; 7 + (3*1 + 3*2 + 3*3) + (9+10+11+12) = 7 + 18 + 42 = 67; 14
+    // - frames 1+1+2+2+7+83 = 96; 96 + (1+1+1+2+2) + (1+1+2+2+2+3+3+3+3) + (5+7+9+12+14+17+19)
+    //   = 96 + 7 + 20 + 83 = 206; 6 + 5 + 9 + 7 = 27
+    // - java 8; 8 + (4*1 + 3*2 + 4+7+11) + (5*1 + 5*2 + 4*3 + 4+5+6+7+9+10+12+13+15+17+18)
+    //   = 8 + 32 + (27 + 116) = 183; 1 + 10 + 25 = 36
+    //
     // In packets of 512 bytes these are the totals of the ns-2 runs: 118, 156, 134, 412, 366.
     let expected = [
         ("text", 29, 59, 4),
@@ -50,8 +51,8 @@ fn sizes_order_and_kilobytes_of_the_papers_pages_by_hand() {
     // The middle of 9 and 12 is 10.5, that of 1 and 3 is 2; large ones come first.
     let expected = [[7_000].as_slice(), &[10_500; 4], &[2_000; 9]].concat();
     assert_eq!(bodies("graphics", model), expected);
-    // A frame set of 1 to 2 KB keeps its parts in place: three of 1 to 2, one of 7, one of 83; then the images
-    // that the part of 83 names, last of all the five that the part of 7 names.
+    // A frame set of 1 to 2 KB keeps its parts in order: three of 1 to 2, one of 7, one of 83. The
+    // images that the part of 83 names follow, and last of all the five that the part of 7 names.
     let largest = RequestModel { small: ObjectSizes::Largest, ..model };
     let kilobytes = |images: &[u64]| -> Vec<u64> {
         [&[2, 2, 2, 2, 7, 83], images].concat().iter().map(|kb| kb * 1_000).collect()
@@ -257,7 +258,7 @@ fn what_a_missing_object_reveals_is_revealed_by_the_one_before_it() {
     assert_eq!(load(&without_script), [false, true, true]);
     assert!(page.awaits(PageMilestone::Document, ObjectId(1)));
     assert!(direct.awaits(PageMilestone::Document, ObjectId(0)));
-    // Nothing is left that a load could wait for.
+    // A load could wait for no object.
     assert_eq!(Page::single(500).without(ObjectId(0)), None);
 }
 

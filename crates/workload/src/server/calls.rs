@@ -1,10 +1,12 @@
-//! What a web server calls of its sockets, in order.
+//! Socket calls of a web server, in order.
 //!
-//! nginx 1.22 as it comes, with `sendfile` and in the clear (seen by `strace`). In HTTP/1.x the header is a write of its own, the
-//! file follows, and after the first response the connection has `TCP_NODELAY` for good. In HTTP/2 the header's frame is a write,
-//! after which `TCP_NODELAY` is set; for the frames of the file it is taken back and `TCP_CORK` set. The cork is drawn when the
-//! file has been handed over, or there is no room. Nagle's algorithm then holds the last part of a segment until the header's has
-//! been acknowledged, unless another header follows. What has waited for room goes as one, headers and files.
+//! nginx 1.22 as it comes, with `sendfile` and in the clear (seen by `strace`). In HTTP/1.x the
+//! header is a write of its own, the file follows, and after the first response the connection has
+//! `TCP_NODELAY` for good. In HTTP/2 the header's frame is a write, after which `TCP_NODELAY` is
+//! set; for the frames of the file it is taken back and `TCP_CORK` set. The cork is drawn when the
+//! file has been handed over, or there is no room. Nagle's algorithm then holds the last part of a
+//! segment until the header's has been acknowledged, unless another header follows. Data that has
+//! waited for room is written in one piece, headers and files.
 
 use super::NextSpan;
 use crate::stream::Span;
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 /// A call of a connection's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketCall {
-    /// Write so many bytes.
+    /// Write this many bytes.
     Write(Span),
     /// `TCP_NODELAY`.
     NoDelay(bool),
@@ -29,7 +31,7 @@ pub(super) struct NginxCalls {
     calls: VecDeque<SocketCall>,
     no_delay: bool,
     corked: bool,
-    /// There was no room for what is owed.
+    /// There was no room for the owed bytes.
     is_behind: bool,
 }
 
@@ -44,12 +46,12 @@ impl NginxCalls {
         self.calls.pop_front()
     }
 
-    /// What is owed waits for room.
+    /// Whether owed data waits for room.
     pub(super) const fn is_behind(&self) -> bool {
         self.is_behind
     }
 
-    /// There is something to write.
+    /// Records a write.
     pub(super) fn write(&mut self, next: &NextSpan) {
         let is_header = next.begins && !self.is_behind;
         match self.http {
@@ -74,7 +76,7 @@ impl NginxCalls {
         }
     }
 
-    /// There is nothing to write now; `is_owed`: for want of room.
+    /// Records that there is nothing to write now; `is_owed`: for want of room.
     pub(super) fn pause(&mut self, is_owed: bool) {
         self.is_behind = is_owed;
         self.cork(false);

@@ -1,12 +1,12 @@
-//! The server's end of one connection of a page load: thinks, then says what to write.
+//! The server's end of one connection of a page load: thinks, then writes.
 //!
-//! Sans-IO like the [loader](crate::PageLoader): the driver tells it what the client wrote
-//! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
-//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer
-//! urgent kinds first, taking turns frame by frame among equals, and writes only while little is
-//! unsent, so that an urgent response need not queue behind what was ready earlier. As nginx
-//! ([`ServerModel::Nginx`]) it has other turns, and options of the socket change between its
-//! writes ([`SocketCall`]).
+//! Sans-IO like the [loader](crate::PageLoader): the driver reports the client's bytes
+//! ([`expect`](ServerSession::expect)) and their delivery, and polls for the bytes to write and the
+//! next timeout. HTTP/1.x answers in the order of the requests. HTTP/2 and HTTP/3 answer urgent
+//! kinds first, taking turns frame by frame among equals. They write only while little is unsent,
+//! so that an urgent response need not queue behind an earlier one. As nginx
+//! ([`ServerModel::Nginx`]) it takes turns in another way, and sets options of the socket between
+//! its writes ([`SocketCall`]).
 
 mod calls;
 mod responses;
@@ -34,7 +34,7 @@ pub struct ServerSession {
     responses: Responses,
     /// Responses written in full.
     answered: u32,
-    /// What nginx calls, if it writes as nginx does.
+    /// nginx's socket calls, if it writes as nginx does.
     nginx: Option<NginxCalls>,
 }
 
@@ -56,13 +56,14 @@ impl ServerSession {
         }
     }
 
-    /// The client has written `span`; its bytes arrive later, but a span of none is there at once.
+    /// Announces that the client has written `span`. Its bytes are delivered later, but an empty
+    /// span is complete at once.
     pub fn expect(&mut self, now: Instant, span: Span) {
         self.inbox.announce(span);
         self.take_arrivals(now);
     }
 
-    /// `total` bytes of the connection have arrived in order since it began.
+    /// Processes `total` bytes of the connection, delivered in order since it began.
     pub fn handle_received(&mut self, now: Instant, total: u64) {
         self.inbox.on_total(total);
         self.take_arrivals(now);
@@ -85,15 +86,14 @@ impl ServerSession {
         self.responses.release(now);
     }
 
-    /// The next span to write, `unsent` bytes of what was written before not having been sent.
-    /// Ask until `None`; then again after each call of another method, and whenever unsent bytes
-    /// have gone out.
+    /// The next span to write, with `unsent` bytes of earlier spans not yet sent. Poll until
+    /// `None`; then again after each call of another method, and whenever unsent bytes are sent.
     pub fn poll_write(&mut self, now: Instant, unsent: u64) -> Option<Span> {
         self.next(now, unsent).map(|next| next.span)
     }
 
-    /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write). If
-    /// [`calls_singly`](Self::calls_singly), TCP has sent what it may before the next.
+    /// The next call of the socket, as its server makes them: see [`poll_write`](Self::poll_write).
+    /// If [`calls_singly`](Self::calls_singly), TCP has sent all it may before the next.
     pub fn poll_call(&mut self, now: Instant, unsent: u64) -> Option<SocketCall> {
         if self.nginx.is_none() {
             return self.poll_write(now, unsent).map(SocketCall::Write);
@@ -111,7 +111,8 @@ impl ServerSession {
         nginx.poll()
     }
 
-    /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a moment is one.
+    /// Each call is one of its own: TCP may send between two. Otherwise all that may be called at a
+    /// moment is one.
     pub const fn calls_singly(&self) -> bool {
         self.nginx.is_some()
     }
@@ -119,7 +120,8 @@ impl ServerSession {
     /// Bytes unsent below which there may be more to write; `None` if that does not matter.
     pub fn low_water(&self) -> Option<u64> {
         let low = self.protocol.interleaves().then_some(self.protocol.low_water)?;
-        // Linux wakes a writer that found no room at half of `TCP_NOTSENT_LOWAT`; the built-in server asks for twice as much.
+        // Linux wakes a writer that found no room at half of `TCP_NOTSENT_LOWAT`; the built-in
+        // server asks for twice as much.
         let is_woken = self.nginx.as_ref().is_some_and(NginxCalls::is_behind);
         Some(if is_woken { (low / 2).max(1) } else { low })
     }

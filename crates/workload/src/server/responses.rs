@@ -6,7 +6,7 @@ use crate::{Protocol, ServerModel};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// What is written next.
+/// Next span to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextSpan {
     pub(super) span: Span,
@@ -39,7 +39,7 @@ impl Responses {
         Self { protocol, owed: VecDeque::new() }
     }
 
-    /// A request for `object` has arrived; the server starts to think.
+    /// Processes a delivered request for `object`; the server starts to think.
     pub(super) fn begin(&mut self, now: Instant, id: ObjectId, object: &Object) {
         let (header_left, body_left) = self.protocol.parts(object);
         self.owed.push_back(Response {
@@ -57,7 +57,7 @@ impl Responses {
         self.owed.is_empty()
     }
 
-    /// One could be written now.
+    /// Whether a response could be written now.
     pub(super) fn has_ready(&self) -> bool {
         self.next_index().is_some()
     }
@@ -66,7 +66,7 @@ impl Responses {
         self.owed.iter().filter(|r| !r.ready).map(|r| r.ready_at).min()
     }
 
-    /// The server has done thinking about what is due by `now`.
+    /// Marks responses as ready whose think time is over by `now`.
     pub(super) fn release(&mut self, now: Instant) {
         for response in &mut self.owed {
             response.ready |= response.ready_at <= now;
@@ -90,9 +90,9 @@ impl Responses {
         Some(NextSpan { span, begins, ends })
     }
 
-    /// HTTP/1.x owes the oldest response first, even if a later one is ready. HTTP/2 picks the
-    /// most urgent of those ready, and among equals the one whose turn was longest ago. nginx has all of a response in its
-    /// queue before the next one.
+    /// HTTP/1.x owes the oldest response first, even if a later one is ready. HTTP/2 picks the most
+    /// urgent of those ready, and among equals the one whose turn was longest ago. nginx has all of
+    /// a response in its queue before the next one.
     fn next_index(&self) -> Option<usize> {
         if !self.protocol.interleaves() {
             return self.owed.front().filter(|r| r.ready).map(|_| 0);

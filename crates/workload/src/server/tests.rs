@@ -31,12 +31,12 @@ fn session(page: &Arc<Page>, http: Http, tls: Tls) -> ServerSession {
     ServerSession::new(page, &config, HostId(0))
 }
 
-/// A request that has arrived in full: as one that costs no trip does.
+/// Delivers a request in full, like one that costs no trip.
 fn ask(server: &mut ServerSession, now: Instant, object: u32) {
     server.expect(now, Span::new(SpanContent::Request(ObjectId(object)), 0, 0));
 }
 
-/// Everything it would write now if all were sent at once: objects and payloads.
+/// All writes if all bytes were sent at once: objects and payloads.
 fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
     let of = |span: Span| match span.content {
         SpanContent::Response(id) => (id.0, span.payload()),
@@ -142,7 +142,7 @@ fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
     assert_eq!(server.poll_write(T0, 0), None);
 }
 
-/// What nginx calls, `unsent` bytes never having been sent: writes by their bytes.
+/// Socket calls of nginx with `unsent` bytes in the socket: writes by their bytes.
 fn calls(server: &mut ServerSession, now: Instant, unsent: u64) -> Vec<String> {
     let name = |call| match call {
         SocketCall::Write(span) => span.bytes.to_string(),
@@ -161,7 +161,8 @@ fn nginx(page: &Arc<Page>, http: Http) -> ServerSession {
     )
 }
 
-/// As `strace` has it of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and as many bytes in all: 1050.
+/// `strace` shows these calls of nginx 1.22.1. Headers of 205 bytes, whatever the page's are, and
+/// as many bytes in all: 1050.
 #[test]
 fn nginx_writes_headers_by_themselves_and_sets_nodelay_behind_the_first_response() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0), object(ObjectKind::Image, 100, 0)]);
@@ -173,8 +174,8 @@ fn nginx_writes_headers_by_themselves_and_sets_nodelay_behind_the_first_response
     assert_eq!(calls(&mut server, T0, 0), ["150"]);
 }
 
-/// The same: a header's frame, then a file's between `TCP_CORK`'s two calls, and no turns. 20,050 bytes are 80, 16,375 and 3,595
-/// with 9 around each; 1,050 are 80 and 970.
+/// The same: a header's frame, then a file's between `TCP_CORK`'s two calls, and no turns. 20,050
+/// bytes are 80, 16,375 and 3,595 with 9 around each; 1,050 are 80 and 970.
 #[test]
 fn nginx_corks_a_file_in_http2_and_answers_in_order() {
     let page = page(vec![object(ObjectKind::Image, 20_000, 0), object(ObjectKind::Html, 1000, 0)]);
@@ -187,7 +188,8 @@ fn nginx_corks_a_file_in_http2_and_answers_in_order() {
     assert_eq!(calls(&mut server, T0, 0), [&first[..], &second[..], &third[..]].concat());
 }
 
-/// What has waited for room goes under one cork, headers too, and only where half of the mark is free.
+/// Data that has waited for room is written under one cork, headers too, and only once half of the
+/// mark is free.
 #[test]
 fn nginx_that_had_no_room_goes_on_as_one() {
     let page = page(vec![object(ObjectKind::Html, 1000, 0)]);

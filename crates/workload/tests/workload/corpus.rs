@@ -1,5 +1,5 @@
-//! Replays the corpus that the HAR fuzz target starts from: `ok-*` are pages, `bad-*` are refused
-//! with one line that names the file, and whatever else fuzzing has left there gives either.
+//! Replays the corpus from which the HAR fuzz target starts. `ok-*` are pages, `bad-*` are refused
+//! with one line that names the file, and other files that fuzzing has left there give either.
 
 use std::path::PathBuf;
 use workload::parse_har;

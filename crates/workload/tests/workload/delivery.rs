@@ -1,5 +1,5 @@
-//! Whole page loads over pipes that lose nothing: every byte of every object arrives once, under
-//! every HTTP version, with and without TLS, and no rule of sharing connections is broken.
+//! Whole page loads over pipes that lose nothing. Every byte of every object is delivered once,
+//! under every HTTP version, with and without TLS, and no rule of sharing connections is broken.
 
 use crate::pipe::{Load, load};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn config(http: Http, tls: Tls) -> LoaderConfig {
     LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() }
 }
 
-/// What must hold of every load that nothing disturbed.
+/// Checks the properties of every undisturbed load.
 fn check(page: &Page, config: &LoaderConfig, load: &Load) {
     assert!(load.loader.is_done());
     assert_eq!(load.loader.failures(), []);
@@ -68,7 +68,7 @@ fn check_host(page: &Page, config: &LoaderConfig, (host, load): (HostId, &Load))
     assert!(records.iter().all(|c| c.closed.is_some()), "all are closed in the end");
 }
 
-/// Both ways a connection carries its opening and what it was used for, to the byte.
+/// Both ways a connection carries its opening and its requests or responses, to the byte.
 fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &Load)) {
     let record = load.loader.connections().nth(conn).unwrap();
     let protocol = config.protocol(page.host(record.host));
@@ -177,7 +177,8 @@ fn one_object_takes_the_time_that_arithmetic_says() {
     // of 29.
     let older = plain + Duration::from_micros(522 + 3_500 + 20_000 + 126 + 51 + 20_000 + 29 + 29);
     assert_eq!(done_at(&page, Http::Http11, Tls::Tls12), older);
-    // Early data: the hello goes before the request, and the server's 250 bytes while it thinks.
+    // Early data: the hello precedes the request, and the server's 250 bytes are sent while it
+    // thinks.
     let early = plain + Duration::from_micros(522 + 80 + 22 + 22);
     assert_eq!(done_at(&page, Http::Http11, Tls::ZeroRtt), early);
     // HTTP/2: 70 bytes before the request, 9 around it, 9 around header and body of the response.
@@ -200,7 +201,8 @@ fn kind() -> impl Strategy<Value = ObjectKind> {
 struct Draft {
     /// Discovered at the start.
     object: Object,
-    /// Which of the objects before it names it, and where in its body; `None`: it is there at the start.
+    /// Earlier object that names it, and the position in its body; `None`: it is there at the
+    /// start.
     named_by: Option<Naming>,
 }
 
@@ -208,7 +210,7 @@ struct Draft {
 struct Naming {
     /// Modulo the number of objects before.
     parent: u32,
-    /// Of the parent's body.
+    /// Share of the parent's body, in thousandths.
     per_mille: u64,
     delay: Duration,
 }

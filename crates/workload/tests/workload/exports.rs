@@ -1,5 +1,6 @@
-//! Recordings in the formats of Firefox, Safari and WebPageTest, read as pages. Expected values are worked out by hand
-//! from the files' own times and sizes; `exports/README.md` says where the files come from.
+//! Recordings in the formats of Firefox, Safari and WebPageTest, read as pages. Expected values are
+//! worked out by hand from the files' own times and sizes; `exports/README.md` says where the files
+//! come from.
 
 use units::Duration;
 use workload::{Discovery, Http, Object, ObjectId, Page, Tls, parse_har, parse_har_page};
@@ -36,8 +37,9 @@ fn firefox_counts_headers_as_body_and_connects_by_tcp_alone() {
     assert_eq!(sizes(&page.objects()[0]), (217, 9_302));
     assert_eq!(sizes(&page.objects()[1]), (202, 11_192));
     assert_eq!(sizes(&page.objects()[9]), (91, 0));
-    // The root took 1 blocked + 0 + 0 connect + 11 TLS + 40 wait + 4 receive = 56 ms and began at .801; main.css began
-    // at 17.181, which is 380 ms later, so 324 ms after its end.
+    // The root took 1 blocked + 0 + 0 connect + 11 TLS + 40 wait + 4 receive = 56 ms and began at
+    // .801. The second object, `main.css`, began at 17.181, which is 380 ms later, so 324 ms after
+    // its end.
     assert_eq!(page.objects()[1].discovery, found(0, 9_302, 324));
     // TCP connected in less than a millisecond, which Firefox writes as 0: no round trip is known.
     assert_eq!(waits(&page)[..2], [40, 6]);
@@ -88,7 +90,8 @@ fn safari_says_what_came_from_its_cache_and_repeats_blocked_as_send() {
     assert_eq!(waits(&page), [25, 4, 5]);
     // The root ended at 2 + 8 + 50 + 1 + 45 + 24 = 130 ms, the script began at 140.
     assert_eq!(page.objects()[1].discovery, found(0, 2000, 10));
-    // The script's body came from 140 + 6 + 24 = 170 to 180 ms, not from 176: half was there at 175.
+    // The script's body came from 140 + 6 + 24 = 170 to 180 ms, not from 176: half was there
+    // at 175.
     assert_eq!(page.objects()[2].discovery, found(1, 2500, 0));
 }
 

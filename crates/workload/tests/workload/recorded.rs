@@ -57,13 +57,13 @@ fn what_playwright_cannot_tell_apart_is_said() {
 #[test]
 fn what_article_names_is_found_in_the_course_of_its_body() {
     let page = recorded("article");
-    // The redirect began at 0 and took 9.510 + 2.443 ms; the document was asked for at 14 ms.
+    // The redirect began at 0 and took 9.510 + 2.443 ms; the document was requested at 14 ms.
     assert_eq!(page.objects()[1].discovery, found(0, 0, 2_047));
     // Its body came from 14 + 46.982 = 60.982 ms in 25.452 ms. print.css was asked for at 82 ms:
     // 21.018 / 25.452 of 40,435 bytes are 33,390.8.
     assert_eq!(page.objects()[2].discovery, found(1, 33_391, 0));
-    // The last picture was asked for at 93 ms, 6.566 ms after the end. Its Referer names the
-    // origin only, which is the redirect's address: the document is meant.
+    // The last picture was requested at 93 ms, 6.566 ms after the end. Its Referer names the origin
+    // only, which is the redirect's address: the document is meant.
     assert_eq!(page.objects()[30].discovery, found(1, 40_435, 6_566));
     // The shortest connect to article.example was 2.344 ms: 46.982 less that.
     assert_eq!(page.objects()[1].server_wait, Duration::from_micros(44_638));
@@ -80,8 +80,8 @@ fn app_is_a_chain_of_scripts_data_and_pictures() {
     // Style sheet and scripts at 32 and 37 ms; the HTML ended at 12.987 + 1.208 = 14.195 ms.
     assert_eq!(page.objects()[1].discovery, found(0, 2_788, 17_805));
     assert_eq!(page.objects()[3].discovery, found(0, 2_788, 22_805));
-    // vendor.js, the last script, ended at 37 + 0.027 + 1.335 + 7.388 + 116.390 = 162.140 ms; the
-    // session was asked for at 170 ms.
+    // The last script, `vendor.js`, ended at 37 + 0.027 + 1.335 + 7.388 + 116.390 = 162.140 ms; the
+    // session was requested at 170 ms.
     assert_eq!(page.objects()[4].discovery, found(2, 210_008, 7_860));
     // It ended at 170 + 0.166 + 0.149 + 79.311 + 4.105 = 253.731 ms; the items at 260 ms.
     assert_eq!(page.objects()[5].discovery, found(4, 821, 6_269));
@@ -109,7 +109,8 @@ fn landing_is_http2_over_tls_with_fonts_found_in_its_style_sheet() {
     assert_eq!((root.response_header_bytes, root.body_bytes), (130, 9_302));
     // Connecting took 7.185 ms, 7.103 of them TLS: 21.022 less 0.082.
     assert_eq!(root.server_wait, Duration::from_micros(20_940));
-    // main.css ended at 53 + 8.486 + 23.237 = 84.723 ms; the fonts were asked for at 116 ms.
+    // The style sheet `main.css` ended at 53 + 8.486 + 23.237 = 84.723 ms; the fonts were requested
+    // at 116 ms.
     assert_eq!(kinds(&page, ObjectKind::Font), 2);
     for font in &page.objects()[7..] {
         assert_eq!((font.kind, font.discovery), (ObjectKind::Font, found(1, 11_192, 31_277)));

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use workload::{Distribution, DistributionError};
 
-/// What numbers are drawn from.
+/// Distribution of drawn numbers.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind", rename = "{T}_distribution")]
@@ -20,7 +20,7 @@ pub(crate) enum SpreadSpec<T> {
     Pareto(Pareto<T>),
     /// One of several values.
     Listed(Listed<T>),
-    /// The gaps of telnet sessions, after what is published of tcplib's; mean 1.1 s.
+    /// The gaps of telnet sessions, after publications on tcplib's; mean 1.1 s.
     Telnet(TelnetGaps),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Pareto<T> {
 pub(crate) struct Listed<T> {
     /// The values.
     pub(crate) values: Vec<T>,
-    /// As many weights.
+    /// Weights, as many as values.
     pub(crate) weights: Option<Vec<f64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Links: rate, delay, queue, and what goes wrong on the wire.
+//! Links: rate, delay, queue, and faults of the wire.
 
 use super::quantity::{At, Probability, TextOr, Threshold, Written};
 use link::QueueLimit;
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Duration, Rate};
 
-/// One direction of a wire, and what is different about the other.
+/// One direction of a wire, and the differences of the other.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireSpec {
@@ -17,13 +17,14 @@ pub(crate) struct WireSpec {
     pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,
-    /// The queue before the link: a limit, or a table with a discipline; without bound unless given.
+    /// The queue before the link: a limit, or a table with a discipline; without bound unless
+    /// given.
     pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
     /// Probability that a packet is lost on the wire, each independently; 0 unless given.
     pub(crate) loss: Option<Probability>,
-    /// How packets come out of order; in order unless given.
+    /// Model of packets out of order; in order unless given.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
-    /// What is different about the way back; all else is as above.
+    /// Differences of the way back; all other properties are as above.
     pub(crate) back: Option<OneWay>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct OneWay {
     pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
     /// Probability that a packet is lost on the wire.
     pub(crate) loss: Option<Probability>,
-    /// How packets come out of order.
+    /// Model of packets out of order.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
 }
 
@@ -58,10 +59,10 @@ impl WireSpec {
         }
     }
 
-    /// The way back: as the way there where nothing else is said.
+    /// The way back, with the properties of the way there where it has none of its own.
     pub(crate) fn back(&self) -> OneWay {
         let (there, back) = (self.there(), self.back.clone().unwrap_or_default());
-        // A rate of its own takes the place of the other way's trace, and the reverse.
+        // A rate of its own replaces the other way's trace, and the reverse.
         let own = back.rate.is_some() || back.trace.is_some();
         OneWay {
             rate: if own { back.rate } else { there.rate },
@@ -74,7 +75,7 @@ impl WireSpec {
     }
 }
 
-/// How packets come out of order: departures are in order, arrivals are not.
+/// Model of packets out of order: departures are in order, arrivals are not.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
@@ -89,9 +90,9 @@ pub(crate) enum ReorderingSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldBack {
-    /// How often.
+    /// Probability of a delay.
     pub(crate) probability: Probability,
-    /// How much longer.
+    /// Additional delay.
     pub(crate) extra: Written<Duration>,
 }
 
@@ -103,11 +104,11 @@ pub(crate) struct Jitter {
     pub(crate) up_to: Written<Duration>,
 }
 
-/// How a queue decides what to drop, to mark and to send next.
+/// Discipline of a queue: which packets it drops, marks and sends next.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(tag = "kind")]
 pub(crate) enum QueueSpec {
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out; packets that do not fit are dropped.
     #[serde(rename = "droptail")]
     DropTail(Plain),
     /// First in, first out; where there is no room, the low-priority packet nearest to the tail is
@@ -132,7 +133,7 @@ pub(crate) enum QueueSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {
-    /// How much it holds; without bound unless given.
+    /// Limit of its contents; without bound unless given.
     pub(crate) limit: Option<Written<QueueLimit>>,
 }
 
@@ -140,7 +141,7 @@ pub(crate) struct Plain {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Red {
-    /// How much it holds; without bound unless given.
+    /// Limit of its contents; without bound unless given.
     pub(crate) limit: Option<Written<QueueLimit>>,
     /// Average at which striking begins: a share of the limit (0.15 unless given), or packets
     /// ("5p"), or bytes ("5kB").
@@ -159,9 +160,9 @@ pub(crate) struct Red {
     pub(crate) mark_above_max: Option<bool>,
     /// Space strikes as ns-2's `wait_` does; false unless given.
     pub(crate) wait: Option<bool>,
-    /// Bytes of the packets in which idle time is counted; 1000 unless given.
+    /// Bytes of the packets by which idle time is measured; 1000 unless given.
     pub(crate) mean_packet: Option<u32>,
-    /// Where there is no room, a low-priority packet goes first; false unless given.
+    /// Where there is no room, a low-priority packet is dropped first; false unless given.
     pub(crate) low_priority_first: Option<bool>,
 }
 
@@ -169,11 +170,11 @@ pub(crate) struct Red {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CoDel {
-    /// How much it holds; without bound unless given.
+    /// Limit of its contents; without bound unless given.
     pub(crate) limit: Option<Written<QueueLimit>>,
     /// Standing waiting time that is acceptable; 5ms unless given.
     pub(crate) target: Option<Written<Duration>>,
-    /// How long it may stand; 100ms unless given.
+    /// Time for which a standing queue is permitted; 100ms unless given.
     pub(crate) interval: Option<Written<Duration>>,
     /// Bytes of the largest packet; 1514 unless given.
     pub(crate) mtu: Option<u32>,
@@ -185,11 +186,11 @@ pub(crate) struct CoDel {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FqCoDel {
-    /// How much it holds; without bound unless given.
+    /// Limit of its contents; without bound unless given.
     pub(crate) limit: Option<Written<QueueLimit>>,
     /// Standing waiting time that is acceptable; 5ms unless given.
     pub(crate) target: Option<Written<Duration>>,
-    /// How long it may stand; 100ms unless given.
+    /// Time for which a standing queue is permitted; 100ms unless given.
     pub(crate) interval: Option<Written<Duration>>,
     /// Bytes of the largest packet; 1514 unless given.
     pub(crate) mtu: Option<u32>,

@@ -1,4 +1,4 @@
-//! What hosts remember of destinations, and which share a performance gateway.
+//! Memory of destinations: hosts' own, and performance gateways that hosts share.
 
 use super::quantity::{At, Bytes, Few, Text, Written};
 use memory::HalfLife;
@@ -6,32 +6,32 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Duration;
 
-/// What hosts remember of destinations, under schemes that ask: those with `memory=temporal` each host
-/// by itself, those with `memory=gateway` a performance gateway, their own or their site's.
+/// Memory of destinations, under schemes that use it: `memory=temporal` is each host's own,
+/// `memory=gateway` a performance gateway, their own or their site's.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemorySpec {
-    /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a gateway
-    /// of their own.
+    /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a
+    /// gateway of their own.
     #[serde(default)]
     pub(crate) sites: Vec<At<String>>,
-    /// How sites' gateways come to know what senders know; `reports` unless given.
+    /// Method by which sites' gateways collect the knowledge of senders; `reports` unless given.
     #[serde(default)]
     pub(crate) collecting: CollectingSpec,
-    /// What a gateway takes together: addresses that share 24 bits, or every host by itself; `network`
+    /// Aggregation in a gateway: addresses that share 24 bits, or every host by itself; `network`
     /// unless given.
     #[serde(default)]
     pub(crate) scope: ScopeSpec,
-    /// What a transfer without loss tells a gateway; `window` unless given.
+    /// Report of a transfer without loss to a gateway; `window` unless given.
     #[serde(default)]
     pub(crate) quiet: QuietSpec,
-    /// What a loss in slow start tells a gateway; `none` unless given.
+    /// Report of a loss in slow start to a gateway; `none` unless given.
     #[serde(default)]
     pub(crate) early_loss: EarlyLossSpec,
-    /// A gateway is told whole segments of windows; they are told to the byte unless given.
+    /// Reports have whole segments of windows; they are exact to the byte unless given.
     #[serde(default)]
     pub(crate) whole: bool,
-    /// What counts alike in a gateway's average; `samples` unless given.
+    /// Unit of equal weight in a gateway's average; `samples` unless given.
     #[serde(default)]
     pub(crate) weigh: WeighSpec,
     /// Length of a gateway's sliding window; 300s unless given.
@@ -41,16 +41,16 @@ pub(crate) struct MemorySpec {
     /// With fewer, a gateway's last good estimate halves in this time, again and again; without, it
     /// knows nothing then.
     pub(crate) decay: Option<Written<Duration>>,
-    /// What halves the window that a host remembers by itself: round trips of the path, or `never`;
-    /// `3000rtt` unless given.
+    /// Half-life of the window that a host remembers by itself: round trips of the path, or
+    /// `never`; `3000rtt` unless given.
     pub(crate) half_life: Option<Written<HalfLife>>,
-    /// Nothing older is believed; 600s unless given.
+    /// Older entries are ignored; 600s unless given.
     pub(crate) max_age: Option<Written<Duration>>,
     /// Largest first window that a memory may give; 4MiB unless given.
     pub(crate) cap: Option<Written<Bytes>>,
 }
 
-/// How a gateway collects.
+/// Method by which a gateway collects.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CollectingSpec {
@@ -59,11 +59,11 @@ pub(crate) enum CollectingSpec {
     Reports,
     /// Senders write it into a TCP option of segments that leave the site.
     Option,
-    /// It is rebuilt from the packets that pass the site's edge.
+    /// It is rebuilt from the packets that pass the site's border.
     Passive,
 }
 
-/// What a transfer without loss tells.
+/// Report of a transfer without loss.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum QuietSpec {
@@ -74,44 +74,44 @@ pub(crate) enum QuietSpec {
     Sent,
     /// The window, but no more than was in flight at once.
     Used,
-    /// What the connection told at its latest loss; while it has met none, its window.
+    /// The report of the connection's latest loss; before any loss, its window.
     Recorded,
-    /// Nothing.
+    /// No report.
     None,
 }
 
-/// What a loss in slow start tells.
+/// Report of a loss in slow start.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum EarlyLossSpec {
-    /// Nothing, and neither does the end of its transfer.
+    /// No report, nor one at the end of its transfer.
     #[default]
     None,
-    /// Nothing; the end of its transfer tells as if there had been none.
+    /// No report; the end of its transfer reports as if there had been no loss.
     End,
     /// The window less a segment, as a loss in congestion avoidance does.
     Share,
 }
 
-/// What counts alike in an average.
+/// Unit of equal weight in an average.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WeighSpec {
     /// Every sample.
     #[default]
     Samples,
-    /// Every host that something was told of.
+    /// Every host with a report.
     Hosts,
 }
 
-/// What a gateway takes together.
+/// Aggregation in a gateway.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ScopeSpec {
     /// Addresses that share their first 24 bits.
     #[default]
     Network,
-    /// Every host by itself.
+    /// Every host is separate.
     Host,
 }
 

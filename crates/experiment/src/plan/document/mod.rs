@@ -1,4 +1,4 @@
-//! What stands in a plan file, key by key. The doc comments are the schema's descriptions.
+//! Contents of a plan file, key by key. The doc comments are the schema's descriptions.
 
 mod distribution;
 mod link;
@@ -27,44 +27,44 @@ use std::collections::BTreeMap;
 use tcp::Scheme;
 use units::Duration;
 
-/// An experiment: a topology, what happens on it, what is varied and what is measured.
+/// An experiment: a topology, its traffic, the varied values and the measurements.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanDocument {
-    /// One line that says what it is about.
+    /// One line on the plan's subject.
     #[serde(default)]
     pub(crate) title: String,
     /// Seed of all random streams; 1 unless given.
     pub(crate) seed: Option<u64>,
     /// Runs of every cell, each with other random numbers; 1 unless given.
     pub(crate) repeats: Option<At<u32>>,
-    /// How long to run, in virtual time. Without it a run ends when all workloads have finished
+    /// Duration of a run, in virtual time. Without it a run ends when all workloads have finished
     /// that are not in the background.
     pub(crate) duration: Option<At<Written<Duration>>>,
     /// Without `duration`: a run that has not finished by then has failed; 3600s unless given.
     pub(crate) time_limit: Option<Written<Duration>>,
     /// The schemes under comparison, the last axis of the sweep; `linux` unless given.
     pub(crate) schemes: Option<Vec<At<Written<Scheme>>>>,
-    /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those of
-    /// its workload and its own.
+    /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those
+    /// of its workload and its own.
     pub(crate) parameters: Option<At<String>>,
-    /// What is joined to what.
+    /// Nodes and the links between them.
     pub(crate) topology: TopologySpec,
-    /// Who sends what to whom, by name.
+    /// Traffic between hosts, by name.
     #[schemars(with = "BTreeMap<String, Workload>")]
     pub(crate) workload: BTreeMap<At<String>, Workload>,
-    /// How many bytes packets take on links.
+    /// Bytes that packets take on links.
     #[serde(default)]
     pub(crate) packets: Packets,
-    /// What hosts remember of destinations, under schemes that ask.
+    /// Memory of destinations, under schemes that use it.
     pub(crate) memory: Option<MemorySpec>,
-    /// Hosts that take time over what they send; others take none.
+    /// Hosts that delay the packets they send; others do not.
     #[serde(default)]
     pub(crate) processing: Vec<ProcessingSpec>,
-    /// What is measured.
+    /// Measurements.
     #[serde(default)]
     pub(crate) measure: MeasureSpec,
-    /// What is varied: every combination of the axes' values is a cell.
+    /// Varied values: every combination of the axes' values is a cell.
     #[serde(default)]
     pub(crate) sweep: Vec<AxisSpec>,
 }
@@ -84,21 +84,21 @@ impl PlanDocument {
     }
 }
 
-/// Bytes of packets; what the headers really take unless given.
+/// Bytes of packets; those of the real headers unless given.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Packets {
     /// Bytes on top of the payload of a packet that has one.
     pub(crate) data_overhead: Option<u32>,
-    /// The same for a SYN with payload; as `data_overhead` unless given.
+    /// Overhead of a SYN with payload; as `data_overhead` unless given.
     pub(crate) syn_data_overhead: Option<u32>,
     /// Bytes of a packet without payload.
     pub(crate) control_bytes: Option<u32>,
 }
 
-/// Hosts that take time over every packet they send: each packet a time of its own, drawn uniformly, but
-/// none overtakes another, or none of its own connection. It keeps what starts at one instant from marching
-/// in step.
+/// Hosts that take time over every packet they send: each packet a time of its own, drawn
+/// uniformly, but none overtakes another, or none of its own connection. The delay keeps flows that
+/// start at one instant from marching in step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessingSpec {
@@ -106,19 +106,20 @@ pub(crate) struct ProcessingSpec {
     pub(crate) hosts: At<String>,
     /// The longest time.
     pub(crate) longest: Written<Duration>,
-    /// Packets of what keep their order: of the `host`, or of each `connection`; `host` unless given.
+    /// Packets that keep their order: those of the `host`, or of each `connection`; `host` unless
+    /// given.
     #[serde(default)]
     pub(crate) per: Per,
 }
 
-/// What takes time over one packet after another.
+/// Unit that processes one packet after another.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Per {
     /// The host.
     #[default]
     Host,
-    /// Each of its connections by itself; their packets may overtake one another.
+    /// Each of its connections is separate; their packets may overtake one another.
     Connection,
 }
 
@@ -131,16 +132,16 @@ impl From<Per> for netsim::ProcessingOrder {
     }
 }
 
-/// What is measured, and when.
+/// Measurements, and their interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Measure")]
 pub(crate) struct MeasureSpec {
-    /// Warm-up: flows that begin before it and what links do before it are left out of metrics; the
-    /// first start of a workload's member unless given.
+    /// Warm-up: earlier flows and earlier packets on links are left out of metrics; the first start
+    /// of a workload's member unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Flows that begin at or after it, and what links do from then on, are left out; the end of
-    /// the run unless given.
+    /// Flows that begin at or after it, and later packets on links, are left out; the end of the
+    /// run unless given.
     pub(crate) until: Option<Written<Duration>>,
     /// The link whose utilisation is a metric; the topology's bottleneck unless given.
     pub(crate) link: Option<At<String>>,
@@ -149,10 +150,10 @@ pub(crate) struct MeasureSpec {
     pub(crate) waiting: bool,
     /// Write every transfer to flows.csv; true unless given.
     pub(crate) flows: Option<bool>,
-    /// Links of which every step of every packet is written to packets.csv of the run.
+    /// Links on which packets.csv of the run records every step of every packet.
     #[serde(default)]
     pub(crate) packets: Vec<At<String>>,
-    /// Links of which a capture is written to <link>.pcap of the run.
+    /// Links whose capture is written to <link>.pcap of the run.
     #[serde(default)]
     pub(crate) captures: Vec<At<String>>,
     /// Repeats of each cell that have packets and captures written; 1 unless given.

@@ -28,7 +28,7 @@ impl<T> At<T> {
         Self(Spanned::new(0..0, value))
     }
 
-    /// Its place in the text.
+    /// Its position in the text.
     pub(crate) fn span(&self) -> Range<usize> {
         self.0.span()
     }
@@ -80,16 +80,16 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// Something that a plan writes as text.
+/// Value that a plan writes as text.
 pub(crate) trait Text: Sized {
     /// Name in the schema.
     const NAME: &'static str;
-    /// What it looks like, for the schema and for errors.
+    /// Syntax of the quantity, for the schema and for errors.
     const FORM: &'static str;
-    /// Regular expression of what can be read.
+    /// Regular expression of the accepted text.
     const PATTERN: &'static str;
 
-    /// Reads it.
+    /// Parses the text.
     fn read(text: &str) -> Result<Self, String>;
 }
 
@@ -142,7 +142,7 @@ impl Text for Rate {
     }
 }
 
-/// Longest time in a plan: beyond it sums of instants could overflow.
+/// Longest time in a plan: above it, sums of instants could overflow.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 
 impl Text for Duration {
@@ -214,7 +214,7 @@ impl Text for QueueLimit {
         let wrong = || format!("cannot read {text:?} as a queue: expected {}", Self::FORM);
         match text.parse::<QueueSize>().map_err(|_| wrong())? {
             QueueSize::Packets(0) | QueueSize::Bytes(0) => {
-                Err("a queue of 0 has no place for the packet in service: use at least 1p".into())
+                Err("a queue of 0 has no room for the packet in service: use at least 1p".into())
             }
             QueueSize::Packets(n) => Ok(Self::Packets(n)),
             QueueSize::Bytes(n) => Ok(Self::Bytes(n)),
@@ -224,9 +224,9 @@ impl Text for QueueLimit {
     }
 }
 
-/// Something that is drawn from a distribution.
+/// Quantity that is drawn from a distribution.
 pub(crate) trait Amount: Text + Copy {
-    /// In seconds or bytes.
+    /// The value in seconds or bytes.
     fn number(self) -> f64;
 }
 
@@ -314,7 +314,7 @@ impl<const MOST: u32> JsonSchema for UpTo<MOST> {
 /// A threshold of a queue: a share of its limit, packets (`"5p"`) or bytes (`"5kB"`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Threshold {
-    /// Of the limit.
+    /// Share of the limit.
     Share(f64),
     /// Packets.
     Packets(f64),
@@ -376,7 +376,7 @@ impl JsonSchema for Threshold {
 pub(crate) enum TextOr<T, K> {
     /// The short form.
     Text(T),
-    /// The table.
+    /// A table with a `kind`.
     Kind(K),
 }
 

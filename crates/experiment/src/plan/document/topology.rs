@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What is joined to what.
+/// Nodes and the links between them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
@@ -17,7 +17,8 @@ pub(crate) enum TopologySpec {
     ParkingLot(RowTopology),
     /// A row of links with hosts at every router.
     Chain(RowTopology),
-    /// Servers on the one side of an access link, clients on the other; each direction by itself.
+    /// Servers on the one side of an access link, clients on the other; each direction has its own
+    /// properties.
     Asymmetric(Asymmetric),
     /// Named hosts, routers and links.
     Graph(GraphTopology),
@@ -60,9 +61,9 @@ pub(crate) struct DumbbellTopology {
 }
 
 /// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
-/// first and `sinks` at the last. Cross traffic comes in at the hosts of the group `in<n>` and goes out
-/// at those of `out<n>`; `cross-in` and `cross-out` are those of all n in turn. In a parking lot they are
-/// at the beginning and at the end of hop n, in a chain both at router n.
+/// first and `sinks` at the last. Cross traffic comes in at the hosts of the group `in<n>` and goes
+/// out at those of `out<n>`; `cross-in` and `cross-out` are those of all n in turn. In a parking
+/// lot they are at the beginning and at the end of hop n, in a chain both at router n.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowTopology {
@@ -121,10 +122,10 @@ pub(crate) struct GraphLink {
     pub(crate) from: At<String>,
     /// The end at which they arrive.
     pub(crate) to: At<String>,
-    /// There is no way back.
+    /// Whether the link has no way back.
     #[serde(default)]
     pub(crate) one_way: bool,
-    /// What the wire is.
+    /// Properties of the wire.
     pub(crate) wire: At<WireSpec>,
 }
 
@@ -132,9 +133,9 @@ pub(crate) struct GraphLink {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Route {
-    /// Where it begins.
+    /// Node at its beginning.
     pub(crate) from: At<String>,
-    /// Where it ends.
+    /// Node at its end.
     pub(crate) to: At<String>,
     /// Names of the links on it, in order; a way back is `<name>-back`.
     pub(crate) links: Vec<At<String>>,

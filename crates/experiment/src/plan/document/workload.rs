@@ -1,4 +1,4 @@
-//! Workloads: who sends what to whom, when, under which scheme.
+//! Workloads: senders and receivers, their traffic, its times and schemes.
 
 use super::distribution::SpreadSpec;
 use super::quantity::{At, Bytes, Count, Few, TextOr, Things, Written};
@@ -11,18 +11,18 @@ use units::{Duration, Rate};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
-    /// What each member does.
+    /// Traffic of each member.
     pub(crate) traffic: At<Traffic>,
-    /// Where data comes from: a group of hosts, `group[2]`, `group[0..4]`, or one host.
+    /// Source of the data: a group of hosts, `group[2]`, `group[0..4]`, or one host.
     pub(crate) from: At<String>,
-    /// Where data goes.
+    /// Destination of the data.
     pub(crate) to: At<String>,
-    /// Which host of the one group goes with which of the other; in parallel unless given.
+    /// Pairing of the hosts of both groups; in parallel unless given.
     #[serde(default)]
     pub(crate) pairing: Pairing,
     /// Members; 1 unless given.
     pub(crate) count: Option<At<u32>>,
-    /// When each member begins; 0s unless given.
+    /// Start of each member; 0s unless given.
     pub(crate) start: Option<At<TextOr<Duration, StartSpec>>>,
     /// The scheme of its senders; that of the sweep unless given.
     pub(crate) scheme: Option<Written<Scheme>>,
@@ -30,12 +30,12 @@ pub(crate) struct Workload {
     pub(crate) parameters: Option<At<String>>,
     /// The scheme of its receivers; that of its senders unless given.
     pub(crate) receiver: Option<Written<Scheme>>,
-    /// Not waited for, and not part of a cell's metrics.
+    /// Whether the run does not wait for it, and a cell's metrics leave it out.
     #[serde(default)]
     pub(crate) background: bool,
 }
 
-/// Which hosts a member has.
+/// Pairing of a member's hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Pairing {
@@ -46,7 +46,7 @@ pub(crate) enum Pairing {
     Random,
 }
 
-/// When members begin.
+/// Starts of members.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
@@ -63,7 +63,7 @@ pub(crate) enum StartSpec {
 pub(crate) struct UniformStart {
     /// Earliest; 0s unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Latest.
+    /// Latest start.
     pub(crate) until: At<Written<Duration>>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct UniformStart {
 pub(crate) struct StaggeredStart {
     /// The first; 0s unless given.
     pub(crate) from: Option<Written<Duration>>,
-    /// Between two.
+    /// Time between two starts.
     pub(crate) every: Written<Duration>,
 }
 
@@ -82,18 +82,19 @@ pub(crate) type Sizes = At<TextOr<Bytes, SpreadSpec<Written<Bytes>>>>;
 /// A time, the same each time or drawn.
 pub(crate) type Times = At<TextOr<Duration, SpreadSpec<Written<Duration>>>>;
 
-/// What a member does.
+/// Traffic of a member.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
 pub(crate) enum Traffic {
     /// One connection or several at once, as fast as TCP lets them.
     Bulk(Bulk),
-    /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
+    /// Transfers in rounds over kept connections: all transfer, all are idle, and the next round
+    /// begins.
     Rounds(RoundsTraffic),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
-    /// A user who asks for objects one after another and thinks between pages: a closed loop.
+    /// A user who requests objects one after another and thinks between pages: a closed loop.
     User(UserTraffic),
     /// Visits to a page, from servers to a browser, with time to think between.
     Page(PageTraffic),
@@ -111,12 +112,13 @@ pub(crate) enum Traffic {
 pub(crate) struct Bulk {
     /// Bytes to send, drawn for each transfer; without end unless given.
     pub(crate) size: Option<Sizes>,
-    /// Transfers of a member that begin together, each over a connection of its own; under a scheme
-    /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless given.
+    /// Transfers of a member that begin together, each over a connection of its own. Under a scheme
+    /// that has all of a page on one connection (`phttp`) they run one after another over one. 1
+    /// unless given.
     pub(crate) parallel: Option<Few>,
-    /// Weights of a member's parallel transfers, of the first, the second, and so on, from the first
-    /// again at the end, under a scheme whose connections share a path by weight or tickets. 1 unless
-    /// given.
+    /// Weights of a member's parallel transfers, of the first, the second, and so on, from the
+    /// first again at the end. They apply under a scheme whose connections share a path by weight
+    /// or tickets. 1 unless given.
     #[serde(default)]
     pub(crate) weights: Vec<Few>,
     /// Close the connection behind the last byte; false unless given.
@@ -133,20 +135,20 @@ pub(crate) struct RoundsTraffic {
     pub(crate) size: Sizes,
     /// Number of rounds.
     pub(crate) rounds: Count,
-    /// When transfers start after the beginning of their round; at once unless given.
+    /// Start of transfers after the beginning of their round; at once unless given.
     pub(crate) jitter: Option<Times>,
-    /// The same in the first round; as `jitter` unless given.
+    /// Start of transfers in the first round; as `jitter` unless given.
     pub(crate) first_jitter: Option<Times>,
     /// From the end of a round's last transfer to the next round; 0s unless given.
     pub(crate) idle: Option<Written<Duration>>,
-    /// From the beginning of a round to the next, if the round is over by then and `idle` has passed:
-    /// keeps the rounds of several workloads together.
+    /// From the beginning of a round to the next, if the round is over by then and `idle` has
+    /// passed: keeps the rounds of several workloads together.
     pub(crate) every: Option<Written<Duration>>,
 }
 
-/// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either group
-/// in turn, or, with random pairing, any of one with any of the other. Each opens a connection,
-/// sends, and closes.
+/// A Poisson process of transfers between all pairs of the workload's hosts. Pairs are the n-th of
+/// either group in turn or, with random pairing, any of one with any of the other. Each opens a
+/// connection, sends, and closes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Poisson {
@@ -158,9 +160,9 @@ pub(crate) struct Poisson {
     pub(crate) flows: Option<Count>,
 }
 
-/// A user who asks for the objects of a page one after another, reads, and asks for the next page, as a
-/// user equivalent of SURGE does (Barford & Crovella 1998). Each object comes over a connection of its
-/// own and is a transfer in results; asking takes no time. A member is one user.
+/// A user who requests the objects of a page one after another, reads, and requests the next page,
+/// like a user equivalent of SURGE (Barford & Crovella 1998). Each object comes over a connection
+/// of its own and is a transfer in results; asking takes no time. A member is one user.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserTraffic {
@@ -176,27 +178,27 @@ pub(crate) struct UserTraffic {
     pub(crate) pages: Option<Count>,
 }
 
-/// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
-/// is the member's host of `to`. Each visit has connections of its own, which close with it, and is one
-/// transfer in results: from its start to its last byte.
+/// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the
+/// browser is the member's host of `to`. Each visit has connections of its own, which close with
+/// it, and is one transfer in results: from its start to its last byte.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageTraffic {
     /// A page that comes with headstart (`headstart pages`), or a HAR file beside the plan.
     pub(crate) page: At<String>,
-    /// When objects of the papers' pages are asked for; at the first segment of the HTML that names
-    /// them unless given.
+    /// Time at which objects of the papers' pages are requested; at the first segment of the HTML
+    /// that names them unless given.
     pub(crate) requests: Option<At<Requests>>,
-    /// How long after that; of the papers' pages too. 0s unless given.
+    /// Delay of the request after that; of the papers' pages too. 0s unless given.
     pub(crate) request_delay: Option<At<Written<Duration>>>,
-    /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges; spread over them
-    /// unless given.
+    /// Sizes of the objects of the papers' pages that the paper calls small, within its ranges;
+    /// spread over them unless given.
     pub(crate) small_sizes: Option<At<PageSizes>>,
-    /// The same of those that it calls medium.
+    /// Sizes of the objects that it calls medium.
     pub(crate) medium_sizes: Option<At<PageSizes>>,
     /// Order of asking, of the papers' pages too; small ones first unless given.
     pub(crate) order: Option<At<AskingOrder>>,
-    /// Which HTML part of the papers' frame set names its images; those of 7 and 83 KB unless given.
+    /// HTML part of the papers' frame set that names its images; those of 7 and 83 KB unless given.
     pub(crate) naming: Option<At<Naming>>,
     /// Bytes of a kilobyte of the papers' pages: 1024 or 1000. 1024 unless given.
     pub(crate) kilobyte: Option<At<u64>>,
@@ -207,28 +209,29 @@ pub(crate) struct PageTraffic {
     pub(crate) one_way: bool,
     /// HTTP version of all hosts: 1.0, 1.1, 2 or 3, as text; as the page says unless given.
     pub(crate) http: Option<At<String>>,
-    /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
+    /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless
+    /// given.
     pub(crate) connections: Option<Count>,
-    /// From the last byte of an object under HTTP/1.0 until another connection may be opened in the place of its
+    /// Time from the last byte of an object under HTTP/1.0 until another connection may replace its
     /// own; 0s unless given.
     pub(crate) turnaround: Option<At<Written<Duration>>>,
     /// Security of all hosts, none or 1.3, as text; as the page says unless given.
     pub(crate) tls: Option<At<String>>,
     /// Visits of each member, one after another; 1 unless given.
     pub(crate) visits: Option<Count>,
-    /// Between the end of a visit and the next; none unless given.
+    /// Time between the end of a visit and the next; none unless given.
     pub(crate) think: Option<Times>,
 }
 
-/// When the objects that an HTML part of the papers' pages names are asked for.
+/// Time at which the objects that an HTML part of the papers' pages names are requested.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Requests {
-    /// All as soon as the part's first segment has arrived.
+    /// All at the delivery of the part's first segment.
     FirstSegment,
     /// One after another, as the part arrives.
     EvenlySpread,
-    /// All when the part has arrived whole.
+    /// All at the delivery of the whole part.
     AtEnd,
     /// Everything, HTML included, at the start.
     AllAtOnce,
@@ -248,23 +251,23 @@ pub(crate) enum PageSizes {
     Largest,
 }
 
-/// In which order the objects of an HTML part of the papers' pages are asked for.
+/// Order in which the objects of an HTML part of the papers' pages are requested.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AskingOrder {
-    /// As the paper lists them: small ones first.
+    /// Order of the paper's list: small ones first.
     AsListed,
     /// Large ones first.
     Reversed,
 }
 
-/// Which HTML part of the papers' frame set names its images.
+/// HTML part of the papers' frame set that names its images.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Naming {
-    /// Those of 7 and 83 KB.
+    /// The parts of 7 and 83 KB.
     Frames,
-    /// That of 83 KB.
+    /// The part of 83 KB.
     Largest,
     /// The frame set itself.
     Root,

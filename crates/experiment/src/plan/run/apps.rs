@@ -1,4 +1,4 @@
-//! Workloads as applications: adding them, and reading off what became of them.
+//! Workloads as applications: adds them, and reads off their results.
 
 use super::flows::SharedFlows;
 use super::rows::FlowId;
@@ -18,20 +18,20 @@ use workload::{LoaderConfig, Page};
 
 /// One application of a workload: a member, or all members in one.
 pub(super) struct Actor {
-    /// Which workload, by its number.
+    /// Number of the workload.
     pub(super) group: usize,
     /// The first member it plays.
     first: usize,
-    /// How many.
+    /// Number of its members.
     members: usize,
-    /// Which of its transfers, if it plays one of several at once.
+    /// Index of the transfer, if a member plays one of several at once.
     part: usize,
-    /// When the first of them starts.
+    /// Start of the first of them.
     pub(super) start: Instant,
     app: AppId,
 }
 
-/// What all workloads of a run have in common.
+/// State that all workloads of a run share.
 pub(super) struct Surroundings<'a> {
     pub(super) net: &'a Net,
     pub(super) seed: u64,
@@ -264,7 +264,7 @@ fn pairs_apart(group: &Group, distances: &mut Distances<'_>) -> Vec<(HostId, Hos
     pairs.filter(|(from, to)| distances.are_apart(*from, *to)).collect()
 }
 
-/// Takes a member's transfers as they are over, and numbers them.
+/// Numbers a member's transfers when they complete.
 fn sink(flows: &SharedFlows, group: usize, member: usize) -> impl FnMut(&FlowRecord) + 'static {
     let flows = Rc::clone(flows);
     let mut number = 0;
@@ -305,7 +305,7 @@ fn hosts(group: &Group, number: u32, distances: &mut Distances<'_>, seed: u64) -
     }
 }
 
-/// When a member begins; drawn from a stream of its own, so that members shift no others.
+/// Start of a member; drawn from a stream of its own, so that members shift no others.
 fn begin(group: &Group, number: u32, seed: u64) -> Instant {
     match group.begin {
         Begin::Fixed(at) => at,
@@ -319,8 +319,8 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
 }
 
 impl Actor {
-    /// The transfers that no sink has taken: those so far of applications that keep them, and those under way.
-    /// The actor received `received` bytes in the measured interval.
+    /// The transfers that no sink has taken: those so far of applications that keep them, and those
+    /// under way. The actor received `received` bytes in the measured interval.
     pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
         let own = |flows: &[FlowRecord]| self.handed(flows.iter(), 0, Some(received));
@@ -334,7 +334,7 @@ impl Actor {
             return own(telnet.flows());
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
-            // What is not received of a round that has ended was reset.
+            // Bytes of an ended round that were not received were reset.
             let mut all = self.handed(rounds.flows().iter(), 0, Some(0));
             let round = rounds.flows().len();
             let begun = rounds.under_way();
@@ -352,7 +352,7 @@ impl Actor {
         })
     }
 
-    /// Transfers in order, the first of which is its `first`.
+    /// Transfers in order, starting with number `first`.
     fn handed<'f>(
         &self,
         flows: impl Iterator<Item = &'f FlowRecord>,
@@ -363,7 +363,7 @@ impl Actor {
         flows.map(|(nth, flow)| Handed::new(self.id_of(nth), flow, received)).collect()
     }
 
-    /// Which transfer its `nth` in order is.
+    /// Identifies its `nth` transfer in order.
     const fn id_of(&self, nth: usize) -> FlowId {
         FlowId {
             group: self.group,
@@ -373,7 +373,7 @@ impl Actor {
     }
 
     /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
-    /// when its last byte has arrived.
+    /// when its last byte is delivered.
     pub(super) fn received(&self, simulation: &Simulation) -> u64 {
         let app = self.app;
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
@@ -396,7 +396,7 @@ impl Actor {
     }
 }
 
-/// Bytes of the transfers whose last byte has arrived; the last ACK may still be under way.
+/// Bytes of the transfers whose last byte is delivered; the last ACK may still be under way.
 fn arrived<'f>(flows: impl Iterator<Item = &'f FlowRecord>) -> u64 {
     flows.filter(|flow| flow.received_at.is_some()).map(|flow| flow.bytes).sum()
 }

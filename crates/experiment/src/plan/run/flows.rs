@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Name of the file with a line for each transfer.
 const FILE: &str = "flows.csv";
 
-/// Where transfers go.
+/// Destination of the records of transfers.
 pub(super) struct Flows {
     tallies: Tallies,
     /// Name and scheme, by workload.
@@ -46,8 +46,8 @@ impl Flows {
         })))
     }
 
-    /// A transfer that is over, or under way at the end of the run; `received` are the bytes that its member
-    /// received in the measured interval, `None` if that is not known.
+    /// Records a transfer that is over, or under way at the end of the run. `received` are the
+    /// bytes that its member received in the measured interval, `None` if that is not known.
     pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: Option<u64>) {
         self.tallies.flow(id.group, flow, received);
         let (name, scheme) = &self.names[id.group];
@@ -63,7 +63,7 @@ impl Flows {
         &mut self.tallies
     }
 
-    /// Writes what is left; the sums, now that the measured interval is known.
+    /// Writes the remaining records, and returns the sums, now that the measured interval is known.
     pub(super) fn finish(&mut self, interval: MeasuredInterval) -> io::Result<Vec<WorkloadResult>> {
         if let Some(failure) = self.failure.take() {
             return Err(failure.into());

@@ -1,4 +1,4 @@
-//! What links did in the measured interval: totals at its end less totals at its beginning.
+//! Counters of links in the measured interval: totals at its end less totals at its beginning.
 
 use super::rows::LinkRow;
 use link::{LinkCounters, Occupancy, Statistics};
@@ -11,7 +11,7 @@ pub(super) struct LinkTotals {
     links: Vec<Totals>,
 }
 
-/// One link's totals, and what its queue holds.
+/// One link's totals, and the contents of its queue.
 struct Totals {
     counters: LinkCounters,
     statistics: Option<Statistics>,
@@ -45,7 +45,7 @@ impl LinkTotals {
         let totals = before.links.iter().zip(&self.links);
         let rows = specs.zip(totals).map(|(spec, (before, after))| {
             let (was, is) = (&before.counters, &after.counters);
-            // A packet thrown out of the queue is no longer counted as taken.
+            // A packet thrown out of the queue is no longer part of the taken bytes.
             let bytes = is.taken_bytes.saturating_sub(was.taken_bytes);
             let sent = after.sent_bytes().saturating_sub(before.sent_bytes());
             let busy = spec.config.rate().transmit_time(sent);

@@ -1,4 +1,4 @@
-//! One run: workloads become applications, time goes on, and what came of it is read off.
+//! One run: workloads become applications, time goes on, and the results are read off.
 
 mod apps;
 mod flows;
@@ -19,12 +19,12 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant};
 
-/// Virtual time passes in slices, between which a run can be stopped: a fraction of what has
-/// passed, at least this and at most the end over [`SLICES`]. Results do not depend on them.
+/// Virtual time passes in slices, between which a run can be stopped: a fraction of the elapsed
+/// time, at least this and at most the end over [`SLICES`]. Results do not depend on them.
 const FIRST_SLICE: Duration = Duration::from_millis(10);
 const SLICES: u64 = 1000;
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// When it ended, seconds.
@@ -37,14 +37,14 @@ pub struct RunResult {
     pub bottleneck: Option<String>,
 }
 
-/// Why a run has no result.
+/// Reason why a run has no result.
 #[derive(Debug)]
 pub enum RunError {
     /// It did not end as planned.
     Failed(String),
     /// It was asked to stop.
     Stopped,
-    /// What it has to tell cannot be written.
+    /// Its rows cannot be written.
     Output(io::Error),
 }
 
@@ -91,7 +91,7 @@ pub(super) fn run(
     stage.go_to(scenario.interval.from, stop)?;
     let mut before = stage.snapshot();
     if !scenario.has_warm_up {
-        // Nothing is sent before: what has been counted by now is what will have been by then.
+        // Nothing is sent before, so the counters have not changed by then.
         before.links.at = stage.first_start();
     }
     stage.go_to(scenario.interval.until, stop)?;
@@ -164,7 +164,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// When the first member of a workload starts; the origin without workloads.
+    /// Start of the first member of a workload; the origin without workloads.
     fn first_start(&self) -> Instant {
         self.actors.iter().map(|actor| actor.start).min().unwrap_or(Instant::ZERO)
     }

@@ -18,7 +18,7 @@ struct PacketRow<'a> {
     to: &'a str,
     source_port: Option<u16>,
     destination_port: Option<u16>,
-    /// Of the first payload byte in the sender's stream.
+    /// Offset of the first payload byte in the sender's stream.
     offset: Option<u64>,
     payload: Option<u32>,
     ack: Option<u32>,
@@ -28,10 +28,10 @@ struct PacketRow<'a> {
     queue_bytes: Option<u64>,
 }
 
-/// Writes a line for every step of every packet at chosen links, in the order of the simulator:
-/// lines of one link and step are in the order of time, all together are not.
+/// Writes a line for every step of every packet at chosen links, in the order of the simulator.
+/// Lines of one link and step are in the order of time, all together are not.
 struct PacketLog {
-    /// By link: its name, if it is chosen.
+    /// Names of chosen links, by link.
     links: Vec<Option<String>>,
     hosts: Vec<String>,
     out: csv::Writer<Box<dyn Write>>,
@@ -108,7 +108,7 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Writes what is left of them.
+/// Writes their remaining records.
 pub(super) fn finish(simulation: &mut Simulation) -> io::Result<()> {
     for observer in simulation.take_observers() {
         let observer: Box<dyn Any> = observer;

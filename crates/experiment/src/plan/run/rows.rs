@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use tcp::StartUpExit;
 use units::Instant;
 
-/// Takes what a run has to tell: creates a file of the run by its name, to be written meanwhile.
+/// Output of a run: creates a file of the run by its name, to be written meanwhile.
 pub type Output<'a> = &'a mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;
 
 /// Names a transfer of a run.
@@ -35,19 +35,19 @@ pub(super) struct FlowRow<'a> {
     from: &'a str,
     /// Receiving host.
     to: &'a str,
-    /// When its bytes were handed to TCP.
+    /// Time at which its bytes were handed to TCP.
     start: f64,
-    /// When the sender's side was established.
+    /// Time at which the sender's side was established.
     connected: Option<f64>,
-    /// When its last byte had arrived.
+    /// Time at which its last byte was delivered.
     received: Option<f64>,
-    /// When the last acknowledgement was back.
+    /// Time at which the last acknowledgement was back.
     acked: Option<f64>,
     /// Bytes to transfer; of a transfer without end, those acknowledged.
     bytes: u64,
     /// Segments sent, retransmissions included.
     segments: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     retransmissions: u64,
     /// Segments lost: dropped by a queue, or on a link.
     lost: u64,
@@ -55,16 +55,16 @@ pub(super) struct FlowRow<'a> {
     timeouts: u64,
     /// The connection was reset or given up.
     reset: bool,
-    /// Of a visit to a page: when its HTML had arrived.
+    /// Time at which a page's HTML was delivered.
     html: Option<f64>,
-    /// When congestion avoidance first answered an ACK on its path. These seven are of the path's
-    /// first start-up, also where the connection carried transfers before.
+    /// Time at which congestion avoidance first answered an ACK on its path. These seven are of the
+    /// path's first start-up, also where the connection carried transfers before.
     startup_end: Option<f64>,
-    /// What ended the start-up.
+    /// Reason for the start-up's end.
     startup_exit: Option<&'static str>,
     /// Segments sent in it, retransmissions included.
     startup_segments: Option<u64>,
-    /// Segments sent again before all that was sent in it was acknowledged.
+    /// Segments retransmitted before everything sent in the start-up was acknowledged.
     startup_retransmissions: Option<u64>,
     /// Segments lost in it.
     startup_lost: Option<u64>,
@@ -120,8 +120,8 @@ impl<'a> FlowRow<'a> {
 pub struct LinkRow {
     /// Its name.
     pub link: String,
-    /// Time that its transmissions in the interval took, divided by the interval's length; of a link with
-    /// a trace, at its mean rate.
+    /// Time that its transmissions in the interval took, divided by the interval's length; of a
+    /// link with a trace, at its mean rate.
     pub utilisation: f64,
     /// Packets taken into its queue.
     pub packets: u64,

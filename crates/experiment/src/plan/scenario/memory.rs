@@ -1,4 +1,4 @@
-//! The plan's memory as what hosts and sites of a simulation get.
+//! The plan's memory, as the memories of a simulation's hosts and sites.
 
 use super::net::Net;
 use crate::plan::document::{self, MemorySpec};
@@ -12,7 +12,7 @@ use netsim::{Collecting, HostId, Simulation, SiteSpec};
 use std::collections::BTreeSet;
 use tcp::MemoryKind;
 
-/// What hosts remember with.
+/// Settings of hosts' memories.
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
     sites: Vec<SiteSpec>,
@@ -51,7 +51,7 @@ impl Memories {
         })
     }
 
-    /// Gives the hosts of a simulation what they remember with.
+    /// Gives the hosts of a simulation their memories.
     pub(crate) fn equip(&self, simulation: &mut Simulation) {
         for site in &self.sites {
             simulation.add_site(site);

@@ -1,4 +1,5 @@
-//! One cell made ready to run: the plan's names resolved, its numbers checked against each other.
+//! One cell ready to run: the plan's names are resolved, and its numbers checked against each
+//! other.
 
 mod memory;
 mod net;
@@ -20,24 +21,25 @@ use tcp::Scheme;
 use units::{Duration, Instant};
 use wire::LinkMaker;
 
-/// What a run without a duration may take unless the plan says otherwise.
+/// Longest run of a plan without a duration, unless the plan has a limit of its own.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 /// Most members of a workload.
 const MOST_MEMBERS: u32 = 1_000_000;
 
-/// When a run ends.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// At this instant.
+    /// The run ends at this instant.
     At(Instant),
-    /// When all have finished; it has failed at this instant.
+    /// The run ends when all have finished; it fails at this instant.
     Finished(Instant),
 }
 
 /// The interval in which metrics count: `from` is in it, `until` is not.
 ///
-/// It begins at `measure.from`. Without that key it begins when the first member of a workload starts,
-/// in the background or not: nothing is sent before. It ends at `measure.until`, or when the run ends.
+/// It begins at `measure.from`. Without that key it begins when the first member of a workload
+/// starts, in the background or not: nothing is sent before. It ends at `measure.until`, or when
+/// the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MeasuredInterval {
     pub(crate) from: Instant,
@@ -51,7 +53,7 @@ impl MeasuredInterval {
     }
 }
 
-/// When members begin.
+/// Starts of members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
     Fixed(Instant),
@@ -76,13 +78,13 @@ pub(crate) struct Group {
     pub(crate) background: bool,
 }
 
-/// What is written besides metrics.
+/// Files that are written besides metrics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) flows: bool,
-    /// Links of which every step of every packet is written.
+    /// Links with a record of every step of every packet.
     pub(crate) packets: Vec<LinkId>,
-    /// Links of which a capture is written.
+    /// Links whose capture is written.
     pub(crate) captures: Vec<LinkId>,
     /// The first repeats, which have packets and captures.
     pub(crate) repeats: u32,
@@ -94,10 +96,11 @@ pub struct Scenario {
     pub(crate) net: Net,
     pub(crate) groups: Vec<Group>,
     pub(crate) wire_sizes: WireSizes,
-    /// What hosts remember with; as they come unless the plan says otherwise.
+    /// Settings of hosts' memories; the schemes' own unless the plan has some.
     pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
-    /// Where the plan does not say when it begins, it begins at the origin until the first start is known.
+    /// Where the plan does not say when it begins, it begins at the origin until the first start is
+    /// known.
     pub(crate) interval: MeasuredInterval,
     /// Whether the plan says when the interval begins.
     pub(crate) has_warm_up: bool,
@@ -142,7 +145,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Refuses what would never end or never be measured.
+    /// Refuses scenarios that would never end or never be measured.
     fn check(&self, document: &PlanDocument) -> Result<(), Fault> {
         let from = self.interval.from;
         let until = self.interval.until.min(match self.end {
@@ -187,7 +190,7 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
     }
 }
 
-/// What makes the schemes of workloads.
+/// Maker of the schemes of workloads.
 #[derive(Clone, Copy)]
 struct SchemeMaker<'a> {
     /// The sweep's, for workloads without one of their own.
@@ -200,7 +203,7 @@ impl SchemeMaker<'_> {
     /// The scheme of a workload, or the swept one, with the parameters of both.
     fn make(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
         let mut scheme = own.map_or(self.swept, |Written(scheme)| scheme).clone();
-        // Each goes right behind the name: the last one is the plan's.
+        // Each parameter follows the name at once, so the plan's is the last one.
         for parameters in [plan.parameters.as_ref(), self.parameters].into_iter().flatten() {
             if !parameters.is_empty() {
                 let text = scheme.name();

@@ -118,7 +118,7 @@ impl Builder<'_> {
 }
 
 impl Net {
-    /// Gives hosts a time that they take over what they send.
+    /// Sets the processing delay of hosts.
     pub(super) fn set_processing(&mut self, plan: &ProcessingSpec) -> Result<(), Fault> {
         for host in self.hosts_named(&plan.hosts)? {
             self.topology.set_processing(host, plan.longest.0);
@@ -168,13 +168,13 @@ impl Net {
         dangling("host or group", name, &known)
     }
 
-    /// Tells pairs of hosts with a link between them that is no side link.
+    /// Finds pairs of hosts with a link between them that is no side link.
     pub(crate) fn distances(&self) -> Distances<'_> {
         Distances { side: &self.side, routes: self.topology.route_finder() }
     }
 }
 
-/// What lies between hosts; routes that have been found help to find others.
+/// Links between hosts; known routes help to find others.
 #[derive(Debug)]
 pub(crate) struct Distances<'a> {
     side: &'a BTreeSet<LinkId>,
@@ -189,7 +189,7 @@ impl Distances<'_> {
     }
 }
 
-/// Nothing has this name; says what there is.
+/// Nothing has this name; lists the known names.
 pub(super) fn dangling(what: &str, name: &At<String>, known: &[&String]) -> Fault {
     const SHOWN: usize = 40;
     let listed: Vec<&str> = known.iter().take(SHOWN).map(|name| name.as_str()).collect();

@@ -44,12 +44,12 @@ fn dumbbell(mut to: Builder<'_>, plan: &DumbbellTopology, pairs: u32) -> Result<
     Ok(to.net)
 }
 
-/// Where the cross traffic of a row of links goes out.
+/// Exit of the cross traffic from a row of links.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exit {
     /// At the next router: it crosses one link each.
     Next,
-    /// At the router where other comes in.
+    /// The router at which other cross traffic enters.
     Same,
 }
 
@@ -88,7 +88,7 @@ impl<'a> RowOfLinks<'a> {
         Ok(to.net)
     }
 
-    /// Hosts of cross traffic, first by place and then, for `cross-in` and `cross-out`, in turn.
+    /// Hosts of cross traffic, first by router and then, for `cross-in` and `cross-out`, in turn.
     fn cross(&self, to: &mut Builder<'_>, routers: &[NodeId]) -> Result<(), Fault> {
         let side = self.plan.side.as_ref();
         let step = usize::from(self.exit == Exit::Next);
@@ -197,7 +197,7 @@ fn routes(net: &mut Net, plan: &GraphTopology) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What is wrong with a route, by the names of links.
+/// Error of a route, with the names of links.
 fn named(net: &Net, error: RouteError) -> String {
     match error {
         RouteError::Broken(link) => {

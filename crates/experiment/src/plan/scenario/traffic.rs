@@ -1,4 +1,4 @@
-//! What members do, in numbers.
+//! Traffic of members, in numbers.
 
 use crate::plan::document::{
     self, Amount, AskingOrder, At, Bytes, Naming, PageSizes, PageTraffic, Requests, SpreadSpec,
@@ -37,14 +37,15 @@ pub(crate) struct UserPlan {
 /// A workload's traffic, checked.
 #[derive(Clone, Debug)]
 pub(crate) enum Activity {
-    /// So many connections at once; sizes in bytes, `None` without end.
-    /// Their weights in turn, none if all weigh the same.
+    /// `parallel` connections at once; sizes in bytes, `None` without end. Their weights in turn,
+    /// none if all weigh the same.
     Bulk { size: Option<Distribution>, parallel: u32, weights: Vec<u32>, close: bool },
     /// Rounds of transfers.
     Rounds(Box<RoundsPlan>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
-    /// Objects one after another, and time to think between pages; times in seconds, sizes in bytes.
+    /// Objects one after another, and time to think between pages; times in seconds, sizes in
+    /// bytes.
     User(Box<UserPlan>),
     /// Visits to a page; time to think in seconds.
     Page {
@@ -54,7 +55,7 @@ pub(crate) enum Activity {
         think: Distribution,
         one_way: bool,
     },
-    /// Messages of so many bytes; gaps in seconds.
+    /// Messages of `bytes` bytes; gaps in seconds.
     Telnet { gaps: Distribution, bytes: u64, count: Option<u64> },
     /// Datagrams.
     Cbr { interval: Duration, wire_bytes: u32, count: Option<u64> },
@@ -63,7 +64,7 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// Whether a transfer of it has no end: its goodput is what it gets while it is measured.
+    /// Whether a transfer of it has no end: its goodput is its throughput in the measured interval.
     pub(crate) const fn has_endless_transfers(&self) -> bool {
         match self {
             Self::Bulk { size, .. } => size.is_none(),
@@ -90,7 +91,7 @@ impl Activity {
         }
     }
 
-    /// Checks what the plan says.
+    /// Checks the plan's values.
     pub(super) fn of(plan: &Traffic, files: &Files) -> Result<Self, Fault> {
         Ok(match plan {
             Traffic::Bulk(plan) => {
@@ -174,7 +175,7 @@ fn distribution<T: Amount>(
     made.map_err(|why| Fault::new(plan.span(), why))
 }
 
-/// A distribution that is not always 0: what happens again and again must let time pass.
+/// A distribution that is not always 0: repeated events must let time pass.
 fn some_time(plan: &Times) -> Result<Distribution, Fault> {
     match distribution(plan)? {
         gaps if gaps.mean() == 0.0 => {
@@ -208,7 +209,7 @@ fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault>
     page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
 }
 
-/// How the papers' pages are asked for, and what is in them.
+/// Requests and contents of the papers' pages.
 fn request_model(plan: &PageTraffic) -> Result<RequestModel, Fault> {
     let timing = plan.requests.as_ref().map_or(RequestTiming::default(), |asked| match **asked {
         Requests::FirstSegment => RequestTiming::FirstSegment,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-/// What links are made from besides their own keys.
+/// Inputs of links besides their own keys.
 #[derive(Clone, Copy)]
 pub(super) struct LinkMaker<'a> {
     pub(super) files: &'a Files,
@@ -106,7 +106,8 @@ fn red(plan: &Red) -> RedConfig {
     }
 }
 
-/// Both thresholds in one unit. Of two units neither can be meant: the queue then refuses them.
+/// Both thresholds in one unit. If the units differ, neither can be meant: the queue then refuses
+/// them.
 fn thresholds(plan: &Red) -> Option<Thresholds> {
     let (min, max) = match (plan.min, plan.max) {
         (None, None) => return None,

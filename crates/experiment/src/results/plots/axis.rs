@@ -7,13 +7,13 @@ use units::{Duration, Rate, parse_bytes};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Numbers {
     pub(super) unit: AxisUnit,
-    /// What the numbers count, where the unit does not say it: `packets`.
+    /// Name of the things that the numbers count, where the unit does not give it: `packets`.
     pub(super) counted: &'static str,
-    /// By value, in the order of the plan.
+    /// Labels and numbers, in the order of the plan.
     pub(super) values: Vec<(String, f64)>,
 }
 
-/// Equal ratios make equal distances where the greatest value is so many times the least.
+/// The axis is logarithmic where the ratio of the greatest value to the least exceeds this.
 const LOG_FROM: f64 = 20.0;
 
 impl Numbers {
@@ -45,7 +45,8 @@ const KINDS: [Kind; 5] = [
     Kind { read: packets, unit: AxisUnit::Count, counted: "packets" },
 ];
 
-/// The values as numbers of one kind; `None` if one of them is no such number, as the name of a queue.
+/// The values as numbers of one kind; `None` if one of them is no such number, as the name of a
+/// queue.
 pub(super) fn numbers(values: &[String]) -> Option<Numbers> {
     KINDS.iter().find_map(|kind| {
         let read = values.iter().map(|value| Some((value.clone(), (kind.read)(value)?)));

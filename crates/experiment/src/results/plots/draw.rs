@@ -10,20 +10,20 @@ use report::{
 };
 use units::counted;
 
-/// Most figures of a measure: nobody looks at more.
+/// Most figures of a measure: a reader looks at no more.
 const MOST_FIGURES: usize = 24;
 /// Room above the highest value, as a factor.
 const HEADROOM: f64 = 1.04;
 /// Height of a figure, CSS pixels.
 const HEIGHT: u32 = 300;
 
-/// A measure over an axis, and what distinguishes curves and figures.
+/// A measure over an axis, and the keys that separate curves and figures.
 struct Drawing<'a> {
     measure: &'static Measure,
     axis: &'a str,
     layout: Layout,
     cells: &'a Cells,
-    /// By cell.
+    /// Values by cell.
     values: &'a [Option<Estimate>],
 }
 
@@ -74,7 +74,7 @@ impl Drawing<'_> {
         key.map_or_else(|| vec![String::new()], |key| self.cells.values_of(key).to_vec())
     }
 
-    /// What a curve is called: a scheme by its name, anything else with its key.
+    /// Name of a curve: a scheme by its name, any other value with its key.
     fn called(&self, name: &str) -> String {
         match self.layout.series.as_deref() {
             Some(key) if key != SCHEME => format!("{} = {name}", self.cells.short(key)),
@@ -122,7 +122,7 @@ impl Drawing<'_> {
             let shape = if at < Colour::COUNT { SeriesShape::Dots } else { SeriesShape::Squares };
             let joined = points.iter().map(|point| Point::new(point.x, point.y)).collect();
             let (name, colour) = (self.called(name), Colour::Hue(at));
-            // What is pointed at is the first to be drawn: the dots, which have a name.
+            // The first drawn series gets the pointer's events: the dots, which have a name.
             series.push(Series { name, shape, colour, points });
             series.push(Series {
                 name: String::new(),

@@ -1,8 +1,8 @@
 //! Plots of any measure over any axis of a plan, as sections of a report page.
 //!
-//! A [`PlotRequest`] is what a person asks for, `goodput:bottleneck.rate`. [`Plots::of`] resolves requests against
-//! the plan, before any run. [`Plots::sections`] draws the plots from a [`Summary`]: `select` puts the cells in
-//! order, `draw` makes the figures.
+//! A [`PlotRequest`] is a user's request, `goodput:bottleneck.rate`. [`Plots::of`] resolves
+//! requests against the plan, before any run. [`Plots::sections`] draws the plots from a
+//! [`Summary`]: `select` puts the cells in order, `draw` makes the figures.
 
 mod axis;
 mod draw;
@@ -14,7 +14,7 @@ use report::{Block, Section};
 use select::Cells;
 use std::str::FromStr;
 
-/// What is plotted where nothing is asked for.
+/// Metrics that are plotted by default.
 const DEFAULT: [&str; 5] = ["completion_mean", "completion_p95", "goodput", "utilisation", "drops"];
 
 /// A measure, and the axis to plot it over, as a person writes them: `MEASURE[:AXIS]`.
@@ -22,8 +22,8 @@ const DEFAULT: [&str; 5] = ["completion_mean", "completion_p95", "goodput", "uti
 pub struct PlotRequest {
     /// A column of the tables, such as `goodput`; of a single workload `WORKLOAD.goodput`.
     pub measure: String,
-    /// A key of the sweep, or the end of one behind a dot; `scheme`. Without it, the first axis whose values are
-    /// numbers.
+    /// A key of the sweep, or the end of one behind a dot; `scheme`. Without it, the first axis
+    /// whose values are numbers.
     pub axis: Option<String>,
 }
 
@@ -60,12 +60,12 @@ struct Plot {
     workload: String,
     /// A key of the plan.
     axis: String,
-    /// Nobody has asked for it: it is left out if all it shows is zero.
+    /// The user did not request it: it is left out if all its values are zero.
     is_default: bool,
 }
 
 impl Plots {
-    /// The plots asked for, or the usual ones if nothing is.
+    /// The requested plots, or the default ones.
     ///
     /// # Errors
     /// If the plan has no such measure, workload or axis; says which there are.
@@ -164,7 +164,8 @@ fn measure_of(plan: &Plan<'_>, name: &str) -> Result<(String, &'static Measure),
     }
 }
 
-/// The plan's key that `name` stands for: the key itself, or the only one that ends so behind a dot.
+/// The plan's key that `name` stands for: the key itself, or the only one that ends so behind a
+/// dot.
 fn axis_of(plan: &Plan<'_>, name: &str) -> Result<String, String> {
     let keys = plan.keys();
     if keys.iter().any(|key| key == name) {

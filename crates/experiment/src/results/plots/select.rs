@@ -1,4 +1,5 @@
-//! The cells of a plan with their coordinates and values, and which keys tell plots and curves apart.
+//! The cells of a plan with their coordinates and values, and the keys that separate plots and
+//! curves.
 
 use crate::plan::{Plan, SCHEME};
 use crate::results::{Summary, SummaryEntry, short_key};
@@ -15,7 +16,7 @@ pub(super) struct Cells {
     values: BTreeMap<String, Vec<String>>,
 }
 
-/// What a plot over an axis is made of.
+/// Layout of a plot over an axis.
 pub(super) struct Layout {
     /// The key whose values are curves, if another than the axis varies.
     pub(super) series: Option<String>,
@@ -33,7 +34,7 @@ impl Cells {
         Self { varying: varying(plan), cells: cells.collect(), values: values.collect() }
     }
 
-    /// Of each cell: the measure `metric` of a workload; `None` if no run has it.
+    /// Estimates of the measure `metric` of a workload, by cell; `None` if no run has it.
     pub(super) fn values(&self, workload: &str, metric: &str) -> Vec<Option<Estimate>> {
         let value = |entries: &[SummaryEntry]| {
             // Measures of links stand with all workloads together.
@@ -59,8 +60,8 @@ impl Cells {
         self.cells[nth].0.get(key).map_or("", String::as_str)
     }
 
-    /// Schemes are curves; without them another key is. Keys that go along with the axis or
-    /// the curves tell nothing more.
+    /// Schemes are curves; without them another key is. Keys that follow the axis or the curves add
+    /// nothing.
     pub(super) fn layout(&self, axis: &str) -> Layout {
         let others = self.varying.iter().filter(|key| *key != axis && !self.follows(key, &[axis]));
         let mut others: Vec<String> = others.cloned().collect();
@@ -76,7 +77,8 @@ impl Cells {
         Layout { series, facets: others }
     }
 
-    /// Whether the value of `key` follows from those of `others`, as where a sweep varies them together.
+    /// Whether the value of `key` follows from those of `others`, as where a sweep varies them
+    /// together.
     fn follows(&self, key: &str, others: &[&str]) -> bool {
         let mut known: BTreeMap<Vec<&str>, &str> = BTreeMap::new();
         (0..self.cells.len()).all(|nth| {

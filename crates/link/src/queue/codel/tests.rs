@@ -8,7 +8,7 @@ const fn at_us(us: u64) -> Instant {
     Instant::from_nanos(us * 1000)
 }
 
-/// Packets of `bytes` that arrived at `since`.
+/// Adds packets of `bytes` at the time `since`.
 fn arrive(queue: &mut Waiting, since: Instant, (ecn_capable, sizes): (bool, &[u32])) {
     for &bytes in sizes {
         let info = PacketInfo { ecn_capable, ..PacketInfo::plain(bytes) };
@@ -23,7 +23,7 @@ fn full(ecn_capable: bool, count: usize) -> Waiting {
     queue
 }
 
-/// How many packets are dropped as one goes at each of these instants.
+/// Number of packets dropped at the departure at each of these instants.
 fn drops<const N: usize>(queue: &mut Waiting, us: [u64; N]) -> [usize; N] {
     let mut codel = CoDel::new(CoDelConfig::default());
     us.map(|us| {
@@ -52,7 +52,7 @@ fn a_good_packet_begins_the_interval_anew() {
     assert_eq!(drops(&mut queue, [5_000, 50_000, 105_000, 204_999, 205_000]), [0, 0, 0, 0, 1]);
 }
 
-/// What is left behind the head is at most an MTU: nothing is at fault.
+/// At most an MTU is left behind the head: nothing is at fault.
 #[test]
 fn a_queue_of_one_mtu_is_never_at_fault() {
     for (behind, dropped) in [(1514, 0), (1515, 1)] {
@@ -63,8 +63,8 @@ fn a_queue_of_one_mtu_is_never_at_fault() {
 }
 
 /// The link stood still from 105 ms to 500 ms. By then strikes were due at 205 ms, and 71, 58, 50,
-/// 45 and 41 ms after each other: six, of which the last was due at 469 ms and the next one is at
-/// 507 ms. Drops are made up for at once; a mark is the strike of one packet that goes.
+/// 45 and 41 ms after each other. They are six, of which the last was due at 469 ms and the next
+/// one is at 507 ms. Overdue drops are made at once; a mark strikes one departing packet.
 #[test]
 fn strikes_that_are_overdue_are_made_up_for() {
     let times = [5_000, 105_000, 500_000, 500_000];
@@ -79,7 +79,7 @@ fn strikes_that_are_overdue_are_made_up_for() {
     assert!(dropped.is_empty());
 }
 
-/// Without ECN what could be marked is dropped.
+/// Without ECN, drops replace marks.
 #[test]
 fn without_ecn_nothing_is_marked() {
     let config = CoDelConfig { ecn: false, ..CoDelConfig::default() };

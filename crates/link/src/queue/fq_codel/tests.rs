@@ -1,12 +1,12 @@
-//! Turns and who pays for room, packet by packet (RFC 8290 §4.1, §4.2). Nothing waits long enough
-//! for CoDel.
+//! Turns, and drops where there is no room, packet by packet (RFC 8290 §4.1, §4.2). No packet waits
+//! long enough for CoDel.
 
 use super::*;
 use crate::{PacketInfo, QueueLimit};
 use units::Duration;
 
-/// A scheduler with quantum 1500, that has taken in packets of these flows and sizes; with what it
-/// dropped.
+/// A scheduler with quantum 1500, that has taken in packets of these flows and sizes; with the
+/// flows of dropped packets.
 fn taken(limit: u32, drop_batch: u32, packets: &[(u64, u32)]) -> (FqCoDel, Vec<u64>) {
     let config = FqCoDelConfig { quantum: 1500, drop_batch, ..FqCoDelConfig::default() };
     let room = Room { limit: QueueLimit::Packets(limit), in_service: Occupancy::default() };
@@ -36,8 +36,8 @@ fn a_turn_is_a_quantum() {
 }
 
 /// A packet of 1501 bytes owes one: after its next turn of 1500 the flow is still below a whole
-/// quantum, so that its packet of 1499 uses the turn up and the other flow's two of 750 go before
-/// its last.
+/// quantum. Its packet of 1499 therefore uses the turn up, and the other flow's two of 750 go
+/// before its last.
 #[test]
 fn what_a_flow_owes_is_taken_off_its_next_turn() {
     let packets = [(1, 1501), (1, 1499), (1, 1500), (2, 1500), (2, 750), (2, 750)];
@@ -62,8 +62,8 @@ fn bytes_say_which_queue_is_longest() {
     assert_eq!(taken(10, 64, &packets).1, [1]);
 }
 
-/// What CoDel drops frees its room: 1000 packets wait 10 ms when the first goes, and a second later
-/// the next one finds them at fault.
+/// CoDel's drops free room: 1000 packets wait 10 ms when the first goes, and a second later the
+/// next one finds them at fault.
 #[test]
 fn what_codel_drops_frees_its_room() {
     let (mut queue, _) = taken(1000, 64, &[(1, 1000); 1000]);
@@ -75,15 +75,15 @@ fn what_codel_drops_frees_its_room() {
     assert_eq!(queue.held(), Occupancy { packets: 997, bytes: 997_000 });
 }
 
-/// Which flows share one of eight queues is another question in another run.
+/// The flows that share one of eight queues differ from run to run.
 #[test]
 fn collisions_of_flows_change_with_the_salt() {
     let config = FqCoDelConfig { queues: 8, ..FqCoDelConfig::default() };
     let of =
         |salt| (0..64).map(|flow| FqCoDel::new(config, salt).queue_of(flow)).collect::<Vec<_>>();
     let (one, other) = (of(1), of(2));
-    // Of 2016 pairs an eighth share a queue, 252 with a standard deviation of 15; of these an
-    // eighth do so with both salts.
+    // An eighth of 2016 pairs share a queue, 252 with a standard deviation of 15; an eighth of
+    // those share one with both salts.
     let pairs = |queues: &[u32]| -> Vec<(usize, usize)> {
         let all = (0..64).flat_map(|a| (0..a).map(move |b| (a, b)));
         all.filter(|&(a, b)| queues[a] == queues[b]).collect()

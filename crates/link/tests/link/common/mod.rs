@@ -1,4 +1,4 @@
-//! Drives any link through a load and writes down what became of every packet.
+//! Drives any link through a load and records the fate of every packet.
 
 use link::{
     Admission, CoDelConfig, Discipline, Link, LinkCounters, LinkFate, Occupancy, PacketInfo,
@@ -14,7 +14,7 @@ pub(crate) struct Offered {
     pub info: PacketInfo,
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// It never entered.
@@ -25,12 +25,12 @@ pub(crate) enum End {
     Sent { start: Instant, departs: Instant, arrives: Option<Instant> },
 }
 
-/// Everything that can be told of one packet from outside.
+/// Everything about a packet that is visible from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub end: End,
     pub marked: bool,
-    /// What the queue held when it had been offered.
+    /// Contents of the queue after it was offered.
     pub held: Occupancy,
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Seen {
 pub(crate) struct Story {
     pub(crate) packets: Vec<Seen>,
     pub(crate) counters: LinkCounters,
-    /// Packets that were thrown out, and the first arrival that found them gone; by when the link
-    /// said so.
+    /// Packets that were discarded, and the first arrival that found them gone, from the link's own
+    /// reports.
     pub(crate) discarded: Vec<(usize, usize)>,
 }
 
@@ -81,7 +81,7 @@ fn offer(link: &mut Link, offered: &Offered, token: u32, packets: &mut Vec<Seen>
     let Offered { at, info } = offered;
     let held = Occupancy::default();
     let known = |start: Instant, fate, marked| Seen { end: end_of(start, fate), marked, held };
-    // When service starts is not told by links that answer at once; tests get it from the rate.
+    // Links that answer at once do not report when service starts; tests get it from the rate.
     let seen = match link.stage() {
         Stage::Fifo(fifo) => known(*at, fifo.offer(*at, info.bytes), false),
         Stage::Judged(judged) => {
@@ -113,7 +113,7 @@ fn timeout(link: &mut Link) -> Option<Instant> {
     }
 }
 
-/// Returns who was thrown out.
+/// Returns the discarded packets.
 fn wake(link: &mut Link, now: Instant, packets: &mut [Seen]) -> Vec<usize> {
     if let Stage::Served(served) = link.stage() {
         served.handle_timeout(now);

@@ -1,4 +1,4 @@
-//! Named values of a case, in order: what identifies it, and what is shown beside a comparison.
+//! Named values of a case, in order: those that identify it, and those shown beside a comparison.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;
@@ -37,7 +37,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// At most four decimals, none that say nothing.
+/// Number with at most four decimals, without trailing zeros.
 struct Short(f64);
 
 impl fmt::Display for Short {
@@ -71,7 +71,7 @@ impl<T: Into<Self>> From<Option<T>> for Field {
 pub struct Fields(Vec<(&'static str, Field)>);
 
 impl Fields {
-    /// The same with one more.
+    /// Appends a field.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
         self.0.push((name, value.into()));

@@ -1,4 +1,4 @@
-//! What a file's name says of the measurements in it: the clock's tick, and whether queues mark by RED.
+//! Parameters that a file's name gives: the clock's tick, and whether queues mark by RED.
 
 use units::Duration;
 
@@ -16,14 +16,14 @@ pub(super) fn tick_of(file: &str) -> Result<Duration, String> {
 /// The same; `None` if the name gives none.
 ///
 /// # Errors
-/// As [`tick_of`].
+/// Fails like [`tick_of`].
 pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     let name = stem(file);
     let mut words = name.split(['-', '_']);
     let word =
         words.find_map(|word| word.strip_prefix("tick").filter(|rest| starts_with_digit(rest)));
     let Some(word) = word else { return Ok(None) };
-    // What follows a dot may be another extension.
+    // The part after a dot may be another extension.
     let shorter = word.rsplit_once('.').map_or(word, |(before, _)| before);
     let read = |text: &str| {
         // A number alone is of seconds, as ns-2 writes them.
@@ -36,8 +36,9 @@ pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a name of ns-2's before or
-/// behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end so have a vowel before `red`: `shared`, `measured`.
+/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a
+/// name of ns-2's before or behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end
+/// so have a vowel before `red`: `shared`, `measured`.
 pub(super) fn is_red(file: &str) -> bool {
     let name = stem(file);
     let mut words = name.split(['-', '.', '_']);

@@ -1,9 +1,10 @@
 //! `headstart lab check ns2`: measurements made with ns-2.35, run again here and compared.
 //!
-//! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows what a
-//! row means: the set-up, the scheme that stands for a variant, what is compared and how closely.
-//! Nothing else depends on the case. [`read`] a file or take those [`shipped`], [`prepare`] the
-//! cases, [`PreparedCases::run`] them: in parallel, and the same whatever the number of threads.
+//! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows the
+//! meaning of a row: the set-up, the scheme that stands for a variant, the compared metrics and
+//! their bounds. Nothing else depends on the case. [`read`] a file or take those [`shipped`],
+//! [`prepare`] the cases, [`PreparedCases::run`] them: in parallel, and the same whatever the
+//! number of threads.
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
@@ -56,27 +57,27 @@ pub struct Measurements {
     /// An index into [`SUITES`].
     suite: usize,
     table: Ns2Table,
-    /// What of the file is not compared, in words.
+    /// Notes on the parts of the file that are not compared.
     notes: Vec<String>,
 }
 
 impl Measurements {
-    /// What errors call the file.
+    /// Name of the file in error messages.
     pub fn name(&self) -> &str {
         self.table.name()
     }
 }
 
-/// What to check of what was read.
+/// Selection of the cases to check.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Of this suite only.
+    /// Restricts the check to this suite.
     pub suite: Option<String>,
     /// At most [`QUICK_CASES`] of each suite, spread over its cases.
     pub quick: bool,
 }
 
-/// How many cases of a suite a quick check runs.
+/// Number of cases of a suite that a quick check runs.
 pub const QUICK_CASES: usize = 8;
 
 /// Cases that are ready to run.
@@ -84,7 +85,7 @@ pub struct PreparedCases {
     cases: Vec<(&'static str, Ns2Case)>,
     /// Rows left out, and why.
     pub skipped: Vec<String>,
-    /// What else is not compared, by file.
+    /// Notes on further parts that are not compared, by file.
     pub notes: Vec<String>,
 }
 
@@ -120,8 +121,9 @@ pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
     }
 }
 
-/// Those of the `known` suites whose set-up the file's name tells; otherwise those whose set-up no name tells. The columns of
-/// one set-up may stand beside those of another, but the file was measured with one.
+/// Returns the `known` suites whose set-up the file's name gives; otherwise the suites whose set-up
+/// no name gives. The columns of one set-up may stand beside those of another, but the file was
+/// measured with one.
 fn by_name(known: &[usize], file: &str) -> Vec<usize> {
     if known.len() < 2 {
         return known.to_vec();
@@ -132,7 +134,7 @@ fn by_name(known: &[usize], file: &str) -> Vec<usize> {
     Some(of(Some(true))).filter(|named| !named.is_empty()).unwrap_or_else(|| of(None))
 }
 
-/// What of a file its suite does not compare.
+/// Notes on the parts of a file that its suite does not compare.
 fn notes(table: &Ns2Table, suite: usize, known: &[usize]) -> Vec<String> {
     let (file, name) = (table.name(), SUITES[suite].name());
     let others = known.iter().filter(|other| **other != suite).map(|other| {
@@ -195,7 +197,7 @@ fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
 }
 
 impl PreparedCases {
-    /// How many cases there are.
+    /// Number of cases.
     pub const fn len(&self) -> usize {
         self.cases.len()
     }
@@ -225,10 +227,10 @@ impl PreparedCases {
     }
 }
 
-/// Reads, prepares and runs what is selected of `files`.
+/// Reads, prepares and runs the selected cases of `files`.
 ///
 /// # Errors
-/// Those of [`prepare`] and [`PreparedCases::run`].
+/// Fails like [`prepare`] and [`PreparedCases::run`].
 pub fn check(
     files: &[Measurements],
     selection: &Selection,
@@ -258,8 +260,9 @@ mod tests {
         }
     }
 
-    /// Ten connections fast-start in the set-up of stalls (FS-6), one in that of `…-constant-load-50ms…` (FS-1): a file is
-    /// of the set-up that its name tells, and the columns of the other are told as not compared.
+    /// Ten connections fast-start in the set-up of stalls (FS-6), one in that of
+    /// `…-constant-load-50ms…` (FS-1). The file's name selects the set-up, and a note lists the
+    /// other set-up's columns as not compared.
     #[test]
     fn a_file_of_two_kinds_is_of_the_set_up_that_its_name_tells() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se,first_mean,first_se,second_mean,\

@@ -1,6 +1,5 @@
-//! What the measurements under the papers' profile have in common: sizes on the wire, a short delay
-//! before each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s with so many packets
-//! waiting besides the one in service.
+//! Set-up of all measurements under the papers' profile: sizes on the wire, a short delay before
+//! each packet, side links of 10 Mbit/s, a bottleneck of 1.5 Mbit/s.
 
 use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
@@ -19,13 +18,13 @@ const OVERHEAD: Duration = Duration::from_millis(1);
 pub(super) struct Wires {
     /// Sources, and sinks.
     pub(super) pairs: usize,
-    /// One way, of a side link.
+    /// One-way delay of a side link.
     pub(super) side_delay: Duration,
-    /// One way, of the bottleneck.
+    /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     /// Packets that wait there besides the one in service.
     pub(super) buffer: u32,
-    /// Of the bottleneck's queue.
+    /// Discipline of the bottleneck's queue.
     pub(super) discipline: Discipline,
     /// Sources take up to a millisecond to send.
     pub(super) processing: bool,
@@ -57,7 +56,7 @@ impl Wires {
     }
 }
 
-/// Mean and standard error of what each run has; infinite if a run has none.
+/// Mean and standard error of the runs' values; infinite if a run has none.
 pub(super) fn over_runs<T>(runs: &[T], value: impl Fn(&T) -> f64) -> MeanEstimate {
     let values: Vec<f64> = runs.iter().map(value).collect();
     MeanEstimate::of(&values).unwrap_or(MeanEstimate { mean: f64::INFINITY, standard_error: None })

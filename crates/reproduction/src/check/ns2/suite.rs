@@ -1,4 +1,4 @@
-//! What a suite of measurements is, and what comes of comparing: cases, metrics, bounds, verdicts.
+//! Suites of measurements and the results of comparing them: cases, metrics, bounds, rows.
 
 use super::fields::Fields;
 use super::table::{CheckError, Ns2Table};
@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
-/// A kind of measurement: how its files are recognised, and what each row of them means here.
+/// A kind of measurement: the recognition of its files, and the meaning of their rows.
 pub trait Suite: Sync {
     /// Short name, as `--suite` takes it.
     fn name(&self) -> &'static str;
 
-    /// What is measured, in half a sentence.
+    /// Summary of the measurements, in half a sentence.
     fn about(&self) -> &'static str;
 
     /// Name and text of the measurements that come with headstart.
@@ -22,7 +22,7 @@ pub trait Suite: Sync {
     /// suite's if it has all columns of a group. [`Self::named_by`] decides between suites.
     fn signatures(&self) -> &'static [&'static [&'static str]];
 
-    /// Whether a file's name tells the set-up of this suite; `None` if names tell nothing of it.
+    /// Whether a file's name gives the set-up of this suite; `None` if names never give it.
     fn named_by(&self, _file: &str) -> Option<bool> {
         None
     }
@@ -39,7 +39,7 @@ pub trait Suite: Sync {
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError>;
 }
 
-/// What the files of a suite hold.
+/// The cases in the files of a suite.
 #[derive(Default)]
 pub struct Cases {
     /// To be run, in the order of the files.
@@ -48,7 +48,7 @@ pub struct Cases {
     pub skipped: Vec<String>,
 }
 
-/// Why a row is no case.
+/// Reason why a row is no case.
 pub enum Refusal {
     /// It cannot have been measured, or cannot be run.
     Impossible(String),
@@ -57,11 +57,11 @@ pub enum Refusal {
 }
 
 impl Cases {
-    /// A case for each row of the files, as `make` has it from the file's name and the row. A row that is
-    /// malformed, impossible, or names something unknown is left out.
+    /// A case for each row of the files, as `make` has it from the file's name and the row. A row
+    /// that is malformed, impossible, or names something unknown is left out.
     ///
     /// # Errors
-    /// As [`Self::leave_out`].
+    /// Fails like [`Self::leave_out`].
     pub fn of_rows<R: DeserializeOwned>(
         tables: &[&Ns2Table],
         make: impl Fn(&str, R) -> Result<Ns2Case, Refusal>,
@@ -74,10 +74,11 @@ impl Cases {
         Ok(out)
     }
 
-    /// What `make` has of each row of a file. A row that is malformed, impossible, or names something unknown is left out.
+    /// Returns the result of `make` for each row of a file. A row that is malformed, impossible, or
+    /// names something unknown is left out.
     ///
     /// # Errors
-    /// As [`Self::leave_out`].
+    /// Fails like [`Self::leave_out`].
     pub fn rows_of<R: DeserializeOwned, T>(
         &mut self,
         table: &Ns2Table,
@@ -120,13 +121,13 @@ impl Cases {
 pub struct Ns2Case {
     /// The file it is from.
     pub file: String,
-    /// What identifies it.
+    /// Parameters that identify the case.
     pub key: Fields,
     /// Runs it; an error says why that is impossible.
     pub run: Box<dyn Fn() -> Result<Vec<Ns2Comparison>, String> + Send + Sync>,
 }
 
-/// In what a metric counts, which decides how it is written.
+/// Unit of a metric, which decides its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricUnit {
     /// Seconds.
@@ -137,7 +138,7 @@ pub enum MetricUnit {
     Share,
 }
 
-/// What is compared: usually a column of the file.
+/// The compared quantity: usually a column of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ns2Metric {
     /// Name of the column.
@@ -165,7 +166,7 @@ pub enum Ns2Verdict {
 /// One metric of one case, ns-2's and ours.
 #[derive(Clone, Debug)]
 pub struct Ns2Comparison {
-    /// What is compared.
+    /// The compared quantity.
     pub metric: Ns2Metric,
     /// ns-2's figure.
     pub ns2: MeanEstimate,
@@ -173,7 +174,7 @@ pub struct Ns2Comparison {
     pub ours: MeanEstimate,
     /// Lowest and highest figure of ours that agrees.
     pub bound: [f64; 2],
-    /// What is shown beside it and bears no verdict.
+    /// Figures shown beside the comparison that do not decide it.
     pub beside: Fields,
 }
 
@@ -188,7 +189,7 @@ impl Ns2Comparison {
         Self { metric, ns2, ours, bound, beside: Fields::default() }
     }
 
-    /// The same with other figures shown beside.
+    /// Replaces the figures shown beside the comparison.
     #[must_use]
     pub fn beside(self, beside: Fields) -> Self {
         Self { beside, ..self }
@@ -203,7 +204,7 @@ impl Ns2Comparison {
     }
 }
 
-/// A comparison with where it belongs, as it is printed.
+/// A comparison with its suite, file and case, as it is printed.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparisonRow {
     /// The suite.
@@ -212,13 +213,13 @@ pub struct ComparisonRow {
     pub file: String,
     /// The case.
     pub case: Fields,
-    /// What is compared.
+    /// The compared quantity.
     pub metric: Ns2Metric,
     /// ns-2's figure.
     pub ns2: f64,
     /// Its standard error; zero for a deterministic run, or if nothing is known of it.
     pub ns2_se: f64,
-    /// Ours.
+    /// Our figure.
     pub ours: f64,
     /// Its standard error; zero for a deterministic run.
     pub ours_se: f64,
@@ -226,7 +227,7 @@ pub struct ComparisonRow {
     pub bound: [f64; 2],
     /// Whether ours lies between them.
     pub verdict: Ns2Verdict,
-    /// Figures shown beside it that bear no verdict.
+    /// Figures shown beside it that do not decide the comparison.
     pub beside: Fields,
 }
 

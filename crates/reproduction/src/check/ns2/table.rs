@@ -4,7 +4,7 @@ use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Why a check cannot run.
+/// Reason why a check cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckError(pub(super) String);
 
@@ -25,7 +25,8 @@ pub struct Ns2Table {
 }
 
 impl Ns2Table {
-    /// Reads CSV; `name` is what errors call it. Empty lines, lines that begin with `#`, and a byte order mark are skipped.
+    /// Reads CSV; `name` is the file's name in errors. Empty lines, lines that begin with `#`, and
+    /// a byte order mark are skipped.
     ///
     /// # Errors
     /// If it is not CSV, or a row has more or fewer values than there are columns.
@@ -54,7 +55,7 @@ impl Ns2Table {
         Ok(Self { name: name.to_owned(), headers, records })
     }
 
-    /// What errors call it.
+    /// Name of the table in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -67,7 +68,7 @@ impl Ns2Table {
     /// Every row as a `T`, whose field names are columns, with the line it is in.
     ///
     /// # Errors
-    /// If a column is missing or a value is not what it should be; names the line.
+    /// If a column is missing or a value is invalid; names the line.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, CheckError> {
         let row = |(line, row): (u64, Result<T, String>)| {
             Ok((line, row.map_err(|why| self.wrong(line, why))?))
@@ -95,7 +96,8 @@ impl Ns2Table {
     }
 }
 
-/// The line of a record. The reader's position lies before what it skips: the rest of an end of line, empty lines, comments.
+/// The line of a record. The reader's position lies before the text that it skips: the rest of an
+/// end of line, empty lines, comments.
 fn line_of(text: &str, at: &csv::Position) -> u64 {
     let (before, rest) = text.split_at_checked(at.byte() as usize).unwrap_or((text, ""));
     let is_skipped = |line: &&str| line.trim_end_matches('\r').is_empty() || line.starts_with('#');
@@ -106,7 +108,7 @@ fn line_of(text: &str, at: &csv::Position) -> u64 {
 /// Refuses a value of a row that lies outside of `least..=most`.
 ///
 /// # Errors
-/// Names the column and what would do.
+/// Names the column and its range.
 pub fn within(column: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), String> {
     match (least..=most).contains(&value) {
         true => Ok(()),
@@ -130,7 +132,8 @@ mod tests {
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
     }
 
-    /// As spreadsheets and people write files. Lines count from the file's first, whatever is skipped.
+    /// Spreadsheets and people write files like this one. Lines count from the file's first,
+    /// whatever is skipped.
     #[test]
     fn comments_empty_lines_and_a_byte_order_mark_are_skipped() {
         let text = "\u{feff}# measured on Monday\r\nm,n\r\na,1\r\n\r\n# the second\r\nb,2\r\n";

@@ -1,4 +1,5 @@
-//! What rests on captures: how well ACKs alone tell of a sender (§2.3), and the paper's analysis (§3).
+//! Claims that rest on captures: the accuracy of inferring a sender from ACKs alone (§2.3), and the
+//! paper's analysis (§3).
 
 use super::super::book::Book;
 use super::super::curve::{CurvePoint, Plot, PlotAxis};
@@ -10,7 +11,7 @@ use findings::{CumulativeDistribution, RatioStep};
 use trace::RetransmissionKind::{self, Fast, SlowStart, Timeout};
 use trace::{SenderPhase, SparedBy};
 
-/// Ratios above which the paper sees compression, and beyond which it sees no more loss.
+/// Ratios above which the paper sees compression, and above which it sees no more loss.
 const COMPRESSED: f64 = 2.9;
 const LEVEL: f64 = 8.0;
 /// Shares of the outstanding window that are small.
@@ -43,13 +44,13 @@ pub(super) fn bs_4(book: &Book) -> Findings {
     let said = samples(book, |site| site.said_again.map_or(f64::NAN, |said| said as f64));
     if said.mean().mean.is_finite() {
         let seen = samples(book, |site| site.seen.retransmitted() as f64);
-        let label = "retransmissions: told from packets above those that the server says it sent";
+        let label = "retransmissions inferred from packets, above the server's own count";
         findings.line(FigureLine::new(label, PERCENT).ours(seen.excess_over(&said)).also(within));
     }
     findings
 }
 
-/// None predicted and none that happened is exact; one predicted where none happened is beyond any share.
+/// Zero inferred for zero real ones is exact; one inferred for zero real ones exceeds any share.
 fn excess(told: &Samples, seen: &Samples) -> Measured {
     let is_none = |samples: &Samples| samples.values().iter().all(|count| *count == 0.0);
     if !seen.values().is_empty() && is_none(told) && is_none(seen) {
@@ -82,7 +83,7 @@ pub(super) fn bs_5(book: &Book) -> Findings {
     findings
 }
 
-/// What the paper concludes (§3.3, §6).
+/// The paper's conclusions (§3.3, §6).
 fn conclusions(findings: &mut Findings, book: &Book) {
     let kinds = |site: &SiteFound| {
         let losses = &site.found.losses;
@@ -165,7 +166,7 @@ fn conclusions(findings: &mut Findings, book: &Book) {
     hits(findings, book);
 }
 
-/// Who loses in an epoch (Figure 10).
+/// Clients that lose in an epoch (Figure 10).
 fn hits(findings: &mut Findings, book: &Book) {
     let over_ideal = |from: f64, to: f64| {
         samples(book, |site| {

@@ -1,8 +1,9 @@
-//! Which clients of a proxy lose in each loss epoch, counted packet by packet, and what shares follow.
+//! The clients of a proxy that lose in each loss epoch, found packet by packet, and the shares that
+//! follow.
 //!
-//! A connection's loss epoch lasts from a segment that is dropped until that segment is sent again: then
-//! its part of the window falls, once for all that was dropped meanwhile. Epochs of connections to one
-//! host that overlap are one epoch of the host, in which several clients lose.
+//! A connection's loss epoch lasts from the drop of a segment until that segment's retransmission.
+//! Then the connection's share of the window decreases, once for all drops of the epoch. Epochs of
+//! connections to one host that overlap are one epoch of the host, in which several clients lose.
 
 use super::super::claim::{Experiment, Quick};
 use super::super::reading::{PacketStep, Readings, RunRecords};
@@ -19,16 +20,16 @@ pub(super) const EPOCHS: Experiment = Experiment {
 const SENDER: &str = "s0";
 const ONE: &str = "d0";
 const TWO: &str = "d1";
-/// What is earlier is not counted, seconds.
+/// Start of the measurement, seconds; earlier epochs are left out.
 const FROM: f64 = 20.0;
 
-/// From the first drop to the retransmission.
+/// Times of the first drop and of the retransmission, seconds.
 type Epoch = (f64, f64);
 
 /// One connection's epochs.
 #[derive(Default)]
 struct Losses {
-    /// When the segment was dropped that has not been sent again, and its offset.
+    /// Drop time and offset of the segment that is not yet retransmitted.
     open: Option<(f64, u64)>,
     epochs: Vec<Epoch>,
 }
@@ -48,7 +49,7 @@ impl Losses {
     }
 }
 
-/// Of both hosts: loss epochs, and the part of the window that each takes away.
+/// Sets, for both hosts, the loss epochs and the share of the window that each takes away.
 fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut losses: BTreeMap<(String, u16), Losses> = BTreeMap::new();
     for step in run.packet_steps().filter(|step| step.from == SENDER) {
@@ -63,18 +64,19 @@ fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     let losers = losers_of_epochs(of(TWO).concat());
     let (ones, twos) = (of(ONE).concat().len() as f64, losers.len() as f64);
     let both = losers.iter().filter(|&&clients| clients > 1).count() as f64 / twos;
-    // A quarter of the window for a client's loss, and another of what is left.
+    // A client's loss takes a quarter of the window, and another takes a quarter of the rest.
     let taken = 0.25 * (1.0 - both) + (1.0 - 0.75 * 0.75) * both;
     readings.set("epochs", twos / ones);
     readings.set("both", 100.0 * both);
     readings.set("taken", 100.0 * taken);
-    // Windows grow by 2 and 1 segments per round trip between epochs and lose as much in them: before
-    // them they are 2 / taken and 1 / 0.5 times the time between; in the mean half of the loss less.
+    // Between epochs the windows grow by 2 and 1 segments per round trip, and in epochs they lose
+    // as much. Before an epoch they are 2 / taken and 1 / 0.5 times the time between epochs; the
+    // mean is lower by half of the loss.
     let mean = |grown: f64, taken: f64| grown / taken * (1.0 - taken / 2.0);
     readings.set("follows", mean(2.0 / twos, taken) / mean(1.0 / ones, 0.5));
 }
 
-/// How many clients lose in each epoch of a host.
+/// Number of clients that lose in each epoch of a host.
 fn losers_of_epochs(mut epochs: Vec<Epoch>) -> Vec<usize> {
     epochs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut hosts: Vec<(f64, usize)> = Vec::new();

@@ -1,7 +1,8 @@
-//! What a reading makes of a plan.
+//! Edits of a plan under a reading.
 //!
-//! The edited plan has the cells of the plan in the same order, so a cell's coordinates stay those of the plan as
-//! it stands: only what is run at them changes. Of a swept key, the values that verdicts are read from are edited.
+//! The edited plan has the cells of the plan in the same order, so a cell keeps the coordinates of
+//! the unedited plan. Only the values run at them change. For a swept key, the edits apply to the
+//! values that results are read from.
 
 use super::super::claim::Experiment;
 use super::super::error::PapersError;
@@ -15,19 +16,20 @@ use toml::{Table, Value};
 pub struct EditedPlan {
     /// The experiment.
     pub(crate) experiment: &'static Experiment,
-    /// The plan as it stands, with the schemes that verdicts are read from: it says where cells are.
+    /// The unedited plan with the schemes that results are read from: it defines where cells are.
     pub(crate) plain: String,
     /// The plan under the reading.
     pub(crate) text: String,
-    /// Whether the reading changes it, or what is read off its runs.
+    /// Whether the reading changes it, or the figures read off its runs.
     pub(crate) changed: bool,
-    /// Which figures of its runs stand for others ([`Readings::stand_in`](super::super::reading::Readings)).
+    /// Variants of the figures of its runs that replace the plain ones
+    /// ([`Readings::stand_in`](super::super::reading::Readings)).
     pub(crate) variants: Vec<String>,
     judged: BTreeMap<String, Vec<String>>,
 }
 
 impl EditedPlan {
-    /// The plan of an experiment under a reading; none if it is beside the verdicts.
+    /// Returns the plan of an experiment under a reading; none if no result depends on the plan.
     ///
     /// # Errors
     /// If the plan has no such key, with its name.
@@ -56,12 +58,13 @@ impl EditedPlan {
         }))
     }
 
-    /// The plan under the reading, and behind it the values that verdicts are read from: all that says what is run.
+    /// The plan under the reading, followed by the values that results are read from: together they
+    /// identify the runs.
     pub(crate) fn text_with_judged(&self) -> String {
         format!("{}\n# judged: {:?}\n", self.text, self.judged)
     }
 
-    /// Whether verdicts are read from the cell at these coordinates.
+    /// Whether results are read from the cell at these coordinates.
     pub(crate) fn is_judged(&self, coordinates: &[Coordinate]) -> bool {
         let kept = |c: &Coordinate| self.judged.get(&c.key).is_none_or(|v| v.contains(&c.value));
         coordinates.iter().all(kept)
@@ -70,12 +73,12 @@ impl EditedPlan {
 
 type Judged = BTreeMap<String, Vec<String>>;
 
-/// The plan with the schemes that verdicts are read from, as it stands and edited.
+/// Returns the plan with the schemes that results are read from, unedited and edited.
 fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2], String> {
     let mut plan: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     let schemes = judged_schemes(&mut plan, judged);
     let plain = toml::to_string(&plan).map_err(|error| error.to_string())?;
-    // Values are told apart by what the plan says, not by what earlier edits have made of them.
+    // Values are distinguished by the unedited plan, not by the output of earlier edits.
     let rows = judged_rows(&plan, judged);
     for edit in edits {
         apply(&mut plan, &rows, &schemes, edit).map_err(|why| format!("{}: {why}", edit.key))?;
@@ -83,7 +86,7 @@ fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2
     Ok([plain, toml::to_string(&plan).map_err(|error| error.to_string())?])
 }
 
-/// Leaves the schemes that verdicts are read from, and names them.
+/// Keeps the schemes that results are read from, and returns their names.
 fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
     let Some(schemes) = plan.get_mut("schemes").and_then(Value::as_array_mut) else {
         return Vec::new();
@@ -94,7 +97,7 @@ fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
     schemes.iter().map(shown).collect()
 }
 
-/// Of each axis, the numbers of the rows that verdicts are read from.
+/// For each axis, the numbers of the rows that results are read from.
 fn judged_rows(plan: &Table, judged: &Judged) -> Vec<Vec<usize>> {
     let axes = plan.get("sweep").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let of_axis = |axis: &Value| {
@@ -156,8 +159,8 @@ fn apply(
     if found { Ok(()) } else { in_base(plan, edit) }
 }
 
-/// Takes a key out of the axis that sweeps it beside others: tables cannot be swept, and nothing but what verdicts
-/// are read from is run.
+/// Removes a key from the axis that sweeps it beside others. Tables cannot be swept, and only the
+/// rows that results are read from are run.
 fn unsweep(plan: &mut Table, key: &str) -> Result<(), String> {
     let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
     for axis in axes {

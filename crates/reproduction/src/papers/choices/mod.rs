@@ -1,8 +1,9 @@
-//! What the papers leave open, and the readings that follow.
+//! Open choices of the papers, and the readings that follow.
 //!
-//! A [`PaperTable`] is a file under `plans/readings/`: the open choices of a paper, their levels, why the text
-//! allows each, and the reading that was chosen. A [`PaperReading`] picks one level of each choice, for all claims
-//! of the paper alike. [`EditedPlan`] is what a reading makes of an experiment's plan.
+//! A [`PaperTable`] is a file under `plans/readings/`: the open choices of a paper, their levels,
+//! why the text allows each, and the reading that was chosen. A [`PaperReading`] picks one level of
+//! each choice, for all claims of the paper alike. [`EditedPlan`] is an experiment's plan under a
+//! reading.
 
 mod edit;
 mod table;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a paper leaves open.
+/// The open choices of a paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperTable {
@@ -14,8 +14,8 @@ pub struct PaperTable {
     pub paper: String,
     /// Families of its claims.
     pub families: Vec<String>,
-    /// By plan: swept keys, and the values that verdicts are read from. A plan that is not listed is beside
-    /// the verdicts, and no reading changes it.
+    /// For each plan, swept keys and the values that results are read from. No result depends on a
+    /// plan that is not listed, and no reading changes it.
     pub(in crate::papers) judged: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// The open choices.
     #[serde(rename = "choice")]
@@ -26,16 +26,17 @@ pub struct PaperTable {
     /// The level chosen of each choice that does not stay at its default.
     #[serde(default)]
     pub chosen: BTreeMap<String, String>,
-    /// Why that reading.
+    /// Reasons for the chosen reading.
     #[serde(default)]
     pub reasons: String,
-    /// How many readings were tried before it was chosen.
+    /// Number of readings that were tried before the choice.
     #[serde(default)]
     pub tried: u32,
-    /// Claims that hold under the chosen reading with all repeats and points, and differ in quick runs, which have too few of them.
+    /// Claims that hold under the chosen reading with all repeats and points, and differ in quick
+    /// runs, which have too few of them.
     #[serde(default)]
     pub(in crate::papers) holds_in_full: Vec<String>,
-    /// How claims that differ under the chosen reading stand under others.
+    /// Claims that differ under the chosen reading, with their results under others.
     #[serde(default)]
     pub differs: BTreeMap<String, ClaimStanding>,
 }
@@ -46,7 +47,7 @@ pub struct PaperTable {
 pub struct OpenChoice {
     /// Its name, a word.
     pub name: String,
-    /// What the paper does not say.
+    /// The question that the paper leaves open.
     pub question: String,
     /// Its levels; the first is the default.
     #[serde(rename = "level")]
@@ -59,28 +60,30 @@ pub struct OpenChoice {
 pub struct ChoiceLevel {
     /// Its name.
     pub name: String,
-    /// Why the text allows it, with its section.
+    /// Reason why the text allows it, with its section.
     pub why: String,
-    /// What it changes in plans; nothing for the default.
+    /// Changes of plans; empty for the default.
     #[serde(default, rename = "edit")]
     pub(in crate::papers) edits: Vec<PlanEdit>,
-    /// Which figures claims are answered from; nothing for the default.
+    /// Changes of the figures that claims are answered from; empty for the default.
     #[serde(default, rename = "figure")]
     pub(in crate::papers) figures: Vec<FigureEdit>,
 }
 
-/// Other figures of the same runs: a time to the last byte in place of that to the last acknowledgement, say.
+/// Other figures of the same runs: a time to the last byte in place of that to the last
+/// acknowledgement, say.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::papers) struct FigureEdit {
     /// Plans by name, or families of plans.
     pub(in crate::papers) plans: Vec<String>,
-    /// What the names of these figures end with, behind those of the figures that they stand for: `received`.
+    /// Suffix of the names of these figures, after the names of the figures that they replace:
+    /// `received`.
     pub(in crate::papers) variant: String,
 }
 
 impl FigureEdit {
-    /// Whether it changes what is read off the runs of this plan.
+    /// Whether it changes the figures read off the runs of this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }
@@ -120,7 +123,8 @@ impl PlanEdit {
     }
 }
 
-/// How a claim that differs under the chosen reading stands under the other readings that were tried.
+/// Results of a claim that differs under the chosen reading, under the other readings that were
+/// tried.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimStanding {
@@ -202,7 +206,7 @@ impl PaperTable {
     /// The readings to try before the search draws any.
     ///
     /// # Errors
-    /// As [`PaperTable::chosen`].
+    /// Fails like [`PaperTable::chosen`].
     pub fn candidates(&self) -> Result<Vec<PaperReading>, String> {
         self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
     }
@@ -210,7 +214,7 @@ impl PaperTable {
     /// The reading of these words, as [`PaperTable::named`] writes them.
     ///
     /// # Errors
-    /// As [`PaperTable::chosen`].
+    /// Fails like [`PaperTable::chosen`].
     #[cfg(test)]
     pub(in crate::papers) fn reading_named(&self, words: &str) -> Result<PaperReading, String> {
         let levels = words.split(' ').filter_map(|word| word.split_once('='));
@@ -260,7 +264,7 @@ impl PaperTable {
         edits.filter(|edit| edit.is_for(plan)).collect()
     }
 
-    /// Which figures of a plan's runs stand for others under a reading.
+    /// Variants of figures that replace the plain figures of a plan's runs under a reading.
     pub(super) fn variants(&self, reading: &PaperReading, plan: &str) -> Vec<String> {
         let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
         let figures = levels.flat_map(|level| &level.figures);
@@ -273,12 +277,12 @@ impl PaperTable {
 pub struct PaperReading(pub(in crate::papers) Vec<usize>);
 
 impl PaperReading {
-    /// How many choices are not at their default.
+    /// Number of choices that are not at their default.
     pub fn changes(&self) -> usize {
         self.0.iter().filter(|level| **level > 0).count()
     }
 
-    /// The same with another level of one choice.
+    /// Returns the reading with another level of one choice.
     #[must_use]
     pub(in crate::papers) fn with(&self, choice: usize, level: usize) -> Self {
         let mut other = self.clone();

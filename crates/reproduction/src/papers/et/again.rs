@@ -29,8 +29,8 @@ pub(super) const CONNECTION: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page of both visits; the variant of the second without the round trip that it saves at its
-/// opening.
+/// Times of HTML and page of both visits; the variant of the second without the round trip that it
+/// saves at its opening.
 fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     for (visit, number) in [("first", 0), ("again", 1)] {
         let of = || run.of("page").filter(move |flow| flow.flow == number);
@@ -94,23 +94,23 @@ const RANGES: [Ranges; 4] = [
     },
 ];
 
-/// How accesses are compared.
+/// Comparison of two kinds of accesses.
 #[derive(Clone, Copy)]
 struct Comparison {
     name: &'static str,
-    /// What repeated ones save beside what is measured, seconds.
+    /// Time that repeated accesses save in addition to the measured time, seconds.
     saved: f64,
-    /// How late objects are asked for.
+    /// Delay before objects are requested.
     delay: &'static str,
 }
 
 const AS_CHOSEN: Comparison = Comparison { name: "", saved: 0.0, delay: "0s" };
 const OTHERWISE: [Comparison; 2] = [
-    Comparison { name: ", its opening counted", saved: ROUND_TRIP, delay: "0s" },
+    Comparison { name: ", its opening included", saved: ROUND_TRIP, delay: "0s" },
     Comparison { name: ", asked for half a round trip later", saved: 0.0, delay: "50ms" },
 ];
 
-/// Which of the record's cells, but for the scheme.
+/// Selection of the record's cells, without the scheme.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     scenario: Scenario,
@@ -178,7 +178,7 @@ fn accesses(
     }
 }
 
-/// Adds what a connection saves that follows another.
+/// Adds the savings of a connection that follows another.
 fn connections(findings: &mut Findings, record: &ExperimentRecord) {
     for size in record.values(SIZE) {
         let samples = |reading| record.samples(&[(SIZE, &size)], reading);

@@ -1,4 +1,5 @@
-//! Connections that join an ensemble and leave it: who sends how much meanwhile.
+//! Connections that join an ensemble and leave it, and the shares of each in the data sent
+//! meanwhile.
 
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
@@ -28,7 +29,7 @@ pub(super) const ONE: Experiment = Experiment {
 struct SentPayload {
     /// When, in seconds.
     at: f64,
-    /// Of which member.
+    /// Number of the member.
     member: usize,
     bytes: f64,
 }
@@ -45,11 +46,11 @@ fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
     times.and_then(|times| times.into_iter().reduce(f64::max)).unwrap_or(f64::NAN)
 }
 
-/// Each member's share of what is sent between two changes of membership, and the total.
+/// Each member's share of the data sent between two changes of membership, and the total.
 fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     set_total(run, &MEMBERS, readings);
     let sent = sent(run);
-    // What was sent when a member's last byte was: it leaves then.
+    // Segments sent up to a member's last byte: the member leaves then.
     let leaves = |member: usize| {
         let own = sent.iter().filter(|sent| sent.member == member);
         own.map(|sent| sent.at).fold(f64::NAN, f64::max)
@@ -74,7 +75,7 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
-/// All payload as it was sent; members are told apart by their ports, which are in order.
+/// All payload in sending order; members are distinguished by their ports, which are in order.
 fn sent(run: &RunRecords<'_>) -> Vec<SentPayload> {
     let enters = |step: &PacketStep| step.step == "enter" && step.payload.unwrap_or(0) > 0;
     let steps: Vec<PacketStep> = run.packet_steps().filter(enters).collect();

@@ -17,7 +17,7 @@ const HTML_PRE: &str = "etcp-html-pre";
 /// The schedulers that do not pre-empt.
 const OTHERS: [&str; 3] = ["etcp-fair", "etcp-content", "etcp-decay"];
 const ALL: [&str; 4] = ["etcp-fair", "etcp-content", "etcp-decay", HTML_PRE];
-/// Pages of so many objects that a limit of concurrency touches them.
+/// Pages with enough objects for a limit of concurrency to matter.
 const MANY: [&str; 3] = ["frames", "graphics", "java"];
 /// Pages that queues and windows touch.
 const ALL_BUT_MAP: [&str; 4] = ["text", "graphics", "frames", "java"];
@@ -34,7 +34,7 @@ pub(super) const ET_1: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page, and the shares of segments that were lost, and sent again.
+/// Times of HTML and page, and the shares of segments that were lost and retransmitted.
 fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let visit = || run.of("page");
     let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
@@ -47,12 +47,12 @@ fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean("lost", lost);
 }
 
-/// What the paper leaves open, and the plan varies.
+/// A choice that the paper leaves open and the plan varies.
 #[derive(Clone, Copy)]
 struct Choice {
     name: &'static str,
-    /// When objects are asked for, how long after that their server starts, bytes of a header, and the
-    /// window's limit.
+    /// Time of the requests, delay until the server starts, bytes of a header, and the window's
+    /// limit.
     values: [&'static str; 4],
 }
 
@@ -107,23 +107,23 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// By how many per cent a scheme is faster than Reno.
+    /// Percentage by which a scheme is faster than Reno.
     fn gain(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).gain_over(&self.samples(RENO, page, reading))
     }
 
-    /// By how many per cent a scheme takes longer than Reno.
+    /// Percentage by which a scheme takes longer than Reno.
     fn excess(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).excess_over(&self.samples(RENO, page, reading))
     }
 
-    /// By how many per cent a scheme takes longer than under another scenario.
+    /// Percentage by which a scheme takes longer than under another scenario.
     fn change(self, before: Self, scheme: &str, page: &str, reading: &str) -> Measured {
         let before = before.samples(scheme, page, reading);
         self.samples(scheme, page, reading).excess_over(&before)
     }
 
-    /// The changes from another scenario of both readings, with what they are.
+    /// The changes from another scenario of both readings, with their names.
     fn changes(
         self,
         before: Self,
@@ -195,7 +195,7 @@ impl<'s> ClaimedGain<'s> {
     }
 }
 
-/// Adds Reno's own times, beside ns-2's, and what other choices make of html-pre's gains.
+/// Adds Reno's own times, beside ns-2's, and html-pre's gains under other choices.
 fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2]) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
     for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {
@@ -322,7 +322,7 @@ pub(super) fn et_3(book: &Book) -> Findings {
     let line = FigureLine::new("Reno's segments lost, java", PERCENT).ours(share("lost"));
     findings.line(line.also(ClaimInterval::between(13.5, 14.5)));
     findings
-        .line(FigureLine::new("Reno's segments sent again, java", PERCENT).ours(share("again")));
+        .line(FigureLine::new("Reno's retransmitted segments, java", PERCENT).ours(share("again")));
     let others = each(&OTHERS, &ALL_BUT_MAP, |scheme, page| pages.gain(scheme, page, HTML));
     let within = ClaimInterval::between(-27.0, 65.0);
     deciding(

@@ -44,7 +44,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
     findings
 }
 
-/// How far the variants are apart at low load.
+/// Largest difference between the variants at low load.
 fn alike(bursts: Bursts<'_>) -> FigureLine {
     let alike = ClaimInterval::between(-5.0, 5.0);
     let pairs = LOW.iter().flat_map(|load| VARIANTS.map(|scheme| (*load, scheme)));
@@ -64,7 +64,7 @@ fn rise(bursts: Bursts<'_>, scheme: &str) -> Measured {
     time("8").minus(&time("5")).over(&time("5").minus(&time("2")))
 }
 
-/// What a word of FS-5 stands for.
+/// Meaning of a word of FS-5.
 struct Reading {
     scheme: &'static str,
     word: &'static str,
@@ -138,8 +138,8 @@ pub(super) fn fs_7(book: &Book) -> Findings {
     findings
 }
 
-/// What bulk transfers send again over the run, under fs less under fs-pdrop: what fs gains, it would
-/// have to take from somebody.
+/// Segments that bulk transfers retransmit over the run, under fs less under fs-pdrop: a gain of fs
+/// would have to be a loss of other traffic.
 fn bulk_cost(red: Bursts<'_>) -> FigureLine {
     let loads = red.loads();
     let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));

@@ -34,7 +34,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     findings
 }
 
-/// That no higher load has a larger gain.
+/// Line that checks that no higher load has a larger gain.
 fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
     let more = ClaimInterval::at_least(0.0);
     let loads = bursts.loads();
@@ -56,7 +56,7 @@ fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
     }
 }
 
-/// What the paper's gain leaves of newreno's time without load.
+/// Range of times that the paper's gain leaves of newreno's time without load.
 fn of_newreno(bursts: Bursts<'_>) -> Range<f64> {
     let time = bursts.time("newreno", LOW[0]).mean().mean;
     time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0)

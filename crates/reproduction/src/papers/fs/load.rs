@@ -1,4 +1,4 @@
-//! A single bursty connection among bulk transfers: the experiments, and what is read off them.
+//! A single bursty connection among bulk transfers: the experiments, and their readings.
 
 use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::ExperimentRecord;
@@ -49,7 +49,7 @@ fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {
 
 /// Loads that leave a part of the link free: a bulk transfer takes 40 % of it.
 pub(super) const LOW: [&str; 3] = ["0", "1", "2"];
-/// Loads beyond the rise of all curves.
+/// Loads above the rise of all curves.
 const HIGH: [&str; 5] = ["8", "9", "10", "11", "12"];
 
 /// One experiment at one tick.
@@ -62,17 +62,17 @@ pub(super) struct Bursts<'a> {
 }
 
 impl<'a> Bursts<'a> {
-    /// At the paper's tick.
+    /// Selects the bursts at the paper's tick.
     pub(super) const fn of(record: &'a ExperimentRecord) -> Self {
         Self { record, tick: COARSE, max_p: None }
     }
 
-    /// The same with what is shown beside, and what that is.
+    /// Returns the variants that are shown beside, each with its description.
     pub(super) fn others(self) -> [(Self, &'static str); 2] {
         OTHERS.map(|(tick, what)| (Self { tick, ..self }, what))
     }
 
-    /// The same with another probability of marks.
+    /// Selects another probability of marks.
     pub(super) const fn marking(self, max_p: &'static str) -> Self {
         Self { max_p: Some(max_p), ..self }
     }
@@ -82,7 +82,8 @@ impl<'a> Bursts<'a> {
         self.record.values(LOAD)
     }
 
-    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed it.
+    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed
+    /// it.
     pub(super) fn run_load(self, load: &str) -> &'a str {
         let at = [(TICK, self.tick), (LOAD, load)];
         self.record.run_value(&at, LOAD).unwrap_or("none")
@@ -122,7 +123,7 @@ impl<'a> Bursts<'a> {
         Samples::mean_of(&each.collect::<Vec<_>>())
     }
 
-    /// By how many per cent a scheme is below newreno.
+    /// Percentage by which a scheme is below newreno.
     pub(super) fn gain(self, scheme: &str, load: &str) -> Measured {
         self.time(scheme, load).gain_over(&self.time("newreno", load))
     }
@@ -161,20 +162,20 @@ pub(super) fn ns2_changed() -> Ns2 {
     Ns2::read(include_str!("../../../data/ns2-fs4-changed-load-50ms-tick500ms.csv"))
 }
 
-/// By how many per cent ns-2's `scheme` is below its newreno.
+/// Percentage by which ns-2's `scheme` is below its newreno.
 pub(super) fn ns2_gain(ns2: &Ns2, scheme: &str, load: &str) -> Option<f64> {
     let time = |scheme| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
     Some(100.0 * (1.0 - time(scheme)?.mean / time("newreno")?.mean))
 }
 
-/// Those of some loads at which ns-2 was run.
+/// Returns the loads at which ns-2 was run.
 pub(super) fn ns2_loads(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
     let run =
         |load: &String| ns2.measured(&[("proto", "newreno"), ("nbulk", load)], "second").is_some();
     loads.into_iter().filter(run).collect()
 }
 
-/// By how many per cent ns-2's `scheme` is above its newreno over some loads.
+/// Percentage by which ns-2's `scheme` is above its newreno over some loads.
 pub(super) fn ns2_excess(ns2: &Ns2, scheme: &str, loads: &[String]) -> Option<f64> {
     let time =
         |scheme: &str, load: &str| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");

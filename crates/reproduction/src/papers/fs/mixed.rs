@@ -71,7 +71,7 @@ pub(super) fn fs_8(book: &Book) -> Findings {
     findings
 }
 
-/// What the paper says of its table, at a tick.
+/// Checks the paper's statements about its table, at a tick.
 fn checks(findings: &mut Findings, record: &ExperimentRecord, tick: &str, what: &str) {
     let time = |scheme, group| time(record, tick, scheme, group);
     let mut check = |label: &str, ours, within| {

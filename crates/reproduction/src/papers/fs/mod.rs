@@ -1,7 +1,7 @@
 //! TCP Fast Start (Padmanabhan & Katz 1998 §4, §5).
 //!
-//! `load` has the experiments with a single bursty connection among bulk transfers, whose claims are in
-//! `constant` and `changed`; the files beside them have one claim each.
+//! `load` has the experiments with a single bursty connection among bulk transfers, whose claims
+//! are in `constant` and `changed`; the files beside them have one claim each.
 
 mod asymmetric;
 mod changed;
@@ -17,9 +17,9 @@ pub(crate) use stall::stall as stall_of_bulk;
 const COARSE: &str = "profile=paper+tick=500ms";
 /// ns's, which is shown beside it.
 const FINE: &str = "profile=paper+tick=100ms";
-/// The paper's with receivers that delay ACKs, of which it says nothing.
+/// The paper's profile with receivers that delay ACKs, which the paper does not mention.
 const DELAYED: &str = "profile=paper+tick=500ms+ack=100ms";
-/// What is shown beside the paper's tick and immediate ACKs.
+/// Variants shown beside the paper's tick and immediate ACKs.
 const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACKs")];
 /// The plans' key for them.
 const TICK: &str = "parameters";
@@ -27,12 +27,13 @@ const TICK: &str = "parameters";
 pub(super) const CLAIMS: &[PaperClaim] = &[
     PaperClaim {
         id: "FS-1",
-        text: "Under constant load Fast Start cuts the time of a 30 KB burst after 20 s of idle time \
-               by 50 to 65 % at low load; the gain is largest there",
+        text: "Under constant load Fast Start cuts the time of a 30 KB burst after 20 s of idle \
+               time by 50 to 65 % at low load. The gain is largest there",
         source: "Padmanabhan & Katz 1998 §4.1, Figure 2",
-        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; low load: 0 to 2 bulk \
-                     transfers, which leave a part of the link free, and of these the largest gain, \
-                     as the paper words it (\"largest\", \"up to\"); time to the last acknowledgement",
+        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; time to the last \
+                     acknowledgement. Low load: 0 to 2 bulk transfers, which leave a part of the \
+                     link free, and of these the largest gain, as the paper words it \
+                     (\"largest\", \"up to\")",
         why: "",
         how: How::Experiments(&[&load::FS_1], constant::fs_1),
     },
@@ -51,19 +52,19 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §4.1",
         conditions: "50 and 200 ms; tick 500 ms, 100 ms beside it; 0 to 12 bulk transfers; \
                      noticeable: more than 10 % of the time",
-        why: "From 9 bulk transfers on, whose windows (72 packets) are more than pipe and buffer hold (71), the \
-              buffer overflows all the time, and the packets that Fast Start marked make the room: \
-              with 12 a burst sends 4.8 segments again under fs-pdrop, 3.0 under fs. ns-2 has it too \
-              (9 bulk transfers: 3.6 s against 3.0 s). Up to 7 the two are alike.",
+        why: "From 9 bulk transfers on, their windows (72 packets) exceed pipe and buffer (71). \
+              The buffer overflows all the time, and the packets that Fast Start marked make the \
+              room: with 12 a burst retransmits 4.8 segments under fs-pdrop, 3.0 under fs. ns-2 \
+              has it too (9 bulk transfers: 3.6 s against 3.0 s). Up to 7 the two are alike.",
         how: How::Experiments(&[&load::FS_1, &load::FS_2], constant::fs_3),
     },
     PaperClaim {
         id: "FS-4",
-        text: "Where load appears during the idle time, all variants of Fast Start gain 50 to 60 % at \
-               low load, and all curves rise sharply beyond about 5 bulk transfers",
+        text: "Where load appears during the idle time, all variants of Fast Start gain 50 to 60 \
+               % at low load, and all curves rise sharply above about 5 bulk transfers",
         source: "Padmanabhan & Katz 1998 §4.2, Figure 4",
-        conditions: "50 ms, buffer 50; tick 500 ms; low load as in FS-1; alike: within 5 %; \
-                     sharply: from 5 to 8 bulk transfers at least twice as much as from 2 to 5",
+        conditions: "50 ms, buffer 50; tick 500 ms; low load as in FS-1; alike: within 5 %. \
+                     Sharply: from 5 to 8 bulk transfers at least twice as much as from 2 to 5",
         why: "",
         how: How::Experiments(&[&load::FS_4], changed::fs_4),
     },
@@ -82,8 +83,9 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         text: "Ten connections that fast-start at once stall a bulk transfer for seconds without \
                priority drop, and do not with it",
         source: "Padmanabhan & Katz 1998 §4.2, Figure 5",
-        conditions: "50 ms, buffer 50, 1 bulk transfer, 3 and 5 beside it; tick 500 ms, 100 ms beside \
-                     it; a stall: nothing new in order at the receiver; for seconds: 1 s or more",
+        conditions: "50 ms, buffer 50, 1 bulk transfer, 3 and 5 beside it; tick 500 ms, 100 ms \
+                     beside it. A stall: nothing new in order at the receiver; for seconds: 1 s \
+                     or more",
         why: "",
         how: How::Experiments(&[&stall::FS_6], stall::fs_6),
     },
@@ -93,11 +95,11 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §4.3, Figure 6",
         conditions: "50 ms, buffer 50, RED (0.02, 7.5 and 30 packets, 0.1); tick 500 ms, 100 ms beside \
                      it; high load: mean over 8 to 12 bulk transfers",
-        why: "Fast Start gains more than the paper says: its packets meet a queue with room, nothing \
-              is dropped (as in ns-2), while marks end newreno's slow start after a few segments. \
-              Two open choices decide: with delayed ACKs, of which the paper says nothing, the gain \
-              lies in its interval; with fewer marks (max_p 0.02) the queue overflows and there is \
-              none.",
+        why: "Fast Start gains more than the paper says. Its packets meet a queue with room, and \
+              nothing is dropped (as in ns-2), while marks end newreno's slow start after a few \
+              segments. Two open choices decide. With delayed ACKs, which the paper does not \
+              mention, the gain lies in its interval. With fewer marks (max_p 0.02) the queue \
+              overflows and there is no gain.",
         how: How::Experiments(&[&load::FS_7, &load::FS_4], changed::fs_7),
     },
     PaperClaim {
@@ -106,10 +108,11 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
                gain 20 to 25 %, and the others pay for it only without priority drop",
         source: "Padmanabhan & Katz 1998 §4.4, Table 1",
         conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; pays: 10 % or more",
-        why: "Fast Start's reset timer, set from the round trips of an idle network, fires when the \
-              queue of the hot spot grows: of 134 retransmissions a run under fs 41 repair nothing, \
-              of 47 under newreno 2. ns-2 gains 10 and 12 %. With delayed ACKs, of which the paper \
-              says nothing, group 1 gains what the paper says, and group 2 pays less.",
+        why: "Fast Start's reset timer, set from the round trips of an idle network, fires when \
+              the queue of the hot spot grows. 41 of 134 retransmissions a run under fs repair \
+              nothing, and 2 of 47 under newreno. ns-2 gains 10 and 12 %. With delayed ACKs, \
+              which the paper does not mention, group 1 gains as much as the paper says, and \
+              group 2 pays less.",
         how: How::Experiments(&[&mixed::FS_8], mixed::fs_8),
     },
     PaperClaim {
@@ -117,9 +120,10 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         text: "Over 10 Mbit/s down and 28.8 kbit/s up with an upload, fs-pdrop is substantially faster \
                than newreno, with a FIFO and with acknowledgements first, in seconds more with a FIFO",
         source: "Padmanabhan & Katz 1998 §5, Table 2",
-        conditions: "buffers 30; delays 10 ms; upload's window 20 KB, 8 and 32 KB beside it; tick \
-                     500 ms, 100 ms beside it; substantially: by 20 % or more; the table's \
-                     own figures ± 2 of its standard errors are checked beside the verdict",
+        conditions: "buffers 30; delays 10 ms; upload's window 20 KB, 8 and 32 KB beside it; \
+                     tick 500 ms, 100 ms beside it; substantially: by 20 % or more. The table's \
+                     own figures ± 2 of its standard errors are checked without bearing on the \
+                     result",
         why: "",
         how: How::Experiments(&[&asymmetric::FS_9], asymmetric::fs_9),
     },

@@ -1,4 +1,4 @@
-//! FS-6: what ten connections that fast-start at once do to a bulk transfer.
+//! FS-6: the effect on a bulk transfer of ten connections that fast-start at once.
 
 use super::{COARSE, FINE, TICK};
 use crate::papers::book::Book;
@@ -9,7 +9,7 @@ use crate::papers::sample::Samples;
 use crate::papers::unit::SECONDS;
 use std::collections::BTreeMap;
 
-/// When the ten begin again.
+/// Time at which the ten connections resume, seconds.
 const AGAIN: f64 = 40.0;
 const BULK: &str = "workload.bulk.count";
 
@@ -20,8 +20,8 @@ pub(super) const FS_6: Experiment = Experiment {
     quick: Quick { repeats: 25, keep: &[] },
 };
 
-/// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten had
-/// begun again.
+/// The longest time in which the bulk transfer's receiver got nothing new in order, after the ten
+/// resumed.
 pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut next = 0;
     let mut waiting = BTreeMap::new();

@@ -19,7 +19,7 @@ const SCHEMES: [&str; 4] = [SACK, HOE, VEGAS, PAST];
 /// The readings: seconds, shares, bit/s.
 const TIME: &str = "startup.time";
 const LOSS: &str = "startup.loss";
-/// What was lost in 50 s, as a share of the segments of its start-up.
+/// Losses in 50 s, as a share of the segments of the flow's start-up.
 const LATER: &str = "startup.and_later_loss";
 const EARLY: &str = "startup.throughput";
 const THROUGHPUT: &str = "flow.goodput";
@@ -34,7 +34,7 @@ pub(super) const PS_2: Experiment = Experiment {
     },
 };
 
-/// How the flow's start-up went.
+/// Reads the course of the flow's start-up.
 fn start_up(run: &RunRecords<'_>, readings: &mut Readings) {
     super::starts::count(run.of("flow"), readings);
     let time = || run.of("flow").map(|flow| flow.startup_end.map(|end| end - flow.start));
@@ -55,7 +55,7 @@ fn mbps(case: &Case<'_>) -> f64 {
     }
 }
 
-/// What all cases are held to.
+/// A requirement that all cases have to meet.
 #[derive(Clone, Copy)]
 struct Requirement<'a> {
     what: &'a str,
@@ -240,11 +240,11 @@ pub(super) const PS_7_FLOW: Experiment = Experiment {
 
 /// A moving average over a tenth of a second; here one after the other.
 const BIN: f64 = 0.1;
-/// As many as the plan's 8 s have.
+/// Number of bins in the plan's 8 s.
 const BINS: usize = 80;
 
-/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the end of
-/// its start-up.
+/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the
+/// end of its start-up.
 fn over_time(run: &RunRecords<'_>, readings: &mut Readings) {
     let Some(flow) = run.of("flow").next() else { return };
     let mut bits = [0.0; BINS];
@@ -266,7 +266,8 @@ fn over_time(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("end", flow.startup_end.unwrap_or(f64::NAN));
 }
 
-/// Adds, outside the verdict, who is ahead while Sack only grows, while it repairs, and after.
+/// Adds, without effect on the result, which scheme leads while Sack only grows, while it repairs,
+/// and after.
 pub(super) fn over_time_lines(findings: &mut Findings, book: &Book) {
     let record = book.of("PS-7-flow");
     let samples = |scheme: &str, reading: &str| record.samples(&[("scheme", scheme)], reading);

@@ -1,6 +1,6 @@
 //! Keys of the plans that vary receivers and queues, and their values.
 
-/// The key of what the papers leave open of receivers, and its values: delayed ACKs, and an ACK for every
+/// The key of the receivers' open choice, and its values: delayed ACKs, and an ACK for every
 /// segment.
 pub(super) const ACKS: &str = "parameters";
 pub(super) const DELAYED: &str = "profile=ns2+window=20000+ssthresh=20000+rwnd=1000MB+ack=100ms";

@@ -1,8 +1,8 @@
 //! Flows that come and go: whole networks under either kind, and mixed.
 //!
-//! Flows are of kind a or b with equal probability; what a cell sweeps is which scheme either has.
-//! So all cells have the same arrivals, and the mixed network is run twice, with either kind under
-//! Sack: a flow is compared with itself among others.
+//! Flows are of kind a or b with equal probability; a cell sweeps the schemes of both. All cells
+//! therefore have the same arrivals. The mixed network is run twice, with either kind under Sack,
+//! so a flow is compared with itself among others.
 
 use super::keys::{ACKS, DELAYED, FIFO, IMMEDIATE, QUEUE};
 use super::{PAST, SACK};
@@ -15,7 +15,7 @@ use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 use crate::papers::unit::{PERCENT, PLAIN};
 
-/// Flows that are not counted at the beginning, and those that are.
+/// Number of flows at the beginning that are left out, and number of measured flows.
 const WARM_UP: usize = 500;
 const COUNTED: usize = 2000;
 /// Percentiles of throughput.
@@ -39,7 +39,7 @@ macro_rules! experiment {
 pub(super) const ACKS_FIRST: &str = "acks-first";
 
 const QUICK: Quick = Quick { repeats: 2, keep: &[(ACKS, &[DELAYED]), (QUEUE, &[FIFO])] };
-/// Where the queue is not varied.
+/// Quick version of the plans that do not vary the queue.
 const QUICK_ACKS: Quick = Quick { keep: &[(ACKS, &[DELAYED])], ..QUICK };
 
 pub(super) const PS_4: Experiment = experiment!("PS-4", QUICK);
@@ -48,7 +48,7 @@ pub(super) const PS_5: Experiment = experiment!("PS-5", Quick { repeats: 2, keep
 pub(super) const PS_6: Experiment = experiment!("PS-6", Quick { repeats: 1, ..QUICK_ACKS });
 pub(super) const PS_7: Experiment = experiment!("PS-7", QUICK_ACKS);
 
-/// What the counted flows of either kind, and of both, got and lost.
+/// Reads the throughput and losses of the measured flows, of either kind and of both.
 fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut all: Vec<&Flow> = run.flows.iter().collect();
     all.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -65,7 +65,7 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("all.active", seconds / span.unwrap_or(f64::NAN));
 }
 
-/// When a flow is over: with its last acknowledgement, or, in a variant of the figures, with its last byte.
+/// End of a flow: its last acknowledgement or, in a variant of the figures, its last byte.
 type FlowTime = fn(&Flow) -> Option<f64>;
 const ENDS: [(&str, FlowTime); 2] = [("", Flow::time_to_ack), (".received", Flow::time_to_receive)];
 
@@ -125,7 +125,7 @@ fn class_of(number: usize) -> std::ops::Range<u64> {
     least..CLASSES.get(number).map_or(u64::MAX, |most| most * PACKET)
 }
 
-/// What was lost, as shares of all flows and of all segments sent.
+/// Losses, as shares of all flows and of all segments sent.
 fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     let total = |count: fn(&Flow) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
     let sent = total(|flow| flow.segments);
@@ -138,27 +138,27 @@ fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     readings.set(format!("{kind}.startup_loss.window"), 100.0 * with_window / sent);
 }
 
-/// A network with its cells, under one choice of what the paper leaves open.
+/// A network with its cells, under one of the paper's open choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Network<'a> {
     record: &'a ExperimentRecord,
     /// The keys of the schemes of kind a and b.
     keys: [&'a str; 2],
     name: &'a str,
-    /// Which receivers; `None` if there is but one kind.
+    /// Kind of receivers; `None` if there is only one.
     acks: Option<&'a str>,
-    /// Which queue at the bottleneck; `None` if there is but one.
+    /// Queue at the bottleneck; `None` if there is only one.
     queue: Option<&'a str>,
 }
 
-/// Who is asked for: flows of one scheme, among their own or beside the other's.
+/// Selected flows: those of one scheme, among their own or beside the other's.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Who {
     SackOnly,
     PastOnly,
     SackMixed,
     PastMixed,
-    /// Of either scheme, mixed.
+    /// Flows of either scheme, mixed.
     BothMixed,
 }
 
@@ -202,7 +202,7 @@ impl<'a> Network<'a> {
         Self { queue: Some(ACKS_FIRST), ..self }
     }
 
-    /// The choices that were run, with what sets them apart.
+    /// The choices that were run, with their differences.
     fn choices(self) -> Vec<(&'static str, Self)> {
         let mut all =
             vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
@@ -290,7 +290,7 @@ impl<'a> Network<'a> {
         );
     }
 
-    /// Shows what was lost, and how many flows were under way, which the paper gives.
+    /// Shows the losses, and the number of flows under way, which the paper gives.
     fn shown(self, findings: &mut Findings, paper_active: Option<f64>) {
         for (name, who) in Who::EACH {
             for (what, reading) in [
@@ -314,7 +314,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Shows how the verdict's figures would be under each choice.
+    /// Shows the deciding figures under each choice.
     fn alternatives(self, findings: &mut Findings) {
         use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
         for (choice, network) in self.choices() {
@@ -384,7 +384,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
     }
 }
 
-/// The same with a threshold of 20 packets.
+/// The profile with delayed ACKs and a threshold of 20 packets.
 const DELAYED_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB+ack=100ms";
 const IMMEDIATE_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB";
 
@@ -472,7 +472,7 @@ pub(super) fn ps_7(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, what flows of each class of length gain.
+/// Adds, without effect on the result, the gain of flows of each class of length.
 fn by_class(findings: &mut Findings, network: Network<'_>) {
     for number in 0..=CLASSES.len() {
         let reading = format!("class{number}");
@@ -494,8 +494,8 @@ mod tests {
 
     #[test]
     fn percentiles_lie_between_their_neighbours() {
-        // Half way from the first to the last of five is the third; a tenth of the way 0.4 behind the
-        // first.
+        // Half way from the first to the last of five is the third; a tenth of the way 0.4 behind
+        // the first.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(percentile(&values, 50), 3.0);
         assert!((percentile(&values, 10) - 1.4).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! How start-ups end: by the rate that was found, or by a loss.
+//! Ends of start-ups: by the rate that was found, or by a loss.
 
 use super::keys::{ACKS, DELAYED, FIFO, QUEUE};
 use super::{PAST, SACK};
@@ -8,7 +8,7 @@ use crate::papers::reading::{Flow, Readings};
 use crate::papers::sample::{Measured, Samples};
 use crate::papers::unit::{PERCENT, PLAIN};
 
-/// Readings: start-ups that ended; those of them that found what they looked for, and that lost
+/// Readings: start-ups that ended; those of them that found the available rate, and that lost
 /// nothing.
 const ENDED: &str = "starts.ended";
 const BY_RATE: &str = "starts.by_rate";
@@ -43,7 +43,7 @@ fn value<'c>(cell: &'c RecordCell, key: &str) -> Option<&'c str> {
     cell.coordinates.iter().find(|c| c.key == key).map(|c| c.value.as_str())
 }
 
-/// Cells under the choices that the verdicts of their experiments rest on.
+/// Cells under the choices that the results of their experiments rest on.
 fn is_counted(cell: &&RecordCell) -> bool {
     let is = |key, chosen| value(cell, key).is_none_or(|value| value == chosen);
     is(ACKS, DELAYED) && is(QUEUE, FIFO)
@@ -74,8 +74,8 @@ pub(super) fn ps_8(book: &Book) -> Findings {
     findings
 }
 
-/// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and by
-/// what receivers acknowledge.
+/// Shows how often start-ups of long flows end by rate, and lose nothing, by the other flows and by
+/// the receivers' ACKs.
 fn by_company(findings: &mut Findings, book: &Book) {
     let fifo = |cell: &&RecordCell| value(cell, QUEUE) == Some(FIFO);
     let cells: Vec<&RecordCell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_start_counts_once() {
-        // 100 starts of which 90, 300 of which 70 per cent exit by rate: 300 of 400. The error of the
+        // The shares are 90 per cent of 100 starts and 70 of 300: 300 of 400. The error of the
         // first counts a quarter, that of the second three.
         let share = |mean, standard_error| Measured { mean, standard_error };
         let all = weighted(&[(100.0, share(90.0, 4.0)), (300.0, share(70.0, 0.0))]);

@@ -11,12 +11,12 @@ const CAPACITY_GAP: u64 = 1_000_000;
 /// Steps of alpha.
 const STEP: u64 = WHOLE / 10_000;
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Exit {
     /// Available share.
     alpha: f64,
-    /// In gaps of the capacity.
+    /// Gap, in gaps of the capacity.
     gap: f64,
     /// The pair included.
     trains: u32,
@@ -36,7 +36,7 @@ impl Exit {
         }
     }
 
-    /// The rate it ends with over what is available.
+    /// Its final rate over the available rate.
     fn overshoot(self) -> f64 {
         1.0 / (self.alpha * self.gap)
     }
@@ -72,8 +72,8 @@ fn has_gap(exit: Exit, row: &Row) -> bool {
     ((row.gap)(exit.alpha) / exit.gap - 1.0).abs() < 1e-3
 }
 
-/// Exits, ascending by alpha, with their rows: one has the row before it as long as it has that row's
-/// gap, then the next row. Those that have none are left out.
+/// Exits, ascending by alpha, with their rows: one has the row before it as long as it has that
+/// row's gap, then the next row. Exits without a row are left out.
 fn by_row(exits: &[Exit]) -> Vec<(usize, Exit)> {
     let mut row = 0;
     let mut found = Vec::new();
@@ -132,8 +132,8 @@ fn overshoots(findings: &mut Findings, case: usize, exits: &[Exit], row: &Row) {
     findings.line(line("most", most).must(ClaimInterval::at_most(high)));
 }
 
-/// Figure 6: the difference of the gap from the ideal one, in microseconds of a packet of 1000 bytes at
-/// 100 Mbit/s.
+/// Figure 6: the difference of the gap from the ideal one, in microseconds of a packet of 1000
+/// bytes at 100 Mbit/s.
 fn figure_6(exits: &[Exit]) -> Plot {
     const GAP: f64 = 80.0;
     let point = |exit: &Exit| CurvePoint {
@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn exits_by_hand() {
-        // alpha 0.6: a train at 2 passes (1 + 0.4 * 2 = 1.8), at 4/3 it arrives 1 + 0.4 * 4/3 apart.
+        // alpha 0.6: a train at 2 passes (1 + 0.4 * 2 = 1.8), at 4/3 it arrives 1 + 0.4 * 4/3
+        // apart.
         let exit = Exit::at(600_000);
         assert!((exit.gap - (1.0 + 0.4 * 4.0 / 3.0)).abs() < 1e-5, "{exit:?}");
         assert_eq!(exit.trains, 3);

@@ -1,4 +1,4 @@
-//! What the paper measured with real systems: transfers over the Internet, and a web server.
+//! The paper's measurements of real systems: transfers over the Internet, and a web server.
 
 use super::keys::QUEUE;
 use super::{PAST, SACK};
@@ -101,7 +101,7 @@ const REQUESTS: &str = "requests";
 const SERVER_LOST: &str = "server_lost";
 const DROPS: &str = "drops";
 
-/// Median throughput of the server's pages, what it lost, and what both queues dropped.
+/// Median throughput of the server's pages, its losses, and the drops of both queues.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let over = || run.of("server").filter(|page| page.acked.is_some());
     let throughput = |time: fn(&Flow) -> Option<f64>| {
@@ -120,7 +120,8 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
 pub(super) fn ps_10(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for (nth, case) in Case::all(book.of("PS-10")).iter().enumerate() {
-        // The first is the paper's law of sizes behind a queue of its kind; others show what it takes.
+        // The first is the paper's law of sizes behind a queue of its kind; the others show the
+        // conditions for the paper's result.
         let bear = |line: FigureLine| {
             if nth == 0 { line.must(ClaimInterval::at_least(10.0)) } else { line }
         };

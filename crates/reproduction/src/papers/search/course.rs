@@ -1,8 +1,10 @@
 //! The search for the reading under which most claims of a paper hold.
 //!
-//! First the default and every level of each choice alone, then the table's candidates, then combinations up to a
-//! budget: neighbours of the best reading so far, and every fourth one drawn from all. What comes next follows from the seed and from earlier
-//! results alone, so a search that goes on from a file ends as one that was never interrupted.
+//! The search tries the default and every level of each choice alone, then the table's candidates,
+//! then combinations up to a budget. Three of four combinations are neighbours of the best reading
+//! so far; every fourth is drawn from all. The next reading follows from the seed and from earlier
+//! results alone. A search that continues from a file therefore ends like one that was never
+//! interrupted.
 
 use super::super::book::Book;
 use super::super::choices::EditedPlan;
@@ -29,13 +31,13 @@ pub struct TriedReading {
 }
 
 impl TriedReading {
-    /// How many claims hold.
+    /// Number of claims that hold.
     pub fn holding(&self) -> usize {
         self.results.iter().filter(|result| result.holds).count()
     }
 
-    /// What ranks readings: claims that hold; of as many the one with more lines that hold, weighted alike for
-    /// each claim; of these the one with fewer changes.
+    /// Rank of readings: first the claims that hold; then the lines that hold, weighted alike for
+    /// each claim; then fewer changes.
     fn rank(&self) -> (usize, u64, Reverse<usize>) {
         let part = |result: &ClaimUnder| 1000 * result.held as u64 / result.lines.max(1) as u64;
         let parts = self.results.iter().map(part).sum();
@@ -50,16 +52,17 @@ pub struct ReadingSearch<'t> {
     claims: Vec<&'static PaperClaim>,
     quick: bool,
     pub(super) seed: u64,
-    /// Combinations beyond the levels alone.
+    /// Number of combinations to try after the levels alone.
     pub(super) budget: usize,
     known: KnownResults,
     pub(super) tried: Vec<TriedReading>,
 }
 
 impl<'t> ReadingSearch<'t> {
-    /// A search with a seed and a budget of combinations beyond the levels alone. Results in `known` are not run
-    /// again. Runs are quick: they make a part of each experiment. Of `wanted` claims those of the paper are run: what is found
-    /// for one does not depend on the others, but the course of the search does.
+    /// A search with a seed and a budget of combinations to try after the levels alone. Results in
+    /// `known` are not run again. Runs are quick: they make a part of each experiment. Only the
+    /// `wanted` claims of the paper are run. The result of a claim does not depend on the others,
+    /// but the course of the search does.
     pub fn new(
         table: &'t PaperTable,
         wanted: &[&'static PaperClaim],
@@ -71,7 +74,8 @@ impl<'t> ReadingSearch<'t> {
         Self { table, claims, quick: true, seed, budget, known, tried: Vec::new() }
     }
 
-    /// The same with all repeats and points of the experiments, before anything was tried.
+    /// Returns the search with all repeats and points of the experiments, before any reading was
+    /// tried.
     #[must_use]
     pub fn in_full(&self) -> Self {
         let known = self.known.clone();
@@ -100,7 +104,7 @@ impl<'t> ReadingSearch<'t> {
         std::iter::once(default).chain(levels).collect()
     }
 
-    /// What is tried before anything is drawn: levels alone, and candidates that are no such level.
+    /// Readings tried before any is drawn: levels alone, and candidates that are no single level.
     fn given(&self) -> Vec<PaperReading> {
         let mut given = self.alone();
         // Checked when the table was read.
@@ -158,7 +162,7 @@ impl<'t> ReadingSearch<'t> {
             .find(fresh)
     }
 
-    /// Of each choice the level that is best alone.
+    /// The reading that combines, for each choice, the level that is best alone.
     fn of_the_best_alone(&self) -> PaperReading {
         let mut reading = self.table.default_reading();
         let Some(default) = self.tried.first() else { return reading };
@@ -181,7 +185,8 @@ impl<'t> ReadingSearch<'t> {
         all
     }
 
-    /// Tries a reading on so many threads (0: one per core), and says what was not known before.
+    /// Tries a reading on `threads` threads (0: one per core), and returns the results that were
+    /// not known before.
     ///
     /// # Errors
     /// If a plan cannot be run under the reading.
@@ -221,7 +226,7 @@ impl<'t> ReadingSearch<'t> {
         Ok(plans)
     }
 
-    /// What is run for a claim.
+    /// Identifies the runs of a claim.
     fn key(&self, claim: &PaperClaim, plans: &[EditedPlan]) -> Result<String, PapersError> {
         let of =
             |experiment: &&&Experiment| plans.iter().find(|p| p.experiment.name == experiment.name);

@@ -1,7 +1,8 @@
-//! What is known of claims under readings, as lines of text that a search goes on from.
+//! Known results of claims under readings, as lines of text from which a search continues.
 //!
-//! A result is known by what was run: the hash of the plans under the reading and of the values that verdicts are read from, the
-//! version of this program, and whether the run was quick. Readings that make the same plans share it.
+//! A hash of the plans under the reading and of the values that results are read from identifies a
+//! result, with the program's version and whether the run was quick. Readings that make the same
+//! plans share it.
 
 use super::super::answer::{ClaimAnswer, ClaimVerdict};
 use super::super::error::PapersError;
@@ -9,19 +10,19 @@ use super::super::finding::FigureLine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a claim did under a reading.
+/// Result of a claim under a reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimUnder {
     /// The claim.
     pub claim: String,
-    /// What was run for it: plans, version, quick or full.
+    /// Identity of the run: plans, version, quick or full.
     pub run: String,
     /// Whether it holds.
     pub holds: bool,
-    /// Lines of its verdict that hold.
+    /// Number of its deciding lines that hold.
     pub held: usize,
-    /// The lines of its verdict.
+    /// Number of its deciding lines.
     pub lines: usize,
     /// Labels of the lines that do not hold.
     pub outside: Vec<String>,
@@ -46,16 +47,16 @@ impl ClaimUnder {
         }
     }
 
-    /// As a line of the file, without its end.
+    /// Formats the result as a line of the file, without its end.
     ///
     /// # Errors
-    /// None that is known: it has no values that JSON lacks.
+    /// No error is known: all values exist in JSON.
     pub fn line(&self) -> Result<String, PapersError> {
         serde_json::to_string(self).map_err(|error| PapersError(error.to_string()))
     }
 }
 
-/// Results by claim and what was run.
+/// Results by claim and run.
 #[derive(Clone, Debug, Default)]
 pub struct KnownResults(BTreeMap<(String, String), ClaimUnder>);
 

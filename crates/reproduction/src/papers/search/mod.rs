@@ -1,7 +1,8 @@
 //! The search for the reading of a paper under which most of its claims hold.
 //!
-//! [`ReadingSearch`] runs all levels alone and then combinations (`course`). It does no I/O: what it finds are lines
-//! of text ([`KnownResults`]), from which another search continues. [`ReadingsReport`] says what was found.
+//! [`ReadingSearch`] runs all levels alone and then combinations (`course`). It does no I/O: its
+//! results are lines of text ([`KnownResults`]), from which another search continues.
+//! [`ReadingsReport`] has the findings.
 
 mod course;
 mod known;

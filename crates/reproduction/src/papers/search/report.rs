@@ -1,18 +1,18 @@
-//! What a search says: which reading makes most claims hold, which choice decides which claim, and which claims
-//! hold under none.
+//! Report of a search: which reading makes most claims hold, which choice decides which claim, and
+//! which claims hold under none.
 
 use super::super::choices::OpenChoice;
 use super::course::{ReadingSearch, TriedReading};
 use serde::Serialize;
 
-/// What a search of a paper's readings has found.
+/// Findings of a search through a paper's readings.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReadingsReport {
     /// The paper.
     pub paper: String,
     /// Seed of the search.
     pub seed: u64,
-    /// Combinations beyond the levels alone.
+    /// Combinations tried after the levels alone.
     pub budget: usize,
     /// Readings that were tried.
     pub tried: usize,
@@ -22,9 +22,10 @@ pub struct ReadingsReport {
     pub readings: Vec<ReadingRow>,
     /// Each level alone.
     pub levels: Vec<LevelRow>,
-    /// How each claim did across all readings.
+    /// Results of each claim across all readings.
     pub across: Vec<ClaimAcross>,
-    /// The best readings of the search with all repeats and points, best first; empty in a quick one.
+    /// The best readings of the search with all repeats and points, best first; empty in a quick
+    /// one.
     pub in_full: Vec<ReadingRow>,
 }
 
@@ -52,21 +53,21 @@ pub struct LevelRow {
     pub loses: Vec<String>,
 }
 
-/// How a claim did across readings.
+/// Results of a claim across readings.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClaimAcross {
     /// The claim.
     pub claim: String,
     /// Readings under which it holds.
     pub holding: usize,
-    /// Of these the one with the fewest changes; none if it differs under every one.
+    /// The reading among them with the fewest changes; none if the claim differs under every one.
     pub simplest: Option<String>,
     /// Claims that hold under the best reading and not under that one.
     pub breaks: Vec<String>,
 }
 
 impl ReadingsReport {
-    /// What a search has found, and what its best readings came to in full, if they were run.
+    /// Findings of a search, and the full results of its best readings, if they were run.
     pub fn new(search: &ReadingSearch<'_>, full: Option<&ReadingSearch<'_>>) -> Self {
         let claims = search.tried.first().map_or(Vec::new(), claims_of);
         Self {
@@ -92,7 +93,7 @@ fn holding(tried: &TriedReading) -> Vec<String> {
     holds.map(|result| result.claim.clone()).collect()
 }
 
-/// Those of the first that are not among the second.
+/// Claims of the first list that are not in the second.
 fn only(these: &[String], those: &[String]) -> Vec<String> {
     these.iter().filter(|claim| !those.contains(claim)).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! That the tables can be run, and that a search depends on its seed and its results alone.
+//! Tests that the tables can be run, and that a search depends on its seed and its results alone.
 
 use super::*;
 use crate::papers::choices::{FigureEdit, PlanEdit};
@@ -15,7 +15,7 @@ fn every_level_makes_plans_that_can_be_run() {
             for experiment in own.iter().flat_map(|claim| claim.experiments()) {
                 plans.extend(EditedPlan::new(table, &reading, experiment).unwrap());
             }
-            // Those that the level leaves as they are make the runs of the default.
+            // Plans that the level leaves unchanged make the runs of the default.
             plans.retain(|plan| plan.changed);
             let runs = PreparedRuns::under(&own, &plans, true).unwrap().len();
             assert_eq!(runs > 0, reading.changes() > 0, "{}", table.named(&reading));
@@ -23,7 +23,7 @@ fn every_level_makes_plans_that_can_be_run() {
     }
 }
 
-/// Plans and values that verdicts are read from exist, and so does every plan that an edit names.
+/// Plans and values that results are read from exist, and so does every plan that an edit names.
 #[test]
 fn what_tables_name_is_there() {
     for table in tables().unwrap() {
@@ -97,8 +97,9 @@ fn searched(table: &PaperTable, known: KnownResults) -> (Vec<String>, String) {
     (tried, lines)
 }
 
-/// The default, three levels alone, and the two combinations that two choices of two and three levels have beyond
-/// these: six readings. A search that continues from what another left runs nothing twice and tries the same.
+/// There are six readings: the default, three levels alone, and the two combinations that remain of
+/// two choices with two and three levels. A search that continues from another's results runs
+/// nothing twice and tries the same.
 #[test]
 fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     let table = PaperTable::read("small", SMALL).unwrap();
@@ -109,7 +110,7 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert_eq!(combined, ["window=1000 header=0", "window=1000 header=20"]);
     let (again, none) = searched(&table, KnownResults::read(&lines).unwrap());
     assert_eq!((again, none.as_str()), (tried.clone(), ""));
-    // Half of the last line that is there was not written before the interruption.
+    // The last line in the file is cut in half, as after an interruption.
     let cut = &lines[..lines.len() / 2];
     let (again, rest) = searched(&table, KnownResults::read(cut).unwrap());
     let kept = cut.rfind('\n').map_or(0, |end| end + 1);
@@ -118,7 +119,8 @@ fn a_search_is_the_same_again_also_from_a_file_that_was_cut_off() {
     assert!(error.starts_with("line 1:"), "{error}");
 }
 
-/// A search over one claim runs nothing for the paper's others, and finds for it what a search over all finds.
+/// A search over one claim runs nothing for the paper's others, and finds for it the result of a
+/// search over all.
 #[test]
 fn a_search_over_one_claim_runs_that_claim_alone() {
     let table = PaperTable::read("small", SMALL).unwrap();
@@ -130,12 +132,14 @@ fn a_search_over_one_claim_runs_that_claim_alone() {
         search.run(&reading, 1).unwrap()
     };
     let [of_all, of_one] = [found(&all), found(&one)];
-    // Of the table's plans, ET-6 alone is answered from ET-6 and ET-6-one; the others have no plan in it.
+    // ET-6 is answered from the table's plans ET-6 and ET-6-one; the other claims have no plan in
+    // it.
     assert_eq!(of_one.len(), 1);
     assert!(of_all.contains(&of_one[0]));
 }
 
-/// A result is not taken for another if verdicts are read from other values: the plan is the same, and what is run of it is not.
+/// A result is not taken for another if it is read from other values: the plan is the same, but its
+/// runs differ.
 #[test]
 fn a_change_of_what_is_judged_is_run_again() {
     let of = |judged: &str| {
@@ -180,8 +184,8 @@ const GAINED: [&str; 12] = [
     "FS-3", "FS-7", "SES-1", "SP-4", "SP-6", "SP-7", "BS-3", "ET-2", "ET-4", "PS-2", "PS-3", "PS-6",
 ];
 
-/// A reading that leaves the plans of a claim as they stand has its verdict by default. So a claim that holds under the
-/// chosen reading alone breaks there, and the table says so.
+/// A reading that leaves the plans of a claim unchanged has the claim's default result. So a claim
+/// that holds under the chosen reading alone breaks there, and the table says so.
 #[test]
 fn a_claim_that_breaks_under_another_reading_is_named() {
     for table in tables().unwrap() {
@@ -200,7 +204,8 @@ fn a_claim_that_breaks_under_another_reading_is_named() {
     }
 }
 
-/// How often a plan is run, and with which seeds, is no choice of the paper's: readings are compared by the same runs. Such an edit had no effect.
+/// Number of repeats and seeds are no choice of the paper's: readings are compared by the same
+/// runs. An edit of them had no effect.
 #[test]
 fn no_level_changes_how_often_a_plan_is_run() {
     for key in ["repeats", "seed"] {
@@ -214,7 +219,7 @@ fn no_level_changes_how_often_a_plan_is_run() {
     }
 }
 
-/// A table that names what there is not is refused with the nearest that is.
+/// A table that names an unknown choice or level is refused with the nearest known one.
 #[test]
 fn a_chosen_level_that_there_is_not_is_refused() {
     let error = PaperTable::read("t.toml", &format!("chosen = {{ windov = '20' }}\n{SMALL}"));

@@ -1,4 +1,5 @@
-//! The capture beside the server: packets in the order in which they pass it, to two engines at once.
+//! The capture beside the server: packets in the order in which they pass it, to two engines at
+//! once.
 
 use super::{SERVER, SiteFound};
 use capture::{Observed, TcpEnd};
@@ -13,7 +14,7 @@ use trace::{
 };
 use units::Instant;
 
-/// Sums what servers sent.
+/// Sums the segments of servers.
 #[derive(Default)]
 struct ServerSums(SenderTally);
 
@@ -23,7 +24,7 @@ impl TraceSink for ServerSums {
     }
 }
 
-/// Two engines beside a server: one sees what it sends, the other the ACKs alone.
+/// Two engines beside a server: one sees the server's segments, the other the ACKs alone.
 pub struct SiteEngines {
     seen: TraceEngine<(ServerSums, FindingsSink)>,
     predicted: TraceEngine<ServerSums>,
@@ -32,7 +33,7 @@ pub struct SiteEngines {
 }
 
 impl SiteEngines {
-    /// Engines that are told this.
+    /// Creates engines with this configuration.
     pub fn new(config: EngineConfig) -> Self {
         let acks_only = EngineConfig { acks_only: true, ..config.clone() };
         Self {
@@ -60,7 +61,7 @@ impl SiteEngines {
         self.predicted.on_segment(segment);
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn finish(self) -> SiteFound {
         let ((seen, found), _) = self.seen.finish_all();
         let (predicted, _) = self.predicted.finish_all();
@@ -74,12 +75,12 @@ impl SiteEngines {
     }
 }
 
-/// What outlives the simulation; its observers are its own.
+/// State that outlives the simulation, which owns its observers.
 #[derive(Clone, Default)]
 pub(super) struct Shared(Rc<RefCell<Option<SiteEngines>>>);
 
 impl Shared {
-    /// What was found.
+    /// Returns the findings.
     pub(super) fn finish(&self) -> Result<SiteFound, String> {
         self.0.borrow_mut().take().map(SiteEngines::finish).ok_or_else(|| "no capture".to_owned())
     }
@@ -90,13 +91,13 @@ pub(super) struct ServerCapture {
     /// By link: it leads from the server (`true`), or to it.
     links: Vec<Option<bool>>,
     server: HostId,
-    /// Links tell of arrivals ahead of time.
+    /// Links report arrivals ahead of time.
     coming: PassingOrder<Observed>,
     shared: Shared,
 }
 
 impl ServerCapture {
-    /// At the server, whose links to and from each client these are.
+    /// Creates a capture at the server, whose links to and from each client these are.
     pub(super) fn new(links: &[[LinkId; 2]], server: HostId, shared: Shared) -> Self {
         let count = links.iter().flatten().map(|link| link.index() + 1).max().unwrap_or(0);
         let mut of = vec![None; count];
@@ -108,7 +109,7 @@ impl ServerCapture {
         Self { links: of, server, coming: PassingOrder::default(), shared }
     }
 
-    /// Hands over what has arrived by `now`: it may be what lets go what is sent then.
+    /// Passes on the segments delivered by `now`: they may release the next segments.
     fn release(&mut self, now: Instant) {
         while let Some(segment) = self.coming.pop_until(now) {
             if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
@@ -124,7 +125,8 @@ impl ServerCapture {
         Observed::of_segment(at, source, destination, &transit.segment)
     }
 
-    /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses of 106,669 networks.
+    /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses
+    /// of 106,669 networks.
     fn address(&self, host: HostId) -> IpAddr {
         let n = host.index() as u32;
         match host == self.server {

@@ -1,9 +1,11 @@
-//! An access log of a busy site, simulated: who asks when, and nothing of transfers (Zhang, Qiu & Keshav 2000 §5.2.1).
+//! A simulated access log of a busy site: requests and their times, without transfers (Zhang, Qiu &
+//! Keshav 2000 §5.2.1).
 //!
-//! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours, images apart. Visitors
-//! arrive at that rate, each from an address of its own, and ask for as many pages in the mean. How long they think
-//! between pages is not said, and varied. Nor are networks of equal size in truth, which would only bring requests
-//! of one network closer together.
+//! The paper's log has 10,688,728 requests of 656,559 addresses in three mornings of three hours,
+//! images apart. Visitors arrive at that rate, each from an address of its own, and ask for as many
+//! pages in the mean. The paper does not give the time that visitors think between pages, so it is
+//! varied. Real networks are not of equal size either, which would only bring requests of one
+//! network closer together.
 
 use findings::{RequestWatch, SharingFindings};
 use netsim::stream;
@@ -33,14 +35,14 @@ pub(in super::super) struct LogMorning {
     seed: u64,
 }
 
-/// What was found in a log.
+/// Findings of a log.
 #[derive(Clone, Debug)]
 pub struct LogFound {
     /// Seconds between pages, in the mean, of a simulated one.
     pub think: Option<f64>,
-    /// How often networks ask again.
+    /// Repeated requests from networks.
     pub found: SharingFindings,
-    /// Whose names its addresses have; a simulated log has none.
+    /// Owners of its addresses' names; a simulated log has none.
     pub names: Option<NamedNetworks>,
 }
 
@@ -49,7 +51,7 @@ pub struct LogFound {
 pub struct NamedNetworks {
     /// Networks with a name.
     pub named: u64,
-    /// Of these, networks with names of several domains.
+    /// Networks among them that have names of several domains.
     pub several_domains: u64,
 }
 
@@ -70,7 +72,7 @@ struct NextRequest {
 }
 
 impl LogMorning {
-    /// Has it watched.
+    /// Runs the simulation.
     ///
     /// # Errors
     /// If a distribution is none.

@@ -1,11 +1,13 @@
-//! A busy web server of 1996, simulated, with what a capture beside it says of it: the material of the claims that rest on
-//! captures (Balakrishnan et al. 1998 §2, §3).
+//! A simulated busy web server of 1996, and the findings of a capture beside it: the material of
+//! the claims that rest on captures (Balakrishnan et al. 1998 §2, §3).
 //!
-//! A *shift* is three hours of a part of its clients. Each client has an access link of its own and loads pages by HTTP/1.0
-//! over up to four connections at once. `capture` sees the packets at the server. Two engines take them: one sees what the
-//! server sends, the other the ACKs alone, as the paper's did.
+//! A *shift* is three hours of a part of its clients. Each client has an access link of its own and
+//! loads pages by HTTP/1.0 over up to four connections at once. `capture` sees the packets at the
+//! server. Two engines take them: one sees the server's segments, the other the ACKs alone, as the
+//! paper's did.
 //!
-//! The paper gives no rates, delays, pages or think times. [`CLIENTS`] and [`shift`] say what is chosen for them.
+//! The paper gives no rates, delays, pages or think times. [`CLIENTS`] and [`shift`] have the
+//! chosen values.
 
 mod capture;
 mod log;
@@ -26,23 +28,23 @@ use trace::SenderTally;
 use units::{Duration, Instant, Rate};
 use workload::{Distribution, Http, LoaderConfig, Page};
 
-/// The server's TCP: Reno with BSD's timer of 500 ms. It sends the end of an object at once: web servers switch Nagle's
-/// algorithm off.
+/// The server's TCP: Reno with BSD's timer of 500 ms. It sends the end of an object at once: web
+/// servers switch Nagle's algorithm off.
 pub(super) const SERVER: &str = "reno+tick=500ms+nagle=off";
 /// The pages that are loaded: those of Eggert et al. 2000, of about the same years.
 const PAGES: [&str; 4] = ["graphics", "map", "frames", "java"];
 /// Connections at once of a browser (Netscape's default).
 const CONNECTIONS: u32 = 4;
 
-/// How a group of clients is connected.
+/// Access link of a group of clients.
 struct ClientKind {
     kbit: u64,
-    /// One way, and packets of the queue before the access link.
+    /// One-way delay of the path, and packets of the queue before the access link.
     delay_ms: u64,
     queue: u32,
     /// Packets of a thousand that are lost elsewhere.
     loss: u64,
-    /// What they offer.
+    /// Receive window that the clients offer.
     window: &'static str,
 }
 
@@ -50,7 +52,8 @@ const fn kind(kbit: u64, delay_ms: u64, queue: u32, loss: u64, window: &'static 
     ClientKind { kbit, delay_ms, queue, loss, window }
 }
 
-/// Modems, ISDN, and leased lines, near and far, of clients that offer 4 to 32 kB. Clients are of each kind in turn.
+/// Modems, ISDN, and leased lines, near and far, of clients that offer 4 to 32 kB. Clients take the
+/// kinds in turn.
 const CLIENTS: [ClientKind; 8] = [
     kind(28, 80, 6, 10, "4kB"),
     kind(28, 120, 8, 20, "8kB"),
@@ -71,16 +74,17 @@ pub(super) struct ShiftSize {
     pub(super) visits: u64,
 }
 
-/// What was found of a capture beside a busy server.
+/// Findings of a capture beside a busy server.
 #[derive(Clone, Debug, Default)]
 pub struct SiteFound {
-    /// With what the server sent.
+    /// Findings with the server's segments.
     pub found: TraceFindings,
-    /// What the server sent, as the capture shows it.
+    /// Counts of the server's segments, from the capture.
     pub seen: SenderTally,
-    /// The same from ACKs alone.
+    /// Counts inferred from ACKs alone.
     pub predicted: SenderTally,
-    /// Segments that the server says it sent again; `None` if it says nothing, as in a capture alone.
+    /// Segments that the server reports as retransmitted; `None` without a report, as for a capture
+    /// alone.
     pub said_again: Option<u64>,
     /// Packets captured.
     pub packets: u64,
@@ -88,7 +92,8 @@ pub struct SiteFound {
 
 /// The shifts of a full or quick answer, each with its seed.
 ///
-/// The paper's three hours have 1,650,103 connections of 32,000 hosts. Here they have as many, of 26,400.
+/// The paper's three hours have 1,650,103 connections of 32,000 hosts. Here they have as many, of
+/// 26,400.
 pub(super) fn shifts(quick: bool) -> Vec<(ShiftSize, u64)> {
     let (count, clients) = if quick { (4, 160) } else { (20, 1_320) };
     (1..=count).map(|seed| (ShiftSize { clients, visits: 3 }, seed)).collect()
@@ -128,7 +133,7 @@ pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
     shared.finish()
 }
 
-/// Between the first visits of two clients.
+/// Time between the first visits of two clients.
 const START_EVERY: Duration = Duration::from_millis(1_500);
 
 fn wire(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
@@ -175,8 +180,8 @@ mod tests {
     use super::*;
     use trace::RetransmissionKind;
 
-    /// Every retransmission that the server says it sent is told from packets; ACKs alone tell each kind as often, within
-    /// the paper's bound. Some 2,000 retransmissions.
+    /// Every retransmission that the server reports is recognised from packets. ACKs alone give
+    /// each kind as often, within the paper's bound. There are some 2,000 retransmissions.
     #[test]
     fn acks_alone_tell_what_the_server_sent_again() {
         let found = shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();

@@ -1,4 +1,5 @@
-//! Half of the connections SPAND, half reno-ssr, against all reno-ssr: who pays for SPAND's gain.
+//! Half of the connections are SPAND's, half reno-ssr's, against all reno-ssr: does the other half
+//! pay for SPAND's gain?
 
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::cases::{MOST, share_line};
@@ -12,7 +13,7 @@ use crate::papers::unit::{PERCENT, PLAIN, SECONDS};
 const DELAY: &str = "topology.bottleneck.delay";
 const SIZE: &str = "workload.a.traffic.size";
 const COUNT: &str = "workload.a.count";
-/// Who the one half is, and who the other.
+/// Keys of the two halves' schemes.
 const HALVES: [&str; 2] = ["workload.a.scheme", "workload.b.scheme"];
 const SPAND: &str = "spand+tick=50ms";
 
@@ -23,7 +24,8 @@ pub(super) const SP_8: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
 };
 
-/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last byte.
+/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last
+/// byte.
 fn halves(run: &RunRecords<'_>, readings: &mut Readings) {
     for half in ["a", "b"] {
         readings.set_mean(half, run.of(half).map(Flow::time_to_ack));
@@ -53,18 +55,18 @@ impl Clock<'_> {
         self.record.samples(&at, half)
     }
 
-    /// By how many per cent reno-ssr takes longer beside SPAND than among its own.
+    /// Percentage by which reno-ssr takes longer beside SPAND than among its own.
     fn slowdown(self, place: Place<'_>) -> Measured {
         self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
     }
 
-    /// By how many per cent SPAND is below the reno-ssr beside it.
+    /// Percentage by which SPAND is below the reno-ssr beside it.
     fn gain(self, place: Place<'_>) -> Measured {
         self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
     }
 }
 
-/// Every place of a record.
+/// Every point of a record: delay, size and count.
 fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
     let mut places = Vec::new();
@@ -120,7 +122,8 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, SPAND's gain over the reno-ssr beside it: the case that decides.
+/// Adds, without effect on the result, SPAND's gain over the reno-ssr beside it: the case that
+/// decides.
 fn ahead<'p>(
     findings: &mut Findings,
     clock: Clock<'_>,

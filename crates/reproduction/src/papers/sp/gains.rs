@@ -1,5 +1,5 @@
 //! SPAND's gains over a baseline, as claims put them: in most cases, in every case, on average; and
-//! what they would be if the gateway knew better.
+//! the gains if the gateway knew better.
 
 use crate::papers::cases::{Case, MOST, mean_of, share_line};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
@@ -10,11 +10,11 @@ pub(super) const SPAND: &str = "spand";
 /// The figure that all claims are about: the mean time of all transfers.
 pub(super) const TIME: &str = "completion";
 
-/// SPAND, told the share instead of asking.
+/// SPAND with a configured share instead of the gateway's.
 const TOLD: [&str; 4] =
     ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
 
-/// By how many per cent SPAND is below a baseline.
+/// Percentage by which SPAND is below a baseline.
 pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
     case.gain([SPAND, baseline], TIME)
 }
@@ -30,7 +30,7 @@ pub(super) fn mostly(
     extremes(findings, cases, baseline);
 }
 
-/// In how many of the cases the gain over a baseline lies in an interval.
+/// Percentage of the cases in which the gain over a baseline lies in an interval.
 pub(super) fn share_of_cases(
     with: &str,
     cases: &[Case<'_>],
@@ -76,7 +76,7 @@ pub(super) fn always(
     extremes(findings, cases, baseline);
 }
 
-/// Adds, outside the verdict, the same under another open choice.
+/// Adds, without effect on the result, the gains under another open choice.
 pub(super) fn always_with(
     findings: &mut Findings,
     with: &str,
@@ -88,8 +88,8 @@ pub(super) fn always_with(
     deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
-/// Adds, outside the verdict, the same with a gateway that knows better: each case with the best of
-/// a few shares.
+/// Adds, without effect on the result, the gains with a gateway that knows better: each case with
+/// the best of a few shares.
 pub(super) fn always_told(
     findings: &mut Findings,
     cases: &[Case<'_>],
@@ -133,8 +133,8 @@ pub(super) fn mean_gain<'c>(
     mean_of(&gains)
 }
 
-/// By how many points the mean gain over one baseline is above that over another: in pairs, for schemes of a case share their
-/// random numbers.
+/// Percentage points by which the mean gain over one baseline is above that over another: in pairs,
+/// for schemes of a case share their random numbers.
 pub(super) fn mean_gain_more<'c>(
     cases: impl IntoIterator<Item = &'c Case<'c>>,
     [one, other]: [&str; 2],

@@ -1,4 +1,4 @@
-//! What a busy site's log says of sharing by network (§5.2.1, §5.2.3).
+//! Findings of a busy site's log about sharing by network (§5.2.1, §5.2.3).
 
 use super::super::book::Book;
 use super::super::curve::{CurvePoint, Plot, PlotAxis};

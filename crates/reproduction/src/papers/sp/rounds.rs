@@ -21,7 +21,8 @@ const BULK: &str = "workload.ftp.count";
 /// The key of the delay: of the one bottleneck, or of each of several.
 const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
 
-/// Parts for a quick run, of plans that vary the number of connections and of those that vary sizes.
+/// Parts for a quick run, of plans that vary the number of connections and of those that vary
+/// sizes.
 const NUMBERS: Quick = Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"])] };
 const ONE_NUMBER: Quick = Quick { repeats: 1, keep: &[(COUNT, &["10"])] };
 const FEW_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
@@ -93,8 +94,8 @@ pub(super) fn sp_2(book: &Book) -> Findings {
     findings
 }
 
-/// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 % over
-/// -nssr, need an -nssr a third below -ssr or more.
+/// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 %
+/// over -nssr, need an -nssr a third below -ssr or more.
 fn room_for_both(findings: &mut Findings, cases: &[Case<'_>], ssr: &str, nssr: &str, ns2: &Ns2) {
     let a_third = ClaimInterval::at_least(100.0 / 3.0);
     let ours: Vec<Measured> = cases.iter().map(|case| case.gain([nssr, ssr], TIME)).collect();
@@ -109,7 +110,7 @@ fn room_for_both(findings: &mut Findings, cases: &[Case<'_>], ssr: &str, nssr: &
     findings.line(share_line(line, a_third, &ours));
 }
 
-/// Adds, outside the verdict, the same with delayed ACKs.
+/// Adds, without effect on the result, the gains with delayed ACKs.
 fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     let cases = Case::all(record);
     let bounds = [(SSR, ClaimInterval::at_least(50.0)), (NSSR, ClaimInterval::between(15.0, 25.0))];
@@ -203,7 +204,7 @@ pub(super) fn sp_4(book: &Book) -> Findings {
     findings
 }
 
-/// Adds, outside the verdict, that gains over -ssr are larger where the pipe is.
+/// Adds, without effect on the result, that gains over -ssr are larger where the pipe is.
 fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
     let key = delay_key(sizes);
     let (cases, delays) = (Case::all(sizes), sizes.values(key));
@@ -232,7 +233,7 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     }
     let unheard = Case::all(book.of("SP-5-unheard"));
     for baseline in SSR {
-        let with = "the gateway hearing nothing from FTP: ";
+        let with = "without FTP's reports to the gateway: ";
         let within = ClaimInterval::between(35.0, 50.0);
         always_with(&mut findings, with, &unheard, baseline, within);
     }
@@ -251,8 +252,8 @@ pub(super) fn sp_5(book: &Book) -> Findings {
     findings
 }
 
-/// A round trip of scenario 3 and its side links without queueing: 2 x (200 + 1 + 1) ms, 1040 bytes
-/// at 45 and twice at 10 Mbit/s, and as often 40 bytes.
+/// A round trip of scenario 3 and its side links without queueing. It has 2 x (200 + 1 + 1) ms of
+/// delay. It serialises 1040 bytes once at 45 and twice at 10 Mbit/s, and 40 bytes as often.
 const T3_ROUND_TRIP: f64 = 0.404 + 1080.0 * 8.0 * (1.0 / 45e6 + 2.0 / 10e6);
 
 /// Adds by how much SPAND takes longer than -nssr on T3 below 8 connections, in round trips.

@@ -67,7 +67,7 @@ pub(super) fn sp_1() -> Findings {
     findings
 }
 
-/// How many per cent of steps of the share by one segment leave the window as it was.
+/// Percentage of steps of the share by one segment that leave the window unchanged.
 fn unchanged(size: u64) -> Measured {
     let step = |capacity| {
         let [before, after] = [capacity, capacity + 1].map(|c| window(share(c), size, true));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn windows_of_delayed_acks_grow_every_other_round_trip() {
-        // 5 + 5 + 6 + 6 carry 22, of which 17 need the fourth.
+        // Windows of 5 + 5 + 6 + 6 carry 22 segments, so 17 segments need the fourth.
         assert_eq!((round_trips(5, 16, 2), round_trips(5, 17, 2)), (3, 4));
     }
 }

@@ -110,7 +110,7 @@ fn a_redirect_is_known_by_its_header_in_any_case() {
     assert_eq!(address("content-location"), "");
 }
 
-/// The crate that reads HAR files finds what the events say: two objects of one host, the second
+/// The crate that reads HAR files derives from the events two objects of one host, the second
 /// revealed by the first, and both of the browser's events.
 #[test]
 fn the_file_is_read_as_a_page() {

@@ -76,7 +76,7 @@ fn unanswered() -> TruthRow {
         .proved_by(CLEAN)
 }
 
-/// The server resets when the client has a part of what it waits for.
+/// The server resets when the client has a part of the response.
 fn reset() -> TruthRow {
     let part = 200_000;
     let client = EndScript::of([ScriptStep::Write(REQUEST), ScriptStep::Read(2 * part)]);

@@ -39,7 +39,7 @@ pub(super) fn rows() -> Vec<TruthRow> {
     ]
 }
 
-/// Four connections fill the link together. Nothing proves the part of it that each gets.
+/// Four connections fill the link together. Nothing shows the share of the link that each gets.
 fn shared() -> TruthRow {
     let row = TruthRow::over("20mbit,40ms,100p", "full link four connections");
     let one = || ConnectionScript::fetch(1_500_000);

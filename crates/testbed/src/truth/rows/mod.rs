@@ -1,4 +1,4 @@
-//! All rows, by what causes the time.
+//! All rows, by the cause of the time.
 
 mod application;
 mod full_link;

@@ -3,7 +3,7 @@ use crate::page::RevealEvidence;
 
 #[test]
 fn in_the_course_of_the_body_at_the_fraction_that_had_arrived() {
-    // The HTML's body comes from 10 to 30 ms: at 15 ms a quarter of 1000 bytes is there.
+    // The HTML's body comes from 10 to 30 ms: at 15 ms a quarter of 1000 bytes is delivered.
     let objects = objects(vec![html(0), png(15, "http://a.test/i.png")]);
     assert_eq!(objects[0].discovery, Discovery::AtStart);
     assert_eq!(objects[1].discovery, found(0, 250, 0));
@@ -109,8 +109,8 @@ fn a_page_without_any_document_has_its_first_fetch_for_one() {
     assert_eq!(page.objects()[0].kind, ObjectKind::Html);
 }
 
-/// A redirect, what the browser names as initiator, and what nothing but its time speaks for: the
-/// script had ended last.
+/// There are a redirect, an initiator that the browser names, and a discovery for which only its
+/// time is evidence: the script had ended last.
 #[test]
 fn the_evidence_for_a_discovery_is_kept() {
     let redirect = entry(0, "http://a.test/old", "", 0);

@@ -97,7 +97,7 @@ fn rtt_of(fetches: &[(f64, f64, f64)]) -> Option<f64> {
     rtt.map(|rtt| rtt.as_nanos() as f64 / 1e6)
 }
 
-/// Chromium counts what was left of a handshake when the fetch began, and no time of a lookup.
+/// Chromium counts the rest of a handshake at the start of the fetch, and no time of a lookup.
 #[test]
 fn a_handshake_that_began_with_its_fetch_is_the_round_trip() {
     // The rests are left out, also those that are longer.

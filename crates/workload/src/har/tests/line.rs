@@ -37,7 +37,7 @@ fn a_busy_line_may_have_kept_all_responses_waiting() {
     }
 }
 
-/// The same, but the line was idle from 110 to 310 ms: what came then was not ready before.
+/// The same, but the line was idle from 110 to 310 ms: later data was not ready before.
 #[test]
 fn an_idle_line_shows_that_the_server_was_not_ready() {
     let images = vec![
@@ -63,7 +63,7 @@ fn an_idle_line_shows_no_rate() {
     assert_eq!(apart(1), Some(units::Rate::from_mbps(80)));
 }
 
-/// A response that delivers a tenth of what the line can does not keep others waiting.
+/// A response that delivers a tenth of the line's rate does not keep others waiting.
 #[test]
 fn a_slow_response_keeps_no_line_busy() {
     let images = vec![

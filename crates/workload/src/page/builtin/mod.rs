@@ -9,12 +9,12 @@ pub use papers::{Kilobyte, NamingPart, ObjectSizes, RequestModel, RequestOrder, 
 
 use super::Page;
 
-/// A page that can be asked for by name.
+/// A page with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// What to ask for.
+    /// Name of the page, for options.
     pub name: &'static str,
-    /// One line about it.
+    /// Description in one line.
     pub description: &'static str,
 }
 
@@ -39,7 +39,7 @@ impl Page {
         Self::builtin_with(name, RequestModel::default())
     }
 
-    /// The same with another request model, which only the papers' pages heed.
+    /// Returns the page with another request model, which only the papers' pages use.
     pub fn builtin_with(name: &str, model: RequestModel) -> Option<Self> {
         match name {
             "news" => Some(news::page()),

@@ -1,8 +1,9 @@
 //! The five pages of Ensemble-TCP §4, with sizes inside the paper's ranges.
 //!
-//! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0 without
-//! thinking. The paper gives ranges of sizes, and says only that a client cannot ask for embedded objects before
-//! "at least part of" the HTML has arrived. So sizes, order and time of asking are a [`RequestModel`].
+//! Sizes are whole responses, so headers count nothing. One host serves all of them by HTTP/1.0
+//! without thinking. The paper gives ranges of sizes, and says only that a client cannot request
+//! embedded objects before it has received "at least part of" the HTML. Sizes, order and time of
+//! requests are therefore a [`RequestModel`].
 
 use crate::Http;
 use crate::page::{Discovery, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -11,21 +12,21 @@ use units::Duration;
 /// Size of a request where one is sent: fits one segment, as the paper assumes of requests (§4).
 const REQUEST_BYTES: u64 = 300;
 
-/// When the objects named in an HTML part are asked for.
+/// Time at which the objects named in an HTML part are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestTiming {
-    /// All as soon as the first segment of the part has arrived.
+    /// All at the delivery of the part's first segment.
     #[default]
     FirstSegment,
-    /// One after another: the i-th of n when i / (n + 1) of the part has arrived.
+    /// One after another: the i-th of n at the delivery of i / (n + 1) of the part.
     EvenlySpread,
-    /// All when the part has arrived whole.
+    /// All at the delivery of the whole part.
     AtEnd,
     /// Everything, HTML included, at the start.
     AllAtOnce,
 }
 
-/// Which sizes the objects have within the paper's ranges.
+/// Sizes of the objects within the paper's ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObjectSizes {
     /// Whole kilobytes from one end of the range to the other.
@@ -39,17 +40,17 @@ pub enum ObjectSizes {
     Largest,
 }
 
-/// In which order the objects of an HTML part are asked for.
+/// Order in which the objects of an HTML part are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestOrder {
-    /// As the paper lists them: small ones first.
+    /// Order of the paper's list: small ones first.
     #[default]
     AsListed,
     /// The other way round: large ones first.
     Reversed,
 }
 
-/// Which HTML part of a frame set names its images.
+/// HTML part of a frame set that names its images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NamingPart {
     /// The parts of 7 and 83 KB, which are shown beside one another.
@@ -80,15 +81,15 @@ impl Kilobyte {
     }
 }
 
-/// How the papers' pages are asked for. The default agrees best with the paper's sentences.
+/// Requests for the papers' pages. The default agrees best with the paper's sentences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestModel {
-    /// When embedded objects are asked for.
+    /// Time at which embedded objects are requested.
     pub timing: RequestTiming,
     /// True if each request is sent over the network; false if the server starts at the instant
     /// of the request.
     pub round_trip: bool,
-    /// Time between knowing of an embedded object and the request: what a request costs where it
+    /// Time between knowing of an embedded object and the request: the cost of a request where it
     /// is not sent.
     pub delay: Duration,
     /// Sizes of the objects that the paper calls small.
@@ -99,11 +100,12 @@ pub struct RequestModel {
     pub order: RequestOrder,
     /// Bytes of a kilobyte.
     pub kilobyte: Kilobyte,
-    /// Which part of a frame set names its images.
+    /// HTML part of a frame set that names its images.
     pub naming: NamingPart,
 }
 
-/// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are found in.
+/// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are
+/// found in.
 struct Found {
     kind: ObjectKind,
     part: usize,
@@ -117,7 +119,7 @@ struct KilobyteRange {
     spread: &'static [u64],
 }
 
-/// The largest of what the paper calls small, kilobytes.
+/// The largest size that the paper calls small, kilobytes.
 const MOST_OF_SMALL: u64 = 3;
 
 impl KilobyteRange {
@@ -152,7 +154,7 @@ const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
     Found { kind: ObjectKind::Script, part, range: range(ends, spread) }
 }
 
-/// Sizes of the root, then what is found in which part, in the order of the paper's lists.
+/// Sizes of the root, then the objects named in each part, in the order of the paper's lists.
 fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
     const TEXT: &[Found] = &[images(0, (7, 13), &[7, 10, 13])];
     const MAP: &[Found] = &[images(0, (1, 3), &[1, 2, 3]), images(0, (67, 67), &[67])];
@@ -221,7 +223,8 @@ fn naming_part(group: &Found, model: RequestModel) -> usize {
     }
 }
 
-/// All of them in the order of asking. Parts of a frame set keep their places, for others are found in them.
+/// All of them in the order of asking. Parts of a frame set keep their positions, for others are
+/// found in them.
 fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
     let of_group = |group: &Found| {
         let (part, kind) = (naming_part(group, model), group.kind);
@@ -245,7 +248,7 @@ fn object(label: String, kind: ObjectKind, bytes: u64, model: RequestModel) -> O
     }
 }
 
-/// Where an embedded object is named: the `nth` (from 1) of `siblings` in one part.
+/// Position of an embedded object's name: the `nth` (from 1) of `siblings` in one part.
 struct Place {
     part: ObjectId,
     part_bytes: u64,

@@ -1,11 +1,11 @@
-//! One object by itself.
+//! A page with a single object.
 
 use crate::Http;
 use crate::page::{Object, ObjectKind, Page, PageHost};
 
 impl Page {
-    /// A document of so many bytes, 1 to 2^40, over HTTP/1.1 without TLS: a request of 100 bytes, a header of 200, no think
-    /// time.
+    /// A document of `body_bytes` bytes, 1 to 2^40, over HTTP/1.1 without TLS: a request of 100
+    /// bytes, a header of 200, no think time.
     ///
     /// # Panics
     /// If it is larger than that.

@@ -1,5 +1,5 @@
-//! A network without a transport: every connection is a pair of pipes of fixed rate and delay
-//! that lose nothing. It drives a whole page load and keeps what was written.
+//! A network without a transport: every connection is a pair of pipes of fixed rate and delay that
+//! lose nothing. It drives a whole page load and keeps the written spans.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,9 +45,9 @@ struct Link {
 /// A load that has run to its end.
 pub(crate) struct Load {
     pub(crate) loader: PageLoader,
-    /// Everything servers wrote, in order.
+    /// Spans that servers wrote, in order.
     pub(crate) written: Vec<(LoadConnId, Span)>,
-    /// Per connection, bytes that arrived at the server and at the client.
+    /// For each connection, bytes delivered to the server and to the client.
     pub(crate) arrived: Vec<(u64, u64)>,
 }
 

@@ -1,8 +1,8 @@
-//! Flows that come and go over one bottleneck (Paced Start's dumbbell): Poisson arrivals, sizes with
-//! an exponential distribution, 20 Mbit/s, 20 ms, 100 packets.
+//! Flows that come and go over one bottleneck (Paced Start's dumbbell): Poisson arrivals, sizes
+//! with an exponential distribution, 20 Mbit/s, 20 ms, 100 packets.
 //!
-//! Rows that differ only in ns-2's seed are one case. A case is run here over seeds of ours; what
-//! one seed spreads is estimated from all runs, ns-2's and ours, as in a test of two samples.
+//! Rows that differ only in ns-2's seed are one case. A case is run with seeds of ours. The
+//! variance between seeds is estimated from all runs, ns-2's and ours, as in a test of two samples.
 
 mod run;
 
@@ -90,7 +90,7 @@ struct Row {
 }
 
 impl Row {
-    /// Refuses what cannot be run.
+    /// Refuses values that cannot be run.
     fn check(&self) -> Result<(), String> {
         within("flows_per_s", self.flows_per_s, [0.001, 10_000.0])?;
         within("mean_pkts", self.mean_pkts, [0.1, 100_000.0])?;
@@ -100,7 +100,7 @@ impl Row {
         within("flows", f64::from(self.flows), [2.0, 1e6])
     }
 
-    /// What to run; an error names what headstart does not know.
+    /// The run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));
@@ -147,14 +147,14 @@ const fn pair(
     Pair { metric: Ns2Metric { name, unit }, ns2, ours }
 }
 
-/// What bears a verdict.
+/// Metrics that decide whether a row agrees.
 const COMPARED: [Pair; 3] = [
     pair("p50_mbps", MetricUnit::Plain, |r| r.p50_mbps, |m| m.quantile(0.5)),
     pair("mean_mbps", MetricUnit::Plain, |r| r.mean_mbps, Measured::mean),
     pair("mean_active", MetricUnit::Plain, |r| r.mean_active, |m| m.mean_active),
 ];
 
-/// What is shown beside.
+/// Metrics that are shown beside the compared ones.
 const BESIDE: [Pair; 4] = [
     pair("p5_mbps", MetricUnit::Plain, |r| r.p5_mbps, |m| m.quantile(0.05)),
     pair("p25_mbps", MetricUnit::Plain, |r| r.p25_mbps, |m| m.quantile(0.25)),
@@ -162,8 +162,8 @@ const BESIDE: [Pair; 4] = [
     pair("p95_mbps", MetricUnit::Plain, |r| r.p95_mbps, |m| m.quantile(0.95)),
 ];
 
-/// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few seeds
-/// say too little about how many there are for a verdict.
+/// Shown beside with their standard errors. A few bursts make up all losses of a run, so a few
+/// seeds say too little about their number to judge by.
 const LOSSES: [(Pair, &str); 2] = [
     (
         pair("share_lossy_flows", MetricUnit::Share, |r| r.share_lossy_flows, |m| m.share_lossy),
@@ -227,7 +227,7 @@ mod tests {
     fn a_malformed_row_is_left_out_by_line() {
         let text = include_str!("../../../../data/ns2-ps4-dumbbell.csv");
         assert_eq!(cases(text), 3);
-        // One of the three seeds of a case: the case stays.
+        // One of the three seeds of a case fails, and the case stays.
         let wrong = text.replacen("sack1,pdef,20,50", "sack1,pdef,0,50", 1);
         let file = read("x.csv", &wrong).unwrap();
         let prepared = prepare(&[file], &Selection::default()).unwrap();

@@ -1,4 +1,4 @@
-//! One run: arrivals until enough flows are over.
+//! One run: arrivals until enough flows have completed.
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
@@ -15,16 +15,18 @@ const PAIRS: usize = 102;
 const PACKET: u64 = 1000;
 /// Packets with the one in service, both ways.
 const QUEUE: QueueLimit = QueueLimit::Packets(100);
-/// Flows at the beginning that are not counted.
+/// Flows at the beginning that are left out of the measurements.
 const WARM_UP: usize = 500;
-/// Flows behind the last that is counted, as a part of all, so that none ends on an empty link.
+/// Share of all flows that start after the last measured one, so that no measured flow ends on an
+/// empty link.
 const TAIL: f64 = 0.1;
 /// Longer than any run takes.
 const LIMIT: Duration = Duration::from_secs(1_000_000);
-/// Sizes beyond so many times the mean have a probability of e^-40: none in any run.
+/// Largest size, in multiples of the mean: larger sizes have a probability of e^-40 and occur in no
+/// run.
 const LARGEST: f64 = 40.0;
 
-/// What rows that differ in their seed say.
+/// The parameters that rows of different seeds share.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SetUp {
     pub(super) scheme: String,
@@ -32,20 +34,20 @@ pub(super) struct SetUp {
     pub(super) overhead: u32,
     pub(super) flows_per_s: f64,
     pub(super) mean_packets: f64,
-    /// Flows counted.
+    /// Number of measured flows.
     pub(super) flows: u32,
-    /// Each flow goes either way, both equally likely.
+    /// Whether flows go either way, with equal probability.
     pub(super) both_ways: bool,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     /// Mbit/s of each flow, its packets over the time to its last ACK; ascending.
     throughputs: Vec<f64>,
     /// Flows under way at a time, on average (by Little's law).
     pub(super) mean_active: f64,
-    /// Flows that sent something again, of all counted.
+    /// Share of the measured flows that retransmitted.
     pub(super) share_lossy: f64,
     /// Data packets dropped by the bottleneck, of all sent in the run.
     pub(super) loss: f64,
@@ -56,7 +58,7 @@ impl Measured {
         self.throughputs.iter().sum::<f64>() / self.throughputs.len() as f64
     }
 
-    /// Between the two flows around it in proportion.
+    /// Quantile, interpolated between the two flows around it.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let last = self.throughputs.len() - 1;
         let at = share * last as f64;
@@ -95,7 +97,7 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
 
 fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured, String> {
     let counted = flows.get(WARM_UP..WARM_UP + set_up.flows as usize);
-    let counted = counted.ok_or("fewer flows than counted")?;
+    let counted = counted.ok_or("fewer flows than are measured")?;
     let seconds = |flow: &FlowRecord| flow.time_to_ack().map(|time| time.as_secs_f64());
     let times: Option<Vec<f64>> = counted.iter().map(seconds).collect();
     let times = times.ok_or("a flow was reset")?;

@@ -1,8 +1,9 @@
 //! Four transfers from one host to another through a router with room for two or three packets (the
-//! busy server's second test): they start at 0, 2, 4 and 6 s, and all end at 10 s.
+//! busy server's second test). They start at 0, 2, 4 and 6 s, and all end at 10 s.
 //!
-//! `limit` packets wait besides the one in service. Which of the transfers starve is chance: how the
-//! bytes are shared is compared within the errors of ns-2's ten runs and ours, their sum closely.
+//! `limit` packets wait besides the one in service. Chance decides which of the transfers starve.
+//! The shares of the bytes are therefore compared within the errors of ns-2's ten runs and ours,
+//! and their sum closely.
 
 mod run;
 
@@ -18,10 +19,11 @@ use units::Duration;
 
 /// Agreement demanded of the total.
 const TOTAL_BOUND: f64 = 0.05;
-/// Of how the bytes are shared.
+/// Bound on the difference between shares of the bytes.
 const SHARE_BOUND: f64 = 0.1;
-/// Of packets dropped. Here a host sends one packet after another; ns-2 delays each agent's by itself,
-/// which mixes bursts, and drops more.
+/// Bound on the difference between counts of dropped packets. headstart's host sends one packet
+/// after another. ns-2 delays the packets of each agent independently, which mixes bursts and drops
+/// more.
 const DROP_BOUND: f64 = 0.3;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 40;
@@ -109,7 +111,8 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
         "newreno" => "newreno+profile=paper",
         "newreno-edge" => "newreno+profile=paper+limited_transmit=any",
         "reno" => "reno+profile=paper",
-        // ns-2 calls lost what three, not more than three, later ACKs were for, retransmissions too.
+        // ns-2 takes a segment for lost after three, not more than three, later ACKs, and
+        // retransmissions too.
         "int" => "tcp-int+profile=paper+later_threshold=2+later_again=on",
         "int-proxy" => "tcp-int-proxy+profile=paper+later_threshold=2+later_again=on",
         _ => return None,

@@ -6,23 +6,23 @@ use netsim::{BulkSpec, BulkTransfer};
 use tcp::Scheme;
 use units::{Duration, Instant};
 
-/// When the run ends.
+/// The end of the run.
 const END: Instant = Instant::from_nanos(10_000_000_000);
-/// Between the starts of the transfers.
+/// Time between the starts of two transfers.
 const APART: Duration = Duration::from_secs(2);
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
-    /// Without the window.
+    /// The scheme without its window.
     pub(super) scheme: String,
-    /// Of the bottleneck, one way.
+    /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     /// Packets that wait besides the one in service.
     pub(super) buffer: u32,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     /// Acknowledged, by transfer.
@@ -33,7 +33,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Of all bytes, those of the transfers that start at 2 and 6 s.
+    /// Share of all bytes that the transfers starting at 2 and 6 s carry.
     pub(super) fn share_of_second_and_fourth(&self) -> f64 {
         let [_, second, _, fourth] = self.bytes;
         (second + fourth) as f64 / self.bytes.iter().sum::<u64>().max(1) as f64

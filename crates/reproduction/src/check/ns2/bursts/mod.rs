@@ -1,10 +1,11 @@
-//! One transfer of 10 s beside bursts of cross traffic (the busy server's first test), by how its sender
-//! recovers from losses.
+//! One transfer of 10 s beside bursts of cross traffic (the busy server's first test), by how its
+//! sender recovers from losses.
 //!
-//! What crossed the path is not written with the measurements. `onoffN` was found by trying: bursts
-//! of datagrams with exponential lengths of 50 ms, silences of 150 ms, N kbit/s in the mean, two packets
-//! waiting, reproduce packets offered and lost and the bytes of ns-2's own senders at both delays. No
-//! such set-up was found for `bulk1` and the web-like traffic: those rows are left out.
+//! The measurements do not record the cross traffic. The parameters of `onoffN` were found by
+//! trial: bursts of datagrams with exponential lengths of 50 ms, silences of 150 ms, a mean of N
+//! kbit/s, two packets waiting. They reproduce the packets offered and lost, and the bytes of
+//! ns-2's own senders, at both delays. No parameters were found for `bulk1` and the web-like
+//! traffic, so those rows are left out.
 
 mod run;
 

@@ -7,35 +7,35 @@ use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 use workload::Distribution;
 
-/// When the run ends.
+/// The end of the run.
 const END: Instant = Instant::from_nanos(10_000_000_000);
 /// Seconds of a burst, and of the silence after it.
 const BURST: f64 = 0.05;
 const SILENCE: f64 = 0.15;
-/// How much faster than in the mean a burst is.
+/// Ratio of a burst's rate to the mean rate.
 const PEAK: u64 = 4;
 /// Packets that wait.
 const BUFFER: u32 = 2;
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
-    /// Without the window.
+    /// The scheme without its window.
     pub(super) scheme: String,
-    /// Of the bottleneck, one way.
+    /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     /// The cross traffic's mean rate, kbit/s.
     pub(super) kbit: u32,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
-    /// Acknowledged.
+    /// Bytes acknowledged.
     pub(super) bytes: u64,
     pub(super) rexmit: u64,
     pub(super) timeouts: u64,
-    /// At the bottleneck, of all traffic.
+    /// Packets dropped at the bottleneck, of all traffic.
     pub(super) drops: u64,
     pub(super) arrivals: u64,
 }

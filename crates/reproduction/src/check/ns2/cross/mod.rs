@@ -1,5 +1,5 @@
-//! One flow beside constant cross traffic (Paced Start's single-bottleneck set-up): 100 Mbit/s, 80 ms,
-//! 1000 packets, 50 s.
+//! One flow beside constant cross traffic (Paced Start's single-bottleneck set-up): 100 Mbit/s, 80
+//! ms, 1000 packets, 50 s.
 //!
 //! Start-up ends when congestion avoidance first grows the window. ns-2 was looked at every 2 ms,
 //! and so are we. Where the cross traffic's intervals are random, ns-2's figure is one draw: its
@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl Row {
-    /// Refuses what cannot be run.
+    /// Refuses values that cannot be run.
     fn check(&self) -> Result<(), String> {
         within("bw_mbps", self.bw_mbps, [0.1, 10_000.0])?;
         within("cbw_mbps", self.cbw_mbps, [0.0, 10_000.0])?;
@@ -90,7 +90,7 @@ impl Row {
         within("throughput_mbps", self.throughput_mbps, [0.0, 10_000.0])
     }
 
-    /// What to run; an error names what headstart does not know.
+    /// The run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));

@@ -12,13 +12,13 @@ use units::{Duration, Instant, Rate};
 const PACKET: u32 = 1000;
 /// Side links, too fast to matter.
 const SIDE: Rate = Rate::from_mbps(1000);
-/// How long a run takes.
+/// Duration of a run.
 const LENGTH: Duration = Duration::from_secs(50);
 /// When ns-2 was first looked at after the flow's start, and how often.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) scheme: String,
@@ -33,7 +33,7 @@ pub(super) struct SetUp {
     pub(super) random: bool,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) throughput_mbps: f64,
@@ -46,7 +46,7 @@ pub(super) struct Measured {
     pub(super) start_up: MeasuredStartUp,
 }
 
-/// What a run measured until the look that found the flow in congestion avoidance; infinite if none
+/// Measurements up to the first look that found the flow in congestion avoidance; infinite if none
 /// did. As in the reference, losses are those known two looks before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeasuredStartUp {
@@ -94,7 +94,7 @@ struct Run {
     sender: HostId,
 }
 
-/// How the flow stands at an instant.
+/// The state of the flow at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     /// Bytes.

@@ -1,8 +1,8 @@
 //! Pages of the Ensemble-TCP paper by one-way agents: 800 kbit/s, 50 ms, packets of 512 bytes.
 //!
-//! A row says which page, how many connections at once, how much queue, what window and when
-//! objects are asked for. The server starts at the instant of a request; two round trips are added
-//! to both times for handshake and request, as the paper does. Times are at the client.
+//! A row gives the page, the number of connections at once, the queue, the window and the time of
+//! requests. The server starts at the instant of a request; two round trips are added to both times
+//! for handshake and request, as the paper does. Times are at the client.
 
 mod run;
 
@@ -21,7 +21,7 @@ const TOTAL: Ns2Metric = Ns2Metric { name: "total_s", unit: MetricUnit::Seconds 
 
 /// Agreement demanded.
 const BOUND: f64 = 0.1;
-/// More than any window of these pages needs.
+/// Larger windows are refused: no page needs them.
 const LARGEST_WINDOW: u32 = 10_000;
 
 /// The suite.
@@ -74,7 +74,7 @@ struct Row {
 }
 
 impl Row {
-    /// Refuses what cannot have been measured.
+    /// Refuses values that cannot have been measured.
     fn check(&self) -> Result<(), String> {
         let time = |name, value: f64| match value.is_finite() && value > 0.0 {
             true => Ok(()),
@@ -91,7 +91,7 @@ impl Row {
         Ok(())
     }
 
-    /// What to run; an error names what headstart does not know.
+    /// The run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         let known = |what: &str, value: &str| format!("no {what} {value:?}");
         if !BUILTINS.iter().any(|b| b.name == self.page && b.name != "news") {

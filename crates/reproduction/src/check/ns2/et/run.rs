@@ -16,11 +16,11 @@ const TWO_ROUND_TRIPS_S: Duration = Duration::from_millis(200);
 /// Longer than any load takes.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) page: String,
-    /// Scheme, without what all rows have in common.
+    /// Scheme, without the parameters that all rows share.
     pub(super) base: &'static str,
     /// Segments.
     pub(super) window: u32,
@@ -29,16 +29,16 @@ pub(super) struct SetUp {
     /// Connections at once; 0: unlimited.
     pub(super) connections: u32,
     pub(super) timing: RequestTiming,
-    /// Between the discovery of an object and the start of its server.
+    /// Time between the discovery of an object and the start of its server.
     pub(super) delay: Duration,
     /// All objects one after another on one connection.
     pub(super) persistent: bool,
 }
 
-/// What a load measured.
+/// The measurements of a page load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Until the last HTML part had arrived, the two round trips included.
+    /// Time until the last HTML part was delivered, including the two round trips.
     pub(super) html: Option<Duration>,
     /// Until the last object had.
     pub(super) page: Option<Duration>,

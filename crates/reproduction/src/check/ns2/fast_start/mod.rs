@@ -1,13 +1,12 @@
-//! Two bursts over a kept connection, with slow start and with fast start, on an empty path and beside
-//! bulk transfers: the experiments of Padmanabhan & Katz 1998 §4.
+//! Two bursts over a kept connection, with slow start and with fast start, on an empty path and
+//! beside bulk transfers: the experiments of Padmanabhan & Katz 1998 §4.
 //!
-//! What a file's columns do not say, its name does ([`set_up`]). Both bursts' mean completion times
-//! must agree within 10 % or two standard errors of the difference. Rows `raw-…` are ns-2 as shipped,
-//! with fast start's timer for bursts dead: they are shown beside the variant they belong to, which
-//! was run with that timer looked at every millisecond. Beside a second burst by fast start is also
-//! shown what it takes with the other bug imitated that ns-2 still has, a round trip that stays at
-//! its first sample (`first_rtt_s`), and where that is all that keeps ours from agreeing it is said
-//! so.
+//! The file's name gives the parameters that its columns lack ([`set_up`]). Both bursts' mean
+//! completion times must agree within 10 % or two standard errors of the difference. Rows `raw-…`
+//! are ns-2 as shipped, where fast start's timer for bursts never fires. They are shown beside
+//! their variant, which was run with that timer checked every millisecond. A second burst by fast
+//! start is also run with ns-2's remaining bug imitated, a round trip that stays at its first
+//! sample (`first_rtt_s`). If that bug alone explains the difference, a note says so.
 
 mod rows;
 mod run;
@@ -40,7 +39,7 @@ const fn seconds(name: &'static str) -> Ns2Metric {
     Ns2Metric { name, unit: MetricUnit::Seconds }
 }
 
-/// What rows of ns-2 as shipped begin with.
+/// Prefix of the scheme in rows of ns-2 as shipped.
 const RAW: &str = "raw-";
 
 macro_rules! shipped {
@@ -95,7 +94,7 @@ impl Suite for FastStartSuite {
     }
 }
 
-/// The rows of a file with their lines, and what is wrong with the other rows.
+/// The rows of a file with their lines, and the errors of the other rows.
 fn read<R>(table: &Ns2Table) -> (Vec<(u64, Measured)>, Vec<CheckError>)
 where
     R: serde::de::DeserializeOwned + Into<Measured>,
@@ -138,7 +137,8 @@ fn add_cases(
         let raw = rows.iter().find(|(_, r)| r.proto == raw && r.bulk == row.bulk);
         cases.cases.push(case(table.name(), row.clone(), set_up, raw.map(|(_, r)| r.clone())));
     }
-    // A row of ns-2 as shipped is told of with its variant; without one there is nothing to compare.
+    // A row of ns-2 as shipped is reported with its variant; without one there is nothing to
+    // compare.
     let alone = |(_, raw): &&(u64, Measured)| {
         let variant = raw.proto.strip_prefix(RAW);
         variant.is_some_and(|v| !rows.iter().any(|(_, r)| r.proto == v && r.bulk == raw.bulk))
@@ -194,7 +194,7 @@ fn compare(
     Ok(groups.flatten().collect())
 }
 
-/// Of every run, the bursts of every group.
+/// The bursts of every group, for every run.
 type Runs = Vec<Vec<[Burst; 2]>>;
 
 fn compare_group(
@@ -210,7 +210,7 @@ fn compare_group(
     [compare(0), compare(1).beside(beside)]
 }
 
-/// What is shown beside a second burst.
+/// The figures shown beside a second burst.
 fn beside(group: &Group, raw: Option<&Group>, [runs, first_rtt]: [&[[Burst; 2]]; 2]) -> Fields {
     let both = |theirs: f64, figure: fn(&Burst) -> f64| {
         [theirs, over_runs(runs, |run| figure(&run[1])).mean]
@@ -247,7 +247,8 @@ mod tests {
         assert!(count == 1 && skipped.contains("raw-fs"), "{skipped}");
     }
 
-    /// What a name or a column says is in the key, so that everybody sees with what a row was compared.
+    /// The key holds all parameters of the name and the columns, so that the output identifies the
+    /// compared row.
     #[test]
     fn red_and_a_crowds_gap_are_seen_in_the_key() {
         let keys = |name: &str, text: &str| {

@@ -1,4 +1,4 @@
-//! Rows: what ns-2 measured, of one bursty connection or of two groups of them.
+//! Rows: ns-2's measurements of one bursty connection or of two groups of them.
 
 use super::super::paper::estimate;
 use race::estimate::MeanEstimate;
@@ -21,12 +21,12 @@ pub(super) struct Measured {
     pub(super) groups: Vec<Group>,
 }
 
-/// What bursty connections measured, means over them and the runs.
+/// Measurements of bursty connections: means over the connections and the runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// Completion of the first and of the second burst, seconds.
     pub(super) times: [MeanEstimate; 2],
-    /// Packets sent again in the second.
+    /// Packets retransmitted in the second burst.
     pub(super) rexmit: f64,
     pub(super) timeouts: f64,
 }
@@ -47,7 +47,7 @@ pub(super) struct SingleRow {
     timeouts_mean: f64,
 }
 
-/// What a file does not have.
+/// Default of a column that a file lacks.
 const fn unknown() -> f64 {
     f64::NAN
 }
@@ -112,13 +112,13 @@ impl From<MixedRow> for Measured {
     }
 }
 
-/// More of anything than a case should need.
+/// Bound on the counts of a case.
 const MOST: u64 = 1000;
 /// The same, of time between a crowd's second bursts.
 const MOST_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {
-    /// Refuses what cannot have been measured, or would never end here.
+    /// Refuses values that cannot have been measured, or whose run would never end.
     pub(super) fn check(&self) -> Result<(), String> {
         let counts =
             [("nbulk", self.bulk, 0), ("nfs", self.connections, 1), ("runs", self.runs, 1)];

@@ -13,16 +13,17 @@ use workload::Distribution;
 const BURST: f64 = 30_000.0;
 /// Packets that wait at the bottleneck besides the one in service.
 const BUFFER: u32 = 50;
-/// When the first bursts may begin: bulk transfers have found their pace.
+/// Earliest start of the first bursts: bulk transfers run at a steady rate by then.
 const FIRST_BURST: Instant = Instant::from_nanos(20_000_000_000);
 /// From the end of the first burst to the second.
 const IDLE: Duration = Duration::from_secs(20);
-/// Under constant load it begins within so many seconds; the bursts of a crowd within so many.
+/// Under constant load the first burst begins within this time, in seconds; those of a crowd begin
+/// within a time of their own.
 const FIRST_SPREAD: f64 = 1.0;
 const CROWD_SPREAD: f64 = 10.0;
-/// Between the rounds of a crowd of connections.
+/// Idle time between the rounds of a crowd of connections.
 const CROWD_IDLE: Duration = Duration::from_secs(30);
-/// Bulk transfers begin within so many seconds.
+/// Bulk transfers begin within this time, in seconds.
 const BULK_STARTS: f64 = 5.0;
 /// A first burst alone is over by then.
 const ALONE: Duration = Duration::from_millis(700);
@@ -32,10 +33,9 @@ const LIMIT: Instant = Instant::from_nanos(10_000_000_000_000);
 /// A burst of one connection, or those of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// From data handed to TCP until its last ACK reaches the sender.
-    /// Of a group the mean.
+    /// From data handed to TCP until its last ACK reaches the sender. For a group it is the mean.
     pub(super) seconds: f64,
-    /// Packets sent again; of a group in all.
+    /// Packets retransmitted; for a group the total.
     pub(super) rexmit: f64,
     pub(super) timeouts: f64,
 }

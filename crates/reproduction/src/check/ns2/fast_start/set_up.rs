@@ -1,16 +1,17 @@
-//! What a row means: which load, which link, which schemes. Files tell some of it by their names,
-//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over 50 ms under a changing load unless it says more); the
-//! file of two groups of connections says nothing of the kind, and is of 50 ms.
+//! The meaning of a row: its load, link and schemes. File names give some of it:
+//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue (over
+//! 50 ms under a changing load unless it gives a delay). The name of the file of two groups of
+//! connections gives nothing; its delay is 50 ms.
 
 use super::super::file_name::{is_red, tick_of};
 use super::rows::Measured;
 use link::{Discipline, RedConfig, Thresholds};
 use units::Duration;
 
-/// What runs beside the bursts.
+/// The traffic beside the bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// Nothing but each other.
+    /// No other traffic.
     None,
     /// Bulk transfers, from long before the first burst.
     Constant,
@@ -22,7 +23,7 @@ pub(super) enum Load {
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) load: Load,
-    /// Of the bottleneck, one way.
+    /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     pub(super) tick: Duration,
     /// Within so long those of a crowd begin their second burst.
@@ -45,14 +46,14 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
 const CROWD_GAP: Duration = Duration::from_secs(1);
 /// Windows of the bursty connections, packets; ns-2's first threshold is the same.
 const BURSTY_WINDOW: u32 = 32;
-/// Most packets they send on an occasion.
+/// Most packets they send at one send opportunity.
 const MAX_BURST: u32 = 4;
 
 impl SetUp {
     /// From the file's name and the row, whose variant is `scheme`.
     ///
     /// # Errors
-    /// If the name does not say what it has to.
+    /// If the name lacks the delay or another parameter.
     pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let red = is_red(file);
@@ -89,7 +90,8 @@ impl SetUp {
         })
     }
 
-    /// The same with the round trip of fast start frozen, as ns-2's is; `None` without fast start.
+    /// Returns the set-up with fast start's round trip frozen, as ns-2's is; `None` without fast
+    /// start.
     pub(super) fn with_first_rtt(&self) -> Option<Self> {
         let mut other = self.clone();
         let first = other.groups.first_mut().filter(|scheme| scheme.starts_with("fs"))?;
@@ -98,7 +100,7 @@ impl SetUp {
     }
 }
 
-/// Of the bottleneck of most experiments, one way.
+/// One-way delay of the bottleneck in most experiments.
 const SHORT_DELAY: Duration = Duration::from_millis(50);
 const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
 

@@ -1,9 +1,11 @@
-//! Measurements of the set-ups that the papers' claims have as plans: stalls of bulk transfers beside fast starts (FS-6),
-//! bursts over an asymmetric path (FS-9, Table 2), shares of transfers to two hosts (BS-3).
+//! Measurements of set-ups that also exist as plans of the papers' claims. They are stalls of bulk
+//! transfers beside fast starts (FS-6), bursts over an asymmetric path (FS-9, Table 2), and shares
+//! of transfers to two hosts (BS-3).
 //!
-//! A row changes what its columns name, and the plan says the rest: side links, starts, what is idle how long. Figures
-//! must agree within 10 % or two standard errors of the difference. None of these files comes with headstart: the open
-//! choices are the plans', and a file that was measured with others will show it.
+//! A row changes the values that its columns name, and the plan gives the rest: side links, starts,
+//! idle times. Figures must agree within 10 % or two standard errors of the difference. None of
+//! these files comes with headstart: the open choices are the plans', and a file that was measured
+//! with others will show it.
 
 mod shares;
 mod stalls;
@@ -20,19 +22,19 @@ pub(super) use uploads::UploadsSuite;
 
 /// Agreement demanded of a mean.
 const BOUND: f64 = 0.1;
-/// More runs than a case should need.
+/// Bound on the number of runs.
 const MOST_RUNS: u32 = 1000;
 
-/// A figure of a row: what is compared, ns-2's mean and standard error, the reading of ours.
+/// A figure of a row: the compared metric, ns-2's mean and standard error, the reading of ours.
 struct Figure {
     metric: Ns2Metric,
     ns2: (f64, f64),
     reading: &'static str,
-    /// What one of the reading is in the metric's unit.
+    /// Value of one unit of the reading in the metric's unit.
     scale: f64,
 }
 
-/// What a row runs.
+/// The plan that a row runs, and its key.
 struct PlannedRow {
     key: Fields,
     /// The plan of its one cell.
@@ -85,7 +87,7 @@ fn read_plan(text: &str) -> Result<Plan<'_>, String> {
 struct PlanText(String);
 
 impl PlanText {
-    /// Without what the plan sweeps, with so many repeats of one scheme.
+    /// Returns the plan without its sweep, with `runs` repeats of one scheme.
     fn of(plan: &str, scheme: &str, runs: u32) -> Self {
         let text = plan.split("[[sweep]]").next().unwrap_or(plan);
         let mut cell = Self(text.to_owned());
@@ -114,13 +116,13 @@ impl PlanText {
     }
 }
 
-/// The tick that a file's name tells, as plans write it.
+/// The tick that a file's name gives, spelled as in plans.
 fn tick_of(file: &str) -> Result<String, Refusal> {
     let tick = file_name::tick_of(file).map_err(Refusal::Impossible)?;
     Ok(format!("{}us", tick.as_nanos() / 1000))
 }
 
-/// As ns-2's bursty connections, which send no more than four packets on an occasion.
+/// The scheme as ns-2's bursty connections use it: at most four packets at one send opportunity.
 fn bursty(scheme: &str) -> String {
     format!("{scheme}+maxburst=4")
 }
@@ -170,7 +172,8 @@ mod tests {
         }
     }
 
-    /// A row that cannot have been measured is left out with its line; the row beside it is compared.
+    /// A row that cannot have been measured is left out with its line; the row beside it is
+    /// compared.
     #[test]
     fn one_row_out_of_range_leaves_the_others() {
         let stalls = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n";
@@ -191,7 +194,7 @@ mod tests {
         }
     }
 
-    /// The suite of stalls has drop-tail queues alone; a name that says otherwise is told.
+    /// The suite of stalls has drop-tail queues alone; a name with another discipline is reported.
     #[test]
     fn red_in_a_name_is_told_where_queues_are_drop_tail() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n";
@@ -201,8 +204,9 @@ mod tests {
         }
     }
 
-    /// The figures are those of the plan that the row changes: with the plan's own values a stall of the bulk
-    /// transfer by `fs` is seconds long (FS-6), and ns-2's row of another length is outside.
+    /// The figures come from the plan that the row changes. Under the plan's own values a stall of
+    /// the bulk transfer by `fs` lasts seconds (FS-6), so ns-2's row of another length lies
+    /// outside.
     #[test]
     fn a_row_is_run_by_its_plan() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs-pdrop,3,90,0\n";
@@ -214,7 +218,8 @@ mod tests {
         assert_eq!(rows[0].verdict, super::super::Ns2Verdict::Outside);
     }
 
-    /// What a name says of the clock, and what ns-2's bursty connections have, is in the plan that is run.
+    /// The plan that is run contains the tick from the name and the burst limit of ns-2's bursty
+    /// connections.
     #[test]
     fn the_tick_of_a_name_and_bursts_of_four_are_in_the_plan() {
         assert_eq!(tick_of("stall-tick0.5s.csv").ok().as_deref(), Some("500000us"));

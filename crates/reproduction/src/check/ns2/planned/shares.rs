@@ -1,5 +1,5 @@
-//! Shares (BS-3): a server sends to one host (A) and to another (B, and from 15 s on C), beside `ncross` bulk transfers;
-//! what A gets, and what B and C together get of it.
+//! Shares (BS-3): a server sends to one host (A) and to another (B, and from 15 s on C), beside
+//! `ncross` bulk transfers. Measured are A's throughput and that of B and C together.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,

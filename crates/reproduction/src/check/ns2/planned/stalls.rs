@@ -1,5 +1,5 @@
-//! Bulk stalls (FS-6): ten bursty connections begin again at once beside `nbulk` bulk transfers; how long the receiver of
-//! the first got nothing new in order.
+//! Bulk stalls (FS-6): ten bursty connections begin again at once beside `nbulk` bulk transfers;
+//! how long the receiver of the first got nothing new in order.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,

@@ -1,5 +1,6 @@
-//! Table 2 of Fast Start (FS-9): two bursts down a fast link, the second beside uploads over the slow one that carries
-//! its acknowledgements, whose queue is FIFO or takes acknowledgements first.
+//! Table 2 of Fast Start (FS-9): two bursts down a fast link, the second beside uploads over the
+//! slow link that carries the acknowledgements. The slow link's queue is FIFO or serves
+//! acknowledgements first.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
@@ -86,7 +87,7 @@ impl Row {
             "packets",
             &format!("{{ data_overhead = 0, control_bytes = {} }}", self.acksize),
         );
-        // The limit holds what waits; one more is in service.
+        // The limit holds the waiting packets; one more is in service.
         let limit = format!("{{ kind = \"{queue}\", limit = \"{}p\" }}", self.upqueue + 1);
         plan.set("topology.up", "queue", &limit);
         let window = format!("\"window={0}+ssthresh={0}\"", self.upwin);

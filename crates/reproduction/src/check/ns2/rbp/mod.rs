@@ -1,5 +1,5 @@
-//! Restart after idle: two bursts over one connection, half a minute apart, by Reno, Vegas and their
-//! variants with rate-based pacing (Visweswaraiah & Heidemann 1997).
+//! Restart after idle: two bursts over one connection, half a minute apart, by Reno, Vegas and
+//! their variants with rate-based pacing (Visweswaraiah & Heidemann 1997).
 //!
 //! Both bursts must agree within 10 % of completion time.
 
@@ -20,7 +20,7 @@ const BOUND: f64 = 0.1;
 const FIRST: Ns2Metric = Ns2Metric { name: "burst1_s", unit: MetricUnit::Seconds };
 const SECOND: Ns2Metric = Ns2Metric { name: "burst2_s", unit: MetricUnit::Seconds };
 
-/// More packets than any case should take minutes for.
+/// Bound on the packets of a case, above which it would take minutes.
 const MOST_PACKETS: u64 = 1_000_000;
 /// Coarser than any clock that TCP was run by, seconds.
 const LONGEST_TICK: f64 = 10.0;
@@ -76,7 +76,7 @@ impl Suite for RestartAfterIdleSuite {
 }
 
 impl Row {
-    /// What was run, unless it cannot have been measured.
+    /// Returns the set-up of the row; an error says why it cannot have been measured.
     fn setup(&self) -> Result<Setup, String> {
         let rate = rate(&self.bw).map_err(|e| format!("bw: {e}"))?;
         let delay: Duration =
@@ -86,7 +86,7 @@ impl Row {
             return Err(format!("{name} {n} is not between 1 and {MOST_PACKETS}"));
         }
         if self.queue == 0 {
-            return Err("queue 0 has no place for the packet in service".to_owned());
+            return Err("queue 0 has no room for the packet in service".to_owned());
         }
         let times = [("burst1_s", self.burst1_s), ("burst2_s", self.burst2_s)];
         if let Some((name, t)) = times.iter().find(|(_, t)| !(t.is_finite() && *t > 0.0)) {

@@ -13,14 +13,14 @@ const PACKET: u64 = 1000;
 const IDLE: Duration = Duration::from_secs(30);
 /// Longer than any case takes.
 const LIMIT: Duration = Duration::from_secs(36_000);
-/// Where in a tick, in thousandths of one, the clock of a simulation's first agent stands at first:
-/// what ns-2's default generator draws.
+/// Phase of the clock of a simulation's first agent within a tick, in thousandths of one: the first
+/// draw of ns-2's default generator.
 const PHASE: u64 = 556;
 /// The window limit and first threshold, packets.
 const WINDOW: u32 = 100;
 const PORT: u16 = 9;
 
-/// What was run.
+/// The set-up of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     /// ns-2's class of sender.
@@ -45,14 +45,14 @@ pub(super) struct Setup {
     pub(super) packets: [u64; 2],
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// From data handed to TCP until its last ACK reaches the sender; `None` if it never did.
     pub(super) bursts: [Option<Duration>; 2],
-    /// Retransmission timeouts, idle ones included where they cost what others do.
+    /// Retransmission timeouts, including idle ones where they have the cost of others.
     pub(super) timeouts: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub(super) rexmit: u64,
 }
 

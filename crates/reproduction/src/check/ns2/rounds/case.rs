@@ -1,23 +1,23 @@
-//! Rows: what was run, and what ns-2 measured.
+//! Rows: the parameters of a run, and ns-2's measurements.
 
 use race::estimate::MeanEstimate;
 use serde::Deserialize;
 use units::{Duration, Rate};
 
-/// What was run.
+/// The parameters that identify a case.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct CaseKey {
     /// The bottleneck: 1, 2 or 3 of the paper's table of scenarios.
     pub(super) scenario: u32,
-    /// How ns-2 was set.
+    /// The settings of ns-2.
     pub(super) profile: String,
-    /// TCP variant and what it does after idle.
+    /// TCP variant and its behaviour after idle.
     pub(super) variant: String,
     /// Connections.
     pub(super) n: usize,
     /// Packets per transfer.
     pub(super) pkts: u64,
-    /// Transfers start uniformly within so many seconds of a round's beginning.
+    /// Transfers start uniformly within this time after a round's beginning, in seconds.
     pub(super) jitter: f64,
     /// Telnet sessions beside.
     pub(super) telnet: usize,
@@ -46,13 +46,13 @@ pub(super) struct Measured {
     pub(super) data_pkts_sent: Option<f64>,
 }
 
-/// More of anything than a case should need; what takes minutes is further below.
+/// Bound on each count of a row but packets: more than any case should need.
 const MOST: u64 = 1000;
-/// More packets per transfer than any case should take minutes for.
+/// Bound on the packets per transfer, above which a case would take minutes.
 const MOST_PACKETS: u64 = 100_000;
 
 impl Measured {
-    /// Refuses what cannot have been measured, or would never end here.
+    /// Refuses values that cannot have been measured, or whose run would never end.
     pub(super) fn check(&self) -> Result<(), String> {
         let key = &self.key;
         let counts = [
@@ -89,7 +89,7 @@ impl Measured {
 }
 
 impl CaseKey {
-    /// Why it cannot be run, if it cannot.
+    /// Returns the reason why the case cannot be run, if there is one.
     pub(super) fn unknown(&self) -> Option<String> {
         let Self { scenario, profile, variant, .. } = self;
         if bottleneck_of(*scenario).is_none() {

@@ -1,7 +1,7 @@
 //! Rounds of transfers on kept connections, with telnet, UDP and FTP beside: TCP/SPAND's set-up.
 //!
 //! The mean completion time of all transfers must agree within 10 % or two standard errors of the
-//! difference. As many runs are made as ns-2 made, each with seeds of its own.
+//! difference. Each case has as many runs as in ns-2, with seeds of its own.
 
 mod case;
 mod run;

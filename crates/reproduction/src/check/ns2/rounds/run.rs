@@ -15,27 +15,27 @@ use workload::Distribution;
 const PACKET: u64 = 1000;
 /// Packets in the bottleneck's queue, the one in service included: 10 KB.
 const BUFFER: u32 = 10;
-/// When the first round begins: what runs beside has found its pace by then.
+/// Start of the first round: the traffic beside runs at a steady rate by then.
 const FIRST_ROUND: Instant = Instant::from_nanos(30_000_000_000);
-/// Endless transfers start within so many seconds, or they would stay in step.
+/// Endless transfers start within this time, in seconds, so that they do not stay in step.
 const BULK_STARTS: f64 = 5.0;
-/// Between rounds.
+/// Idle time between rounds.
 const IDLE: Duration = Duration::from_secs(120);
 /// Longer than any case takes.
 const LIMIT: Instant = Instant::from_nanos(10_000_000_000_000_000);
 
-/// What a run measured, times in seconds.
+/// The measurements of a run, times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     /// Over all transfers, from data handed to TCP until its last ACK reaches the sender.
     pub(super) mean: f64,
-    /// Without the first round.
+    /// Mean time of all rounds but the first.
     pub(super) later_mean: f64,
     pub(super) median: f64,
     pub(super) percentile_95: f64,
-    /// Of all transfers.
+    /// Timeouts of all transfers.
     pub(super) timeouts: f64,
-    /// At the bottleneck.
+    /// Packets dropped at the bottleneck.
     pub(super) drops: f64,
     /// Segments of all transfers, retransmissions included.
     pub(super) sent: f64,

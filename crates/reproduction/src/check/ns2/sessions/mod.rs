@@ -1,8 +1,9 @@
-//! Pages of four transfers of 10 KB, one page between each of 1 to 12 pairs of hosts over T1, 50 ms, 20
-//! packets (TCP Session's Figure 8): independent connections, one persistent connection, a session.
+//! Pages of four transfers of 10 KB, one page between each of 1 to 12 pairs of hosts over T1, 50
+//! ms, 20 packets (TCP Session's Figure 8). The schemes are independent connections, one persistent
+//! connection, and a session.
 //!
-//! Pages start within `jitter` seconds. A page's time runs from its start until its last ACK has reached
-//! the sender.
+//! Pages start within `jitter` seconds. A page's time runs from its start until its last ACK is
+//! back at the sender.
 
 mod run;
 
@@ -16,10 +17,10 @@ use run::{Measured, SetUp, run};
 use serde::Deserialize;
 use units::Duration;
 
-/// Agreement demanded of times. Four senders of one host that time out together are delayed each by itself
-/// in ns-2, one behind another here: what they lose, and when it goes again, differs.
+/// Agreement demanded of times. When four senders of one host time out together, ns-2 delays each
+/// by itself, and headstart one behind the other: their losses and times of retransmission differ.
 const TIME_BOUND: f64 = 0.15;
-/// Of the share of packets lost.
+/// Agreement demanded of the share of packets lost.
 const LOSS_BOUND: f64 = 0.25;
 /// Runs of ours; ns-2 had ten.
 const SEEDS: u64 = 20;
@@ -67,9 +68,9 @@ impl Suite for SessionPagesSuite {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Row {
-    /// Seconds; where it is not said, a tenth.
+    /// Seconds; a tenth by default.
     jitter: Option<f64>,
-    /// What is not as in the papers.
+    /// Deviation from the papers' set-up.
     variant: Option<String>,
     mode: String,
     pairs: u32,
@@ -113,8 +114,8 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
         "phttp" => ("newreno", true),
-        // ns-2 calls lost what three, not more than three, later ACKs were for, and its window does not
-        // grow on ACKs that overtake.
+        // ns-2 takes a segment for lost after three, not more than three, later ACKs, and its
+        // window does not grow on ACKs that overtake.
         "session" => ("session+later_threshold=2+later_growth=off", false),
         _ => return None,
     })

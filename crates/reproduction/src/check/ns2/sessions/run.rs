@@ -13,7 +13,7 @@ const PACKETS: u64 = 10;
 /// Longer than any page takes.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What a row says.
+/// The parameters in a row.
 #[derive(Clone, Debug)]
 pub(super) struct SetUp {
     pub(super) scheme: String,
@@ -26,10 +26,10 @@ pub(super) struct SetUp {
     pub(super) processing: bool,
 }
 
-/// What a run measured; times in seconds.
+/// The measurements of a run; times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
-    /// Of a page.
+    /// Mean time of a page.
     pub(super) mean: f64,
     pub(super) longest: f64,
     pub(super) sent: u64,

@@ -3,7 +3,7 @@
 use super::super::{Cases, CheckError, Ns2Table, Refusal};
 use serde::Deserialize;
 
-/// What identifies a case.
+/// The parameters that identify a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CaseKey {
     /// ns-2's TCP variant.
@@ -19,22 +19,22 @@ pub(super) struct CaseKey {
 /// A measured flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// What was run.
+    /// The parameters of the run.
     pub(super) key: CaseKey,
     /// Data handed to TCP until its last ACK reaches the sender, seconds.
     pub(super) time: f64,
     /// Packets dropped by the bottleneck.
     pub(super) drops: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub(super) rexmit: u64,
     /// Retransmission timeouts.
     pub(super) timeouts: u64,
 }
 
-/// How far a case spreads in ns-2 when the phase of its clock varies.
+/// Range of a case's results in ns-2 when the phase of its clock varies.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Band {
-    /// What was run.
+    /// The parameters of the run.
     pub(super) key: CaseKey,
     /// Fastest, seconds.
     pub(super) time_min: f64,
@@ -65,18 +65,18 @@ struct BandRow {
     time_max: f64,
 }
 
-/// More packets than any case should take minutes for.
+/// Bound on the packets of a case, above which it would take minutes.
 const MOST_PACKETS: u64 = 1_000_000;
 
 impl Measured {
-    /// Refuses what cannot have been measured.
+    /// Refuses values that cannot have been measured.
     pub(super) fn check(&self) -> Result<(), String> {
         let CaseKey { npkts, buffer, .. } = self.key;
         if !(1..=MOST_PACKETS).contains(&npkts) {
             return Err(format!("npkts {npkts} is not between 1 and {MOST_PACKETS}"));
         }
         if buffer == 0 {
-            return Err("buffer 0 has no place for the packet in service".to_owned());
+            return Err("buffer 0 has no room for the packet in service".to_owned());
         }
         if !(self.time.is_finite() && self.time > 0.0) {
             return Err(format!("time_last_ack {} is not a time", self.time));

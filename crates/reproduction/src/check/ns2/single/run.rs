@@ -11,14 +11,14 @@ const PACKET: u64 = 1000;
 /// Longer than any case takes.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// From the start until the last ACK reached the sender; `None` if it never did.
+    /// Time from the start until the last ACK is back at the sender; `None` if it never is.
     pub(super) time_last_ack: Option<Duration>,
     /// Packets dropped by the bottleneck.
     pub(super) drops: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub(super) rexmit: u64,
     /// Retransmission timeouts.
     pub(super) timeouts: u64,
