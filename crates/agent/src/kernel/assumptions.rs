@@ -310,6 +310,9 @@ mod tests {
         line.contains(' ').then(|| words(line).last().copied())?
     }
 
+    /// Fields by which a kind of socket begins with a more general one.
+    const BASES: [(&str, &str); 2] = [("inet_sock", "sk"), ("inet_connection_sock", "icsk_inet")];
+
     /// The structures of kernel.h whose fields are looked up in the kernel, with those.
     fn structures() -> Vec<(String, BTreeSet<String>)> {
         let text = kernel_header();
@@ -335,6 +338,10 @@ mod tests {
             fields.remove(OWN_TX_START);
             // Of nameless parts of a structure, which count as its own.
             fields.remove("u6_addr32");
+            // Programs cast sockets, and read no such field.
+            for (_, base) in BASES.iter().filter(|(of, _)| *of == name) {
+                fields.remove(*base);
+            }
             assert_eq!(assumed(&name), fields, "struct {name}");
         }
     }

@@ -252,8 +252,9 @@ fn repeats_come_with_intervals_of_their_medians() {
     assert!(scheme(&single, "linux").get("page_s_interval").is_none());
 }
 
-/// One segment more or less in a full queue decides the race of `linux+iw=32+pacing=on` on this page: of one exact load
-/// each it gained 1.3 % over linux at 61 ms, lost 7.5 % at 60 ms, and 9.8 % at 62 ms.
+/// One segment more or less in a full queue decides the race of `linux+iw=32+pacing=on` on this
+/// page: of one exact load each it gains 1.4 % over linux at 61 ms, and loses 6.3 % at 60 ms and
+/// 2.1 % at 62 ms.
 #[test]
 fn chance_does_not_look_like_a_gain() {
     let race = |rtt: &str, more: &[&str]| {
@@ -268,7 +269,7 @@ fn chance_does_not_look_like_a_gain() {
     // Seeds decide ties in the queue, by half a millisecond: these two round to the same figures.
     let exact = race("61", &["--exact", "--seed", "3"]);
     assert_eq!(exact, race("61", &["--exact", "--seed", "2"]));
-    assert!(exact.contains("+1.3 %") && !exact.contains("min – max"), "{exact}");
+    assert!(exact.contains("+1.4 %") && !exact.contains("min – max"), "{exact}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn the_chain_of_objects_is_shown_and_written() {
 
 #[test]
 fn notes_are_in_the_json_too() {
-    let race = json(&[&FRAMES[..], &["--json", "--client-window", "8kB"]].concat());
+    let race = json(&[&FRAMES[..], &["--json", "--client-window", "6kB"]].concat());
     let notes: Vec<&str> =
         race["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
     for word in ["round trip of the recording", "one run of the page", "receive window bounded"] {

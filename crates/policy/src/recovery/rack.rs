@@ -259,7 +259,9 @@ impl RackTlp {
             // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
             Some((_, Timer::Probe)) if cx.board.sacked() == 0 => {
                 match self.probe.request(cx.snd_nxt) {
-                    true => Report { probe: true, timer: TimerAction::Restart, ..Report::default() },
+                    true => {
+                        Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
+                    }
                     // A probe is out: the timeout of the head is next (`tcp_send_loss_probe`).
                     false => Report { timer: TimerAction::FromHead, ..Report::default() },
                 }

@@ -62,8 +62,8 @@ impl Warm {
         let Some(attendance) = &self.attendance else { return };
 
         let terms = &self.options.terms;
-        let taken =
-            attendance.lender(|lender, to| lender.learn(now, to.address, sample, is_measured, terms));
+        let taken = attendance
+            .lender(|lender, to| lender.learn(now, to.address, sample, is_measured, terms));
         if taken {
             self.has_measured = is_measured;
         }

@@ -95,7 +95,8 @@ impl Warm {
     pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
         let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
-        let book = |lender: &mut Lender, to: AnsweredPeer| lender.book(now, to.address, bytes, rate);
+        let book =
+            |lender: &mut Lender, to: AnsweredPeer| lender.book(now, to.address, bytes, rate);
         Some(*self.pace.booked.get_or_insert_with(|| attendance.lender(book)))
     }
 }

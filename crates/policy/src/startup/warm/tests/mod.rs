@@ -355,7 +355,11 @@ fn a_burst_that_arrives_much_slower_ends_slow_start_where_it_fills_the_path() {
         assert!(line.window.cwnd() <= ssthresh, "{gap_us}");
         // The memory has failed: half of it is left.
         let known = if full.is_some() { 50 } else { 100 };
-        assert_eq!(host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().window, known, "{gap_us}");
+        assert_eq!(
+            host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().window,
+            known,
+            "{gap_us}"
+        );
     }
 }
 
