@@ -153,8 +153,8 @@ fn recordings_take_what_they_were_made_for() {
         ("plain.har", 0.136),
         ("no-pages.har", 0.136),
         ("jsonp.harp", 0.136),
-        ("version-spdy.har", 0.164),
-        ("version-2-2.har", 0.164),
+        ("version-spdy.har", 0.161),
+        ("version-2-2.har", 0.161),
         ("tls-flight.har", 0.136),
         // Each of two connections takes a round trip more than with TLS 1.3: 162 + 40 ms.
         ("tls12.har", 0.202),
