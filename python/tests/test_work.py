@@ -22,7 +22,13 @@ def test_ctrl_c_stops_a_race():
         "except KeyboardInterrupt:\n"
         "    print('stopped')\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        # A job that a shell starts in the background may inherit SIGINT ignored; then Python does not handle it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
