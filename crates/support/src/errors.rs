@@ -24,7 +24,7 @@ impl FileError {
         &self.text
     }
 
-    /// Key of the line, if the line sets one.
+    /// Key of the line, if the fault lies in that line alone and the line sets a key.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
@@ -65,7 +65,11 @@ impl Fault {
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         // One error is one line, whatever the file's own text holds.
         let why = self.why.replace(['\n', '\r'], " ");
-        let key = text.lines().nth(line - 1).and_then(key_of).map(str::to_owned);
+        // A fault without a span, or of a whole table, concerns no single key.
+        let is_in_line =
+            text.get(self.span).is_some_and(|part| !part.is_empty() && !part.contains('\n'));
+        let key = text.lines().nth(line - 1).filter(|_| is_in_line).and_then(key_of);
+        let key = key.map(str::to_owned);
         FileError { file: file.to_owned(), line, key, text: format!("{file}:{line}: {why}") }
     }
 }
@@ -260,5 +264,21 @@ mod tests {
         assert_eq!(at("[a]\nqueue.size = 3").key(), Some("queue.size"));
         assert_eq!(at("[a]\n[queue]").key(), None);
         assert_eq!(at("[a]\n\"a=b\"").key(), None, "a text that has the sign");
+    }
+
+    /// The first line sets `repeats`, but something else is wrong: a key that is missing has no span, and the span of a
+    /// table has several lines.
+    #[test]
+    fn a_fault_beyond_a_line_has_no_key() {
+        let text = "repeats = 0\n[topology]\nkind = 1\n";
+        let key_of = |span: Range<usize>| {
+            let error = Fault::new(span, "no").of_file("p.toml", text);
+            assert_eq!(error.line(), 1);
+            error.key().map(str::to_owned)
+        };
+        assert_eq!(key_of(0..0), None);
+        assert_eq!(key_of(0..23), None);
+        assert_eq!(key_of(0..text.len() + 1), None, "a span beyond the text");
+        assert_eq!(key_of(0..11).as_deref(), Some("repeats"));
     }
 }
