@@ -21,6 +21,14 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// The fault with the notes in front of its text, a line each, as the command line prints both.
+    /// Notes may have the reasons, like a file that does not exist.
+    pub(crate) fn after(mut self, notes: &[String]) -> Self {
+        let lines = notes.iter().chain([&self.why]).map(String::as_str);
+        self.why = lines.collect::<Vec<_>>().join("\n");
+        self
+    }
+
     /// The fault as `headstart.Error`.
     pub(crate) fn raised(self, py: Python<'_>) -> PyErr {
         self.exception(py).unwrap_or_else(|error| error)

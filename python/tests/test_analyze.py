@@ -85,8 +85,11 @@ def test_a_damaged_capture_leaves_the_rest(captures, tmp_path):
 
 
 def test_a_missing_capture_is_refused(tmp_path):
-    with pytest.raises(headstart.Error, match="no packet could be read"):
-        headstart.analyze(tmp_path / "none.pcap")
+    """The error has both lines that the command prints: the reason, then the outcome."""
+    expected = f"{tmp_path}/none.pcap: no such file.*\nno packet could be read"
+    for ask in (headstart.analyze, headstart.predict):
+        with pytest.raises(headstart.Error, match=expected):
+            ask(tmp_path / "none.pcap")
 
 
 def test_progress_is_in_bytes(captures):

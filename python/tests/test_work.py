@@ -13,6 +13,16 @@ import pytest
 LONG = {"page": "news", "schemes": "linux,hs-cubic", "repeat": 2000}
 
 
+def _script(text):
+    """Runs a script that handles SIGINT. A job in the background of a shell may inherit SIGINT ignored."""
+    return subprocess.Popen(
+        [sys.executable, "-c", text],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
 def test_ctrl_c_stops_a_race():
     """The signal comes after the first progress. The process then prints in much less than the race."""
     script = (
@@ -22,18 +32,30 @@ def test_ctrl_c_stops_a_race():
         "except KeyboardInterrupt:\n"
         "    print('stopped')\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        text=True,
-        # A job that a shell starts in the background may inherit SIGINT ignored; then Python does not handle it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    process = _script(script)
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert rest.splitlines()[-1] == "stopped"
+
+
+@pytest.mark.parametrize("function", ["analyze", "predict"])
+def test_ctrl_c_stops_the_read_of_a_silent_pipe(function, tmp_path):
+    """The pipe has a writer that writes nothing. Its `open` returns once the reader has opened the pipe, too."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = _script(
+        "import headstart\n"
+        "try:\n"
+        f"    headstart.{function}({str(pipe)!r})\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+    with pipe.open("wb"):
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    assert (process.returncode, rest) == (0, "stopped\n")
 
 
 def test_the_interpreter_goes_on_meanwhile():

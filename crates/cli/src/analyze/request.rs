@@ -48,8 +48,7 @@ impl AnalyzeRequest {
         let Self(args) = self;
         let Prepared { config, clients, feed } = prepared(args)?;
         let mut outputs = Outputs::of_request(args, begin)?;
-        let mut feed = feed.watched(watch);
-        feed.until(Some(stop));
+        let mut feed = feed.watched(watch, stop)?;
         let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
         outputs.rebuilt_as(&models);
         let config = EngineConfig { models, ..config };

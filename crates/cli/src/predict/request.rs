@@ -53,8 +53,8 @@ impl PredictRequest {
         }
         let choice = args.senders.choice()?;
         let clients = choice.clients.clone();
-        let mut feed = Feed::open(&args.files).choosing(choice).watched(watch.reading);
-        feed.until(Some(watch.stop));
+        let feed = Feed::open(&args.files).choosing(choice);
+        let mut feed = feed.watched(watch.reading, watch.stop)?;
         let (visitors, models) = read(args, &mut feed, clients)?;
         let verdict = feed.verdict();
         if !feed.has_results() {

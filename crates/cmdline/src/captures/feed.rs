@@ -82,13 +82,18 @@ impl Feed {
         let total = self.source.progress().total;
         self.progress = ReadingProgress::begin(total, "packets");
         let stop = interrupt::watch()?;
-        if total.is_none() {
-            let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
-            let ahead = ahead.map_err(Failure::failed)?;
-            self.source = Box::new(ahead.until(stop.terminated()));
-        }
+        self.end_pipes_at(stop.terminated())?;
         self.stop = Some(stop);
         Ok(self)
+    }
+
+    /// Ends the source once `stop` is set, even while a pipe is silent.
+    fn end_pipes_at(&mut self, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        if self.source.progress().total.is_none() {
+            let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
+            self.source = Box::new(ahead.map_err(Failure::failed)?.until(stop));
+        }
+        Ok(())
     }
 
     /// The same with addresses replaced: nothing behind it knows the real ones.
@@ -112,9 +117,18 @@ impl Feed {
         Self { progress: ReadingProgress::Silent, ..self }
     }
 
-    /// Reports progress and what cannot be read to a program.
-    pub fn watched(self, watch: Box<dyn ReadingWatch>) -> Self {
-        Self { progress: ReadingProgress::Watched(watch), ..self }
+    /// Reports progress and what cannot be read to a program. Reading ends once `stop` is set.
+    ///
+    /// # Errors
+    /// Fails if the system gives no thread to read a pipe.
+    pub fn watched(
+        mut self,
+        watch: Box<dyn ReadingWatch>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        self.end_pipes_at(Arc::clone(&stop))?;
+        self.until(Some(stop));
+        Ok(Self { progress: ReadingProgress::Watched(watch), ..self })
     }
 
     /// Stops once this is set: nobody wants what is found.
