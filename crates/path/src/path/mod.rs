@@ -319,7 +319,7 @@ impl Path {
             self.observe_resent();
         }
         if let Some(shared) = &mut self.shared {
-            shared.on_sent(len.into());
+            shared.on_sent((len > 0).into());
         }
     }
 

@@ -117,10 +117,11 @@ impl Shared {
         }
     }
 
-    pub(super) fn on_sent(&mut self, bytes: u64) {
+    /// A segment was sent; `segments` is 0 if it carries no data.
+    pub(super) fn on_sent(&mut self, segments: u64) {
         self.left_by_ack = 0;
         if let Some(glide) = &mut self.glide {
-            glide.on_sent(bytes);
+            glide.on_sent(segments);
         }
     }
 }

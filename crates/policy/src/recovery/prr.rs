@@ -11,16 +11,15 @@ use arith::prr::{PrrAck, quota};
 pub struct Prr {
     prior_cwnd: u64,
     delivered: u64,
-    /// Segments sent.
-    sent: u64,
-    /// The last ACK that delivered something; what was sent by then is in segments.
-    last: Option<PrrAck>,
+    sent_segments: u64,
+    /// The last ACK that delivered something, and the segments sent by then.
+    last: Option<(PrrAck, u64)>,
 }
 
 impl Prr {
     /// Recovery begins at a window of `prior_cwnd` bytes.
     pub const fn new(prior_cwnd: u64) -> Self {
-        Self { prior_cwnd, delivered: 0, sent: 0, last: None }
+        Self { prior_cwnd, delivered: 0, sent_segments: 0, last: None }
     }
 
     /// Notes an ACK that delivered `newly` bytes and left `pipe` bytes in flight. `clean`: the
@@ -29,21 +28,21 @@ impl Prr {
     pub fn on_delivered(&mut self, newly: u64, pipe: u64, clean: bool) {
         if newly > 0 {
             self.delivered += newly;
-            let (total, sent) = (self.delivered, self.sent);
-            self.last = Some(PrrAck { pipe, newly, total, sent, clean });
+            let ack = PrrAck { pipe, newly, total: self.delivered, sent: 0, clean };
+            self.last = Some((ack, self.sent_segments));
         }
     }
 
     /// Notes segments sent, new or again. A short one counts as a whole (`prr_out`).
     pub fn on_sent(&mut self, segments: u64) {
-        self.sent += segments;
+        self.sent_segments += segments;
     }
 
     /// The window in force since the last ACK, bytes.
     pub fn window(&self, ssthresh: u64, mss: u64) -> u64 {
-        self.last.map_or(self.prior_cwnd, |delivery| {
-            let delivery = PrrAck { sent: delivery.sent * mss, ..delivery };
-            delivery.pipe + quota(&delivery, ssthresh, self.prior_cwnd, mss)
+        self.last.map_or(self.prior_cwnd, |(ack, segments)| {
+            let ack = PrrAck { sent: segments * mss, ..ack };
+            ack.pipe + quota(&ack, ssthresh, self.prior_cwnd, mss)
         })
     }
 }

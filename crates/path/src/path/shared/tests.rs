@@ -83,6 +83,35 @@ fn a_glide_under_way_goes_on_to_what_both_leave() {
     assert_eq!(path.window.ssthresh(), 4608);
 }
 
+/// RFC 6937 §4, figure 1, on a shared path: 20 segments in flight, the first is lost, three are
+/// SACKed. With the fast retransmission out, one segment may be sent for every two delivered.
+#[test]
+fn a_gradual_reduction_counts_segments() {
+    const MSS: u32 = 1024;
+    let config = ConnectionConfig { mss: MSS, initial_window: 20, ..ConnectionConfig::default() };
+    let halve = Box::new(Proxy::new(Halve::Window, false, None));
+    let mut path = Path::new(&config, Box::new(SlowStart), halve);
+    path.share(Sharing::default());
+    path.segments_sent = 20;
+    lose(&mut path, A, 19, Reduction::Gradual);
+    let mss = u64::from(MSS);
+    path.in_flight = 16 * mss;
+    let sample = AckSample::of(Instant::ZERO, mss);
+    path.on_member_ack(&sample, None, false);
+    let sent: Vec<u64> = (0..12)
+        .map(|_| {
+            let allowed = path.window.cwnd().saturating_sub(path.in_flight) / mss;
+            for _ in 0..allowed {
+                path.on_unpaced_sent(Instant::ZERO, MSS, mss);
+            }
+            path.in_flight = path.in_flight + allowed * mss - mss;
+            path.on_member_ack(&sample, None, false);
+            allowed
+        })
+        .collect();
+    assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
+}
+
 #[test]
 fn a_client_that_is_gone_is_forgotten() {
     let mut path = proxied();

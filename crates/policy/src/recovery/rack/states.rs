@@ -164,6 +164,10 @@ impl RackTlp {
         }
         // Where a recovery ends on this very ACK, its window is that of before.
         let cwnd = report.cwnd.unwrap_or(cx.cwnd);
+        if !self.is_gradual {
+            // The reduction of this recovery sets the window.
+            report.cwnd = None;
+        }
         self.begin_episode(cx, cwnd);
         self.prr = self.is_gradual.then(|| Prr::new(cwnd));
         self.state = State::Recovery;
