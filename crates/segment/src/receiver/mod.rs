@@ -9,6 +9,7 @@ mod linux_acks;
 mod reassembly;
 mod right_sizing;
 mod sack_compression;
+mod sack_report;
 mod window;
 
 use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
@@ -18,6 +19,7 @@ pub use linux_acks::SenderTiming;
 pub use reassembly::{Arrival, MOST_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::{Gap, patience};
+use sack_report::{SackReport, blocks_of};
 use units::{Duration, Instant, SeqNum};
 pub use window::{OfferedWindow, Room};
 
@@ -39,13 +41,9 @@ pub struct Receiver {
     read: u64,
     fin: Option<u64>,
     reassembly: Reassembly,
-    duplicate: Option<(u64, u64)>,
-    /// This end has sent its FIN, and answers the peer's at once.
-    has_ended: bool,
-    /// Blocks that the ACK of a FIN carries though nothing is missing any more.
-    outdated: Option<SackBlocks>,
-    /// The next SACK blocks are not to tell of the range that changed last.
-    leaves_last_out: bool,
+    report: SackReport,
+    /// This end has shut down sending, and answers the peer's FIN at once.
+    has_shut_down: bool,
     sizing: RightSizing,
     window: OfferedWindow,
     ack: AckTimer,
@@ -77,10 +75,8 @@ impl Receiver {
                 true => Reassembly::with_reports(MOST_REPORTED_BY_LINUX),
                 false => Reassembly::default(),
             },
-            duplicate: None,
-            has_ended: false,
-            outdated: None,
-            leaves_last_out: false,
+            report: SackReport::default(),
+            has_shut_down: false,
             sizing: RightSizing::new(config, OfferedWindow::max(config, scaling)),
             window: OfferedWindow::new(config, scaling),
             ack: AckTimer::new(config.ack, config.ack_tick),
@@ -245,7 +241,7 @@ impl Receiver {
     fn on_ordinary(&mut self, now: Instant, segment: &Segment, rtt: impl FnOnce() -> SenderTiming) {
         let bytes = u64::from(segment.len);
         self.rcv_nxt += bytes;
-        self.leaves_last_out = false;
+        self.report.leave_last_out(false);
         let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
         let opens = may_open && self.window.on_arrival(self.largest, self.room());
         self.on_in_order(now, InOrder { opens, ..self.in_order(segment, bytes) }, rtt);
@@ -310,12 +306,14 @@ impl Receiver {
             return false;
         }
         let before = self.rcv_nxt;
-        self.leaves_last_out = false;
+        self.report.leave_last_out(false);
         let (extends, blocks) = (self.reassembly.place(left, right), self.reassembly.len());
-        let outdated = self.has_ended.then(|| self.missing_blocks(SackBlocks::MAX));
+        let repeats = self.has_shut_down && self.config.autotune && self.tells_gaps;
+        let before_fin =
+            (repeats && self.fin.is_some()).then(|| blocks_of(self.irs, &self.reassembly));
         let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
-        if self.config.dsack {
-            self.duplicate = duplicate.or(self.duplicate);
+        if let Some((left, right)) = duplicate.filter(|_| self.config.dsack) {
+            self.report.note_duplicate(left, right);
         }
         let fresh = self.rcv_nxt - before;
         let sizeable = u64::from(segment.len) >= SIZEABLE;
@@ -346,15 +344,13 @@ impl Receiver {
                 let gap = Gap { next: self.rcv_nxt, extends, blocks };
                 let until = now + patience(self.sizing.round_trip(), rtt().srtt);
                 let tells_others = self.ack.on_gap(opened, self.tells_gaps.then_some((gap, until)));
-                self.leaves_last_out = tells_others && extends.is_none();
+                self.report.leave_last_out(tells_others && extends.is_none());
             }
         }
         if self.fin_arrived() && fresh > 0 {
             self.ack.on_end();
-            // `tcp_fin` sends the ACK before it clears the blocks (`tcp_sack_reset`).
-            self.outdated = outdated.filter(|blocks| !blocks.is_empty());
-            // Linux forgets what it had to tell of repetitions (`tcp_fin`: `tcp_sack_reset`).
-            self.duplicate = self.duplicate.filter(|_| !self.config.autotune);
+            // Linux forgets what came twice (`tcp_fin`: `tcp_sack_reset`).
+            self.report.on_fin(before_fin, self.config.autotune);
         }
         fresh > 0
     }
@@ -371,14 +367,14 @@ impl Receiver {
     pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
         let right = (left + u64::from(segment.sequence_len())).min(self.rcv_nxt);
         if self.config.dsack && left < right && left > 0 {
-            self.duplicate = Some((left, right));
+            self.report.note_duplicate(left, right);
         }
     }
 
     /// The peer's SYN came again: D-SACK will tell so.
     pub fn on_repeated_syn(&mut self) {
         if self.config.dsack {
-            self.duplicate = Some((0, 1));
+            self.report.note_duplicate(0, 1);
         }
     }
 
@@ -550,52 +546,26 @@ impl Receiver {
         if !self.has_sack_blocks() {
             return 0;
         }
-        let blocks = usize::from(self.duplicate.is_some()) + self.reassembly.len();
-        match blocks.min(max) as u64 {
+        match self.report.len(&self.reassembly).min(max) as u64 {
             0 => 0,
             n => 4 + 8 * n,
         }
     }
 
-    /// This end has sent its FIN.
-    pub const fn note_own_end(&mut self) {
-        self.has_ended = true;
+    /// This end has shut down sending.
+    pub const fn note_shutdown(&mut self) {
+        self.has_shut_down = true;
     }
 
     /// True if an ACK has more to tell than how far all has arrived.
     #[inline]
     pub fn has_sack_blocks(&self) -> bool {
-        self.duplicate.is_some() || !self.reassembly.is_empty() || self.outdated.is_some()
+        self.report.is_due(&self.reassembly)
     }
 
-    /// Appends the SACK blocks of an outgoing ACK, `max` at most: D-SACK first, then the most
-    /// recently changed ranges.
+    /// Appends the SACK blocks of an outgoing ACK, `max` at most.
     pub fn sack_blocks(&mut self, max: usize, blocks: &mut SackBlocks) {
-        if let Some(outdated) = self.outdated.take() {
-            *blocks = outdated;
-            return;
-        }
-        let wire = |offset: u64| self.irs + offset as u32;
-        if let Some((left, right)) = self.duplicate.take() {
-            blocks.push(wire(left), wire(right));
-        }
-        if !self.reassembly.is_empty() {
-            let room = max.saturating_sub(blocks.as_slice().len());
-            let left_out = usize::from(std::mem::take(&mut self.leaves_last_out));
-            for (left, right) in self.reassembly.recent().skip(left_out).take(room) {
-                blocks.push(wire(left), wire(right));
-            }
-        }
-    }
-
-    /// The blocks of what waits behind a gap, the newest first.
-    #[cold]
-    fn missing_blocks(&self, max: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::NONE;
-        for (left, right) in self.reassembly.recent().take(max) {
-            blocks.push(self.irs + left as u32, self.irs + right as u32);
-        }
-        blocks
+        self.report.write(self.irs, &self.reassembly, max, blocks);
     }
 
     /// A delayed ACK's time may have come; `rto` is the sending half's timeout.

@@ -213,7 +213,7 @@ impl Connection {
             return;
         }
         if matches!(self.state, State::FinWait1 | State::FinWait2) {
-            self.receiver.note_own_end();
+            self.receiver.note_shutdown();
         }
         self.receiver.on_segment(now, left, segment, rtt);
         if self.receiver.fin_arrived() {
