@@ -40,7 +40,8 @@ impl Sender {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now);
-        if let Some(&(left, right)) = ack.sack.as_slice().first() {
+        info.dsack = self.dsack_of(ack);
+        if let Some((left, right)) = info.dsack {
             info.repeated = self.board.repeated(left, right);
         }
         let lowest = if path.is_shared() { self.board.segment(0).map(|s| s.order) } else { None };

@@ -4,7 +4,7 @@
 
 use crate::Sender;
 use crate::acknowledgement::Acknowledgement;
-use policy::ack::{AckInfo, AckProgress};
+use policy::ack::AckInfo;
 
 impl Sender {
     /// Reads the claims of an ACK beside its cumulative acknowledgement. `una_before`: the
@@ -17,7 +17,7 @@ impl Sender {
         info: &mut AckInfo,
     ) {
         if self.terms.sack && !ack.sack.is_empty() {
-            info.dsack = self.digest_sack(ack, &mut info.progress);
+            self.digest_sack(ack, info);
         }
         info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
@@ -26,30 +26,29 @@ impl Sender {
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }
 
-    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the
-    /// cumulative acknowledgement of the same ACK, or inside the second).
-    fn digest_sack(
-        &mut self,
-        ack: &Acknowledgement<'_>,
-        progress: &mut AckProgress,
-    ) -> Option<(u64, u64)> {
-        let nxt = self.nxt;
-        let is_sound = |block: &(u64, u64)| block.0 < block.1 && block.1 <= nxt;
-        let is_inside =
-            |inner: (u64, u64), outer: (u64, u64)| inner.0 >= outer.0 && inner.1 <= outer.1;
-        let blocks = ack.sack.as_slice();
-        let second = blocks.get(1).copied().filter(is_sound);
-        let dsack = blocks.first().copied().filter(is_sound).filter(|&first| {
-            first.0 < ack.una || second.is_some_and(|second| is_inside(first, second))
-        });
-        for &(left, right) in &blocks[usize::from(dsack.is_some())..] {
-            if !is_sound(&(left, right)) {
+    /// The D-SACK block of an ACK (RFC 2883 §4): the first block, below the cumulative
+    /// acknowledgement of the same ACK, or inside the second.
+    pub(crate) fn dsack_of(&self, ack: &Acknowledgement<'_>) -> Option<(u64, u64)> {
+        let [first, others @ ..] = ack.sack.as_slice() else { return None };
+        let second = others.first().filter(|&&(left, right)| self.is_sound(left, right));
+        let is_inside = |outer: &(u64, u64)| first.0 >= outer.0 && first.1 <= outer.1;
+        let repeats = first.0 < ack.una || second.is_some_and(is_inside);
+        (self.terms.sack && repeats && self.is_sound(first.0, first.1)).then_some(*first)
+    }
+
+    const fn is_sound(&self, left: u64, right: u64) -> bool {
+        left < right && right <= self.nxt
+    }
+
+    /// Books the SACK blocks but the D-SACK block.
+    fn digest_sack(&mut self, ack: &Acknowledgement<'_>, info: &mut AckInfo) {
+        for &(left, right) in &ack.sack.as_slice()[usize::from(info.dsack.is_some())..] {
+            if !self.is_sound(left, right) {
                 self.counts.sack_discarded += 1;
             } else if right > self.una {
-                self.board.sack(left, right, progress);
+                self.board.sack(left, right, &mut info.progress);
             }
         }
-        dsack
     }
 
     /// A duplicate ACK: with SACK one with new SACK information (RFC 6675 §2), else one that
