@@ -74,15 +74,18 @@ impl Connection {
     pub fn full_payload(&self) -> u64 {
         /// `TCP_MSS_DEFAULT`: a smaller window is not halved.
         const LEAST_HALVED: u64 = 536;
-        /// `TCP_MIN_MSS` less the largest header with timestamps.
-        const LEAST: u64 = 36;
+        /// The smallest packet that a link has to carry, 68 bytes without the IP header, less the
+        /// TCP header (`tcp_bound_to_half_wnd`): 12 bytes fewer with timestamps.
+        const LEAST: u64 = 48;
+        const TIMESTAMPS: u64 = 12;
         let mss = self.sender.mss();
         let window = self.sender.largest_window();
         if !self.config.halves_window || window == 0 || window >= 2 * mss {
             return mss;
         }
         let bound = if window > LEAST_HALVED { window / 2 } else { window };
-        mss.min(bound.max(LEAST))
+        let options = if self.sender.terms().timestamps { TIMESTAMPS } else { 0 };
+        mss.min(bound.max(LEAST - options))
     }
 
     /// The offset of a bare ACK: the next byte, or the end of a window that the peer took back. The
