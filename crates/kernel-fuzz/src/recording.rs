@@ -234,6 +234,10 @@ impl ScriptRecording {
         {
             return Err(Unplayable::Implausible);
         }
+        // Nothing happens where nothing is to be read.
+        if matches!(stimulus, Stimulus::Read(_)) && self.readable() == 0 {
+            return Ok(());
+        }
         self.late = Duration::ZERO;
         self.fired = None;
         self.doubt = self.most_late;
@@ -249,9 +253,6 @@ impl ScriptRecording {
             }
             Stimulus::Read(most) => {
                 let bytes = self.readable().min(*most);
-                if bytes == 0 {
-                    return Ok(());
-                }
                 let _ = writeln!(self.text, "{} read(4, ..., {most}) = {bytes}", stamp(at));
                 self.read += bytes;
                 self.host.read(CONNECTION, bytes);

@@ -140,9 +140,11 @@ impl PeerReceiver {
     /// A segment of the peer without data, with its window and timestamp.
     pub(super) fn segment(&mut self, now_ms: u32) -> Segment {
         let least = if self.may_shrink { self.next } else { self.edge };
-        // A window in units of the scale never takes back a part of a unit.
         let wanted = self.next.saturating_add(self.window).max(least) - self.next;
-        let field = (wanted >> self.scale).min(u32::from(u16::MAX));
+        // A window in units of the scale takes back no part of a unit.
+        let units =
+            if self.may_shrink { wanted >> self.scale } else { wanted.div_ceil(1 << self.scale) };
+        let field = units.min(u32::from(u16::MAX));
         self.edge = self.edge.max(self.next + (field << self.scale));
         let mut segment = Segment {
             seq: SeqNum(self.own_next),
@@ -216,5 +218,16 @@ mod tests {
         assert_eq!(peer.segment(1).window, 2000);
         peer.may_shrink = true;
         assert_eq!(peer.segment(1).window, 0);
+    }
+
+    /// 3000 bytes are 24 units of 128 bytes, rounded up, so the window ends at 3073. After 1001
+    /// bytes 2071 are left, which take 17 units.
+    #[test]
+    fn a_scaled_window_is_not_taken_back() {
+        let mut peer = PeerReceiver { scale: 7, ..peer(3000) };
+        assert_eq!(peer.segment(1).window, 24);
+        peer.window = 0;
+        peer.receive(&data(1, 1001));
+        assert_eq!(peer.segment(1).window, 17);
     }
 }

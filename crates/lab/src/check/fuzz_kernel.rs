@@ -164,7 +164,11 @@ fn table(report: &CampaignReport) -> Table {
 }
 
 fn verdict(report: &CampaignReport) -> Result<(), Failure> {
-    let scripts: u64 = report.kinds.values().map(|count| count.scripts).sum();
+    let sum = |of: fn(&KindCount) -> u64| report.kinds.values().map(of).sum::<u64>();
+    let scripts = sum(|count| count.scripts);
+    if scripts > 0 && sum(|count| count.agree + count.differ) == 0 {
+        return Err(Failure::failed("no script could be played; is the machine busy?"));
+    }
     match report.differences.len() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
