@@ -132,8 +132,8 @@ impl ProgressCallback<'_> {
 /// Runs `job` in a thread of its own, and calls `callback(done, total)` meanwhile.
 ///
 /// # Errors
-/// Raises the fault of the job, with the notes in front of its text; the exception of a signal, like
-/// `KeyboardInterrupt`; or that of the callback. The job has ended by then.
+/// Raises the fault of the job, with the notes in front of its text; the exception of a signal,
+/// like `KeyboardInterrupt`; or that of the callback. The job has ended by then.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,

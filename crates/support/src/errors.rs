@@ -266,8 +266,8 @@ mod tests {
         assert_eq!(at("[a]\n\"a=b\"").key(), None, "a text that has the sign");
     }
 
-    /// The first line sets `repeats`, but something else is wrong: a key that is missing has no span, and the span of a
-    /// table has several lines.
+    /// The first line sets `repeats`, but something else is wrong: a key that is missing has no
+    /// span, and the span of a table has several lines.
     #[test]
     fn a_fault_beyond_a_line_has_no_key() {
         let text = "repeats = 0\n[topology]\nkind = 1\n";

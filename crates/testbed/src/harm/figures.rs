@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(why, Err("linux: reset".to_owned()));
         let unseen = MeasuredLoad { sent: None, ..load(1, 1, 0) };
         let why = SideSum::of(&contestant(vec![load(1, 1, 0), unseen]), visits);
-        assert!(why.is_err_and(|why| why.contains("not counted")));
+        assert!(why.is_err_and(|why| why.contains("no counter saw the segments")));
     }
 
     /// Two repeats of 10 visits over 2 connections: stock takes 1 s a visit and sends 100 segments,
