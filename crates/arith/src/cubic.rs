@@ -1,14 +1,13 @@
 //! CUBIC (RFC 9438) in the fixed point of Linux `tcp_cubic.c`.
 //!
 //! Windows are whole segments. The input is in milliseconds, the state in units of 2^-10 s; `C` =
-//! 0.4 is 410/1024 and `beta` = 0.7 is 717/1024. The curve answers not a window but a pace: how
-//! many segments must be acknowledged for one more segment of window ([`crate::window::Credit`]
-//! counts them). Every product is 128 bits wide and every sum saturates, so no input overflows.
+//! 0.4 is 410/1024 and `beta` = 0.7 is 717/1024 ([`Beta`]). The curve answers not a window but a
+//! pace: how many segments must be acknowledged for one more segment of window
+//! ([`crate::window::Credit`] counts them). Every product is 128 bits wide and every sum saturates,
+//! so no input overflows.
 
 use crate::root::cube_root;
 
-/// `beta` in 1/1024.
-const BETA: u64 = 717;
 const SCALE: u64 = 1024;
 /// `C` in 1/1024 segments per cubic second: 41 * 10, for a round trip of 100 ms.
 const C: u64 = 410;
@@ -16,9 +15,6 @@ const C: u64 = 410;
 const CURVE_SHIFT: u32 = 40;
 /// 2^40 / 410: `K = cube_root(CUBE_FACTOR * (w_max - cwnd))` is in 2^-10 s.
 const CUBE_FACTOR: u64 = (1 << CURVE_SHIFT) / C;
-/// Eight times the ACKs per window for one segment of a Reno with the same `beta` (RFC 9438 §4.3):
-/// `8 * (1 + beta) / (3 * (1 - beta))`, rounded down as the kernel rounds: 15.
-const RENO_ACKS_8: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 /// Interval in which the pace is not recomputed while the window stays the same.
 const REFRESH_MS: u64 = 1000 / 32;
 /// Slowest pace while no maximum is known yet: 5 % per round trip.
@@ -28,9 +24,37 @@ const FASTEST: u64 = 2;
 /// Time since the epoch saturates here, in 2^-10 s (about 48 days), so that its cube fits.
 const MAX_TIME: u64 = u32::MAX as u64;
 
+/// Part of the window that congestion leaves (RFC 9438 §4.6), in 1/1024 as the kernel has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beta {
+    in_1024: u64,
+    /// Eight times the ACKs per window for one segment of a Reno with the same `beta` (RFC 9438
+    /// §4.3): `8 * (1 + beta) / (3 * (1 - beta))`, rounded down as the kernel rounds.
+    reno_acks_8: u64,
+}
+
+impl Beta {
+    /// `None` unless `0 < in_1024 < 1024`.
+    pub const fn new(in_1024: u64) -> Option<Self> {
+        if in_1024 == 0 || in_1024 >= SCALE {
+            return None;
+        }
+        let reno_acks_8 = 8 * (SCALE + in_1024) / 3 / (SCALE - in_1024);
+        Some(Self { in_1024, reno_acks_8 })
+    }
+}
+
+impl Default for Beta {
+    /// 717/1024 = 0.7, and 15 ACKs.
+    fn default() -> Self {
+        const { Self::new(717).expect("between 0 and 1024") }
+    }
+}
+
 /// State of the curve. `Default` knows no maximum and has no epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CubicCurve {
+    beta: Beta,
     /// Acknowledged segments per segment of growth.
     per: u64,
     /// Window at the last reduction, lowered by fast convergence; 0 before any.
@@ -62,6 +86,11 @@ pub struct CurveAck {
 }
 
 impl CubicCurve {
+    /// A curve that leaves `beta` of the window on congestion.
+    pub fn with(beta: Beta) -> Self {
+        Self { beta, ..Self::default() }
+    }
+
     /// Counts an ACK in congestion avoidance and answers the pace: acknowledged segments per
     /// segment of window, at least 2.
     pub fn on_ack(&mut self, ack: &CurveAck) -> u64 {
@@ -86,13 +115,14 @@ impl CubicCurve {
     /// (RFC 9438 §4.6, fast convergence §4.7) and answers `ssthresh`, segments, at least 2.
     pub fn on_congestion(&mut self, cwnd: u64) -> u64 {
         self.epoch_ms = None;
-        self.w_max = if cwnd < self.w_max { scaled(cwnd, SCALE + BETA, 2 * SCALE) } else { cwnd };
-        scaled(cwnd, BETA, SCALE).max(2)
+        let beta = self.beta.in_1024;
+        self.w_max = if cwnd < self.w_max { scaled(cwnd, SCALE + beta, 2 * SCALE) } else { cwnd };
+        scaled(cwnd, beta, SCALE).max(2)
     }
 
     /// Forgets everything, as after a timeout.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self::with(self.beta);
     }
 
     /// The window was set by something else: a new epoch begins with the next ACK.
@@ -135,7 +165,7 @@ impl CubicCurve {
     /// Grows the window Reno would have, and answers the pace at which `cwnd` keeps up with it;
     /// `u64::MAX` if it is not behind.
     fn reno_pace(&mut self, cwnd: u64) -> u64 {
-        let acks_per_segment = (cwnd.saturating_mul(RENO_ACKS_8) >> 3).max(1);
+        let acks_per_segment = (cwnd.saturating_mul(self.beta.reno_acks_8) >> 3).max(1);
         let segments = self.acks.saturating_sub(1) / acks_per_segment;
         self.acks -= segments * acks_per_segment;
         self.w_reno = self.w_reno.saturating_add(segments);
@@ -168,7 +198,22 @@ mod tests {
         // 2^40 / 410 = 2681735677 (410 * 2681735677 = 1099511627570, 206 short of 2^40).
         assert_eq!(CUBE_FACTOR, 2_681_735_677);
         // 8 * 1741 / 3 / 307 = 4642 / 307 = 15.
-        assert_eq!(RENO_ACKS_8, 15);
+        assert_eq!(Beta::default(), Beta { in_1024: 717, reno_acks_8: 15 });
+    }
+
+    /// RFC 9438 §4.6 and §4.7 with 0.5: congestion leaves 50 of 100 segments, and at 50 of a
+    /// maximum of 100 fast convergence takes it to 50 * 1.5 / 2 = 37. A timeout keeps `beta`.
+    #[test]
+    fn another_part_may_be_left() {
+        // 8 * 1536 / 3 / 512 = 8: Reno's own additive increase of one segment per window.
+        let half = Beta::new(512).unwrap();
+        assert_eq!(half.reno_acks_8, 8);
+        let mut cubic = CubicCurve::with(half);
+        assert_eq!((cubic.on_congestion(100), cubic.w_max), (50, 100));
+        assert_eq!((cubic.on_congestion(50), cubic.w_max), (25, 37));
+        cubic.reset();
+        assert_eq!(cubic, CubicCurve::with(half));
+        assert_eq!((Beta::new(0), Beta::new(1024)), (None, None));
     }
 
     #[test]

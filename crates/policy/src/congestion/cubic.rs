@@ -7,9 +7,10 @@
 
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
-use crate::registry::Make;
+use crate::registry::values::per_mille;
+use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
-use arith::cubic::{self, CurveAck};
+use arith::cubic::{self, Beta, CurveAck};
 use arith::window::Credit;
 use units::{Duration, Instant};
 
@@ -18,8 +19,23 @@ pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
     "cubic",
     "a cubic function of the time since the last congestion",
     "RFC 9438; Linux 6.x tcp_cubic.c",
-    Make::Alone(|_| Box::<Cubic>::default()),
+    Make::Alone(|setup| Box::new(Cubic::with(setup.get(&CUBIC_BETA)))),
+)
+.with(&[&CUBIC_BETA]);
+
+/// Part of the window that congestion leaves.
+static CUBIC_BETA: Parameter<Beta> = Parameter::text(
+    "cubic_beta",
+    ("fraction between 0 and 1, like 0.7", read_beta),
+    "0.7",
+    "cubic: part of the window that congestion leaves (Linux tcp_cubic.beta / 1024)",
 );
+
+/// Reads a fraction, rounded to 1/1024 as the kernel has it: 0.7 is 717/1024.
+fn read_beta(text: &str) -> Result<Beta, String> {
+    let in_1024 = (u64::from(per_mille(text, 1)?) * 1024 + 500) / 1000;
+    Beta::new(in_1024).ok_or_else(|| "must be between 0 and 1, like 0.7".to_owned())
+}
 
 /// CUBIC in the kernel's fixed point.
 ///
@@ -29,6 +45,13 @@ pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
 pub struct Cubic {
     curve: cubic::CubicCurve,
     credit: Credit,
+}
+
+impl Cubic {
+    /// CUBIC that leaves `beta` of the window on congestion.
+    pub fn with(beta: Beta) -> Self {
+        Self { curve: cubic::CubicCurve::with(beta), credit: Credit::default() }
+    }
 }
 
 impl CongestionControl for Cubic {
@@ -123,6 +146,17 @@ mod tests {
         cubic.on_ack(&mut w, &sample(0, MSS));
         cubic.on_ack(&mut w, &sample(40, 39 * MSS));
         assert_eq!(w.cwnd(), 10_500 + 8 * MSS);
+    }
+
+    /// 0.7 * 1024 = 716.8, which is the kernel's 717; half of 100 segments are 50.
+    #[test]
+    fn beta_is_read_as_a_fraction() {
+        assert_eq!(read_beta("0.7"), Ok(Beta::default()));
+        let mut cubic = Cubic::with(read_beta("0.5").unwrap());
+        assert_eq!(cubic.on_congestion(&window(100), &event(false)).ssthresh, 50 * MSS);
+        for wrong in ["0", "1", "1.1", "-0.5", "x"] {
+            assert!(read_beta(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
