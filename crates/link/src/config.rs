@@ -34,6 +34,7 @@ pub struct LinkConfig {
     discipline: Discipline,
     trace: Option<Arc<RateTrace>>,
     trace_offset: Duration,
+    ordered_jitter: Option<Duration>,
     reordering: Option<Reordering>,
     aggregation: Option<Duration>,
     statistics: bool,
@@ -60,6 +61,7 @@ impl LinkConfig {
             discipline: Discipline::default(),
             trace: None,
             trace_offset: Duration::ZERO,
+            ordered_jitter: None,
             reordering: None,
             aggregation: None,
             statistics: false,
@@ -108,6 +110,13 @@ impl LinkConfig {
             return Err(LinkError::Reordering);
         }
         Ok(Self { reordering: Some(reordering), ..self })
+    }
+
+    /// The same link. Each packet takes longer by a time drawn evenly from zero to `up_to`, but
+    /// none arrives before the one in front of it. Zero varies nothing.
+    #[must_use]
+    pub fn with_ordered_jitter(self, up_to: Duration) -> Self {
+        Self { ordered_jitter: (!up_to.is_zero()).then_some(up_to), ..self }
     }
 
     /// Delivers in bursts: a packet that has left the queue waits for the next multiple of
@@ -183,6 +192,11 @@ impl LinkConfig {
     /// Time of its trace at which the link begins.
     pub const fn trace_offset(&self) -> Duration {
         self.trace_offset
+    }
+
+    /// Largest additional delay of a packet, if delays vary in order.
+    pub const fn ordered_jitter(&self) -> Option<Duration> {
+        self.ordered_jitter
     }
 
     /// Model of reordering, if the link has one.

@@ -45,6 +45,7 @@ mod judged;
 mod loss;
 pub mod matrix;
 mod medium;
+mod ordered_delay;
 mod packet;
 pub mod path;
 mod queue;

@@ -1,6 +1,7 @@
-//! Behind the queue: aggregation, propagation delay, random loss and reordering.
+//! Behind the queue: aggregation, propagation delay and its variation, random loss and reordering.
 
 use crate::aggregation::Gate;
+use crate::ordered_delay::OrderedDelay;
 use crate::reordering::Reorderer;
 use crate::{LinkConfig, LinkCounters, LinkFate, Loss};
 use rand_core::Rng;
@@ -19,6 +20,7 @@ pub(crate) struct Medium {
 struct Hazards {
     loss: Option<Loss>,
     gate: Option<Gate>,
+    ordered: Option<OrderedDelay>,
     reorderer: Option<Reorderer>,
 }
 
@@ -29,6 +31,7 @@ pub(crate) enum Draws {
     Reordering = 2,
     Red = 3,
     FlowHash = 4,
+    OrderedDelay = 5,
 }
 
 /// A stream beside `stream` for something else on the same link.
@@ -44,8 +47,11 @@ impl Medium {
         let reorderer =
             reordering.map(|kind| Reorderer::new(kind, beside(stream, Draws::Reordering)));
         let gate = config.aggregation().map(Gate::every);
-        let any = loss.is_some() || reorderer.is_some() || gate.is_some();
-        let hazards = any.then(|| Box::new(Hazards { loss, gate, reorderer }));
+        let ordered = config.ordered_jitter();
+        let ordered =
+            ordered.map(|up_to| OrderedDelay::new(up_to, beside(stream, Draws::OrderedDelay)));
+        let any = loss.is_some() || reorderer.is_some() || gate.is_some() || ordered.is_some();
+        let hazards = any.then(|| Box::new(Hazards { loss, gate, ordered, reorderer }));
         Self { delay: config.delay(), hazards }
     }
 
@@ -78,6 +84,8 @@ impl Hazards {
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
         let leaves = self.gate.as_ref().map_or(departs, |gate| gate.opens(departs));
-        LinkFate::Delivered { departs, arrives: leaves + delay + extra }
+        let soonest = leaves + delay;
+        let arrives = self.ordered.as_mut().map_or(soonest, |ordered| ordered.arrival(soonest));
+        LinkFate::Delivered { departs, arrives: arrives + extra }
     }
 }

@@ -1,6 +1,7 @@
 //! Reordering: some packets take longer over the wire than others, and arrive after those that
 //! left behind them.
 
+use crate::ordered_delay::drawn;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
@@ -65,12 +66,7 @@ impl Reorderer {
                 let held = u64::from(self.stream.next_u32()) < threshold;
                 if held { extra } else { Duration::ZERO }
             }
-            Kind::Jitter(up_to) => {
-                // A 64-bit draw as a fraction of `up_to`, in whole nanoseconds up to and with it.
-                let span = u128::from(up_to.as_nanos()) + 1;
-                let nanos = (u128::from(self.stream.next_u64()) * span) >> 64;
-                Duration::from_nanos(nanos as u64)
-            }
+            Kind::Jitter(up_to) => drawn(&mut self.stream, up_to),
         }
     }
 }

@@ -12,13 +12,16 @@ use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
+    /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
     ///
-    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are equal. RTT is the
-    /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
-    /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
-    /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
-    /// or 1%, in either direction.
+    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are
+    /// equal. RTT is the round trip without transmission times. QUEUE is the size of the queue in
+    /// each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
+    /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
+    /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
+    /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to
+    /// TIME more; none overtakes another.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
@@ -33,12 +36,12 @@ pub(crate) struct LinkArgs {
     path_preset: Option<PathSpec>,
 
     /// The link towards the command:
-    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
+    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
     /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up
-    /// to that time more, so packets may overtake each other. aggregate=TIME delivers packets in
-    /// bursts, one burst per interval.
+    /// to that time more, so packets may overtake each other. With ordered-jitter= none overtakes
+    /// another. aggregate=TIME delivers packets in bursts, one burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
+const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
 /// What a link that follows a trace has for a rate until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
@@ -25,6 +25,7 @@ pub(super) struct OneWay {
     discipline: Discipline,
     loss: f64,
     jitter: Option<Duration>,
+    ordered_jitter: Duration,
     aggregate: Duration,
 }
 
@@ -42,7 +43,7 @@ impl OneWay {
             Some(jitter) => link.with_reordering(Reordering::Jitter(jitter)).map_err(why)?,
             None => link,
         };
-        let link = link.with_aggregation(self.aggregate);
+        let link = link.with_ordered_jitter(self.ordered_jitter).with_aggregation(self.aggregate);
         Ok(match trace {
             Some(trace) => link.with_rate_trace(Arc::clone(trace)).beginning_at(self.from),
             None => link,
@@ -77,9 +78,19 @@ impl OneWay {
         let delay = read("delay", next("the delay")?)?;
         let queue = read("queue", next("the queue")?)?;
         let (discipline, loss, jitter) = (Discipline::default(), 0.0, None);
-        let (aggregate, from) = (Duration::ZERO, Duration::ZERO);
-        let plain =
-            Self { rate, recorded, from, delay, queue, discipline, loss, jitter, aggregate };
+        let [ordered_jitter, aggregate, from] = [Duration::ZERO; 3];
+        let plain = Self {
+            rate,
+            recorded,
+            from,
+            delay,
+            queue,
+            discipline,
+            loss,
+            jitter,
+            ordered_jitter,
+            aggregate,
+        };
         let given: Vec<&str> = parts.collect();
         let way = given.iter().copied().try_fold(plain, option)?;
         refuse_twice(&given)?;
@@ -115,6 +126,9 @@ fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
     match part.split_once('=') {
         Some(("loss", value)) => Ok(OneWay { loss: read_loss(value)?, ..way }),
         Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
+        Some(("ordered-jitter", value)) => {
+            Ok(OneWay { ordered_jitter: read("ordered-jitter", value)?, ..way })
+        }
         Some(("from", value)) => Ok(OneWay { from: read("from", value)?, ..way }),
         Some(("aggregate", value)) => Ok(OneWay { aggregate: read("aggregate", value)?, ..way }),
         _ => {

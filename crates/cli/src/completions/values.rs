@@ -29,7 +29,10 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "down" | "up") => {
             let jitter = ("jitter=", "delays each packet by up to so much more");
             let aggregate = ("aggregate=", "delivers packets in bursts, one in each interval");
-            schemes::path(asked.typed, &[schemes::LOSS, jitter, aggregate, schemes::FROM])
+            schemes::path(
+                asked.typed,
+                &[schemes::LOSS, jitter, schemes::ORDERED_JITTER, aggregate, schemes::FROM],
+            )
         }
         (_, "path_preset") => {
             Completion::named(PRESETS.iter().map(|preset| (preset.name, preset.rationale)))

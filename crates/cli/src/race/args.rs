@@ -35,13 +35,16 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "N|ID|all")]
     pub(super) har_page: Option<String>,
 
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
+    /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
     ///
-    /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are equal. RTT is the
-    /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
-    /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
-    /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
-    /// or 1%, in either direction.
+    /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are
+    /// equal. RTT is the round trip without transmission times. QUEUE is the size of the queue in
+    /// each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
+    /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
+    /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
+    /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to
+    /// TIME more; none overtakes another.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,

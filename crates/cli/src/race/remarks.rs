@@ -66,7 +66,10 @@ pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
     notes.extend(args.notes_on_distances(&race.page));
     notes.extend(names::recorded_notes(&race.path));
     let has_phases = race.path.is_changing() && race.path.trace_start() == TraceStart::Anywhere;
-    let has_chance = race.background > 0 || race.path.loss() > 0.0 || has_phases;
+    let has_chance = race.background > 0
+        || race.path.loss() > 0.0
+        || !race.path.ordered_jitter().is_zero()
+        || has_phases;
     if args.exact && race.repeats > 1 && !has_chance {
         notes.push(
             "nothing here depends on chance (--exact, no loss, no background): repeats are alike"

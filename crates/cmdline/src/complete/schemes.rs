@@ -16,7 +16,9 @@ pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
         "schemes" => list(asked.typed, is_scheme),
         "scheme" => one(asked.typed, is_scheme),
         "on" => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
-        "path" => path(asked.typed, &[("up=", "rate away from the client"), LOSS, FROM]),
+        "path" => {
+            path(asked.typed, &[("up=", "rate away from the client"), LOSS, ORDERED_JITTER, FROM])
+        }
         "server_model" => Completion::named([("builtin", ""), ("nginx", "")]),
         "server" => {
             let named = Completion::named([("auto", ""), ("nginx", ""), ("builtin", "")]);
@@ -96,6 +98,9 @@ fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -
 
 /// The key of a path for the time at which a recorded rate begins.
 pub const FROM: (&str, &str) = ("from=", "begins so far into a recorded rate");
+/// The key of a path for delays that vary in order.
+pub const ORDERED_JITTER: (&str, &str) =
+    ("ordered-jitter=", "delays each packet by up to so much more, in order");
 /// The key of a path for random loss.
 pub const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 

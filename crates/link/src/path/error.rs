@@ -15,8 +15,8 @@ impl PathError {
         Self { key, why: why.to_string() }
     }
 
-    /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss`, `from` or `path`
-    /// for the whole.
+    /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss`,
+    /// `ordered-jitter`, `from` or `path` for the whole.
     pub const fn key(&self) -> &'static str {
         self.key
     }

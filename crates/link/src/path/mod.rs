@@ -36,6 +36,8 @@ pub enum QueueSize {
     Bytes(u64),
     /// Thousandths of the bandwidth-delay product: rate of the direction × round trip.
     MilliBdp(u64),
+    /// Bytes that the link sends in this time.
+    Time(Duration),
     /// A queue without bound.
     Unlimited,
 }
@@ -49,6 +51,7 @@ pub struct PathSpec {
     queue: QueueSize,
     discipline: Discipline,
     loss: f64,
+    ordered_jitter: Duration,
     /// Rates that change; `down` and `up` are then their means.
     changing: ChangingRates,
 }
@@ -62,7 +65,9 @@ impl PathSpec {
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
         let discipline = Discipline::DropTail;
         let changing = ChangingRates::NONE;
-        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0, changing }.checked()
+        let (loss, ordered_jitter) = (0.0, Duration::ZERO);
+        Self { down: rate, up: rate, rtt, queue, discipline, loss, ordered_jitter, changing }
+            .checked()
     }
 
     /// The same path with another rate up, which does not change.
@@ -88,6 +93,13 @@ impl PathSpec {
     pub fn with_loss(self, probability: f64) -> Result<Self, PathError> {
         let loss = probability;
         Self { loss, ..self }.checked()
+    }
+
+    /// The same path. In either direction each packet takes up to `up_to` longer, and none
+    /// overtakes another.
+    #[must_use]
+    pub fn with_ordered_jitter(self, up_to: Duration) -> Self {
+        Self { ordered_jitter: up_to, ..self }
     }
 
     /// The same path with another round trip.
@@ -135,6 +147,11 @@ impl PathSpec {
         self.loss
     }
 
+    /// Largest additional delay of a packet in either direction; zero if delays do not vary.
+    pub const fn ordered_jitter(&self) -> Duration {
+        self.ordered_jitter
+    }
+
     /// One-way delays: half of the round trip each, an odd nanosecond on the way up.
     pub fn delays(&self) -> Duplex<Duration> {
         let forward = self.rtt / 2;
@@ -152,6 +169,7 @@ impl PathSpec {
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
         LinkConfig::new(rate, delay, self.queue_limit(rate))?
             .with_discipline(self.discipline)?
+            .with_ordered_jitter(self.ordered_jitter)
             .with_loss(self.loss)
     }
 
@@ -182,6 +200,7 @@ impl QueueSize {
                 let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(n) / 1000;
                 QueueLimit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
             }
+            Self::Time(time) => QueueLimit::Bytes(rate.bytes_in(time)),
             Self::Unlimited => QueueLimit::Unlimited,
         }
     }
@@ -209,6 +228,7 @@ impl fmt::Display for QueueSize {
                 let text = format!("{}.{:03}", n / 1000, n % 1000);
                 write!(f, "{}bdp", text.trim_end_matches('0').trim_end_matches('.'))
             }
+            Self::Time(time) => write!(f, "{time}"),
             Self::Unlimited => write!(f, "inf"),
         }
     }
@@ -235,6 +255,9 @@ impl fmt::Display for PathSpec {
         }
         if self.loss > 0.0 {
             write!(f, ",loss={}", self.loss)?;
+        }
+        if !self.ordered_jitter.is_zero() {
+            write!(f, ",ordered-jitter={}", self.ordered_jitter)?;
         }
         Ok(())
     }

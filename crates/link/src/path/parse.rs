@@ -1,4 +1,5 @@
-//! Reading `RATE|trace=FILE,RTT,QUEUE[,DISCIPLINE][,up=RATE|trace=FILE][,loss=P][,from=TIME]`.
+//! Reading `RATE|trace=FILE,RTT,QUEUE[,DISCIPLINE]` and the keys `up=`, `loss=`,
+//! `ordered-jitter=` and `from=`.
 
 use super::{PathError, PathSpec, QueueSize, TraceStart, mobile};
 use crate::Discipline;
@@ -7,10 +8,10 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, parse_bytes};
 
-const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p or \
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p or \
                     20mbit,80ms,100p,fq_codel; RATE may be trace=FILE";
-const QUEUE_FORM: &str =
-    "expected packets, bytes, bandwidth-delay products or no bound, like 100p, 64kB, 0.5bdp or inf";
+const QUEUE_FORM: &str = "expected packets, bytes, bandwidth-delay products, a time of sending or no bound, like 100p, 64kB, 0.5bdp, \
+     50ms or inf";
 
 /// Gives the text of a file, or says why it cannot.
 type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -77,6 +78,9 @@ impl PathSpec {
                 None => self.with_up(read("up", value)?),
             },
             ("loss", value) => self.with_loss(parse_probability(value)?),
+            ("ordered-jitter", value) => {
+                Ok(self.with_ordered_jitter(read("ordered-jitter", value)?))
+            }
             ("from", value) => Ok(self.starting(TraceStart::Load(read("from", value)?))),
             _ => Err(unknown(part)),
         }
@@ -128,7 +132,7 @@ pub fn parse_probability(text: &str) -> Result<f64, PathError> {
 impl FromStr for QueueSize {
     type Err = PathError;
 
-    /// Reads `100p`, `64kB`, `0.5bdp` or `inf`.
+    /// Reads `100p`, `64kB`, `0.5bdp`, `50ms` or `inf`.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let wrong = || PathError::of("queue", format!("cannot read {text:?}: {QUEUE_FORM}"));
         if text == "inf" {
@@ -141,7 +145,8 @@ impl FromStr for QueueSize {
             let digits = number.bytes().all(|b| b.is_ascii_digit());
             return number.parse().ok().filter(|_| digits).map(Self::Packets).ok_or_else(wrong);
         }
-        parse_bytes(text).map(Self::Bytes).map_err(|_| wrong())
+        let bytes = parse_bytes(text).map(Self::Bytes);
+        bytes.or_else(|_| text.parse().map(Self::Time)).map_err(|_| wrong())
     }
 }
 

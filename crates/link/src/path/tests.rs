@@ -36,6 +36,23 @@ fn a_bandwidth_delay_product_is_of_each_direction() {
     assert_eq!(path.links().reverse.queue(), QueueLimit::Bytes(10_000));
 }
 
+/// 50 ms at 20 Mbit/s are 125,000 bytes, at 2 Mbit/s 12,500.
+#[test]
+fn a_queue_may_be_a_time() {
+    let path: PathSpec = "20mbit,80ms,50ms,up=2mbit".parse().unwrap();
+    assert_eq!(path.links().forward.queue(), QueueLimit::Bytes(125_000));
+    assert_eq!(path.links().reverse.queue(), QueueLimit::Bytes(12_500));
+}
+
+#[test]
+fn jitter_in_order_is_in_both_directions() {
+    let path: PathSpec = "20mbit,80ms,9p,ordered-jitter=5ms".parse().unwrap();
+    let links = path.links();
+    let up_to = Some(Duration::from_millis(5));
+    assert_eq!([links.forward.ordered_jitter(), links.reverse.ordered_jitter()], [up_to; 2]);
+    assert_eq!(error("20mbit,80ms,9p,ordered-jitter=5").key(), "ordered-jitter");
+}
+
 #[test]
 fn an_odd_nanosecond_of_the_round_trip_is_not_lost() {
     let path: PathSpec = "1mbit,101ns,inf".parse().unwrap();
@@ -63,6 +80,7 @@ fn impossible_paths_are_refused_by_the_key_that_is_wrong() {
         // No delay, no product.
         ("20mbit,0ms,1bdp", "queue"),
         ("20mbit,80ms,lots", "queue"),
+        ("20mbit,80ms,0ms", "queue"),
         ("20mbit,80ms,1p,up=0bit", "up"),
         ("20mbit,80ms,1p,up=", "up"),
         ("20mbit,80ms,1p,loss=1", "loss"),
@@ -109,19 +127,21 @@ proptest! {
     /// The printed form is read back as the same path.
     #[test]
     fn shows_itself_as_it_is_read(
-        (down, up, rtt) in (1u64..10_000_000_000, 1u64..10_000_000_000, 1u64..10_000_000_000),
+        (down, up, rtt) in (10_000u64..10_000_000_000, 10_000u64..10_000_000_000, 1u64..10_000_000_000),
         queue in prop_oneof![
             (1u32..).prop_map(QueueSize::Packets),
             (1u64..1 << 40).prop_map(QueueSize::Bytes),
+            (1u64..1 << 30).prop_map(|n| QueueSize::Time(Duration::from_nanos(n << 20))),
             Just(QueueSize::Unlimited),
         ],
-        loss in 0.0f64..1.0,
+        (loss, jitter) in (0.0f64..1.0, 0u64..1_000_000),
         discipline in prop::sample::select(vec!["droptail", "codel", "fq_codel", "acks-first"]),
     ) {
         let path = PathSpec::new(Rate::from_bps(down), Duration::from_nanos(rtt), queue)
             .and_then(|p| p.with_up(Rate::from_bps(up)))
             .and_then(|p| p.with_loss(loss)?.with_discipline(discipline.parse().unwrap()))
-            .unwrap();
+            .unwrap()
+            .with_ordered_jitter(Duration::from_nanos(jitter));
         prop_assert_eq!(path.to_string().parse::<PathSpec>(), Ok(path));
     }
 

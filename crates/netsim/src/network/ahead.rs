@@ -194,7 +194,10 @@ impl Crossings {
 /// then.
 fn is_in_order(wire: &Wire) -> bool {
     let config = wire.link.config();
-    wire.link.is_plain() && config.reordering().is_none() && config.aggregation().is_none()
+    wire.link.is_plain()
+        && config.reordering().is_none()
+        && config.aggregation().is_none()
+        && config.ordered_jitter().is_none()
 }
 
 /// Returns true if every packet gets through, and no earlier than it entered.

@@ -111,6 +111,7 @@ fn every_kind() -> Vec<LinkConfig> {
     kinds.push(bottleneck(Discipline::Red(red)));
     kinds.extend(Discipline::all().map(|d| bottleneck(d).with_rate_trace(Arc::clone(&trace))));
     kinds.push(bottleneck(Discipline::DropTail).with_reordering(hold).unwrap());
+    kinds.push(bottleneck(Discipline::DropTail).with_ordered_jitter(Duration::from_millis(5)));
     kinds.push(bottleneck(Discipline::DropTail).with_aggregation(Duration::from_millis(10)));
     kinds.push(bottleneck(Discipline::FqCoDel(FqCoDelConfig::default())).with_ties(Ties::Gone));
     kinds.into_iter().map(|kind| kind.with_loss(0.005).unwrap()).collect()

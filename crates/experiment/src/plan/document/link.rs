@@ -1,7 +1,7 @@
 //! Links: rate, delay, queue, and faults of the wire.
 
 use super::quantity::{At, Probability, TextOr, Threshold, Written};
-use link::QueueLimit;
+use link::path::QueueSize;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Duration, Rate};
@@ -19,9 +19,12 @@ pub(crate) struct WireSpec {
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link: a limit, or a table with a discipline; without bound unless
     /// given.
-    pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
+    pub(crate) queue: Option<At<TextOr<QueueSize, QueueSpec>>>,
     /// Probability that a packet is lost on the wire, each independently; 0 unless given.
     pub(crate) loss: Option<Probability>,
+    /// Each packet takes longer by a time drawn evenly from 0 to this, and none overtakes another;
+    /// 0 unless given.
+    pub(crate) ordered_jitter: Option<Written<Duration>>,
     /// Model of packets out of order; in order unless given.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
     /// Differences of the way back; all other properties are as above.
@@ -39,9 +42,11 @@ pub(crate) struct OneWay {
     /// One-way propagation delay.
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link.
-    pub(crate) queue: Option<At<TextOr<QueueLimit, QueueSpec>>>,
+    pub(crate) queue: Option<At<TextOr<QueueSize, QueueSpec>>>,
     /// Probability that a packet is lost on the wire.
     pub(crate) loss: Option<Probability>,
+    /// Each packet takes longer by up to this, and none overtakes another.
+    pub(crate) ordered_jitter: Option<Written<Duration>>,
     /// Model of packets out of order.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
 }
@@ -55,6 +60,7 @@ impl WireSpec {
             delay: self.delay,
             queue: self.queue.clone(),
             loss: self.loss,
+            ordered_jitter: self.ordered_jitter,
             reordering: self.reordering.clone(),
         }
     }
@@ -70,6 +76,7 @@ impl WireSpec {
             delay: back.delay.or(there.delay),
             queue: back.queue.or(there.queue),
             loss: back.loss.or(there.loss),
+            ordered_jitter: back.ordered_jitter.or(there.ordered_jitter),
             reordering: back.reordering.or(there.reordering),
         }
     }
@@ -134,7 +141,7 @@ pub(crate) enum QueueSpec {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {
     /// Limit of its contents; without bound unless given.
-    pub(crate) limit: Option<Written<QueueLimit>>,
+    pub(crate) limit: Option<Written<QueueSize>>,
 }
 
 /// Random early detection; the defaults are the start-up papers'.
@@ -142,7 +149,7 @@ pub(crate) struct Plain {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Red {
     /// Limit of its contents; without bound unless given.
-    pub(crate) limit: Option<Written<QueueLimit>>,
+    pub(crate) limit: Option<Written<QueueSize>>,
     /// Average at which striking begins: a share of the limit (0.15 unless given), or packets
     /// ("5p"), or bytes ("5kB").
     pub(crate) min: Option<Threshold>,
@@ -171,7 +178,7 @@ pub(crate) struct Red {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CoDel {
     /// Limit of its contents; without bound unless given.
-    pub(crate) limit: Option<Written<QueueLimit>>,
+    pub(crate) limit: Option<Written<QueueSize>>,
     /// Standing waiting time that is acceptable; 5ms unless given.
     pub(crate) target: Option<Written<Duration>>,
     /// Time for which a standing queue is permitted; 100ms unless given.
@@ -187,7 +194,7 @@ pub(crate) struct CoDel {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FqCoDel {
     /// Limit of its contents; without bound unless given.
-    pub(crate) limit: Option<Written<QueueLimit>>,
+    pub(crate) limit: Option<Written<QueueSize>>,
     /// Standing waiting time that is acceptable; 5ms unless given.
     pub(crate) target: Option<Written<Duration>>,
     /// Time for which a standing queue is permitted; 100ms unless given.

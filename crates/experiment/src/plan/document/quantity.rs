@@ -1,7 +1,6 @@
 //! Quantities written as text, `"20mbit"`, numbers within bounds, and values that are either text
 //! or a table of a kind.
 
-use link::QueueLimit;
 use link::path::{MAX_RATE, QueueSize};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -204,22 +203,20 @@ impl Amount for Things {
     }
 }
 
-impl Text for QueueLimit {
+impl Text for QueueSize {
     const NAME: &'static str = "queue_limit";
-    const FORM: &'static str =
-        "packets (\"100p\"), bytes (\"64kB\") or \"inf\", the packet in service included";
-    const PATTERN: &'static str = "^(inf|[0-9]+p|[0-9]+([.][0-9]{1,9})?(B|kB|KiB|MB|MiB))$";
+    const FORM: &'static str = "packets (\"100p\"), bytes (\"64kB\"), a time of sending (\"50ms\") or \"inf\", the packet in service included";
+    const PATTERN: &'static str =
+        "^(inf|[0-9]+p|[0-9]+([.][0-9]{1,9})?(B|kB|KiB|MB|MiB|s|ms|us|ns))$";
 
     fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("cannot read {text:?} as a queue: expected {}", Self::FORM);
-        match text.parse::<QueueSize>().map_err(|_| wrong())? {
-            QueueSize::Packets(0) | QueueSize::Bytes(0) => {
+        match text.parse().map_err(|_| wrong())? {
+            Self::Packets(0) | Self::Bytes(0) | Self::Time(Duration::ZERO) => {
                 Err("a queue of 0 has no room for the packet in service: use at least 1p".into())
             }
-            QueueSize::Packets(n) => Ok(Self::Packets(n)),
-            QueueSize::Bytes(n) => Ok(Self::Bytes(n)),
-            QueueSize::Unlimited => Ok(Self::Unlimited),
-            QueueSize::MilliBdp(_) => Err(wrong()),
+            Self::MilliBdp(_) => Err(wrong()),
+            size => Ok(size),
         }
     }
 }
@@ -345,10 +342,10 @@ impl Visitor<'_> for ThresholdVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Threshold, E> {
-        match QueueLimit::read(text).map_err(E::custom)? {
-            QueueLimit::Packets(n) => Ok(Threshold::Packets(f64::from(n))),
-            QueueLimit::Bytes(n) => Ok(Threshold::Bytes(n as f64)),
-            QueueLimit::Unlimited => Err(E::custom(format!("expected {THRESHOLD}"))),
+        match QueueSize::read(text).map_err(E::custom)? {
+            QueueSize::Packets(n) => Ok(Threshold::Packets(f64::from(n))),
+            QueueSize::Bytes(n) => Ok(Threshold::Bytes(n as f64)),
+            _ => Err(E::custom(format!("expected {THRESHOLD}"))),
         }
     }
 }
@@ -365,7 +362,7 @@ impl JsonSchema for Threshold {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let text = generator.subschema_for::<Written<QueueLimit>>();
+        let text = generator.subschema_for::<Written<QueueSize>>();
         let share = json_schema!({ "type": "number", "minimum": 0, "maximum": 1 });
         json_schema!({ "description": THRESHOLD, "anyOf": [share, text] })
     }

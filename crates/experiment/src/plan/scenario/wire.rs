@@ -1,16 +1,18 @@
 //! A plan's wires as links.
 
 use crate::plan::document::{
-    CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, TextOr, Threshold, WireSpec, Written,
+    At, CoDel, FqCoDel, OneWay, QueueSpec, Red, ReorderingSpec, TextOr, Threshold, WireSpec,
+    Written,
 };
 use crate::plan::error::Fault;
 use crate::plan::files::Files;
+use link::path::QueueSize;
 use link::recording::{RecordedDirection, RecordedLink};
-use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit, RedConfig, Thresholds};
+use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, RateTrace, RedConfig, Thresholds};
 use netsim::Duplex;
 use std::ops::Range;
 use std::sync::Arc;
-use units::{Duration, Rate};
+use units::Duration;
 
 /// Inputs of links besides their own keys.
 #[derive(Clone, Copy)]
@@ -35,11 +37,17 @@ impl LinkMaker<'_> {
 
     /// One direction.
     pub(super) fn one(self, plan: &OneWay, span: Range<usize>) -> Result<LinkConfig, Fault> {
-        let (limit, discipline) = plan.queue.as_ref().map_or_else(Default::default, |q| queue(q));
-        let limit = limit.unwrap_or(QueueLimit::Unlimited);
+        let (size, discipline) = plan.queue.as_ref().map_or_else(Default::default, |q| queue(q));
         let delay = plan.delay.map_or(Duration::ZERO, |Written(delay)| delay);
-        // A trace brings its own rate; until then any will do.
-        let rate = plan.rate.map_or(Rate::from_mbps(1), |Written(rate)| rate);
+        let (rate, trace) = match (&plan.rate, &plan.trace) {
+            (Some(Written(rate)), None) => (*rate, None),
+            (None, Some(name)) => {
+                let trace = self.trace(name)?;
+                (trace.mean_rate(), Some(trace))
+            }
+            _ => return Err(Fault::new(span, "a link has either a rate or a trace")),
+        };
+        let limit = size.unwrap_or(QueueSize::Unlimited).limit(rate, Duration::ZERO);
         let fault = |error| Fault::new(span.clone(), error);
         let mut link = LinkConfig::new(rate, delay, limit).map_err(fault)?;
         if let Some(loss) = plan.loss {
@@ -49,22 +57,26 @@ impl LinkMaker<'_> {
         link = link
             .with_discipline(discipline.unwrap_or_default())
             .map_err(|error| Fault::new(queue_span, error))?;
+        if let Some(Written(up_to)) = plan.ordered_jitter {
+            link = link.with_ordered_jitter(up_to);
+        }
         if let Some(plan) = &plan.reordering {
             let span = plan.span();
             let reordered = link.with_reordering(reordering(plan));
             link = reordered.map_err(|error| Fault::new(span, error))?;
         }
-        link = match (&plan.rate, &plan.trace) {
-            (Some(_), None) => link,
-            (None, Some(name)) => {
-                let text = self.files.text(name)?.to_owned();
-                let read = RecordedLink::read(name, RecordedDirection::Down, &|_| Ok(text.clone()));
-                let recorded = read.map_err(|error| Fault::new(name.span(), error))?;
-                link.with_rate_trace(Arc::clone(recorded.trace()))
-            }
-            _ => return Err(Fault::new(span, "a link has either a rate or a trace")),
-        };
+        if let Some(trace) = trace {
+            link = link.with_rate_trace(trace);
+        }
         Ok(if self.waiting { link.with_statistics() } else { link })
+    }
+
+    /// The trace that a plan names.
+    fn trace(self, name: &At<String>) -> Result<Arc<RateTrace>, Fault> {
+        let text = self.files.text(name)?.to_owned();
+        let read = RecordedLink::read(name, RecordedDirection::Down, &|_| Ok(text.clone()));
+        let recorded = read.map_err(|error| Fault::new(name.span(), error))?;
+        Ok(Arc::clone(recorded.trace()))
     }
 }
 
@@ -78,7 +90,7 @@ fn reordering(plan: &ReorderingSpec) -> link::Reordering {
 }
 
 /// Limit and discipline; `None` where the plan leaves them open.
-fn queue(plan: &TextOr<QueueLimit, QueueSpec>) -> (Option<QueueLimit>, Option<Discipline>) {
+fn queue(plan: &TextOr<QueueSize, QueueSpec>) -> (Option<QueueSize>, Option<Discipline>) {
     let (limit, discipline) = match plan {
         TextOr::Text(limit) => return (Some(*limit), None),
         TextOr::Kind(QueueSpec::DropTail(plan)) => (plan.limit, Discipline::DropTail),
