@@ -35,6 +35,7 @@ pub(crate) fn told(command: &str) -> Told {
         "check fuzz-kernel" => check::fuzz_kernel_appendix(),
         "check ns2" => check::ns2_appendix(),
         "check pages" => check::pages_appendix(),
+        "check published" => check::published_appendix(),
         "check quic" => check::quic_appendix(),
         "check scripts" => check::scripts_appendix(),
         "check traces" => check::traces_appendix(),

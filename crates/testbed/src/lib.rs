@@ -31,6 +31,7 @@ pub mod pages;
 mod pair;
 mod private;
 mod programs;
+pub mod published;
 mod punctual;
 mod real;
 mod selection;

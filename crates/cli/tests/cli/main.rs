@@ -21,6 +21,7 @@ mod outputs;
 mod pages;
 mod predict;
 mod privileges;
+mod published;
 mod race;
 mod race_agent;
 mod race_chromium;

@@ -9,6 +9,7 @@ mod fuzz_kernel;
 mod harm;
 mod harm_schemes;
 mod pages;
+mod published;
 mod quic;
 mod scripts;
 mod table;
@@ -20,6 +21,7 @@ pub(crate) use agent::appendix as agent_appendix;
 pub(crate) use fuzz_kernel::appendix as fuzz_kernel_appendix;
 pub(crate) use harm::appendix as harm_appendix;
 pub(crate) use pages::appendix as pages_appendix;
+pub(crate) use published::appendix as published_appendix;
 pub(crate) use quic::appendix as quic_appendix;
 pub(crate) use scripts::appendix as scripts_appendix;
 pub(crate) use traces::appendix as traces_appendix;
@@ -100,6 +102,12 @@ enum Against {
     /// has to name the cause.
     #[command(after_help = pages_appendix().help())]
     Pages(pages::CheckPagesArgs),
+    /// Compare simulations with measurements that others published
+    ///
+    /// Each measurement has its source, its path and size, and the command that simulates it. A
+    /// figure holds if it is within 10 % of the published one.
+    #[command(after_help = published_appendix().help())]
+    Published(published::CheckPublishedArgs),
     /// Compare simulated HTTP/3 with pages that quinn loads
     ///
     /// quinn is a QUIC of others. Its server and client load pages of 1, 10 and 40 objects over 12
@@ -202,6 +210,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         Against::Traces(args) => traces::run(args),
         Against::Truth(args) => truth::run(args),
         Against::Pages(args) => pages::run(args),
+        Against::Published(args) => published::run(args),
         Against::Quic(args) => quic::run(args),
         Against::Agent(args) => agent::run(args),
         Against::Harm(args) => harm::run(args),
