@@ -83,19 +83,26 @@ def of_prose(path, prose):
                     yield Finding(prose.line + line - 1 + offset + further, rule, what)
 
 
+def prose_of(path, text):
+    """Yields the prose in a file of Markdown, Rust or C: the page, or each comment and each text."""
+    if path.endswith(".md"):
+        yield source.Prose(1, "", text)
+        return
+    tokens = list(source.tokens(text))
+    yield from source.comments(tokens)
+    if path.endswith(".rs") and is_product(path):
+        yield from source.texts(text, tokens)
+
+
 def of_file(path, text):
     """Yields the findings in a file of Markdown, Rust or C."""
+    for prose in prose_of(path, text):
+        yield from of_prose(path, prose)
     if path.endswith(".md"):
-        yield from of_prose(path, source.Prose(1, "", text))
         if path.startswith("docs/") and not markdown.names_reader(text):
             yield Finding(1, "reader", "the page names no reader")
         return
-    tokens = list(source.tokens(text))
-    for comment in source.comments(tokens):
-        yield from of_prose(path, comment)
-    if path.endswith(".rs") and is_product(path):
-        for printed in source.texts(text, tokens):
-            yield from of_prose(path, printed)
+    tokens = source.tokens(text)
     for line, width in source.wide_lines(text, tokens, 4 if path.endswith(".rs") else 8, COLUMNS):
         yield Finding(line, "columns", f"{width} columns")
 

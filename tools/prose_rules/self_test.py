@@ -1,6 +1,6 @@
 """Cases for each rule: sentences that it takes, and sentences that it refuses, in Markdown, Rust and C."""
 
-from . import baseline, markdown, rules, subjects
+from . import baseline, count, markdown, rules, subjects
 from .rules import Finding
 
 FITS = " ".join(["Word"] * rules.LONGEST)
@@ -174,6 +174,14 @@ def check_baseline():
     assert "gone" not in baseline.written({("gone.rs", "long"): 0})
 
 
+def check_count():
+    """Words and findings of each kind, and the words of each page."""
+    texts = {"a.md": "Of all.\nTwo words.\n", "x/src/a.rs": '// Of all.\nf("nobody has told this host");\n'}
+    assert count.by_kind(texts) == {count.PAGES: (4, 1), count.COMMENTS: (2, 1), count.PRINTED: (5, 2)}
+    assert list(count.lines(texts))[:2] == ["      4  a.md", "      4  words on 1 pages"]
+    assert "comments: 1 findings in 2 words, 500.0 in 1,000" in list(count.lines(texts))
+
+
 def found_in(path, text):
     return [(finding.line, finding.rule) for finding in sorted(rules.of_file(path, text))]
 
@@ -199,5 +207,6 @@ def run():
         assert len(list(subjects.mistakes(subject))) == expected, subject
     assert subjects.of_message("\n# told\nagent: pool it\n\nBody.\n") == "agent: pool it"
     check_baseline()
+    check_count()
     cases = (LONG, READERS, HEADLESS, WITH_SUBJECT, PRIVATE, SOURCES, SUBJECTS)
     print(f"prose: {sum(map(len, cases))} cases hold")

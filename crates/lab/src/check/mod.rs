@@ -240,7 +240,7 @@ fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
     match rows.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} outside; docs/validation.md says what is known of such cases",
+            "{n} of {} outside; docs/validation/ns2.md says what is known of such cases",
             counted(rows.len(), "figure")
         ))),
     }

@@ -75,7 +75,7 @@ fn the_check_against_ns2_says_what_it_found() {
     let output = headstart(&["check", "ns2", "--suite", "single", "--json"]);
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("rows");
     let outside: Vec<_> = rows.iter().filter(|row| row["verdict"] == "outside").collect();
-    // docs/validation.md explains those that are; more than one in twenty is a defect.
+    // docs/validation/ns2.md explains those that are; more than one in twenty is a defect.
     assert!(rows.len() >= 40 && outside.len() * 20 <= rows.len(), "{outside:#?}");
     assert_eq!(output.status.code(), Some(i32::from(!outside.is_empty())));
     for key in ["suite", "file", "case", "metric", "ns2", "ns2_se", "ours", "ours_se", "bound"] {

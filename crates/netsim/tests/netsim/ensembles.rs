@@ -149,7 +149,7 @@ fn the_sum_behaves_as_one_tcp_where_receivers_delay_acks() {
     assert_as_one("sack+share=rr", 12, "sack");
 }
 
-/// The table of docs/validation.md, "Shared paths": a minute or two in a release build.
+/// The table of docs/validation/shared-paths.md: a minute or two in a release build.
 #[test]
 #[ignore = "864 runs: make test-slow"]
 fn every_ensemble_behaves_as_one_tcp() {

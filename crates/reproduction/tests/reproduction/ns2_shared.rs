@@ -28,7 +28,7 @@ fn recoveries_beside_bursts_agree() {
 #[test]
 fn four_transfers_through_a_small_buffer_agree_in_total() {
     // The bound is 5 %. TCP-INT is at 50 ms apart: after a timeout ns-2 halves its window again for
-    // data sent before, down to half a packet (docs/validation.md).
+    // data sent before, down to half a packet (docs/validation/ns2.md).
     let rows = rows_of("bs2");
     let of_int = |row: &&ComparisonRow| is(row, "proto", "int") && is(row, "delay", "50ms");
     let totals: Vec<&ComparisonRow> = rows.iter().filter(|r| r.metric.name == "total").collect();
