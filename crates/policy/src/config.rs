@@ -4,7 +4,7 @@
 //! did otherwise.
 
 pub use segment::Framing;
-pub use segment::receiver::{AckPolicy, ReceiveConfig};
+pub use segment::receiver::{AckPolicy, ReceiveConfig, SackHold};
 use units::Duration;
 
 /// How a connection opens.
@@ -314,6 +314,7 @@ impl Default for ConnectionConfig {
                 autotune: false,
                 ack: AckPolicy::Delayed { timeout: Duration::from_millis(200) },
                 ack_tick: Duration::ZERO,
+                sack_hold: SackHold::LINUX_6_18,
                 dsack: true,
                 delay_repeated_last: false,
                 by_range: false,

@@ -1,5 +1,6 @@
 //! Options of the receiving half: the window it offers and when it acknowledges.
 
+use super::SackHold;
 use units::Duration;
 
 /// When the receiver acknowledges (RFC 5681 §4.2).
@@ -35,6 +36,8 @@ pub struct ReceiveConfig {
     /// Granularity of the clock that ends the delay of [`AckPolicy::Adaptive`]; zero: exact. A Linux kernel's is its
     /// tick, 1 to 10 ms.
     pub ack_tick: Duration,
+    /// Time for which [`AckPolicy::Adaptive`] holds back ACKs of segments out of order.
+    pub sack_hold: SackHold,
     /// Report duplicate segments (RFC 2883).
     pub dsack: bool,
     /// A repetition of the last segment in order may be acknowledged late, as if it were new: what

@@ -18,7 +18,8 @@ pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
 pub use reassembly::{Arrival, MOST_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
-use sack_compression::{Gap, patience};
+use sack_compression::Gap;
+pub use sack_compression::SackHold;
 use sack_report::{SackReport, blocks_of};
 use units::{Duration, Instant, SeqNum};
 pub use window::{OfferedWindow, Room};
@@ -342,7 +343,8 @@ impl Receiver {
             // Also what repeats something behind a gap (`tcp_data_queue_ofo`).
             Arrival::OutOfOrder | Arrival::Duplicate => {
                 let gap = Gap { next: self.rcv_nxt, extends, blocks };
-                let until = now + patience(self.sizing.round_trip(), rtt().srtt);
+                let until =
+                    now + self.config.sack_hold.longest(self.sizing.round_trip(), rtt().srtt);
                 let tells_others = self.ack.on_gap(opened, self.tells_gaps.then_some((gap, until)));
                 self.report.leave_last_out(tells_others && extends.is_none());
             }

@@ -212,7 +212,7 @@ const fn share_of_payload(len: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::receiver::AckPolicy;
+    use crate::receiver::{AckPolicy, SackHold};
 
     const MSS: u64 = 1448;
 
@@ -228,6 +228,7 @@ mod tests {
         autotune: true,
         ack: AckPolicy::Adaptive,
         ack_tick: Duration::ZERO,
+        sack_hold: SackHold::LINUX_6_18,
         dsack: true,
         delay_repeated_last: false,
         by_range: false,

@@ -1,7 +1,8 @@
-//! When a Linux receiver holds back ACKs of what arrives out of order: after the third that repeats itself it waits for more, a
-//! millisecond at most ("SACK compression").
+//! SACK compression: a Linux receiver holds back ACKs of segments out of order. After the third
+//! repeated ACK it waits for more segments, a millisecond at most.
 //!
-//! Modelled on `__tcp_ack_snd_check` and `tcp_sack_new_ofo_skb` in `net/ipv4/tcp_input.c` of Linux 6.18, with its defaults.
+//! Modelled on `__tcp_ack_snd_check` and `tcp_sack_new_ofo_skb` in `net/ipv4/tcp_input.c` of Linux
+//! 6.18, with its defaults.
 
 use units::Duration;
 
@@ -9,14 +10,35 @@ use units::Duration;
 const AT_ONCE: u32 = 3;
 /// `tcp_comp_sack_nr`: ACKs held back at most.
 const MOST_HELD: u32 = 44;
-/// `tcp_comp_sack_delay_ns`: how long at most; and for no more than a twentieth of a round trip.
+/// `tcp_comp_sack_delay_ns`: the longest time that an ACK is held back.
 const LONGEST: Duration = Duration::from_millis(1);
-const PART_OF_ROUND_TRIP: u64 = 20;
-/// `tcp_comp_sack_slack_ns`: the kernel's timer may be so much later, and is unless something else wakes the processor.
-const SLACK: Duration = Duration::from_micros(100);
 /// `TCP_SACK_BLOCKS_EXPECTED`: of so many blocks each ACK tells for sure. What would be told of less often for a change beyond them is
 /// told of first.
 const BLOCKS_EXPECTED: usize = 2;
+
+/// Times for which a kernel holds back ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SackHold {
+    /// Longest hold, per cent of a round trip.
+    percent: u64,
+    /// `tcp_comp_sack_slack_ns`: the kernel's timer may be that much later, and is unless something
+    /// else wakes the processor.
+    slack: Duration,
+}
+
+impl SackHold {
+    /// Linux up to 6.18.
+    pub const LINUX_6_18: Self = Self { percent: 5, slack: Duration::from_micros(100) };
+    /// Linux since 6.19 (`tcp_comp_sack_rtt_percent`).
+    pub const LINUX_7_0: Self = Self { percent: 33, slack: Duration::from_micros(10) };
+
+    /// Time for which an ACK is held back. `received` and `sent` are the round trips that the
+    /// receiving and the sending half have measured, zero if unknown.
+    pub(super) fn longest(self, received: Duration, sent: Duration) -> Duration {
+        let rtt = if sent.is_zero() { received } else { received.min(sent) };
+        LONGEST.min(rtt * self.percent / 100) + self.slack
+    }
+}
 
 /// What to do about an arrival out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +109,6 @@ impl SackCompression {
     }
 }
 
-/// How long an ACK is held back over round trips as they are known to the receiving half and to the sending half, zero if they are not.
-pub(super) fn patience(received: Duration, sent: Duration) -> Duration {
-    let rtt = if sent.is_zero() { received } else { received.min(sent) };
-    LONGEST.min(rtt / PART_OF_ROUND_TRIP) + SLACK
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,12 +158,17 @@ mod tests {
         assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);
     }
 
-    /// A twentieth of 10 ms; of 80 ms it would be four times as long as the longest.
+    /// A twentieth of 10 ms and 100 us; of 80 ms it would be four times the longest. A third of 2 ms
+    /// and 10 us.
     #[test]
-    fn patience_ends_with_a_twentieth_of_a_round_trip() {
-        let millis = Duration::from_millis;
-        assert_eq!(patience(millis(10), Duration::ZERO), Duration::from_micros(600));
-        assert_eq!(patience(millis(80), millis(10)), Duration::from_micros(600));
-        assert_eq!(patience(millis(80), millis(80)), Duration::from_micros(1100));
+    fn acks_are_held_back_for_a_part_of_a_round_trip() {
+        let held = |hold: SackHold, received, sent| {
+            hold.longest(Duration::from_millis(received), Duration::from_millis(sent)).as_nanos()
+                / 1000
+        };
+        let old = SackHold::LINUX_6_18;
+        assert_eq!([held(old, 10, 0), held(old, 80, 10), held(old, 80, 80)], [600, 600, 1100]);
+        let new = SackHold::LINUX_7_0;
+        assert_eq!([held(new, 2, 0), held(new, 80, 2), held(new, 10, 10)], [670, 670, 1010]);
     }
 }

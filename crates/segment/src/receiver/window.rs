@@ -195,7 +195,7 @@ fn shift_for(max: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::receiver::AckPolicy;
+    use crate::receiver::{AckPolicy, SackHold};
     use proptest::prelude::*;
     use units::Duration;
 
@@ -206,6 +206,7 @@ mod tests {
         autotune: false,
         ack: AckPolicy::Immediate,
         ack_tick: Duration::ZERO,
+        sack_hold: SackHold::LINUX_6_18,
         dsack: false,
         delay_repeated_last: false,
         by_range: false,
