@@ -9,17 +9,18 @@
 #include "reserve.h"
 #include "timers.h"
 
-/* By side and number; what is said of a port. */
+/* The operator's rules for ports, by side and number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 8192); /* twice what may be said: the old beside the new */
+	/* twice the largest number of rules: the old ones beside the new ones */
+	__uint(max_entries, 8192);
 	__type(key, u32);
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of
- * cgroups above: those of a cgroup run before those of its parent. */
+/* `leave` puts this into the hook's answer, which the kernel does not read. It is for programs of
+ * parent cgroups, which run after those of their children. */
 #define LEAVE_ALONE 0x68736c76
 
 static inline bool has_opened(const struct bpf_sock_ops *ops)
@@ -28,7 +29,7 @@ static inline bool has_opened(const struct bpf_sock_ops *ops)
 	       ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 }
 
-/* By the ports on both sides. */
+/* Whether the operator's rules for its local and remote port include the connection. */
 static inline bool matches_ports(const struct sock *sk)
 {
 	u32 local = sk->__sk_common.skc_num;
@@ -50,7 +51,7 @@ static inline bool has_name(const char has[TCP_CA_NAME_MAX], const char *name, u
 	return true;
 }
 
-/* What a socket with the congestion control `has` is to get. */
+/* The congestion control that a socket with `has` gets. */
 static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 {
 	if (settings.control != CONTROL_AUTO)
@@ -85,8 +86,9 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* A connection that has opened and is to be attended to, and whose path it is on; NULL if it is
- * not. Applications that chose a congestion control themselves keep it. */
+/* Returns the socket of a newly opened connection that the agent hooks, and its destination in
+ * `to`; NULL if it leaves the connection alone. Applications that chose a congestion control
+ * themselves keep it. */
 static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destination *to)
 {
 	struct bpf_sock *sk = ops->sk;
@@ -141,7 +143,7 @@ int attend(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* In a cgroup whose connections are left alone, whatever is said of those above it. */
+/* Attached to a cgroup whose connections are left alone, whatever applies to its parents. */
 SEC("sockops")
 int leave(struct bpf_sock_ops *ops)
 {

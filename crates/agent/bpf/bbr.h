@@ -17,8 +17,8 @@ static inline bool is_pipe_full(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(bbr, full_bw_reached);
 }
 
-/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue;
- * false while it searches. */
+/* BBR's measurement of the path: the bottleneck's rate times the round trip without a queue. False
+ * while BBR is in startup. */
 static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c,
 				   struct path_sample *sample)
 {
@@ -45,7 +45,8 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	c = begin(sk);
 	if (c)
 		c->flights.round_end = ((struct tcp_sock *)sk)->snd_nxt;
-	/* That of another congestion control means nothing here: BBR has none. */
+	/* BBR has no slow-start threshold: one of an earlier congestion control would mislead the
+	 * agent. */
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
@@ -62,8 +63,9 @@ static inline void lower_bbr(struct sock *sk, u32 window)
 	sk->sk_pacing_rate = pacing_rate(window, tp->mss_cache, tp->srtt_us >> 3);
 }
 
-/* So many segments have arrived, and the pipe was not full before. If it is now, BBR has measured
- * the path, and goes on as it likes. Not inline: what runs at every ACK is to be short. */
+/* Called at an ACK of `acked` segments as long as the pipe was not full. If it is full now, BBR has
+ * measured the path and the agent leaves it alone. Not inline: code that runs at every ACK is to be
+ * short. */
 static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

@@ -9,18 +9,18 @@
 #include "starts.h"
 #include "wide.h"
 
-/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
- * connection would cost more than the rest. */
+/* State that every ACK needs. It lies behind CUBIC's own in the socket: looking up the connection
+ * would cost more than the rest of an ACK. */
 struct beside_cubic {
-	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
+	u64 rate;	 /* while a cold start searches, bytes a second; 0: the kernel's */
 	struct flights flights;
-	/* of a warm start that only we pace, the window that a stock one would have by now; 0:
-	 * of no such */
+	/* window that a stock start would have by now; only of a warm start that nothing else
+	 * paces, otherwise 0 */
 	u32 stock;
-	u32 warm_rate;	 /* of that */
+	u32 warm_rate;	 /* pacing rate of that warm start */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
-	enum wide wide;	  /* the same: `rate` is that of its first window */
+	enum wide wide;	  /* state of a wide cold start: `rate` is the rate of its first window */
 	u8 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
@@ -88,9 +88,9 @@ static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
 	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
 }
 
-/* What a stock connection would send as a burst by now leaves as one, so that the answers of
- * several do not come side by side and all end last. Asked before each sending; as soon as there
- * is more, what has not left is paced, until all has arrived. */
+/* Sends as a burst what a stock connection would send as one by now. Otherwise the answers of
+ * several connections would interleave and all end last. Called before each send: as soon as there
+ * is more to send, the rest is paced until all of it is acknowledged. */
 static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -112,7 +112,7 @@ static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const st
 		keep_paced(sk);
 }
 
-/* NULL if the connection is to be left alone, or has begun (`go_on`). */
+/* NULL if the connection is to be left alone, or has already started (`go_on`). */
 static inline struct connection *begin_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
@@ -191,7 +191,7 @@ static inline void end_wide_start(struct sock *sk, struct beside_cubic *b)
 	leave_unpaced(sk);
 }
 
-/* Something of a first window beyond stock has arrived. */
+/* Called when segments of a wide cold start's first window are acknowledged. */
 static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -234,8 +234,8 @@ static inline void follow_burst(struct sock *sk, struct beside_cubic *b, struct 
 	leave_stock(sk, b, c);
 }
 
-/* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
- * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
+/* Called at an ACK on a connection with special state (`is_special`). Not inline: code that runs at
+ * every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
@@ -275,8 +275,8 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		on_special_ack(sk, acked);
 }
 
-/* Asked before each sending, and after the kernel has set its rate: the one place from which a
- * rate of ours lasts. It costs each sending something, which is why only a start has it. */
+/* Called before each send, after the kernel has set its rate: only a rate that is set here lasts.
+ * It costs each send something, so only a start uses it. */
 SEC("struct_ops")
 u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
 {

@@ -104,7 +104,7 @@ __noinline u32 measures_rate(u32 carried, u32 full, u32 srtt_us, u32 min_rtt_us)
 struct proof {
 	u32 cwnd;
 	bool in_slow_start;
-	u32 flight;    /* most outstanding at a time that all arrived */
+	u32 flight;    /* most segments outstanding at a time and all delivered */
 	u32 first;     /* remembered window that it began with; 0: it began cold */
 	u32 delivered; /* of that flight */
 };
@@ -124,7 +124,7 @@ static inline u32 proven_window(const struct tcp_sock *tp, const struct connecti
 	return queueless(window, bdp_of(tp, c), srtt_us, min_rtt_us);
 }
 
-/* It has not got beyond its first flight, which has found the path full. */
+/* True if it failed in its first flight, which has found the path full. */
 static inline bool has_failed_as_it_opened(const struct connection *c)
 {
 	return c->history & HAS_FALLEN_BACK && !(c->history & HAS_MEASURED) && !c->restarts;
@@ -185,9 +185,8 @@ struct loss {
 };
 
 /* A loss that no first flight had measures the path if it shows that the path was full; otherwise
- * the path carries what is left at least. If the rate is not known, or round trips contradict it,
- * the path is as fast as that was acknowledged: in congestion avoidance such a queue never runs
- * empty. */
+ * the window that is left is a lower bound. If the rate is not known, or round trips contradict it,
+ * the acknowledged rate is the path's: in congestion avoidance its queue never runs empty then. */
 static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 			      const struct loss *loss)
 {
@@ -223,16 +222,15 @@ static inline u32 fall_back(struct sock *sk, struct connection *c)
 	return larger(larger(c->first / 2, c->cold), full);
 }
 
-/* Its first flight has lost something by chance, as it seems: it is over, and judged when all of it
- * has arrived. */
+/* Ends a first flight whose loss seems to be random. The loss is judged when the whole flight is
+ * acknowledged. */
 static inline void doubt_flight(struct sock *sk, struct connection *c)
 {
 	end_first_flight(sk, c, PHASE_STOCK);
 	c->is_doubted = true;
 }
 
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
- * or further. */
+/* Handles a loss or a mark. The congestion control lowers the window to `ssthresh`, or further. */
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -252,7 +250,7 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	return half < ssthresh ? half : ssthresh;
 }
 
-/* Segments have arrived and nothing is missing. */
+/* Handles an ACK while no segment is missing. */
 static inline void on_progress(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

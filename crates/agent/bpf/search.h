@@ -11,7 +11,7 @@
 
 struct search {
 	bool is_on;
-	bool may_pace;	     /* nobody else does */
+	bool may_pace;	     /* nothing else paces */
 	bool is_pacing;
 	bool is_endless;     /* slow start had no end that anything has shown */
 };
@@ -29,7 +29,7 @@ static inline void leave_unpaced(struct sock *sk)
 		sk->sk_pacing_status = SK_PACING_NONE;
 }
 
-/* Paced from here on, until whoever decides next says otherwise. */
+/* Paces from here on, until another function changes it. */
 static inline void keep_paced(struct sock *sk)
 {
 	if (sk->sk_pacing_status == SK_PACING_NONE)
@@ -72,8 +72,8 @@ static inline void end_search(struct sock *sk, struct search *s)
 	s->is_on = s->is_pacing = false;
 }
 
-/* Segments have arrived. Slow start ends at the window that is believed. The rate to go on with,
- * an eighth faster than they come in, bytes a second; 0: as it was. */
+/* Handles an ACK. Slow start ends at the estimated window. Returns the rate to go on with, an
+ * eighth faster than the delivery rate, bytes a second; 0: unchanged. */
 static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measure *m)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

@@ -8,7 +8,7 @@
 
 #include "opening.h"
 
-/* When paths last had a wide cold start. */
+/* Times of the last wide cold start of paths. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -16,11 +16,11 @@ struct {
 	__type(value, u64);
 } widened SEC(".maps");
 
-/* Where a connection is with it. */
+/* State of a wide cold start. */
 enum wide { WIDE_NOT, WIDE_SENT, WIDE_COMES_IN, WIDE_ENDS } __attribute__((packed));
 
-/* Transfers were too short to show how much the path carries: the window that is remembered is
- * small, and nothing has ended slow start or cost a warm start its window. */
+/* True if transfers were too short to show how much the path carries. The remembered window is
+ * small, but neither did slow start end nor did a warm start fail. */
 static inline bool has_shown_no_width(const struct path_key *of)
 {
 	struct path_key key = *of;
@@ -29,8 +29,8 @@ static inline bool has_shown_no_width(const struct path_key *of)
 	return path && !path->ssthresh && !path->fallbacks_in_row;
 }
 
-/* Nothing speaks against the path: no round trip that does not fit it, no loss in the handshake,
- * no window that is known to be as small as a stock one. */
+/* True if nothing speaks against the path: no contradicting round trip, no loss in the handshake,
+ * and no window that is known to be as small as a stock one. */
 static inline bool is_of_unknown_path(const struct connection *c)
 {
 	if (c->first)
@@ -81,8 +81,8 @@ static inline bool may_be_wide(struct connection *c, u32 window)
 	return why == START_SHARED;
 }
 
-/* It has opened, cold. The rate of what is beyond a stock window, bytes a second; 0: it has that
- * alone. */
+/* Widens a cold start. Returns the rate of the excess over a stock window, bytes a second; 0: there
+ * is none. */
 static inline u64 widen_cold(struct sock *sk, struct connection *c)
 {
 	u32 window = wide_window_of(sk, c);
@@ -129,8 +129,8 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	u64 gap, window, carried;
 
 	if (at == WIDE_SENT) {
-		/* A short flight, as a server's of TLS, tells nothing: the round trip behind it is
-		 * no gap. */
+		/* A short flight, as of a TLS server, shows nothing: the round trip behind it is no
+		 * gap. */
 		if (tp->packets_out < WIDE_LOOKS_AT)
 			return WIDE_SENT;
 		first->us = tp->tcp_mstamp;
