@@ -3,14 +3,15 @@
 use super::field::{constant, get, of};
 use super::key::PrefixKey;
 
-/// What somebody who knows more is to be asked of a path.
+/// Request for a path that the gateway may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathInquiry {
     /// The path.
     pub path: PrefixKey,
     /// When, on `CLOCK_MONOTONIC`, nanoseconds.
     pub at_ns: u64,
-    /// A handshake begins: an answer can be in time for that connection. Otherwise it is for the next one.
+    /// A handshake begins: an answer can be in time for that connection. Otherwise it is for the
+    /// next one.
     pub can_be_in_time: bool,
 }
 
