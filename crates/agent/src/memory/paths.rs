@@ -19,7 +19,8 @@ pub struct RememberedPath {
     pub prefix: IpNet,
     /// The window that was learnt, segments.
     pub window: u32,
-    /// What of it the next connection may believe, before its own limits; 0 once it is too old.
+    /// Estimate of that window for the next connection, before its own limits; 0 once it is too
+    /// old.
     pub window_now: u32,
     /// Where slow start ended, segments; `None` if it had not.
     pub ssthresh: Option<u32>,
@@ -33,15 +34,15 @@ pub struct RememberedPath {
     pub age_s: f64,
     /// Connections closed.
     pub connections: u32,
-    /// Of these, begun with a remembered window.
+    /// Number of those connections that started with a remembered window.
     pub warm: u32,
-    /// Warm starts that lost something of their first flight.
+    /// Warm starts that lost a segment of their first flight.
     pub fallbacks: u32,
     /// Bytes that peers acknowledged, of the connections closed.
     pub bytes_acked: u64,
     /// Segments with data of these, retransmissions included.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Number of those segments that were retransmissions.
     pub segments_retransmitted: u64,
 }
 
@@ -68,8 +69,9 @@ pub fn pairs(map: &MapHandle) -> Vec<(PrefixKey, LearntPath)> {
         .collect()
 }
 
-/// Keys and values, by one call of the kernel: there may be a million. In several, libbpf-rs would take the first that is
-/// not full for the last, and the kernel fills none where buckets end.
+/// Keys and values, by one call of the kernel, since there may be a million. With several calls
+/// libbpf-rs would take the first partly filled answer for the last, but the kernel leaves room at
+/// the end of buckets.
 fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
     let all = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
     all.into_iter().flatten()
@@ -85,7 +87,7 @@ pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     keys.iter().filter(|key| is_meant(key) && map.delete(key).is_ok()).count()
 }
 
-/// How many there are.
+/// Number of entries.
 pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
@@ -130,8 +132,8 @@ pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
         .collect()
 }
 
-/// What others have learnt of a path, if nothing younger is known here; how connections of this host went stays. Whether it was
-/// taken.
+/// Learns a path from others, unless a younger sample is known here; the counts of this host's own
+/// connections stay. True if it was learnt.
 pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, now: u64) -> bool {
     let known = map.lookup(&key.to_bytes(), MapFlags::ANY).ok().flatten();
     let known = known.and_then(|bytes| LearntPath::from_bytes(&bytes));
