@@ -201,6 +201,9 @@ fn appendix() -> Appendix {
     }
 }
 
+/// Writes the man page, on which all subcommands are.
+///
+/// # Errors
 /// Fails as [`cmdline::man::ManArgs::write`] does.
 pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
     args.write(AgentArgs::command(), &|command| match command {

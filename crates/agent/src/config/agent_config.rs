@@ -54,6 +54,9 @@ pub struct AgentConfig {
 }
 
 impl AgentConfig {
+    /// Completes `options` with defaults.
+    ///
+    /// # Errors
     /// If there are too many rules for the maps, or no cgroups to hook.
     pub fn new(options: &AgentOptions) -> Result<Self, String> {
         let mut cgroups = options.cgroup.clone();
@@ -142,6 +145,9 @@ pub fn socket(options: &AgentOptions) -> PathBuf {
     options.socket.clone().unwrap_or_else(|| SOCKET.into())
 }
 
+/// Options for loading the programs.
+///
+/// # Errors
 /// If there are more rules for prefixes or ports than the maps hold.
 pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
     let profile = options.profile.unwrap_or_default();

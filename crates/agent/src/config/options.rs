@@ -280,6 +280,9 @@ impl AgentOptions {
     }
 
     /// Reads the options of a configuration file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or as [`Self::parse`].
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read {}: {error}", file.display()))?;

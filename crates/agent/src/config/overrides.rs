@@ -24,6 +24,9 @@ impl PrefixCap {
     }
 }
 
+/// `PREFIX` or `PREFIX=CAP`.
+///
+/// # Errors
 /// If it has another form; the message shows the right one.
 pub(super) fn parse(text: &str) -> Result<PrefixCap, String> {
     let (prefix, cap) = match text.split_once('=') {

@@ -49,6 +49,10 @@ struct Work {
     loaded: Loaded,
 }
 
+/// Runs the agent until it is stopped. `reread` returns its new configuration at a reload. If it
+/// `follows`, it takes over from a running agent without a gap.
+///
+/// # Errors
 /// If it cannot work here, or stops working; the message says why.
 pub fn run(
     mut config: AgentConfig,

@@ -28,6 +28,9 @@ pub struct Renewed {
     pub now: u32,
 }
 
+/// Asks the agent that listens at `socket` to be replaced, and waits until it is.
+///
+/// # Errors
 /// If it is not replaced: it goes on then, and only a restart helps.
 pub fn renew(socket: &Path) -> Result<Renewed, String> {
     let before = listener(socket)

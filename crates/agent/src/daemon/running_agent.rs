@@ -24,6 +24,9 @@ pub(super) struct RunningAgent {
 }
 
 impl RunningAgent {
+    /// Asks the agent at the socket for all it has; `None` if none answers there.
+    ///
+    /// # Errors
     /// If the new agent cannot take over. The running one goes on then.
     pub(super) fn find(config: &AgentConfig) -> Result<Option<Self>, String> {
         let Ok(stream) = UnixStream::connect(&config.socket) else { return Ok(None) };

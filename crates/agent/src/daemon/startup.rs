@@ -61,6 +61,9 @@ pub(super) struct Inheritance {
     pub(super) ramp: Ramp,
 }
 
+/// Starts alone.
+///
+/// # Errors
 /// If it cannot work here.
 pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
     let control = Control::listen(&config.socket)?;
@@ -76,6 +79,9 @@ pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
     })
 }
 
+/// Takes over from `running_agent` without a gap.
+///
+/// # Errors
 /// If it cannot work here; then the running agent goes on.
 pub(super) fn follow(
     mut running_agent: RunningAgent,

@@ -146,6 +146,9 @@ impl SharedState {
         }
     }
 
+    /// Forgets paths, on disk before it answers.
+    ///
+    /// # Errors
     /// If they are on disk still, and would come back with the next agent.
     fn forget(&self, prefix: Option<IpNet>) -> Result<usize, String> {
         if let Some(site) = &self.site {

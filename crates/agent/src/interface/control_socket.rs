@@ -44,8 +44,11 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// Listens at `path` instead of the agent that answers there. There is no instant without an
-    /// agent that answers.
+    /// Listens at `path` instead of the agent that answers there. There is no instant without
+    /// an agent that answers.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
     pub fn replace(path: &Path) -> Result<Self, String> {
         let beside = path.with_extension("next");
         let listener = unix_socket::listen_privately(&beside).and_then(|listener| {
@@ -63,6 +66,9 @@ impl Control {
     }
 
     /// The server of the socket, for a thread of its own.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
     pub fn server(&self) -> io::Result<ControlServer> {
         self.listener.try_clone().map(ControlServer)
     }

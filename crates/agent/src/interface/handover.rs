@@ -151,6 +151,9 @@ pub(crate) fn receive_line<T: DeserializeOwned>(mut stream: &UnixStream) -> io::
     Ok(serde_json::from_slice(&line)?)
 }
 
+/// Receives a line of any length, which is the last.
+///
+/// # Errors
 /// Fails as [`receive_line`] does.
 pub(crate) fn receive_last_line<T: DeserializeOwned>(stream: &UnixStream) -> io::Result<T> {
     let mut line = String::new();

@@ -228,7 +228,8 @@ const SINCE: &[(&str, &str)] = &[
 /// not share a path's window: the first one takes all.
 pub(crate) const COUNTS_HANDSHAKES: &str = "bpf_cast_to_kern_ctx";
 
-/// An operation that is registered if it exists (Linux 7.1); `cwnd_event` reports the start before.
+/// An operation that is registered if it exists (Linux 7.1); older kernels report the start by
+/// `cwnd_event`.
 pub(crate) const OWN_TX_START: &str = "cwnd_event_tx_start";
 
 /// Arguments of `cong_control` since Linux 6.10; it has two before.

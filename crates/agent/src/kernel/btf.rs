@@ -55,11 +55,17 @@ pub struct Btf {
 }
 
 impl Btf {
+    /// The types of a kernel.
+    ///
+    /// # Errors
     /// If the bytes violate the format.
     pub fn of_kernel(bytes: Vec<u8>) -> Result<Self, String> {
         Self::parse(bytes, None)
     }
 
+    /// The types of a module, which name those of its kernel.
+    ///
+    /// # Errors
     /// Fails as [`Self::of_kernel`] does.
     pub fn of_module(bytes: Vec<u8>, kernel: Arc<Self>) -> Result<Self, String> {
         Self::parse(bytes, Some(kernel))

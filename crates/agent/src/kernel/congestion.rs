@@ -87,12 +87,18 @@ impl HsControl {
         }
     }
 
+    /// Where the running kernel has what it is built upon.
+    ///
+    /// # Errors
     /// Fails as [`Self::found_in`] does.
     pub fn found(self) -> Result<String, Absence> {
         self.found_in(&Facts::running())
     }
 
-    /// If it cannot be built on that kernel's; the reason.
+    /// Where a kernel has what it is built upon.
+    ///
+    /// # Errors
+    /// If it cannot be built on that kernel's; the error has the reason.
     pub fn found_in(self, facts: &Facts) -> Result<String, Absence> {
         let types = facts.types.as_ref().map_err(|why| Absence::Differs(why.clone()))?;
         let function = self.shown_by();

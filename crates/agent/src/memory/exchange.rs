@@ -68,6 +68,9 @@ pub struct ExchangeEntry {
 }
 
 impl ExchangeDocument {
+    /// Reads a document and checks all of it.
+    ///
+    /// # Errors
     /// If there is an error; the message says where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut reader = serde_json::Deserializer::from_str(text);
@@ -150,6 +153,9 @@ impl ExchangeEntry {
         (key, path)
     }
 
+    /// Checks that the values are possible.
+    ///
+    /// # Errors
     /// If one is not; the message names the field.
     pub fn check(&self) -> Result<(), String> {
         let within = |name: &str, number: u64, least: u64, most: u64| {

@@ -18,6 +18,9 @@ const PATHS_1: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1
 const RATE_AT: usize = 32;
 
 /// Converts the file to this format. Returns the number of paths that were of an older one.
+///
+/// # Errors
+/// If it is of a newer format, or cannot be read or written.
 pub(crate) fn bring_up(database: &Database) -> Result<usize, String> {
     let found = newest(database).map_err(|error| error.to_string())?;
     if let Some(newer) = found.filter(|found| *found > FORMAT) {

@@ -80,6 +80,9 @@ impl StateFile {
 
     /// Opens a file. `most`: maximum number of paths. `patience`: time to wait for an ending agent
     /// that still has the file open.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and if the file is of a newer agent's format.
     pub(crate) fn open(file: &Path, most: u32, patience: Duration) -> Result<Self, String> {
         let (store, damage) = Store::open(file, patience)?;
         let count = format::bring_up(store.database())
@@ -201,7 +204,9 @@ impl StateFile {
         let text = fact(AgentFact::Canary);
         let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
         let state = read.unwrap_or_else(|error| {
-            let what = format!("the comparison starts from nothing, since the file's cannot be read: {error}");
+            let what = format!(
+                "the comparison starts from nothing, since the file's cannot be read: {error}"
+            );
             say(Level::Warning, &what);
             None
         });

@@ -48,6 +48,11 @@ struct Row {
 }
 
 impl Store {
+    /// Opens the file, or makes one. `Ok` has the reason why a damaged file of the agent was put
+    /// aside. `patience`: time to wait for another agent that is ending and still has the file
+    /// open.
+    ///
+    /// # Errors
     /// Fails as [`StateFormat::open`] does.
     pub(super) fn open(
         file: &FilePath,
@@ -63,6 +68,9 @@ impl Store {
 
     /// Puts the remembered paths into `map`, with their ages. Drops rows without a meaning, or
     /// older than `most_ns`. Returns the number of paths.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
     pub(super) fn restore(
         &self,
         map: &MapHandle,

@@ -8,6 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process;
 
+/// Removes what a dead agent left at `path`.
+///
+/// # Errors
 /// `AlreadyExists` if there is something else than a socket: a mistyped path destroys no file.
 pub(crate) fn remove_socket(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
@@ -24,6 +27,9 @@ pub(crate) fn remove_socket(path: &Path) -> io::Result<()> {
 /// Listens at `path` for the process's own user alone. Until its mode is changed, the umask
 /// determines who may connect to a socket. Therefore it is made in a folder that no other user may
 /// enter, and moved.
+///
+/// # Errors
+/// Fails as [`remove_socket`] does, or if it cannot be made.
 pub(crate) fn listen_privately(path: &Path) -> io::Result<UnixListener> {
     remove_socket(path)?;
     let folder = path.with_file_name(format!(".hs-{}", process::id()));

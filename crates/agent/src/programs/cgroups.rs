@@ -15,8 +15,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Attends to the cgroups that were made anew since, and leaves those of `except` alone. Of
-    /// what is not there it waits for the next one.
+    /// Hooks the cgroups that were recreated since, and leaves those of `except` alone. A cgroup
+    /// that is missing is hooked when it appears.
     pub(crate) fn look(
         &mut self,
         loaded: &mut Loaded,

@@ -28,6 +28,10 @@ struct LinkUpdate {
 /// Makes `link` run `new` from now on: a program of the same type or, for a link of `struct_ops`, a
 /// map of the same type. A congestion control keeps its name, and connections that have it keep the
 /// old one (Linux 6.4).
+///
+/// # Errors
+/// `ENOLINK` if the link's cgroup has gone, `EINVAL` if `new` does not fit, otherwise the kernel's
+/// error.
 pub(super) fn replace(link: impl AsFd, new: impl AsFd) -> io::Result<()> {
     let number = |file: &dyn AsFd| file.as_fd().as_raw_fd().cast_unsigned();
     let update = LinkUpdate { link: number(&link), new: number(&new), flags: 0, old: 0 };

@@ -86,7 +86,10 @@ pub struct Programs {
 }
 
 impl Loaded {
-    /// If the kernel or libbpf rejects them; the reason.
+    /// Loads the programs.
+    ///
+    /// # Errors
+    /// If the kernel or libbpf rejects them; the error has the reason.
     pub fn load(
         load: &LoadOptions,
         programs: Programs,
@@ -143,6 +146,9 @@ impl Loaded {
     }
 
     /// Hooks the connections of cgroups and of those below, from now on, except those of `except`.
+    ///
+    /// # Errors
+    /// If another agent runs, or a cgroup is none of version 2.
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
         if !self.programs.shape.is_linked {
             for name in leftovers::take_away() {
@@ -211,7 +217,11 @@ impl Loaded {
         &self.programs.schemes
     }
 
-    /// If the kernel rejects it; the reason.
+    /// Adds one more congestion control whose basis has appeared since. It uses the same maps, so
+    /// it shares the memory.
+    ///
+    /// # Errors
+    /// If the kernel rejects it; the error has the reason.
     pub fn add(&mut self, attached: &mut Attached, scheme: HsControl) -> Result<(), String> {
         let told =
             |error: libbpf_rs::Error| Rejection::new(&error.to_string(), &said().join("")).reason;
@@ -237,6 +247,9 @@ impl Loaded {
     }
 
     /// Attaches the programs to other cgroups; cgroups that stay keep theirs all the time.
+    ///
+    /// # Errors
+    /// If a cgroup is none of version 2; then nothing has changed.
     pub fn reattach(
         &mut self,
         attached: &mut Attached,

@@ -24,7 +24,10 @@ pub struct Outcome<T = Loaded> {
 const LESS: &str = "connections start with a remembered first window, paced, and keep the kernel's congestion control; \
      they have no warm start after idle, no mark, no session and no socket options";
 
-/// If it cannot work here; the reason.
+/// Loads what is asked for, or what there can be of it, upon the maps of `shared`.
+///
+/// # Errors
+/// If it cannot work here; the error has the reason.
 pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> {
     decide(load, &Facts::running(), shared)
 }

@@ -18,6 +18,9 @@ pub struct ProgramSettings {
 
 impl ProgramSettings {
     /// Applies `load`. A connection that opens meanwhile may get an old or a new value of each.
+    ///
+    /// # Errors
+    /// If the kernel refuses, for want of memory.
     pub fn apply(&self, load: &LoadOptions) -> libbpf_rs::Result<()> {
         let overrides = load.overrides.iter().map(|said| said.to_bytes());
         let overrides = overrides.map(|(key, value)| (key.to_vec(), value.to_vec()));

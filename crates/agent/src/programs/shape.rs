@@ -13,6 +13,10 @@ const OF_KERNEL: &str = ".rodata.kernel";
 /// The kernel's `BPF_F_LINK`.
 const LINKED: u32 = 1 << 13;
 
+/// Loads the programs that `mode` needs, and of the congestion controls only `schemes`. So a
+/// missing ability of the kernel affects only the programs that need it.
+///
+/// # Errors
 /// An error of libbpf, which does not occur here.
 pub(super) fn choose(
     open: &mut OpenObject,
@@ -40,6 +44,9 @@ pub(super) fn choose_report(open: &mut OpenObject, writes_option: bool) {
     }
 }
 
+/// Loads one congestion control and nothing else.
+///
+/// # Errors
 /// An error of libbpf, which does not occur here.
 pub(super) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     choose(open, Mode::Wrap, &[scheme])?;
@@ -74,6 +81,9 @@ fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> 
     Ok(())
 }
 
+/// Fits the congestion controls of what is open, which `object` holds, to the kernel.
+///
+/// # Errors
 /// An error of libbpf, which does not occur here.
 pub(super) fn fit(open: &mut OpenObject, object: &[u8], shape: Shape) -> libbpf_rs::Result<()> {
     let places = Operations::of(object)?;

@@ -158,7 +158,8 @@ pub(super) fn handshakes(registry: &mut Registry, status: &AgentStatus) {
     for (source, count) in [("memory", by_memory), ("last-handshake", by_handshake)] {
         family.get_or_create(&SourceOnly { source }).inc_by(count);
     }
-    let help = "Handshakes that began with a timer shorter than the kernel's, by the source of the time";
+    let help =
+        "Handshakes that began with a timer shorter than the kernel's, by the source of the time";
     registry.register("timed_handshakes", help, family);
 }
 

@@ -11,6 +11,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 impl Loaded {
+    /// Attaches by links of another agent, which these programs enter: at every instant exactly one
+    /// program runs. Hooks without a link get one.
+    ///
+    /// # Errors
     /// Fails as [`Self::attach`] does; links may be of either agent then.
     pub(crate) fn take(
         &mut self,
@@ -44,6 +48,9 @@ impl Loaded {
         Ok(attached)
     }
 
+    /// Puts these programs back into all links, after another agent failed to take over.
+    ///
+    /// # Errors
     /// If a link cannot be regained; the message names it.
     pub(crate) fn take_back(&mut self, attached: &mut Attached) -> Result<(), String> {
         for (name, link) in std::mem::take(&mut attached.controls) {

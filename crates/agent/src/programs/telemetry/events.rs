@@ -28,6 +28,9 @@ pub(crate) struct EventHandlers<S, D, I> {
 
 /// Calls the handlers of connections, starts and inquiries when polled. `map`: a ring buffer by its
 /// name.
+///
+/// # Errors
+/// If there are no more file descriptors.
 pub(crate) fn subscribe<'a, 'm>(
     map: impl Fn(&str) -> MapImpl<'m>,
     handlers: EventHandlers<
