@@ -125,8 +125,8 @@ pub struct AgentStatus {
     /// kernel's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_timers: Option<TimedHandshakes>,
-    /// Time that the programs have run, if the kernel counts it (`sysctl
-    /// kernel.bpf_stats_enabled=1`).
+    /// Time that the programs have run, if the kernel counts it
+    /// (`sysctl kernel.bpf_stats_enabled=1`).
     pub programs: Vec<ProgramTime>,
     /// Fill of the maps that forget, or refuse, once they are full.
     pub maps: Vec<MapFill>,

@@ -305,8 +305,8 @@ mod tests {
         text.split(is_apart).filter(|word| !word.is_empty()).collect()
     }
 
-    /// The name that a declaration in C declares: `void (*name)(…);`, `type name[4];`, `u8 name :
-    /// 1;`.
+    /// The name that a declaration in C declares: `void (*name)(…);`, `type name[4];`,
+    /// `u8 name : 1;`.
     fn declared(line: &str) -> Option<&str> {
         let line = line.split("/*").next()?.trim();
         if let Some((_, rest)) = line.split_once("(*") {

@@ -9,7 +9,7 @@ use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 
-/// False, having said so, where the kernel's BBR cannot be called.
+/// False, with a note, if the kernel's BBR cannot be called.
 fn has_bbr() -> bool {
     let found = agent::kernel::congestion::HsControl::Bbr.found();
     if let Err(why) = &found {

@@ -1,8 +1,8 @@
-//! Warm starts that lose: the window and the memory shrink, and where it happens often, the agent turns itself off.
-//! And connections that stay cold: of the control group, or of a dry run.
+//! Warm starts that lose: the window and the memory shrink, and where it happens often, the agent
+//! turns itself off. And connections that stay cold: of the control group, or of a dry run.
 //!
-//! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes, the queue holds 100: of 700 in one flight, which leaves
-//! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
+//! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes; the queue holds 100. A flight of 700 is sent
+//! in 70 ms at 1.2 windows in a round trip: 117 are forwarded and 100 wait. The rest is lost.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::failing::{self, FEW};
@@ -74,7 +74,8 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
         Memory::new().change(|path| path.window = TOO_MANY);
-        // Short enough that BBR does not find the pipe full, and measures nothing: three round trips.
+        // Short enough that BBR does not find the pipe full, and measures nothing: three round
+        // trips.
         bed.visit(&server, 1_000_000);
         agent.wait_for_closed(2);
         let sums = agent.status().connections.warm;
@@ -131,8 +132,9 @@ fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
     });
 }
 
-/// Two connections, one after the other, to one that gives `control` and is to leave windows alone, a third beside a fourth: each has a
-/// congestion control upon CUBIC and a window of its own, which begins with what anybody's does.
+/// Two connections, one after the other, under an agent that sets `control` and is to leave windows
+/// alone, and a third beside a fourth. Each has a congestion control on top of CUBIC, and a window
+/// of its own that starts at the stock initial window.
 fn assert_stock(bed: &Bed, control: &str, arguments: &[&str]) -> Agent {
     let agent = bed.agent_giving(control, arguments);
     let server = bed.serve(Domain::IPV4, None);

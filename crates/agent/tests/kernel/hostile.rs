@@ -1,5 +1,5 @@
-//! Peers that lie: what they say may inflate what is remembered of their own prefix, gains them no window above the cap,
-//! and changes nothing for other prefixes. And very many of them.
+//! Peers that lie: what they say may inflate what is remembered of their own prefix, gains them no
+//! window above the cap, and changes nothing for other prefixes. And very many of them.
 
 use crate::bed::{Agent, Bed};
 use crate::memory::Memory;
@@ -23,7 +23,7 @@ fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// Acknowledges whatever was sent, arrived or not, and what never was.
+/// Acknowledges everything that was sent, delivered or not, and data that was never sent.
 fn optimist(standing: &Standing, _: &[Segment]) -> Vec<Segment> {
     vec![ahead(standing, 0), ahead(standing, 30_000)]
 }
@@ -33,13 +33,13 @@ fn guesser(standing: &Standing, _: &[Segment]) -> Vec<Segment> {
     [1, 10, 0, 1, 10, 100, 1000].map(|segments| ahead(standing, segments)).to_vec()
 }
 
-/// All before, and so many segments more.
+/// Acknowledges everything before, and `segments` more.
 fn ahead(standing: &Standing, segments: u32) -> Segment {
     standing.acknowledges(standing.got + segments * 1460)
 }
 
-/// Says that all but one segment has arrived, and what was never sent, too; then that nothing had been lost, so that the
-/// window that fell rises again (D-SACK, RFC 2883).
+/// Reports by SACK that all segments but one are delivered, with data that was never sent. Then it
+/// reports that nothing had been lost (D-SACK, RFC 2883), so that the reduced window grows back.
 fn selective() -> impl FnMut(&Standing, &[Segment]) -> Vec<Segment> {
     let mut una: Option<SeqNum> = None;
     move |standing, came| {
@@ -65,8 +65,9 @@ fn selective() -> impl FnMut(&Standing, &[Segment]) -> Vec<Segment> {
     }
 }
 
-/// After it has lied, and lied again from memory, a peer has had no first window above the cap; and what is remembered of
-/// another prefix is as it was, as is the start of a third. The mean of its later first windows.
+/// Asserts that a peer has no first window above the cap, after it has lied, and lied again from
+/// memory. The memory of another prefix is unchanged, and so is the start of a third. Returns the
+/// mean of the liar's later first windows.
 fn assert_gains_nothing(lie: fn() -> Lie) -> Option<u64> {
     let bed = Bed::new()?;
     let cap = CAP.to_string();

@@ -13,10 +13,10 @@ use std::thread;
 
 static SCAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scan.bpf.o"));
 const ROUNDS: u32 = 400_000;
-/// Where the counts lie in what the programs are asked with.
+/// Offset of the counts in the programs' argument.
 const COUNTS: usize = 24;
 
-/// What both do.
+/// The change that both sides make.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Learn = 0,
@@ -38,14 +38,15 @@ fn loaded(first: &[(String, MapHandle)]) -> Object {
     open.load().unwrap()
 }
 
-/// What both have to share: the memory, and the count of how often each has come.
+/// Maps that both sides share: the memory, and the count of each side's turns.
 fn shared(object: &Object) -> Vec<(String, MapHandle)> {
     let named = object.maps().map(|map| (map.name().to_string_lossy().into_owned(), map));
     let meant = named.filter(|(name, _)| name == "paths" || name.ends_with(".bss"));
     meant.map(|(name, map)| (name, MapHandle::try_from(&map).unwrap())).collect()
 }
 
-/// Rounds in which both met, and of these such that left what neither has done.
+/// Returns the rounds in which both met, and how many of these left a state that neither side
+/// wrote.
 fn run(object: &mut Object, side: u32, (change, now_ns): (Change, u64)) -> (u32, u32) {
     let mut asked = now_ns.to_ne_bytes().to_vec();
     for word in [side, ROUNDS, change as u32, 1, 0, 0] {

@@ -1,5 +1,5 @@
-//! Handshakes whose timer the programs have shortened (`bpf/timers.h`, option `--handshake-timer
-//! known`).
+//! Handshakes whose timer the programs have shortened (`bpf/timers.h`, option
+//! `--handshake-timer known`).
 
 use super::counters::counter;
 use libbpf_rs::MapHandle;
