@@ -175,8 +175,8 @@ fn after_a_tiny_transfer_it_is_wide() {
 }
 
 /// Only seven of ten segments sent at once fit: six into the queue and one on the link. The loss
-/// leaves five segments or so, and the threshold with them: a small window that a loss has shown, so
-/// the next connection starts with ten.
+/// leaves five segments or so, and the threshold with them: a small window that a loss has shown,
+/// so the next connection starts with ten.
 #[test]
 fn after_a_small_window_with_a_loss_it_is_not_wide() {
     let Some(bed) = Bed::over(link_of(20, 80, 6)) else { return };

@@ -47,14 +47,12 @@ pub(crate) struct Bed {
 }
 
 impl Bed {
-    /// A link of 20 Mbit/s, 80 ms, with a queue of 100 packets. `None`, with a note, if it cannot
-    /// be set up.
+    /// 20 Mbit/s, 80 ms, a queue of 100 packets. `None`, with a note, if it cannot be set up.
     pub(crate) fn new() -> Option<Self> {
         Self::over(link_of(20, 80, 100))
     }
 
-    /// Replaces the link by another one, in both directions. A failure without a missing
-    /// requirement fails the test.
+    /// A bed over `link`, both ways. If nothing is missing, a failure fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
         if let Some(why) = agent::programs::check::refusal(ControlChoice::Cubic) {
             test_support::skipped(why);
@@ -134,8 +132,7 @@ impl Bed {
         server::accept(self.listen_in(cgroup, address, control, 1024))
     }
 
-    /// A listening socket in the cgroup, for a test that accepts itself. `backlog` connections may
-    /// wait for that.
+    /// A listening socket in the cgroup; `backlog` connections may wait to be accepted.
     pub(crate) fn listen(&self, backlog: i32) -> TcpListener {
         let namespace = self.server.namespace();
         namespace.set_sysctl("net.core.somaxconn", &backlog.to_string()).unwrap();
@@ -213,8 +210,7 @@ impl Bed {
         self.ask(connect, bytes)
     }
 
-    /// Connections that the server's host has opened by data in a SYN (TCPFastOpenPassive of
-    /// netstat).
+    /// Connections that the server's host opened by data in a SYN (`TCPFastOpenPassive`).
     pub(crate) fn fast_opened(&self) -> u64 {
         let read = || std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap();
         let text = self.server.namespace().run(read).unwrap();
@@ -281,8 +277,7 @@ impl Bed {
         })
     }
 
-    /// Starts a connection from an application in the agent's cgroup, or in the one below: its SYN
-    /// is on the way.
+    /// Starts a connection from the agent's cgroup, or the one below: its SYN is on the way.
     pub(crate) fn begin_to_open(&self, server: &Server, is_below: bool) -> Socket {
         let cgroup = if is_below { &self.below } else { &self.cgroup };
         let connect = || cgroup.run(|| begin_to_open(server.address())).flatten();
@@ -332,8 +327,7 @@ impl Bed {
     /// An application in the agent's cgroup, on the server's host, sends `bytes` to a
     /// [`Self::sink`], and waits until all are delivered.
     pub(crate) fn upload(&self, to: SocketAddr, bytes: usize) {
-        // Only the making of a socket determines its cgroup, so the connect can wait outside
-        // without a lock.
+        // The making of a socket determines its cgroup: the connect can wait without the lock.
         let make = || {
             self.cgroup.run(|| Socket::new(Domain::for_address(to), Type::STREAM, None)).flatten()
         };
@@ -345,8 +339,7 @@ impl Bed {
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);
     }
 
-    /// Output of a command in the server's cgroup and namespace; `None`, with a note, without the
-    /// program.
+    /// Output of a command in the server's cgroup and namespace; `None` without the program.
     pub(crate) fn run(&self, command: &[String]) -> Option<String> {
         let join =
             format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.cgroup.path().display());
@@ -419,8 +412,7 @@ pub(crate) fn link_of(mbps: u64, rtt_ms: u64, queue: u32) -> LinkConfig {
     LinkConfig::new(Rate::from_mbps(mbps), delay, QueueLimit::Packets(queue)).unwrap()
 }
 
-/// `None`, with a note, if the machine lacks the right, TUN devices, or cgroups that can be written
-/// to.
+/// `None`, with a note, without the right, TUN devices, or cgroups that can be written to.
 fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     let error = match made {
         Ok(made) => return Some(made),
@@ -481,8 +473,7 @@ impl Bed {
     /// back. `cold` is a visit's time without a memory, printed for comparison.
     pub(crate) fn assert_one_flight(&self, agent: &Agent, server: &Server, cold: Duration) {
         let warm = self.fastest_visit(agent, server, (4, 200_000));
-        // Two round trips of 80 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in
-        // one flight.
+        // Two round trips of 80 ms, and 83 ms for 139 packets at 20 Mbit/s: 243 ms in one flight.
         assert!(warm >= Duration::from_millis(240), "{warm:?}");
         assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
         eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
