@@ -1,4 +1,4 @@
-//! One host of a site, as its connections see it: a memory that they ask and tell.
+//! One host of a site, as its connections see it: a memory that they ask and report to.
 
 use crate::site::{Reporter, SiteMemory, SiteReport};
 use crate::{PathKey, PathMemory, Remembered, Sample, Scope, TransferSample};

@@ -10,11 +10,11 @@ pub struct Average {
     pub mean: u64,
     /// Samples it is made of.
     pub count: usize,
-    /// When the newest of them was taken.
+    /// Time of the newest of them.
     pub newest: Instant,
 }
 
-/// The samples of the last while, at most so many.
+/// The recent samples, up to a limit.
 #[derive(Clone, Debug, Default)]
 pub struct SlidingWindow {
     samples: VecDeque<(Instant, u64)>,

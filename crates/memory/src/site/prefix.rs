@@ -1,8 +1,8 @@
-//! Which prefixes a site's memory keeps, and which of them cover which.
+//! The prefixes that a site's memory keeps, and their covering prefixes.
 //!
-//! Reports are kept at lengths of 16, 20, 24 and 28 bits of IPv4, and 32, 40, 48, 56 and 64 of IPv6.
-//! Above each length that covers others lie its two *halves*, one bit longer: if they agree, they
-//! answer together for the covering prefix, and if not, each for itself.
+//! Reports are kept at lengths of 16, 20, 24 and 28 bits of IPv4, and 32, 40, 48, 56 and 64 of
+//! IPv6. Above each length that covers others lie its two *halves*, one bit longer: if they agree,
+//! they answer together for the covering prefix, and if not, each for itself.
 
 use crate::{canonical_address, canonical_network, holds_translated};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -34,7 +34,8 @@ impl Prefix {
     }
 
     /// The prefix under which reports of `network` are kept: cut to the next shorter length that is
-    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the shortest.
+    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the
+    /// shortest.
     pub(super) fn of_report(network: IpNet) -> Option<Self> {
         if holds_translated(&network) {
             return None;
@@ -75,7 +76,8 @@ impl Prefix {
         (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
     }
 
-    /// The prefix as a number, spread by a keyed hash: who does not know the seed cannot choose prefixes that meet in a table.
+    /// The prefix as a number, spread by a keyed hash: without the seed a visitor cannot choose
+    /// prefixes that collide in a table.
     pub(super) fn spread(self, seed: u64) -> u64 {
         // In one piece: a hasher that is fed part by part keeps account of the parts.
         let mut bytes = [self.tag; 9];
@@ -93,7 +95,7 @@ impl Prefix {
         self.tag & !IPV6
     }
 
-    /// Cut to so many bits.
+    /// The prefix cut to this number of bits.
     pub(super) fn shortened(self, length: u8) -> Self {
         Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
     }
@@ -116,7 +118,7 @@ impl Prefix {
             && Self::new(self.bits, other.length(), family) == other
     }
 
-    /// The same as other crates know it. The site is `0.0.0.0/0`.
+    /// The prefix in the form of other crates. The site is `0.0.0.0/0`.
     pub(super) fn network(self) -> IpNet {
         let length = self.length();
         if self.tag & IPV6 == 0 {

@@ -1,4 +1,4 @@
-//! What the two memories answer, worked out by hand, and that they stay bounded.
+//! Answers of the two memories, worked out by hand, and that both stay bounded.
 
 use memory::{
     CacheConfig, Gateway, GatewayConfig, GatewayReport, HalfLife, HostCache, PathMemory, PathState,
