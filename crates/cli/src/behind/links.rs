@@ -14,17 +14,18 @@ use units::Duration;
 pub(crate) struct LinkArgs {
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,from=TIME], like 20mbit,80ms,100p
     ///
-    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are equal. RTT is the
-    /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
-    /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
-    /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
-    /// or 1%, in either direction.
+    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates
+    /// are equal. RTT is the round trip without transmission times. QUEUE is the size of the queue
+    /// in each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products) or inf; it
+    /// counts the packet in service. DISCIPLINE is droptail (the default), pdrop, red, codel,
+    /// fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01 or 1%, in
+    /// either direction.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
     /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
-    /// Without up= the rate up is then a fifth of the mean.
-    /// from=TIME begins that far into the recording.
+    /// Without up= the rate up is then a fifth of the mean. from=TIME begins that far into the
+    /// recording.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
@@ -35,10 +36,10 @@ pub(crate) struct LinkArgs {
     /// The link towards the command:
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
-    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
-    /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up
-    /// to that time more, so packets may overtake each other. aggregate=TIME delivers packets in
-    /// bursts, one burst per interval.
+    /// DELAY is the delay of this direction alone. In place of a rate, trace=FILE follows a
+    /// recorded rate, as in --path, and from=TIME begins that far into it. The option jitter=
+    /// delays each packet by up to that time more, so packets may overtake each other. The option
+    /// aggregate=TIME delivers packets in bursts, one burst per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 
@@ -52,8 +53,8 @@ pub(crate) struct LinkArgs {
 
     /// Look at the clock instead of sleeping when a packet is due within TIME
     ///
-    /// Packets are then delivered more exactly, and each costs up to TIME of a core. Above about 20 Mbit/s this helps if
-    /// gaps between packets matter and a core is free.
+    /// Packets are then delivered more exactly, and each costs up to TIME of a core. Above about 20
+    /// Mbit/s this helps if gaps between packets matter and a core is free.
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     spin: Duration,
 }
