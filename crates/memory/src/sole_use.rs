@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The right to use a set of remembered parameters, which one connection alone has (RFC 9959 §3.2). Clones are of the same set.
+/// The right to use a set of remembered parameters, which one connection alone has (RFC 9959 §3.2).
+/// Clones are of the same set.
 #[derive(Clone, Debug, Default)]
 pub struct SoleUse(Rc<Cell<bool>>);
 
