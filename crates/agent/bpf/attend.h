@@ -63,8 +63,8 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 	return CONTROL_AUTO;
 }
 
-/* Members of a session take what others leave: who is to stay stock, and is only measured, is
- * none. */
+/* A member of a session uses the window that others leave. So a connection that is to stay stock,
+ * and is only measured, gets no session but `hs_cubic`. */
 static inline enum control control_unless_stock(enum control control, const struct tcp_sock *tp)
 {
 	return control == CONTROL_SESSION && stays_stock(tp) ? CONTROL_CUBIC : control;
@@ -75,7 +75,7 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic", start[TCP_CA_NAME_MAX] = "hs_cubic_start";
 	char bbr[TCP_CA_NAME_MAX] = "hs_bbr", session[TCP_CA_NAME_MAX] = "hs_session";
 
-	/* Where it is not loaded, the socket keeps what it has. */
+	/* If the congestion control is not loaded, the socket keeps its own. */
 	if (control == CONTROL_CUBIC && settings.flags & PACE_COLD)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, start, sizeof(start));
 	else if (control == CONTROL_CUBIC)
@@ -104,8 +104,8 @@ static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destina
 	return tp;
 }
 
-/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who
- * will turn out to be left alone. */
+/* Counts pending handshakes: the kernel asks for the timeout when a SYN is received, or about to be
+ * sent. Connections that are left alone later count, too. */
 static inline void count_handshakes(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock_ops_kern *kernels;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by
- * itself, has its window over idle by itself, and, once the pipe is full, measures what there is
- * to remember. */
+/* `hs_bbr`: the kernel's own BBR, which starts with the remembered window. BBR paces, keeps its
+ * window over idle times, and measures the path once the pipe is full; the agent remembers that. */
 #ifndef HEADSTART_BBR_H
 #define HEADSTART_BBR_H
 
@@ -50,8 +49,8 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the
- * one to return to. `window` 0: nothing is to be lowered. */
+/* Lowers window and rate, since BBR lowers neither before the pipe is full. BBR takes the window
+ * from here as the one to return to. `window` 0: nothing is lowered. */
 static inline void lower_bbr(struct sock *sk, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -92,7 +91,7 @@ void BPF_PROG(hs_bbr_cong_control, struct sock *sk)
 		bbr_main(sk, ctx[1], ctx[2], rs);
 	else
 		bbr_main___short(sk, rs);
-	/* From then on it measures by itself. */
+	/* A full pipe needs no call: BBR measures it. */
 	if (!was_full && rs->acked_sacked && !is_recovering(tp))
 		on_startup_ack(sk, rs->acked_sacked);
 }

@@ -30,7 +30,7 @@ static inline bool key_of(const struct sock *sk, const struct connection *c,
 	return remote_of(sk, key->address);
 }
 
-/* NULL for who has a window of its own. */
+/* The connection's session; NULL if it has a window of its own. */
 static inline struct session *session_of(const struct belonging *b)
 {
 	return b->place ? session_at(b->place) : NULL;

@@ -32,8 +32,9 @@ static inline u32 hash_of(const struct sock *sk)
 	return hash;
 }
 
-/* A number below a million, by its addresses and ports, so that it is a matter of chance and not
- * of what it does. It stays as the canary's share grows: who was in is in. */
+/* The connection's lot, a number below a million by its addresses and ports, so that chance decides
+ * and not its behaviour. It does not change as the canary's share grows: a connection that was in
+ * stays in. */
 static inline u32 lot_of(const struct sock *sk)
 {
 	return (u64)hash_of(sk) * PER_MILLION >> 32;
@@ -145,7 +146,7 @@ static inline bool is_stopped_network(const struct path_key *path)
 	return bpf_map_lookup_elem(&stopped_networks, &key);
 }
 
-/* All connections, or those of this path's kind and window, are left alone. Not static: see
+/* Whether all connections, or those of this path's kind and window, are stopped. Not static: see
  * past_of. */
 __noinline u32 is_stopped(const struct path_key *path, u32 window)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path.
- * `hs_cubic_start`: the same while it may search (search.h), which then goes on as `hs_cubic`. */
+/* `hs_cubic`: the kernel's own CUBIC, which starts with the remembered window. `hs_cubic_start`:
+ * the same while it may search (search.h); it then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
@@ -32,8 +32,8 @@ static inline struct beside_cubic *beside_cubic(struct sock *sk)
 	return (struct beside_cubic *)&((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv[CUBIC_WORDS];
 }
 
-/* Known when the programs are loaded. Where there is no room, the verifier meets a register that
- * was never set, and refuses. */
+/* Checks at load time that the state fits behind CUBIC's. If it does not, the verifier meets a
+ * register that was never set, and rejects the program. */
 static inline void demand_room_beside_cubic(void)
 {
 	u32 size = bpf_core_type_size(struct bictcp);
@@ -65,8 +65,8 @@ static inline void begin_beside_stock(struct beside_cubic *b, const struct conne
 	b->warm_rate = c->warm_rate;
 }
 
-/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of
- * that. */
+/* Compares with a stock start again, after idle. The window before was warm, too, and after idle
+ * the kernel keeps a part of it; the stock connection's window cannot be larger than that. */
 static inline void begin_again_beside_stock(struct beside_cubic *b, const struct connection *c)
 {
 	u32 most = larger(b->stock, INITIAL_WINDOW);
@@ -74,15 +74,15 @@ static inline void begin_again_beside_stock(struct beside_cubic *b, const struct
 	begin_beside_stock(b, c, c->cold < most ? c->cold : most);
 }
 
-/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what
- * was used. */
+/* Grows the window of the stock connection as the kernel's slow start does (tcp_is_cwnd_limited):
+ * while it is less than twice the outstanding segments. */
 static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b, u32 acked)
 {
 	if (b->stock && b->stock < 2 * tp->max_packets_out)
 		b->stock += acked;
 }
 
-/* More is to leave, or has left, than a stock connection would send at once. */
+/* Whether more data is queued or outstanding than a stock connection would send at once. */
 static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
 {
 	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
@@ -104,7 +104,8 @@ static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic 
 		sk->sk_pacing_status = SK_PACING_NONE;
 }
 
-/* Nothing is compared with a stock connection any more: what is paced at all is paced whole. */
+/* Ends the comparison with a stock connection: from now on a paced connection is paced
+ * completely. */
 static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const struct connection *c)
 {
 	b->stock = 0;
@@ -157,9 +158,9 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	b->wide = b->rate ? WIDE_SENT : WIDE_NOT;
 }
 
-/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
- * that is not to be had any more, since the agent is gone, it stays what it is. So it does where
- * that is another version's by now, which may take what was learnt for something else. */
+/* Goes on as `hs_cubic` after the start, with all state. If `hs_cubic` is gone, since the agent is
+ * gone, the connection stays as it is. It stays, too, if `hs_cubic` is another version's by now,
+ * which may interpret the state differently. */
 static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
@@ -320,7 +321,7 @@ void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
 	cubictcp_state(sk, state);
 }
 
-/* Another flight of a wide start leaves. */
+/* Widens the flight after a probe, in a wide cold start. */
 static inline void follow_probe(struct sock *sk, struct beside_cubic *b, struct connection *c)
 {
 	u64 rate = b->wide == WIDE_SENT ? widen_by_probe((struct tcp_sock *)sk, c) : 0;

@@ -94,8 +94,8 @@ static inline void take_carried_sample(const struct tcp_sock *tp, const struct c
 					   took_us < ~0U ? took_us : ~0U, sample->min_rtt_us);
 }
 
-/* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
- * proven. */
+/* Ends a connection that closes or gets another congestion control. The memory learns `sample`,
+ * which was measured or, like any window, proven. */
 static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample,
 		       bool is_measured)
 {
@@ -132,8 +132,8 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	send_summary(sk, c, sample);
 }
 
-/* The same: leaves what it has proven. Its first flight is judged before that, since one that has
- * failed proves nothing. */
+/* Ends a connection with the window that it has proven. Its first flight is judged before that,
+ * since a failed flight proves nothing. */
 static inline void end_proven(struct sock *sk, struct connection *c, const struct flights *f)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;

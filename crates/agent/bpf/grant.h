@@ -9,14 +9,15 @@
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define UNPACED_SEGMENTS 10
 
-/* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): while round
- * trips are shorter nothing is spaced by that, and its timer costs bulk data a twentieth. */
+/* Round trips below this are not paced. Linux sends paced data in pieces of about a millisecond
+ * (`sk_pacing_shift`), so shorter round trips would not be spaced, but the timer costs bulk data a
+ * twentieth. */
 #define MIN_PACED_RTT_US 1000
 
 /* A member's allocation. */
 struct grant {
 	u32 share;  /* segments outstanding */
-	u32 spread; /* segments in a round trip: how fast what leaves as a burst is paced */
+	u32 spread; /* segments in a round trip: the pacing rate of a burst */
 	u32 window; /* of all members */
 	/* to this member as it joins, and to all members that join within a round trip */
 	u32 promised;
@@ -41,7 +42,7 @@ static inline struct grant grant_of(const struct session *s, u32 share)
 	};
 }
 
-/* So much may leave at once. */
+/* Whether the window allows a burst now. */
 static inline bool is_burst(const struct tcp_sock *tp)
 {
 	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;

@@ -9,8 +9,8 @@
 /* A session is idle after this time without an ACK, and a round trip: the minimum retransmission
  * timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
-/* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be
- * filled, half of a window of 64 kB). */
+/* Queued bytes from which on more data may follow. The kernel queues this much of a large write
+ * before it sends the first segment (a buffer to be filled, half of a window of 64 kB). */
 #define MIN_PIECE 30000
 
 /* Starts the session as a single connection starts: from memory, if possible. The size of its own

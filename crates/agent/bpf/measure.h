@@ -23,7 +23,7 @@ struct arrived {
 
 struct measure {
 	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
-	/* what is believed, the same; of a warm start at first what is remembered */
+	/* the estimate, in the same unit; of a warm start at first the remembered one */
 	u64 best;
 	u32 next;	     /* sequence number that the next train begins with */
 	u32 next_from_us;    /* when the first of that may have left */

@@ -7,8 +7,8 @@
 #include "decision.h"
 #include "inquiry.h"
 
-/* At which rate `window` is sent, of which `cap` segments are the largest, and what is the
- * application's own; false if it is not to be sent. */
+/* Chooses the pacing rate of a first flight of `window`, with a largest window of `cap` segments,
+ * and notes the application's own rate. False if the flight is not to be sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window, u32 cap)
 {
@@ -47,7 +47,7 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 	c->burst = tp->data_segs_out ? BURST_NOT : BURST_SENT;
 }
 
-/* Opens with what is remembered, if pacing can be had for it. */
+/* Starts with the remembered window, if it can be paced. */
 static inline void begin_warm(struct sock *sk, struct connection *c, const struct offer *o)
 {
 	const struct path *path = o->path;
@@ -86,7 +86,8 @@ static inline bool may_choose_window(const struct connection *c)
 	return is_chosen(c) && !is_stopped(&c->network, c->recalled);
 }
 
-/* The memory has a window for it; why it starts cold all the same, if it does. */
+/* Reason why a connection with a remembered window starts cold; START_SHARED if there is none
+ * yet. */
 static inline enum start reason_to_stay_cold(const struct connection *c)
 {
 	if (is_stopped(&c->network, c->recalled))
@@ -185,7 +186,8 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	return c;
 }
 
-/* It begins by itself, and has sent nothing yet. NULL if it is to be left alone. */
+/* Starts a connection without a session, which has sent nothing yet. NULL if it is to be left
+ * alone. */
 static inline struct connection *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of paths: which path a socket is on, what is known of it, and what a connection
- * adds. */
+/* The memory of paths: the path of a socket, the memory of a path, and its updates by
+ * connections. */
 #ifndef HEADSTART_PATHS_H
 #define HEADSTART_PATHS_H
 
@@ -34,8 +34,8 @@ struct {
 	__type(value, struct path);
 } lines SEC(".maps");
 
-/* Until when the windows of networks are not raised, nanoseconds: networks of which a line carries
- * far less than others. */
+/* Times until which the windows of networks are not raised, nanoseconds: networks with a line that
+ * carries far less than others. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -177,7 +177,7 @@ static inline struct path *find_path(const struct path_key *key)
 				  bpf_map_lookup_elem(&paths, key);
 }
 
-/* Under which key a connection is answered: that of its line, if that is active. */
+/* The key of the memory for a connection: its line's if that is active, otherwise its network's. */
 static inline void key_in_use(const struct destination *to, struct path_key *key)
 {
 	const struct path *line = to->line.bits ? bpf_map_lookup_elem(&lines, &to->line) : NULL;

@@ -31,8 +31,7 @@ static inline void end_first_flight(struct sock *sk, struct connection *c, enum 
 		pace(sk, c->own_rate);
 }
 
-/* Whether anything is to be done as segments arrive, or are sent after a pause. Otherwise it
- * is a stock connection. */
+/* Whether ACKs, and sends after a pause, need the agent. Otherwise it is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
 	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced ||
@@ -52,7 +51,8 @@ static inline u32 bdp_of(const struct tcp_sock *tp, const struct connection *c)
 	return c->measure.best ? train_window(tp->rtt_min.s[0].v, c->measure.best) : 0;
 }
 
-/* Not known once it has lost something, or where no queue shows that it is the path's. */
+/* The slow-start threshold that the connection has shown; 0 if it has lost a segment, or if no
+ * queue shows that the threshold is the path's. */
 static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connection *c)
 {
 	bool is_shown = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH && !c->has_lost &&
@@ -61,8 +61,8 @@ static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connect
 	return is_shown ? tp->snd_ssthresh : 0;
 }
 
-/* The rate that is remembered, bytes a second: that of two trains that agree or, if there are none,
- * of the probe of a cold start; 0: neither is known. */
+/* The rate for the memory, bytes a second: of two trains that agree or, if there are none, of the
+ * probe of a cold start; 0: neither is known. */
 static inline u64 remembered_rate(const struct tcp_sock *tp, const struct connection *c)
 {
 	u64 rate = measured_rate(tp, &c->measure);
@@ -156,8 +156,8 @@ static inline void judge_doubted(const struct tcp_sock *tp, struct connection *c
 		fail_memory(c, false);
 }
 
-/* The first flight has found the path full, by more than what a stock connection would have sent at
- * once. A loss without a queue is one by chance. */
+/* Whether the first flight has found the path full, by segments in excess of a stock connection's.
+ * A loss without a queue is random. */
 static inline bool has_failed(const struct tcp_sock *tp, const struct connection *c)
 {
 	u32 beyond = c->first > c->cold ? c->first - c->cold : 0;
@@ -166,8 +166,8 @@ static inline bool has_failed(const struct tcp_sock *tp, const struct connection
 	return !is_stock && shows_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
 }
 
-/* Round trips contradict the rate that is known of the path or, if none is, the rate at which its
- * first flight leaves. */
+/* Whether round trips contradict the known rate of the path or, if there is none, the pacing rate
+ * of the first flight. */
 static inline bool contradicts_rate(const struct tcp_sock *tp, const struct connection *c)
 {
 	u64 gap = c->measure.best;
@@ -256,7 +256,7 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
-	/* The rest of the flight is not proven by what it sends later, a little at a time. */
+	/* Later small sends do not prove the rest of the flight. */
 	if (!c->used && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
 		c->used = tp->delivered - c->delivered;
 	if (!before(tp->snd_una, c->first_end))
@@ -272,8 +272,8 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	}
 }
 
-/* Round trips of a first flight contradict the rate at which it leaves: it ends before something is
- * lost. The window to go on with, what the path carries; 0: it goes on. */
+/* Ends a first flight, before a loss, if round trips contradict its pacing rate. Returns the window
+ * that the path carries; 0: the flight goes on. */
 static inline u32 end_if_contradicted(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;

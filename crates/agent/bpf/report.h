@@ -78,7 +78,7 @@ static inline void count_reported(u32 what)
 		__sync_fetch_and_add(count, 1);
 }
 
-/* The flights of a connection lie where its congestion control has them. */
+/* Copies the flights of a connection from its congestion control's state. */
 static inline void flights_of(struct tcp_sock *tp, const struct connection *c, struct flights *f)
 {
 	char has[TCP_CA_NAME_MAX] = {};
@@ -180,7 +180,7 @@ static inline void reserve_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 
 	if (!due || due->is_written || !(ops->skb_tcp_flags & TCP_FIN))
 		return;
-	/* With as much else as any header has. */
+	/* The header may have all other options, too. */
 	if (ops->skb_len + TCP_OPTION_SPACE <= tp->mss_cache)
 		due->is_reserved = !bpf_reserve_hdr_opt(ops, OPTION_BYTES, 0);
 	if (due->is_reserved)
@@ -205,8 +205,8 @@ static inline void write_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 	write_no_more(ops);
 }
 
-/* The FIN is acknowledged, or the connection is over. A peer that is gone says nothing: what is
- * sent without the option does not arrive either. */
+/* Judges the option when the FIN is acknowledged, or the connection is over. If the peer is gone,
+ * there is no result: segments without the option are lost, too. */
 static inline void judge_report(struct bpf_sock_ops *ops, struct tcp_sock *tp, u32 state)
 {
 	struct due_report *due = bpf_sk_storage_get(&due_reports, tp, 0, 0);

@@ -20,7 +20,7 @@ typedef u64 reservation;
 struct account {
 	reservation given;
 	u64 coming; /* pending handshakes (`coming.h`) */
-	u64 answer; /* what the last handshake took, us; above 32 bits when it ended, seconds */
+	u64 answer; /* time of the last handshake, us; above 32 bits its end, seconds */
 };
 
 /* The accounts of recently used paths; the reservations of an evicted path are forgotten. */
@@ -31,15 +31,15 @@ struct {
 	__type(value, struct account);
 } accounts SEC(".maps");
 
-/* A first window that is asked for, and what is to be had. */
+/* A request for a first window, and the available one. */
 struct offer {
-	u32 cold;   /* what it would begin with, and has in any case, segments */
+	u32 cold;   /* stock initial window, which it gets in any case, */
 	u32 cap;
-	u32 among;  /* of how many it is one, itself included */
+	u32 among;  /* connections that start together, itself */
 	u32 window; /* segments; 0: none */
-	u32 least;  /* less is none, segments */
+	u32 least;  /* least acceptable window, segments */
 	u32 taken;  /* segments of the path that others took within the round trip */
-	u32 sharers; /* those that begin within the round trip, itself included */
+	u32 sharers; /* connections that start within the round trip, itself */
 	struct path *path;
 };
 
@@ -136,8 +136,8 @@ static inline reservation reservation_of(u64 now, u32 sharers, u32 segments)
 	       (segments & RESERVED_SEGMENTS);
 }
 
-/* Segments for all that begin within a round trip: what one has proven, or what the path is
- * known to carry in that time. */
+/* Segments for all connections that start within a round trip: the proven window, or the path's
+ * known capacity in that time. */
 static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 {
 	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;

@@ -282,8 +282,8 @@ static __noinline u32 size_hint(struct sock *sk)
 	return size;
 }
 
-/* It has the window that it begins with, which is warm if it is more than any connection's: the
- * memory's, or what others have proven. */
+/* Notes the start of a member with its window. The start is warm if the window exceeds the stock
+ * one: by the memory, or by other members' proof. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
@@ -357,7 +357,7 @@ static inline void start_member(struct sock *sk)
 	begin_first_train(tp, &c->measure);
 }
 
-/* Until Linux 7.0; to no other event there is anything to do. */
+/* Until Linux 7.0. No other event matters. */
 SEC("struct_ops")
 void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {

@@ -46,8 +46,8 @@ static inline void restart(struct sock *sk, struct connection *c)
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
-	/* A start after idle is paced from its first segment on. In two round trips a stock one
-	 * sends its window and twice as much again. */
+	/* A start after idle is paced from its first segment on. In two round trips a stock
+	 * connection sends its window and twice as much, so less is no gain. */
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path), 2 * tp->snd_cwnd);
 	c->restarts += in_first_flight(c) & was_idle;
 	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
@@ -122,7 +122,7 @@ static inline void take_back_start(struct sock *sk, struct connection *c)
 	sk->sk_pacing_rate = pacing_rate(c->cold * 12 / 5, tp->mss_cache, tp->srtt_us >> 3);
 }
 
-/* It opens as late as it sends: by what is remembered now. */
+/* Starts a late connection when it sends, by the memory at that time. */
 static inline void start_late(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

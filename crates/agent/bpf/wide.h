@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start of an unknown path, wider than a stock one: the stock window leaves at once, the
- * rest as fast as a slow path would carry it. A short flight before it, such as a TLS flight, is a
- * probe of the path: then the first window follows its rate. One at a time on a path: others that
- * open with it are stock. */
+/* A cold start of an unknown path, wider than a stock one. The stock window is sent at once, and
+ * the rest at the rate of a slow path. A short flight before it, such as a TLS flight, is a probe
+ * of the path: then the first window follows its rate. There is one at a time on a path: other
+ * connections that open with it are stock. */
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
@@ -63,14 +63,14 @@ static inline u32 wide_window_of(const struct sock *sk, const struct connection 
 	if (!(settings.flags & WIDE_COLD) || c->history & IS_OUTSIDE || window <= tp->snd_cwnd ||
 	    !is_of_unknown_path(c))
 		return 0;
-	/* It leaves no faster than that. */
+	/* A connection that is paced already would not be sent faster. */
 	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->network, rtt_us))
 		return 0;
 	return window;
 }
 
-/* Chance decides, as over a window that is remembered: it is compared with the control group, and
- * its harm stops it, with those that remember as much. */
+/* Whether the random choice allows it. As with a remembered window, it is compared with the control
+ * group. Harm stops it, together with connections that remember as large a window. */
 static inline bool may_be_wide(struct connection *c, u32 window)
 {
 	enum start why;
@@ -98,11 +98,10 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
  * come with the first ACK. */
 #define WIDE_LOOKS_AT 8
 
-/* A path that carries less than this part, in quarters, of the rate at which a wide flight leaves
- * is slower than it was taken to be. */
+/* Part, in quarters, of a wide flight's pacing rate below which the path is slower than assumed. */
 #define LEAST_QUARTERS 3
 
-/* Another flight leaves: as wide as short ones before have shown the path. The rate of it, bytes a
+/* Widens the next flight as short flights before have shown the path. Returns its rate, bytes a
  * second; 0: they have shown nothing. */
 static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 {

@@ -19,7 +19,7 @@ static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock 
 		pace(ops, c->own_rate);
 }
 
-/* Not without pacing: the kernel takes the window last. */
+/* Opens with the remembered window if it can be paced; the window is set last. */
 static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c,
 			     const struct offer *o)
 {
@@ -61,7 +61,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	c->cold = c->began_with = tp->snd_cwnd;
 	c->una = c->loss_end = tp->snd_una;
 	c->is_loss_blind = is_bbr(ops);
-	/* Beside what programs of others have asked for. */
+	/* Adds to the flags that programs of others have set. */
 	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RETRANS_CB_FLAG |
 					       BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
@@ -108,8 +108,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		end_paced_flight(ops, sk, c);
 }
 
-/* The first retransmission of those that one loss takes. The window is what the congestion
- * control makes of it. */
+/* Handles the first retransmission after a loss. The window is the congestion control's. */
 static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
 				     struct connection *c)
 {
