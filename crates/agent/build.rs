@@ -32,7 +32,7 @@ fn main() {
     let compiled = check_contract()
         .and_then(|()| SOURCES.iter().try_for_each(|(source, object)| compile(source, object)));
     if let Err(why) = compiled {
-        // The one line that cargo shows of a script that fails is what it prints here.
+        // Cargo shows one line of a failing build script: the one that is printed here.
         eprintln!("{why}\n{NEEDS}");
         exit(1);
     }

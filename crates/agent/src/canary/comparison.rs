@@ -165,7 +165,7 @@ mod tests {
             of(CanaryPart::Window(0), between(0.8, 1.01)),
             of(CanaryPart::Window(1), between(0.8, 0.99)),
             of(CanaryPart::Bytes(2), between(0.7, 0.9)),
-            // Faster, and lossier: what is to be looked at.
+            // Faster, and lossier: the operator has to look at it.
             CanaryFinding {
                 retransmissions: between(1.1, 1.9),
                 ..of(CanaryPart::Window(2), between(0.8, 0.9))

@@ -34,7 +34,7 @@ pub(crate) struct CanaryState {
 }
 
 impl CanaryState {
-    /// Takes a connection that has closed into account; what has to stop from now on.
+    /// Adds a closed connection, and returns the parts that have to stop from now on.
     pub(crate) fn add(
         &mut self,
         summary: &ConnectionSummary,

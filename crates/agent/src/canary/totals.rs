@@ -40,7 +40,7 @@ pub struct Group {
     pub retransmitting: u64,
     /// Number of connections that lost a segment of their very first flight.
     pub lost_first: u64,
-    /// Times of those of which one is known, in logarithms.
+    /// Logarithms of the known completion times.
     pub log_times: LogTimes,
     /// These times added up, seconds.
     pub time_sum_s: f64,
@@ -68,7 +68,7 @@ pub struct ConnectionTotals {
     pub control_group: Sum,
     /// All other hooked connections.
     pub cold: Sum,
-    /// By size: [`SIZES`], and what is larger.
+    /// Classes by size: [`SIZES`], and a last one for larger sizes.
     pub classes: [Class; SIZES.len() + 1],
     /// By how they started: [`StartReason::ALL`].
     pub starts: [u64; StartReason::ALL.len()],

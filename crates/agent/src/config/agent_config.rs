@@ -25,7 +25,7 @@ const V6_BITS: u8 = 48;
 /// The memory's file in the folder that a service manager sets aside for state (systemd.exec(5),
 /// StateDirectory=).
 const STATE: &str = "agent.redb";
-/// Entries of each map that holds what the operator says of prefixes and of ports.
+/// Entries of each map with the operator's rules for prefixes and for ports.
 const MOST_SAID: usize = 4096;
 
 /// Configuration of an agent.

@@ -289,10 +289,10 @@ impl AgentOptions {
         Self::parse(&text, &file.display().to_string()).map_err(|error| error.to_string())
     }
 
-    /// From the text of a configuration file named `file`.
+    /// Parses the text of a configuration file named `file`.
     ///
     /// # Errors
-    /// File, line, key and what is wrong with it.
+    /// If it has a fault; the error has the file, the line, the key and the fault.
     pub fn parse(text: &str, file: &str) -> Result<Self, FileError> {
         let of_file = |fault: Fault| fault.of_file(file, text);
         let reader = toml::Deserializer::parse(text).map_err(|error| of_file(error.into()))?;

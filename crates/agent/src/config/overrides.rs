@@ -18,7 +18,7 @@ pub struct PrefixCap {
 }
 
 impl PrefixCap {
-    /// With `cap` where none is named.
+    /// The rule, with `cap` if none is named.
     pub fn or_cap(self, cap: u32) -> Override {
         Override { prefix: self.prefix, cap: self.cap.unwrap_or(cap) }
     }

@@ -218,7 +218,7 @@ readable!([] Fraction, f64, "number");
 readable!([] Percentage, f64, "number");
 readable!([] Factor, f64, "number");
 
-/// From a file's text as from the command line's.
+/// Parses a value of a file as a value of the command line.
 macro_rules! readable_as_text {
     ($kind:ty) => {
         impl<'de> Deserialize<'de> for $kind {

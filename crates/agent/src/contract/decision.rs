@@ -77,7 +77,7 @@ impl StartDecision {
     const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
     const COMPARED: u32 = constant("SUMMARY_COMPARED");
 
-    /// From the ring buffer; `None` if the bytes are none of a decision.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not a decision.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let path = PrefixKey::from_bytes(&get!(bytes, "decision", "path", PrefixKey::SIZE))?;
         let flags = u32::from_ne_bytes(get!(bytes, "decision", "flags", 4));

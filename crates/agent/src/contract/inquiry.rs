@@ -19,7 +19,7 @@ impl PathInquiry {
     /// Bytes of an inquiry.
     pub const SIZE: usize = of("inquiry", "").1;
 
-    /// From the ring buffer; `None` if the bytes are none of an inquiry.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not an inquiry.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..Self::SIZE)?;
         let occasion = u32::from_ne_bytes(get!(bytes, "inquiry", "occasion", 4));

@@ -49,7 +49,7 @@ impl PrefixKey {
         bytes
     }
 
-    /// From the map of networks or of lines; `None` if the bytes are none of a key.
+    /// Decodes a key of the map of networks or of lines; `None` if the bytes are not a key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let namespace = u32::from_ne_bytes(get!(bytes, "path_key", "netns", 4));
         let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4)) & !constant("LINE");

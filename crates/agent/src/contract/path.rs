@@ -38,7 +38,7 @@ impl LearntPath {
     /// Bytes of a value.
     pub const SIZE: usize = of("path", "").1;
 
-    /// From the map; `None` if the bytes are none of a path.
+    /// Decodes a value of the map; `None` if the bytes are not a path.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             learnt_ns: u64::from_ne_bytes(get!(bytes, "path", "learnt_ns", 8)),

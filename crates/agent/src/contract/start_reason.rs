@@ -47,7 +47,7 @@ impl StartReason {
         Self::Pacing,
     ];
 
-    /// By its number in the programs; `None` of one that they do not have.
+    /// The reason with this number in the programs; `None` if there is no such number.
     pub fn of(number: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }

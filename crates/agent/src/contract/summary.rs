@@ -83,7 +83,7 @@ impl ConnectionSummary {
     const MEASURED: u32 = constant("SUMMARY_MEASURED");
     const SHOWN_RATE: u32 = constant("SUMMARY_SHOWN_RATE");
 
-    /// From the ring buffer; `None` if the bytes are none of a summary.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..Self::SIZE)?;
         let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;

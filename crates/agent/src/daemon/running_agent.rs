@@ -1,4 +1,5 @@
-//! The running agent, as a new agent sees it: what is taken over ([`crate::interface::handover`]).
+//! The new agent's side of a takeover: the running agent, and its maps, links and state
+//! ([`crate::interface::handover`]).
 
 use crate::config::AgentConfig;
 use crate::interface::handover::{
@@ -104,7 +105,7 @@ impl RunningAgent {
     /// description for the new agent's log.
     pub(super) fn end(mut self) -> String {
         let told = send_line(&self.stream, &DONE);
-        // Nothing comes: what is waited for is its end.
+        // Nothing is read: the call returns when the running agent ends.
         let _ = told.and_then(|()| self.stream.read(&mut [0]));
         let shared = if self.maps.is_empty() {
             "its memory is copied, and its connections go on as they are"

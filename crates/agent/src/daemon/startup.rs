@@ -122,8 +122,9 @@ fn listen_for_metrics(config: &AgentConfig) -> io::Result<Option<MetricsListener
     config.metrics.as_ref().map(MetricsAddress::listen).transpose()
 }
 
-/// While the running agent lives, whose address may be the same; `None`: it is free later, or none
-/// is wanted. A socket in the file system would take that of the running agent away.
+/// Listens while the running agent, whose address may be the same, still lives. `None`: the address
+/// is free later, or metrics are not wanted. A socket in the file system would replace the running
+/// agent's.
 fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     if !matches!(config.metrics, Some(MetricsAddress::Tcp(_))) {
         return Ok(None);
@@ -134,7 +135,7 @@ fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     }
 }
 
-/// As [`listen_for_metrics`], as soon as the process of the running agent has ended.
+/// Listens as [`listen_for_metrics`] does, as soon as the process of the running agent has ended.
 fn listen_after(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     let begun = monotonic_ns();
     loop {
@@ -163,7 +164,7 @@ fn join(config: &AgentConfig, loaded: &Loaded) -> Result<Option<Site>, String> {
     Site::join(gateways, loaded.paths()?, &config.load.settings).map(Some)
 }
 
-/// Loads the programs, and says what is missing.
+/// Loads the programs, and logs what is missing.
 fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
     let Outcome { loaded, less, left_out } = mode::load(&config.load, shared)?;
     if let Some(why) = less {

@@ -164,7 +164,8 @@ impl SharedState {
         }
     }
 
-    /// Ages are those of when it arrives here: on the way nothing gets younger.
+    /// Imports a document. Ages are computed when it is received, so that no path gets younger on
+    /// the way.
     fn import(&self, document: ExchangeDocument) -> AgentAnswer {
         let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
             Ok(entries) => entries,
@@ -279,7 +280,7 @@ impl SharedState {
         }
     }
 
-    /// As [`in_force`], of what counts now.
+    /// Settings in force, as [`in_force`], by the present ramp and canary.
     pub(super) fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
         let ramp = *lock(&self.ramp);
         in_force(config, ramp, &lock(&self.canary))

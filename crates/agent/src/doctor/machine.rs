@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Settings of TCP that decide what a warm start can do.
+/// TCP settings that affect warm starts.
 const SETTINGS: [&str; 9] = [
     "net/ipv4/tcp_congestion_control",
     "net/ipv4/tcp_available_congestion_control",
@@ -22,7 +22,7 @@ const SETTINGS: [&str; 9] = [
     "kernel/bpf_stats_enabled",
 ];
 
-/// Where the unit may be (systemd.unit(5)), as packages and `make install` put it.
+/// Possible paths of the unit (systemd.unit(5)), as packages and `make install` put it.
 const UNITS: [&str; 4] = [
     "/etc/systemd/system/headstart-agent.service",
     "/usr/local/lib/systemd/system/headstart-agent.service",
@@ -33,7 +33,7 @@ const UNITS: [&str; 4] = [
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// As `uname -r` has it, and the machine.
+    /// Version of the kernel, as `uname -r` prints it, and architecture.
     pub kernel: String,
     /// Name of the distribution, from `/etc/os-release`.
     pub distribution: String,
@@ -57,7 +57,7 @@ pub struct Machine {
 pub struct InstalledFile {
     /// Name of the file's purpose.
     pub what: &'static str,
-    /// Where it is, or would be.
+    /// Its path, whether it exists or not.
     pub path: PathBuf,
     /// Its size, bytes; `None`: it is not there.
     pub bytes: Option<u64>,

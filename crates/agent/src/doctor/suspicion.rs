@@ -27,7 +27,7 @@ pub fn suspicions(of: &Examination) -> Vec<Suspicion> {
     match &of.check {
         Err(why) => all.insert(0, new(why.clone(), "correct the configuration")),
         Ok(check) => {
-            // That an agent runs is enough: another one cannot be loaded beside it.
+            // If an agent runs, the kernel supports it: another one cannot be loaded beside it.
             let refusal = check.refusal().filter(|_| of.status.is_err());
             let faults = check.faults.iter().map(String::as_str).chain(refusal);
             all.extend(
@@ -128,7 +128,7 @@ fn running(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspi
     all
 }
 
-/// By what was measured.
+/// Suspicions by the agent's counters.
 fn counted(status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     if status.dry_run {

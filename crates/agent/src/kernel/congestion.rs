@@ -69,7 +69,7 @@ impl HsControl {
         }
     }
 
-    /// A function of the kernel's that shows whether what it is built upon is there at all.
+    /// A function of the kernel's whose existence shows the basis.
     const fn shown_by(self) -> &'static str {
         match self {
             Self::Cubic => "cubictcp_init",
@@ -87,7 +87,7 @@ impl HsControl {
         }
     }
 
-    /// Where the running kernel has what it is built upon.
+    /// Looks for the basis in the running kernel; returns where it is: built in, or a module.
     ///
     /// # Errors
     /// Fails as [`Self::found_in`] does.
@@ -95,7 +95,7 @@ impl HsControl {
         self.found_in(&Facts::running())
     }
 
-    /// Where a kernel has what it is built upon.
+    /// Looks for the basis in a kernel; returns where it is: built in, or a module.
     ///
     /// # Errors
     /// If it cannot be built on that kernel's; the error has the reason.
@@ -146,7 +146,7 @@ impl HsControl {
 pub enum Absence {
     /// Its basis is in a module that is not loaded, or nowhere.
     NotLoaded {
-        /// That module.
+        /// The module of the basis.
         module: &'static str,
     },
     /// Its basis differs from what the agent knows; the difference.

@@ -77,7 +77,7 @@ fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
     all.into_iter().flatten()
 }
 
-/// Forgets what lies within `prefix`, or everything; how many paths that were.
+/// Forgets the paths within `prefix`, or all; returns their number.
 pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     let keys: Vec<_> = raw(map).map(|(key, _)| key).collect();
     let is_meant = |key: &[u8]| match prefix {
@@ -121,7 +121,7 @@ fn shown(
     }
 }
 
-/// As a document has them, in the order of their prefixes.
+/// The paths in a document's form, in the order of their prefixes.
 pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let mut pairs = pairs(map);
@@ -153,7 +153,7 @@ pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, n
     map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).is_ok()
 }
 
-/// Remembers what is sound and where nothing younger is; the keys of that.
+/// Remembers the entries that are sound, unless a younger one is known; returns their keys.
 pub fn import(map: &MapHandle, entries: &[ExchangeEntry]) -> Vec<PrefixKey> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let take = |entry: &ExchangeEntry| {

@@ -123,7 +123,7 @@ impl StateFile {
         done.map_err(|error| format!("{}: {error}", self.file.display()))
     }
 
-    /// Puts into `map` what is on disk and no older than `most_ns`.
+    /// Puts the paths on disk into `map`, unless they are older than `most_ns`.
     pub(crate) fn restore(&self, map: &MapHandle, most_ns: u64) {
         match self.with(|store| store.restore(map, &Moment::now(), most_ns)) {
             Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
@@ -147,7 +147,7 @@ impl StateFile {
         is_due
     }
 
-    /// Saves the paths that have changed, and now and then drops what is older than `most_ns`.
+    /// Saves the changed paths, and now and then drops paths older than `most_ns`.
     pub(crate) fn save_changed(&self, map: &MapHandle, most_ns: u64) {
         let changed = mem::take(&mut *lock(&self.changed));
         if let Err(error) = self.save(map, &changed, most_ns) {
@@ -184,7 +184,7 @@ impl StateFile {
         self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
     }
 
-    /// Drops what lies within a prefix, or everything.
+    /// Drops the paths within a prefix, or all.
     ///
     /// # Errors
     /// If it is on disk still, with the name of the file.
@@ -213,7 +213,7 @@ impl StateFile {
         state.unwrap_or_default().resumed(fact(AgentFact::Off))
     }
 
-    /// Keeps what the canary has found.
+    /// Saves the findings of the canary.
     pub(crate) fn save_canary(&self, state: &CanaryState) {
         let text = serde_json::to_string(state).expect("plain fields");
         let kept = self.with(|store| {

@@ -103,7 +103,8 @@ impl Store {
         Ok(kept)
     }
 
-    /// Saves the paths of these keys as `map` has them; those that it has no more are dropped.
+    /// Saves the paths of these keys as they are in `map`; paths that are no longer in `map` are
+    /// dropped.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -164,7 +165,7 @@ impl Store {
         Ok(())
     }
 
-    /// Drops what is older than `most_ns`: no connection goes by it any more.
+    /// Drops paths older than `most_ns`, which no connection uses any more.
     ///
     /// # Errors
     /// If the file cannot be written.

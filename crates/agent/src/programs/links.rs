@@ -22,7 +22,7 @@ pub enum LinkRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CgroupHook {
-    /// New connections start by what is remembered.
+    /// New connections start by the memory.
     Attend,
     /// New connections are left alone.
     Leave,
@@ -77,8 +77,7 @@ pub(crate) struct HookLink {
     pub(crate) directory: u64,
 }
 
-/// Programs at work. Dropping it ends that for new connections; open ones go on with what they
-/// have.
+/// Attached programs. Dropping this detaches them from new connections; open ones keep theirs.
 #[derive(Debug, Default)]
 pub struct Attached {
     /// Programs of cgroups are dropped first, and `attend` first among them.

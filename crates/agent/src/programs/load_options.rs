@@ -43,7 +43,7 @@ pub enum Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Ours upon the kernel's congestion control.
+    /// Our congestion controls, each of which wraps one of the kernel's.
     Wrap,
     /// First windows alone.
     Window,

@@ -1,4 +1,4 @@
-//! Loads the programs and attaches them, for as long as what is returned lives.
+//! Loads the programs and attaches them, for the lifetime of the returned values.
 
 mod maps;
 mod takeover;
@@ -280,7 +280,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Whether there is a program for it.
+    /// Whether a hook gets a program.
     const fn wants(&self, hook: CgroupHook) -> bool {
         match (hook, self.mode()) {
             // Only our congestion controls apply hints of applications.
@@ -362,7 +362,7 @@ fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()>
     Ok(())
 }
 
-/// libbpf puts the object's name before those of sections.
+/// Compares a map's name; libbpf puts the object's name before section names.
 fn is_named(map: &OsStr, name: &str) -> bool {
     map == OsStr::new(name) || (name.starts_with('.') && map.to_string_lossy().ends_with(name))
 }

@@ -9,14 +9,14 @@ use crate::kernel::congestion::{Absence, ControlChoice, HsControl};
 use crate::kernel::facts::Facts;
 use crate::kernel::rejection::Rejection;
 
-/// Programs that are loaded, and what the operator should know of that.
+/// Loaded programs, with remarks for the operator.
 #[derive(Debug)]
 pub struct Outcome<T = Loaded> {
     /// The loaded programs.
     pub loaded: T,
     /// Reason for first windows alone, if more was asked for.
     pub less: Option<String>,
-    /// Congestion controls that are left out though what they are built upon is there, and why.
+    /// Congestion controls that are left out though their basis exists, with reasons.
     pub left_out: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct Outcome<T = Loaded> {
 const LESS: &str = "connections start with a remembered first window, paced, and keep the kernel's congestion control; \
      they have no warm start after idle, no mark, no session and no socket options";
 
-/// Loads what is asked for, or what there can be of it, upon the maps of `shared`.
+/// Loads the requested mode, or the best supported one, with the maps of `shared`.
 ///
 /// # Errors
 /// If it cannot work here; the error has the reason.
@@ -56,7 +56,7 @@ fn first_windows(
     Ok(Outcome { loaded, less: None, left_out: Vec::new() })
 }
 
-/// With all of our congestion controls that the kernel can have. One that it rejects is left out,
+/// Loads all of our congestion controls that the kernel supports. One that it rejects is left out,
 /// unless it is asked for.
 fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
     let needed = load.settings.control.needs();

@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 
-/// The maps in which it stands.
+/// The maps of the changeable parts.
 #[derive(Debug)]
 pub struct ProgramSettings {
     pub(crate) settings: MapHandle,

@@ -10,7 +10,7 @@ const LONGEST: (u8, u8) = (24, 48);
 /// No age is more, nanoseconds: 146 years.
 const OLDEST_NS: u64 = u64::MAX >> 2;
 
-/// The network of a path, as it may leave this host.
+/// The network of a path with as many bits as may leave this host.
 pub(super) fn told(prefix: IpNet) -> IpNet {
     let most = if prefix.addr().is_ipv4() { LONGEST.0 } else { LONGEST.1 };
     let length = prefix.prefix_len().min(most);

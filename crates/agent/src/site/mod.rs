@@ -20,7 +20,7 @@ use message::{learnt_from, report_of, told};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The gateways of the site, and what they may change here.
+/// The client of the site's gateways, and the state here that they may change.
 #[derive(Debug)]
 pub(crate) struct Site {
     client: SiteClient<PathInquiry>,

@@ -1,4 +1,4 @@
-//! Bulk data at the machine's own speed: what the programs cost of it.
+//! Bulk data at the machine's own speed: the cost of the programs.
 
 use crate::bed::{Bed, Server, finish};
 use crate::cable::Cable;

@@ -1,4 +1,4 @@
-//! The canary: who may start warm, what is compared, and what is stopped.
+//! The canary: connections that may start warm, comparisons, and stops.
 
 use crate::bed::{Agent, Bed, Server, finish, until};
 use crate::failing::{self, BYTES, FEW, visit_with_too_much};
@@ -66,7 +66,7 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
         fs::write(&file, "percent = 80\n").unwrap();
         agent.signal(Signal::SIGHUP);
         until("it is read anew", || agent.status().percent == 80.0);
-        // With the control group that is all.
+        // The control group has the other fifth, so none is outside.
         assert_eq!(count_of(&bed, &agent, &server, StartReason::Outside), 0);
     });
 }
@@ -108,8 +108,8 @@ fn each_connection_tells_why_it_started_cold() {
     });
 }
 
-/// The harm is in windows of more than 128 segments: all is off, and also what is known of that
-/// window.
+/// The harm is in windows of more than 128 segments: all warm starts are stopped, and the report
+/// names that class of windows.
 #[test]
 fn harm_is_found_beside_a_control_group_and_named() {
     calmly(|| {
@@ -179,7 +179,7 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
         assert_eq!(visit(30, 6), 3);
         let counts = agent.status();
         assert_eq!(counts.connections.starts[StartReason::Stopped as usize], 2);
-        // Neither side of what is stopped is compared.
+        // Neither group of a stopped part is compared.
         assert_eq!(counts.parts[0].chosen, 3);
     });
 }
@@ -261,8 +261,8 @@ fn the_same_addresses_and_ports_are_on_either_side() {
     });
 }
 
-/// A first visit starts warm after idle, from a memory of its own, and is compared neither then nor
-/// as it opened.
+/// A first visit starts warm after idle, from its own memory. It is compared neither then nor when
+/// it opened.
 #[test]
 fn a_first_visit_that_starts_again_after_idle_is_not_compared() {
     calmly(|| {

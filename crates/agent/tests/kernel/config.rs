@@ -104,7 +104,7 @@ fn a_reload_changes_what_it_can_and_an_error_changes_nothing() {
         assert_eq!(agent.status().max_paths, 65_536);
         assert!(agent.said().contains("max-paths is as it was until"), "{}", agent.said());
         agent.wait_for_closed(1);
-        // By the prefix that is new.
+        // The path has the new prefix.
         assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
 
         for (wrong, why) in [

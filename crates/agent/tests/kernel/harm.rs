@@ -48,10 +48,12 @@ fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
         assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
-        // Less than half of what the network was known for: it is remembered as that line.
+        // The line carries less than half of the network's window, so the network remembers this
+        // line.
         assert_eq!(path.rate_mbps, None, "{path:?}");
 
-        // The second in a row: what is there now was learnt after that, by the same connection.
+        // The second failure in a row: the present window was learnt after it, by the same
+        // connection.
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
         assert_eq!((path.connections, path.fallbacks), (3, 2), "{path:?}");
@@ -118,7 +120,7 @@ fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
         agent.wait_for_closed(before.closed() + 1);
         let sums = agent.status().connections;
         assert_eq!((sums.warm.closed, sums.cold.closed), (failed, before.cold.closed + 1));
-        // It says what it would have done.
+        // The counters have the window that it would have set.
         assert_eq!(sums.cold.proposed, before.cold.proposed + 1);
         assert_eq!(sums.cold.first_windows, before.cold.first_windows + 10);
 
@@ -207,7 +209,7 @@ fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
             assert_eq!((status.mode, status.congestion_controls.len()), (Mode::Measure, 0));
             let sums = status.connections;
             assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (3, 30, 0));
-            // The second and the third, by what the first one taught.
+            // The second and the third connection have a proposal, from the first one's sample.
             assert_eq!(sums.cold.proposed, 2, "{control}: {sums:?}");
             let said = agent.said();
             assert!(said.contains("dry run: measuring new connections of"), "{said}");

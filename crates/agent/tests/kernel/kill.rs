@@ -142,7 +142,7 @@ fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
         assert!(!agent.said().contains("damaged"), "{}", agent.said());
         until("programs and maps are gone", || left_of(&ours).is_empty());
     }
-    // The last one does what the first did.
+    // The last agent sets the same congestion control as the first.
     let closed = agent.closed();
     assert_eq!(has(), given.unwrap_or(&default));
     agent.wait_for_closed(closed + 1);

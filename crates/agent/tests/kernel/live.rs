@@ -26,7 +26,7 @@ use test_support::calmly;
 /// 24 segments of 1448 bytes: a cold start sends ten of them in its first flight, a warm one all.
 /// After idle a start takes no less than twice ten.
 const BYTES: usize = 24 * 1448;
-/// So wide is a warm start at most, segments, and a cold one.
+/// Largest window of a warm start, segments, and that of a cold one.
 const CAP: &str = "24";
 const STOCK: u32 = 10;
 /// Transfers over one connection that is kept.
@@ -124,7 +124,8 @@ struct Client<'a> {
     from: SocketAddr,
     server: SocketAddr,
     rtt: Duration,
-    /// Before its first connection, and once more when all networks are known: not all at once.
+    /// Delay before its first connection, and once more when all networks are known, so that
+    /// clients do not start all at once.
     stagger: Duration,
     /// Transfers over one connection.
     transfers: u64,
@@ -209,7 +210,7 @@ fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Ta
 /// Runs the load under an agent with these further options. Returns the counters of clients and
 /// server, and the last agent's sums; `None` if it cannot be set up.
 fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
-    // Room for all first flights: what is lost would cost a path its memory, upgrade or not.
+    // Room for all first flights: a loss would cost a path its memory, upgrade or not.
     let bed = Bed::over(link_of(1000, load.rtt_ms, 100_000))?;
     let ways = [
         (&bed.client, ["route", "add", "local", NETWORKS, "dev", "lo"]),
@@ -320,7 +321,8 @@ fn upgrades_under_forty_live_transfers_leave_every_start_warm() {
     });
 }
 
-/// Other programs begin with a copy of the memory; what is open keeps the old ones, and its memory.
+/// Other programs start with a copy of the memory; open connections keep the old programs and their
+/// memory.
 #[test]
 fn upgrades_to_other_programs_leave_every_start_warm() {
     calmly(|| {

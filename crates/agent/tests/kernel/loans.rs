@@ -74,7 +74,7 @@ fn members_that_join_at_once_share_what_is_remembered() {
         agent.wait_for_closed(1 + AT_ONCE);
         let all = first_windows(&agent) - before;
         assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
-        // Members that join begin with what is remembered, too, and may do harm with it.
+        // Members that join start with the remembered window, too, and may do harm with it.
         let sums = agent.status().connections;
         assert_eq!((sums.warm.closed, sums.cold.closed), (AT_ONCE, 1), "{sums:?}");
     });
@@ -239,7 +239,8 @@ fn connections_one_after_another_are_given_it_each() {
         }
         let warm = agent.status().connections.warm;
         assert_eq!((warm.closed, warm.fallbacks), (3, 0), "{warm:?}");
-        // All of what 200 kB prove each time: 139 segments, or what the first, cold one did.
+        // Each start has the whole window that 200 kB prove: 139 segments, or the window of the
+        // first, cold start.
         assert!(warm.first_windows >= 3 * 130, "{warm:?}");
     });
 }

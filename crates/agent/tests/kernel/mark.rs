@@ -53,7 +53,7 @@ fn exactly_the_first_flight_is_marked() {
             bed.settled();
             assert_first_flight_is_marked(&bed, before);
 
-            // Once more from memory after idle, and over the same connection.
+            // A second warm start after idle, over the same connection.
             thread::sleep(Duration::from_secs(2));
             let before = bed.settled();
             request(&mut kept, BYTES);

@@ -1,4 +1,4 @@
-//! The memory in the kernel as a test may change it: what is there is what a connection goes by.
+//! The memory in the kernel, which a test may change: connections use its present values.
 
 use agent::contract::{ConnectionSettings, LearntPath, PrefixKey};
 use libbpf_rs::query::MapInfoIter;
@@ -16,8 +16,8 @@ impl Memory {
         Self(map)
     }
 
-    /// Changes what is known of the one network there is, and forgets its lines, so the next
-    /// connection goes by it.
+    /// Changes the memory of the only network, and forgets its lines, so the next connection uses
+    /// the changed path.
     pub(crate) fn change(&self, change: impl FnOnce(&mut LearntPath)) {
         let key = self.0.keys().next().expect("a path");
         let key = PrefixKey::from_bytes(&key).unwrap();

@@ -125,8 +125,8 @@ fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
         let server = server_of_known_path(&bed, &agent);
         // The second one was not paced, as stock would send it.
         let (before, mut kept) = after_two_short_answers(&bed, &server);
-        // One retransmission timeout or two: of the window of 100 the kernel leaves 25 at least,
-        // and of the memory nothing is left.
+        // After one or two retransmission timeouts the kernel keeps at least 25 of the window of
+        // 100, and the memory is forgotten.
         thread::sleep(Duration::from_millis(600));
         agent.forget(None);
         Bed::again(&mut kept, 100_000);

@@ -188,7 +188,7 @@ impl Standing {
         segment(self.next, ack)
     }
 
-    /// The same, and that of what lies behind these parts have, too.
+    /// Acknowledges everything before `ack`, and by SACK these parts behind it.
     pub(crate) fn selects(&self, ack: SeqNum, parts: &[(SeqNum, SeqNum)]) -> Segment {
         let mut sack = SackBlocks::default();
         for (left, right) in parts {

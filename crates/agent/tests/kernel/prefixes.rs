@@ -33,7 +33,7 @@ fn second_window(agent: &Agent, mut visit: impl FnMut()) -> u64 {
 fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        // Neither from the shortest on nor from the longest.
+        // The order is neither from the shortest to the longest nor the reverse.
         let said = ["10.1.0.0/16=25", "10.0.0.0/8=30", "10.1.2.0/24=20", "10.1.2.128/25=0"];
         let agent = bed.agent(&prefixes(&said));
         let server = bed.serve(Domain::IPV4, None);

@@ -1,4 +1,4 @@
-//! Two processors that change what is known of one path at one instant, by the agent's own code.
+//! Two processors change the memory of one path at one instant, by the agent's own code.
 
 use agent::kernel::congestion::ControlChoice;
 use agent::os::clock::monotonic_ns;
@@ -23,7 +23,8 @@ enum Change {
     Halve = 1,
 }
 
-/// The agent's code, upon a memory of its own or, the second time, upon all that the first has.
+/// The agent's code, with a memory of its own or, the second time, with all of the first one's
+/// maps.
 fn loaded(first: &[(String, MapHandle)]) -> Object {
     let mut open = ObjectBuilder::default().open_memory(SCAN).unwrap();
     for mut map in open.maps_mut() {
@@ -64,7 +65,7 @@ fn run(object: &mut Object, side: u32, (change, now_ns): (Change, u64)) -> (u32,
 fn stay_on(processor: usize) {
     let mut set = CpuSet::new();
     set.set(processor).unwrap();
-    // Where there is only one they do not meet.
+    // On a machine with one processor they do not meet.
     let _ = sched_setaffinity(Pid::from_raw(0), &set);
 }
 

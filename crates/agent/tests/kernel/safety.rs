@@ -43,7 +43,8 @@ fn kill_9_lets_running_connections_finish_and_new_ones_be_as_before() {
         agent.wait_for_closed(1);
         let ours: HashSet<_> = in_kernel().difference(&before).copied().collect();
         let count = |kind| ours.iter().filter(|(other, _)| *other == kind).count();
-        // CUBIC's and BBR's; paths, summaries, what a connection knows, settings at the least.
+        // There are at least the programs of CUBIC and BBR, and the maps of paths, summaries,
+        // connections and settings.
         assert!(count("program") >= 8 && count("map") >= 4, "{ours:?}");
 
         // 2 MB take 0.8 s at least: the transfer runs while the agent dies.

@@ -46,7 +46,7 @@ impl Scan {
 /// Figures of docs/agent/measurements.md are in millions of bytes; within a fifth is the same.
 const MB: f64 = 1e6;
 
-/// That something is as it is documented; `what` is shown.
+/// Asserts that a measured value is the documented one; `what` is printed.
 fn assert_documented(what: &str, measured: f64, documented: f64) {
     eprintln!("{what}: {measured:.2}, documented {documented}");
     let least = documented / 1.2;

@@ -274,7 +274,7 @@ fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
         test_support::skipped("no rules for ports");
         return None;
     }
-    // A timeout, and what is under way.
+    // This takes a timeout, and the outstanding data.
     crate::bed::read(&mut here, 1_500_000);
     let silent = read.load(Ordering::Relaxed);
     let time = timed(|| crate::bed::read(&mut here, 6_000_000)).0;

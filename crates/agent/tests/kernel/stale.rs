@@ -32,9 +32,9 @@ const ENOUGH: u64 = 20_000_000;
 enum Start {
     /// Starts as the kernel's CUBIC.
     Cold,
-    /// With what was learnt.
+    /// Starts with the remembered window.
     Warm,
-    /// With what was learnt, marked for the queue to drop first.
+    /// Starts warm, marked for the queue to drop first.
     Marked,
 }
 
@@ -43,7 +43,7 @@ const STARTS: [Start; 3] = [Start::Cold, Start::Warm, Start::Marked];
 /// Segments, as learnt while it was fast: `warm` has visits that learn so much.
 const LEARNT: u32 = 138;
 
-/// A path that has become slow, and under what it is remembered.
+/// A path that has become slow, with its key in the memory.
 struct Stale {
     bed: Bed,
     key: PrefixKey,
@@ -129,7 +129,7 @@ impl Stale {
     }
 }
 
-/// Its one connection began with what was remembered, and lost something of that.
+/// Asserts that the only connection started with the remembered window, and lost a segment of it.
 fn assert_began_with_it(agent: &Agent) {
     agent.wait_for_closed(1);
     let warm = agent.status().connections.warm;

@@ -298,8 +298,7 @@ fn a_signal_has_the_program_started_anew() {
     });
 }
 
-/// As an operator, or a package, upgrades like this: the command reports success, or that it
-/// failed.
+/// An operator, or a package, upgrades like this: the command reports success, or that it failed.
 #[test]
 fn renew_waits_until_the_new_agent_is_at_work() {
     calmly(|| {

@@ -192,7 +192,7 @@ fn after_a_small_window_with_a_loss_it_is_not_wide() {
     let known = agent.paths();
     assert!(known[0].window <= 10 && known[0].ssthresh.is_some(), "{known:?}");
     assert_eq!(first_window(&bed, (&agent, &server), 20_000), 10);
-    // Without what it knows it is wide: nothing else has held it back.
+    // If the memory is forgotten, the start is wide: nothing else has held it back.
     agent.forget(None);
     assert_eq!(first_window(&bed, (&agent, &server), 1000), 32);
 }
@@ -224,8 +224,8 @@ fn a_short_flight_before_it_does_not_end_it() {
 }
 
 /// The ACKs of a TLS flight of three segments show 20 Mbit/s: 138 segments fill the path, and the
-/// 42 of the answer leave in one flight. They take 80 ms, and 25 to leave. Stock takes three
-/// flights (13, 26, 3), a wide start without a probe two.
+/// 42 of the answer are sent in one flight. Their round trip takes 80 ms, and sending them 25.
+/// Stock takes three flights (13, 26, 3), a wide start without a probe two.
 #[test]
 fn behind_a_tls_flight_the_answer_is_as_wide_as_its_acks_tell() {
     calmly(|| {

@@ -36,7 +36,7 @@ fn assert_begins_warm(control: &str) {
     assert!(warm >= 2 * RTT && warm < 3 * RTT, "{warm:?}");
     let sums = agent.status().connections;
     assert_eq!((sums.cold.closed, sums.warm.closed, sums.warm.fallbacks), (3, 5, 0), "{sums:?}");
-    // It has what it had.
+    // The connection keeps its congestion control.
     assert_eq!(finish(&mut bed.open(&server, 1000), 1000), control);
 }
 

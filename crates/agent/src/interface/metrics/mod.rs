@@ -328,7 +328,8 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatu
     );
 }
 
-/// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
+/// Metrics of both compared groups, with intervals: an operator's proof that warm starts do no
+/// harm.
 fn shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
         metric("retransmitting_share", "Part that sent something again, 95 %", |side| {

@@ -27,8 +27,8 @@ fn names_are_found_by_their_sort() {
     assert_eq!(types.arguments("nowhere", "run"), None);
 }
 
-/// A module's numbers and strings go on behind those of its kernel: `int` is 1 in both, and the
-/// first of its own strings stands where the kernel's end.
+/// A module's type numbers and string offsets continue those of its kernel: `int` is 1 in both, and
+/// the module's first string follows the kernel's last.
 #[test]
 fn a_module_names_what_its_kernel_has() {
     let kernel = sample();

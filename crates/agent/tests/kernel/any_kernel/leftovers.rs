@@ -22,7 +22,8 @@ fn programs() -> BTreeSet<u32> {
     ours.map(|program| program.id).collect()
 }
 
-/// By an agent so far, what a test before may have left included.
+/// Number of congestion controls that an agent has removed so far, including leftovers of earlier
+/// tests.
 fn times_taken_away(agent: &Agent) -> usize {
     agent.said().matches("took away hs_").count()
 }

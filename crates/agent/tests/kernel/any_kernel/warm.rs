@@ -15,7 +15,7 @@ use std::time::Duration;
 /// memory.
 const VISITS: usize = 12;
 
-/// A visit has gone, and what it taught is known.
+/// Makes a visit, and waits until its sample is in memory.
 fn visit(hosts: &Hosts, agent: &Agent, server: SocketAddr, bytes: u64) -> super::hosts::Visit {
     let closed = agent.closed();
     let visit = hosts.visit(server, bytes);
@@ -180,7 +180,7 @@ fn warm_start_ipv4_bbr() {
     let gives = |agent: &Agent| agent.status().congestion_controls.contains(&"hs_bbr".to_owned());
     assert!(!gives(&agent));
     assert!(Command::new("insmod").arg(module).status().unwrap().success());
-    // Whether it can be had shows when it is there.
+    // Only the loaded module shows whether it can be wrapped.
     if let Err(why) = HsControl::Bbr.found() {
         until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
         test_support::skipped(why);

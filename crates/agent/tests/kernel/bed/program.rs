@@ -1,4 +1,4 @@
-//! The agent's process, and what it is asked.
+//! The agent's process, and questions to it.
 
 use super::time::until;
 use agent::interface::control_socket;
@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use std::{env, mem, process};
 
-/// The agent's program: where it was built, or where it lies on a machine that it was brought to.
+/// Path of the agent's program: the built one, or a copy on another machine (`HEADSTART_AGENT`).
 pub(crate) fn binary() -> PathBuf {
     let built = || env!("CARGO_BIN_EXE_headstart-agent").into();
     env::var_os("HEADSTART_AGENT").map_or_else(built, PathBuf::from)
@@ -57,7 +57,7 @@ impl Agent {
         agent
     }
 
-    /// As it was started, after it has ended.
+    /// Starts the agent again with the same options, after it has ended.
     pub(crate) fn start_again(&mut self) {
         self.child = self.command.spawn().unwrap();
         self.wait_until_ready();
@@ -146,7 +146,7 @@ impl Agent {
         }
     }
 
-    /// Whether windows had been left alone.
+    /// Arms the agent; returns whether windows had been stopped.
     pub(crate) fn arm(&self) -> bool {
         match self.ask(&Question::Arm) {
             AgentAnswer::Armed(was_off) => was_off,
@@ -182,7 +182,7 @@ impl Agent {
         nix::sys::signal::kill(child, signal).unwrap();
     }
 
-    /// Until it has ended by itself.
+    /// Waits until the agent ends without a signal.
     pub(crate) fn wait(&mut self) {
         assert!(self.child.wait().unwrap().success(), "{}", self.said());
     }
@@ -201,8 +201,8 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Asked first: where the child runs the agent in a container, the kill would leave the
-        // agent behind.
+        // A SIGTERM comes first: if the child runs the agent in a container, the kill would leave
+        // the agent behind.
         let child = Pid::from_raw(self.child.id().cast_signed());
         let _ = nix::sys::signal::kill(child, Signal::SIGTERM);
         for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {

@@ -25,7 +25,7 @@ pub(crate) fn control_of(stream: &mut TcpStream) -> String {
     String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
 }
 
-/// Whether a congestion control of that name is `hs_cubic`, or what that begins with.
+/// Whether this is the name of `hs_cubic`, or of the congestion control for its start.
 pub(crate) fn is_upon_cubic(name: &str) -> bool {
     ["hs_cubic", "hs_cubic_start"].contains(&name)
 }
@@ -105,7 +105,7 @@ pub(super) fn accept_in_pieces(listener: TcpListener, head: usize) -> Server {
     let address = listener.local_addr().unwrap();
     let same = listener.try_clone().unwrap().into();
     thread::spawn(move || {
-        // Until it is to stop.
+        // Serves until the socket is shut down.
         for stream in listener.incoming().map_while(Result::ok) {
             thread::spawn(move || answer(stream, head));
         }

@@ -17,7 +17,7 @@ use test_support::calmly;
 
 /// Longer no connection may take than one of an agent alone.
 const HARMLESS: f64 = 1.01;
-/// As late as no answer is of use to the connection that it was for.
+/// Delay of an answer that is too late for the connection that it was for.
 const LATE: Duration = Duration::from_secs(1);
 /// Lifetime of a gateway that is killed over and over: more than an agent takes to reconnect.
 const LIVES: Duration = Duration::from_millis(400);
@@ -115,7 +115,7 @@ impl InTrouble {
         agent
     }
 
-    /// Whether more visits are wanted, however many there were.
+    /// Whether more visits are needed, whatever their number: the trouble lasts.
     fn goes_on(&self) -> bool {
         matches!(&self.gateway, Troubled::Killed(killer) if killer.is_at_work())
     }
@@ -204,7 +204,7 @@ fn a_gateway_in_trouble_slows_no_connection_down() {
         {
             let time = visits(trouble);
             let over = time.as_secs_f64() / alone.as_secs_f64();
-            // Where a gateway has answered in time between two deaths, a visit is faster.
+            // A visit is faster if a gateway has answered in time between two deaths.
             assert!(over <= HARMLESS, "{trouble:?}: {time:?}, alone {alone:?}");
         }
     });
@@ -286,7 +286,7 @@ fn nonsense_of_a_gateway_changes_nothing() {
             Estimate { min_rtt_us: 0, ..right() },
             Estimate { min_rtt_us: u64::MAX, ..right() },
             Estimate { window: u64::MAX, ..right() },
-            // By a clock that is wrong.
+            // Ages by a wrong clock.
             Estimate { age_ms: u64::MAX, ..right() },
             Estimate { age_ms: 10 * 365 * 86_400_000, ..right() },
             Estimate { min_rtt_us: 1, confidence: f32::NAN, ..right() },

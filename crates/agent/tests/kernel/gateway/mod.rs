@@ -181,7 +181,8 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
     });
 }
 
-/// Also on a connection that is open already, where a server takes its window back after a silence.
+/// Notifications also come for an open connection, whose window the server's kernel resets after a
+/// silence.
 #[test]
 fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence() {
     calmly(|| {

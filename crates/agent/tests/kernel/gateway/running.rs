@@ -283,7 +283,7 @@ impl GatewayProcess {
         self.files.options(&self.address.to_string())
     }
 
-    /// Until it listens.
+    /// Starts the gateway again, and waits until it listens.
     pub(super) fn start_again(&mut self) {
         let test = "gateway::running::is_a_gateway_for_another_test";
         let mut command = Command::new(env::current_exe().unwrap());
@@ -315,7 +315,7 @@ fn is_a_gateway_for_another_test() {
     let Some(config) = env::var_os(CONFIG) else { return };
     let (end, ended) = oneshot::channel();
     thread::spawn(move || {
-        // Until the test that has started it is gone.
+        // The gateway runs until the test that has started it is gone.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = end.send(());
     });

@@ -79,7 +79,7 @@ fn wait_until_whole(state: &State) {
     }
 }
 
-/// Until either end is over.
+/// Carries bytes until either end closes.
 #[expect(clippy::disallowed_methods, reason = "a wire is as long as real time says")]
 fn carry(mut from: TcpStream, mut to: TcpStream, state: &Arc<State>) {
     let (send, under_way) = mpsc::channel::<(Instant, Vec<u8>)>();
