@@ -87,7 +87,7 @@ impl PathMemory for HostCache {
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
         let Sample::Ended(state) = *sample else { return };
         if state.srtt.is_zero() {
-            // Nothing was measured: what is known already is better.
+            // Nothing was measured: the earlier entry is better.
             return;
         }
         let key = PathKey::new(remote, self.config.scope);

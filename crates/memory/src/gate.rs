@@ -25,7 +25,7 @@ pub struct ReuseGate {
     /// Largest first window, bytes. The default, 4 MiB, is the largest send buffer of stock Linux
     /// (`tcp_wmem`), which bounds any window there anyway.
     pub cap: u64,
-    /// Older memories are ignored. Ten minutes, as long as fast start reuses what it knows.
+    /// Older memories are ignored. Ten minutes, for which fast start reuses its state.
     pub max_age: Duration,
 }
 

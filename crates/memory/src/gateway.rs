@@ -182,7 +182,8 @@ impl Estimate {
         Remembered {
             cwnd: self.share,
             srtt: self.rtt,
-            // As after a first measurement (RFC 6298 §2.2): an average says nothing of deviation.
+            // The deviation is that of a first measurement (RFC 6298 §2.2): an average has no
+            // information on it.
             rttvar: self.rtt / 2,
             age: now.saturating_since(self.newest),
             share: Some(self.share),

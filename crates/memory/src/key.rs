@@ -100,7 +100,7 @@ impl PathKey {
         self.0
     }
 
-    /// True if what is kept under this key holds for `remote`.
+    /// True if an entry under this key applies to `remote`.
     pub fn contains(&self, remote: IpAddr) -> bool {
         self.0.contains(&canonical_address(remote))
     }

@@ -31,7 +31,7 @@ impl PathMemory for SiteMember {
         Some(Remembered {
             cwnd: estimate.window,
             srtt: rtt,
-            // As after a first measurement (RFC 6298 §2.2).
+            // The deviation is that of a first measurement (RFC 6298 §2.2).
             rttvar: rtt / 2,
             min_rtt: Some(rtt),
             age: estimate.age,

@@ -1,4 +1,4 @@
-//! Whether a connection uses a set of remembered parameters that only one may use.
+//! The right to a set of remembered parameters that only one connection may use.
 
 use std::cell::Cell;
 use std::rc::Rc;

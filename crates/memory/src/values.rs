@@ -20,7 +20,7 @@ pub enum Weighing {
 /// Values of one kind towards one destination.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// By host; under no host those of all, if every sample counts alike.
+    /// Values by host; if every sample counts alike, all values are under no host.
     groups: BTreeMap<Option<IpAddr>, SlidingWindow>,
 }
 
@@ -41,7 +41,7 @@ impl Values {
         self.groups.entry(group).or_default().push(now, value, limit);
     }
 
-    /// Forgets what is older than `length` at `now`, and what seems to lie ahead of it.
+    /// Forgets values older than `length` at `now`, and values from the future.
     pub(crate) fn expire(&mut self, now: Instant, length: Duration) {
         self.groups.retain(|_, window| {
             window.expire(now, length);

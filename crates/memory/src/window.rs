@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// The average of what is in a window.
+/// The average of a window's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Average {
     /// Mean, rounded down.
@@ -33,7 +33,7 @@ impl SlidingWindow {
         }
     }
 
-    /// Forgets what is older than `length` at `now`, and what seems to lie ahead of it.
+    /// Forgets samples older than `length` at `now`, and samples from the future.
     pub fn expire(&mut self, now: Instant, length: Duration) {
         self.drop_back(|at| at > now);
         while self.samples.front().is_some_and(|(at, _)| now - *at > length) {
@@ -41,7 +41,7 @@ impl SlidingWindow {
         }
     }
 
-    /// The average of what is held; `None` if that is nothing.
+    /// The average of the samples; `None` if there are none.
     pub fn average(&self) -> Option<Average> {
         let (newest, _) = *self.samples.back()?;
         let count = self.samples.len();

@@ -21,7 +21,7 @@ impl Lender {
         self.site = Some(site);
     }
 
-    /// A handshake begins: what the site knows is taken up, unless something younger is known here.
+    /// A handshake begins: takes over the site's memory, unless a younger sample is known here.
     pub(super) fn ask(&mut self, now: Instant, remote: IpAddr) {
         let Some(site) = self.site.clone() else { return };
         let own = self.path(remote).map(|path| path.learnt);

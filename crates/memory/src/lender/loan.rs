@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 pub struct SharedStart {
     /// Its first window, segments.
     pub window: u32,
-    /// Where slow start is to end, segments: its share of what the path holds.
+    /// End of slow start, segments: the connection's share of the path's capacity.
     pub ssthresh: u32,
 }
 
@@ -98,7 +98,7 @@ impl Account {
         granted.map(|window| Loan { window, taken, sharers, path: *path })
     }
 
-    /// Something of what was given has not come back.
+    /// Whether a part of the reservations has not expired.
     pub(super) fn has_given(&self, now: Instant, path: &ProvenPath) -> bool {
         self.still_given(now, path) > 0
     }

@@ -12,8 +12,8 @@ pub struct ProvenPath {
     pub learnt: Instant,
     /// Segments.
     pub window: u32,
-    /// Where slow start has ended by a queue, or which windows were used since, segments; 0: it has
-    /// not ended.
+    /// Window at which a queue has ended slow start, or the largest window used since, segments; 0:
+    /// it has not ended.
     pub ssthresh: u32,
     /// Smoothed round trip when the window was learnt, queue included, microseconds.
     pub srtt_us: u32,
@@ -35,7 +35,7 @@ pub struct PathSample {
     pub at: Instant,
     /// Segments; 0: nothing is proven.
     pub window: u32,
-    /// Where slow start has ended by a queue, segments, or [`END_UNKNOWN`]; 0: not shown.
+    /// Window at which a queue has ended slow start, segments, or [`END_UNKNOWN`]; 0: not shown.
     pub ssthresh: u32,
     /// Smoothed round trip, microseconds; 0: not measured.
     pub srtt_us: u32,

@@ -23,7 +23,7 @@ const SLOWER_PART: u32 = 2;
 pub(super) struct Paths {
     lines: DestinationTable<ProvenPath>,
     networks: DestinationTable<ProvenPath>,
-    /// Until when the windows of networks are not raised.
+    /// Times until which the windows of networks are not raised.
     held: DestinationTable<Instant>,
 }
 
@@ -147,7 +147,7 @@ impl Paths {
         }
     }
 
-    /// The rate of the line is not what was remembered (`forget_rate`).
+    /// Forgets the remembered rate of the line to `remote`, because the line has another rate.
     pub(super) fn forget_rate(&mut self, now: Instant, remote: IpAddr) {
         self.expire(now, remote);
         if let Some(line) = self.line(remote) {

@@ -1,4 +1,5 @@
-//! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
+//! Tests of the agent's rules, with values computed by hand: docs/agent/design.md, "Sharing" and
+//! "What a connection teaches".
 
 mod ages;
 mod rates;

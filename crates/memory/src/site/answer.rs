@@ -80,8 +80,8 @@ impl Evidence {
             |own: &&Heard| own.samples.iter().any(|sample| sample.reporter != reporter);
         match own.filter(is_of_others) {
             Some(own) => self.estimate(Some(own), left_out, question.config()),
-            // The longest prefix may be that of one host, and others may have reported a shorter
-            // one.
+            // The longest prefix may have only one host's samples, and others may have reported a
+            // shorter one.
             None => {
                 let own = own.and_then(|_| question.without(reporter).own());
                 self.estimate(own.as_ref(), left_out, question.config())
@@ -215,7 +215,7 @@ fn limit_networks(samples: &mut [Weighted]) {
     }
 }
 
-/// The rate below which a share of the samples lies.
+/// The rate that a share of the samples does not exceed.
 fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>, share: f64) -> Option<Rate> {
     quantile(samples, share, |sample| sample.rate).and_then(rate_of)
 }
@@ -247,7 +247,7 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
     window.min(rate.bytes_in(rtt).max(seen))
 }
 
-/// The code below which a share of the samples lies that know it, by weight.
+/// The code that a share of the samples with a value does not exceed, by weight.
 fn quantile<'a>(
     samples: impl IntoIterator<Item = &'a Weighted>,
     share: f64,

@@ -9,9 +9,9 @@ use super::survival::{Counted, Hazards, SampleOrder, Weighted};
 use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 
-/// So much weight of its own makes a network's answer its own.
+/// Weight of a network's own samples from which on they alone answer.
 pub(super) const ENOUGH: f64 = 3.0;
-/// One host's samples may always weigh so much, but no more than those of all others together.
+/// Weight that one host's samples may always have, but no more than those of all others together.
 const ALWAYS: f64 = 3.0;
 
 /// One question to a site's memory.
@@ -72,7 +72,7 @@ impl Heard {
 }
 
 impl Levels {
-    /// Whether several hosts have reported anything of it.
+    /// Whether several hosts have reported it.
     pub(super) fn are_of_several(&self) -> bool {
         let levels = self.own.iter().chain(&self.covering).chain([&self.site]);
         ReporterSet::of(levels.flat_map(|level| &level.samples)).len() > 1

@@ -64,7 +64,7 @@ impl ForgottenNetworks {
         self.lengths = self.times.keys().fold(0, |lengths, prefix| lengths | bit_of(*prefix));
     }
 
-    /// Whether it is noted that all of this network was forgotten then, or later.
+    /// Whether all of this network is already noted as forgotten then, or later.
     pub fn has(&self, forget: &SiteForget) -> bool {
         self.until(Prefix::of_any(forget.network)).is_some_and(|known| known.0 >= forget.at)
     }
@@ -94,7 +94,8 @@ impl ForgottenNetworks {
         self.until(prefix).filter(|until| *until >= oldest)
     }
 
-    /// The longest prefixes become shorter ones, which are forgotten as late as what they cover.
+    /// The longest prefixes become shorter ones, with the latest time of the prefixes that they
+    /// cover.
     fn shorten_longest(&mut self) {
         let longest = self.times.keys().map(|prefix| prefix.length()).max().unwrap_or(0);
         for (prefix, at) in std::mem::take(&mut self.times) {
@@ -130,7 +131,7 @@ mod tests {
         let mut forgotten = ForgottenNetworks::default();
         forgotten.add(forget("10.1.0.0/16", 7));
         forgotten.add(forget("10.1.2.0/24", 9));
-        // Earlier than what is known of all around it.
+        // The time is earlier than that of the network around it.
         forgotten.add(forget("10.1.3.0/24", 6));
         let of = |network| until(&forgotten, network);
         assert_eq!(of("10.1.2.0/24"), Some(9));

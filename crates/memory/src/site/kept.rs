@@ -168,7 +168,8 @@ impl Samples<'_> {
         now.max(*self.heard)
     }
 
-    /// Forgets what is too old beside a sample of `at`, if that is the newest.
+    /// Moves the time of the newest sample to `at` if that is later, and forgets samples that are
+    /// then older than [`OLDEST`].
     fn move_to(&mut self, at: Tick) {
         let passed = at.0.saturating_sub(self.heard.0);
         if passed > 0 {
@@ -249,7 +250,7 @@ pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
 struct Columns {
     count: usize,
     at: [u16; MANY],
-    /// As wide as the times, so that one mask fits both.
+    /// Reporters, as wide as the times, so that one mask fits both.
     who: [u16; MANY],
     /// Number of slots by the value of [`KeptSample::who`].
     tally: [u8; 256],

@@ -95,7 +95,7 @@ impl SiteMemory {
         }
     }
 
-    /// Takes in a report of what was measured just `now`, as [`Self::report_aged`] does.
+    /// Processes a report of a measurement at `now`, as [`Self::report_aged`] does.
     pub fn report(&mut self, now: Instant, report: &SiteReport) {
         self.report_aged(now, Duration::ZERO, report);
     }
@@ -232,8 +232,8 @@ impl SiteMemory {
         self.origins.unplaced
     }
 
-    /// Whether something is kept of `network`, a network or a prefix that covers networks, that was
-    /// reported here.
+    /// Whether there are samples of `network`, a network or a prefix that covers networks, that
+    /// were reported here.
     pub fn has_own(&self, network: IpNet) -> bool {
         let key = |prefix| EntryKey { prefix, origin: Origins::OWN };
         Prefix::of_record(network).is_some_and(|prefix| self.version(key(prefix)).is_some())

@@ -25,7 +25,7 @@ const HALVES_4: [u8; 3] = [25, 21, 17];
 const HALVES_6: [u8; 4] = [57, 49, 41, 33];
 
 impl Prefix {
-    /// Stands for all networks of a site, of both families.
+    /// The prefix of all networks of a site, of both families.
     pub(super) const SITE: Self = Self { bits: 0, tag: 0 };
 
     fn new(bits: u64, length: u8, family: u8) -> Self {
@@ -139,7 +139,7 @@ impl Prefix {
         (kept || prefix == Self::SITE).then_some(prefix)
     }
 
-    /// The prefix, of any length up to that of the longest kept, of a network to forget.
+    /// The prefix of a network to forget, of any length up to the longest that is kept.
     pub(super) fn of_any(network: IpNet) -> Self {
         let network = canonical_network(network);
         let (bits, family) = bits_of_network(network);

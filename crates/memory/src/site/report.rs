@@ -23,7 +23,7 @@ pub struct SiteReport {
     pub rate: Option<Rate>,
     /// Lowest round trip, if it was measured.
     pub min_rtt: Option<Duration>,
-    /// Segments sent in what is reported, or in the window that met the loss.
+    /// Segments sent in the reported time, or in the window that met the loss.
     pub sent: u32,
     /// Segments of `sent` that were lost; at most `sent` counts.
     pub lost: u32,

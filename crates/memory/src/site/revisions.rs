@@ -38,8 +38,8 @@ impl Revisions {
         self.all = self.all.wrapping_add(1);
     }
 
-    /// Another number than before if anything was noted of a network in which `address` lies. It is
-    /// the sum of counters that only grow, so they would have to grow by 2^32 together to look the
+    /// A number that changes if there was a report of a network in which `address` lies. It is the
+    /// sum of counters that only grow, so they would have to grow by 2^32 together to look the
     /// same.
     pub(super) fn of(&self, address: IpAddr) -> u32 {
         let counters = Prefix::of_address(address)

@@ -171,7 +171,7 @@ impl Hazards {
         Self { losses, severity: [1.0; STEPS] }
     }
 
-    /// The hazards after samples, where what was believed before counts as `strength` samples.
+    /// The hazards after these samples; the hazards before count as `strength` samples.
     pub(super) fn after(&self, counted: &Counted, strength: f64) -> Self {
         let mut after = self.clone();
         for step in 0..STEPS {
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(window(1, 0.73), window_of(255));
         assert!(is_in_step(window(1, 0.74), 32), "{}", window(1, 0.74));
         assert!(is_in_step(window(5, 0.34), 8) && is_in_step(window(5, 0.33), 32));
-        // Where it is not known, as many as a loss counts: 2/3 and 1/3 are left.
+        // If the number is not known, a loss counts as one: 2/3 and 1/3 are left.
         assert!(is_in_step(window(0, 0.67), 8) && is_in_step(window(0, 0.34), 32));
     }
 
@@ -357,8 +357,7 @@ mod tests {
             prop_assert!(hazards.window(a.max(b)) <= hazards.window(a.min(b)));
         }
 
-        /// A lower bound more never lowers the answer: what it adds to each step is a sample that
-        /// got through.
+        /// One more lower bound never lowers the answer: it adds a delivered sample to each step.
         #[test]
         fn a_lower_bound_never_lowers(samples in samples(), kb in 1..60_000_u64) {
             let mut more = samples.clone();

@@ -48,7 +48,8 @@ fn a_window_that_came_through_is_a_lower_bound() {
         site.report(at(second), &report("192.0.2.0/24", second as u32, 30, Bound::OwnStart));
     }
     let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
-    // At least what was proven, and no more than twice of it: the step of 30 kB ends at 32 KiB.
+    // The answer is at least the proven window, and at most twice that: the step of 30 kB ends at
+    // 32 KiB.
     assert!((28_000..=65_536).contains(&answer.window), "{answer:?}");
     assert_eq!((answer.source, answer.network), (EstimateSource::Network, net("192.0.2.0/24")));
     assert_eq!((answer.samples, answer.reporters), (20, 20));

@@ -15,7 +15,7 @@ fn a_window_ages_by_its_smoothed_round_trip_and_counts_for_ten_minutes() {
     assert_eq!([recall(600_000), recall(600_001)], [Ok(19), Err(ColdReason::Old)]);
 }
 
-/// The kernel's clock differs between processors: what seems to lie ahead is not believed.
+/// The kernel's clock differs between processors: a sample from the future is ignored.
 #[test]
 fn nothing_is_believed_of_a_window_of_the_future() {
     let mut lender = Lender::default();
