@@ -1,4 +1,4 @@
-//! What is left of a connection in TIME-WAIT: the numbers to answer late segments with.
+//! The rest of a connection in TIME-WAIT: the numbers for answers to late segments.
 
 use super::Connection;
 use units::SeqNum;
@@ -16,7 +16,7 @@ pub(crate) struct Remains {
 }
 
 impl Connection {
-    /// What is left of it in TIME-WAIT.
+    /// Returns the rest of the connection for TIME-WAIT.
     pub(crate) fn remains(&self) -> Remains {
         let clock = self.sender.terms().timestamps.then(|| (self.clock, self.receiver.echo()));
         Remains {
