@@ -1,7 +1,6 @@
 //! Plays random input against the host until the given number of segments was delivered, and prints
 //! a summary:
 //!
-//!
 //!     cargo run --release -p headstart-tcp --example fuzz -- [SEGMENTS] [SEED]
 //!
 //! The same numbers give the same run. If an invariant fails, it panics with the input in its

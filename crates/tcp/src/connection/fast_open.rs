@@ -10,7 +10,6 @@ use units::Instant;
 impl Connection {
     /// Sets the Fast Open option of the SYN of an active open. With a cookie, the SYN carries data.
     ///
-    ///
     /// With `reserve` the SYN leaves room for the longest options, below the segment size that the
     /// peer offered last, if it did (Linux `tcp_send_syn_data`).
     pub(crate) fn offer_fast_open(&mut self, offer: Offer, reserve: Option<Option<u32>>) {

@@ -14,7 +14,6 @@ impl Connection {
 
     /// Processes a message that quotes sequence number `seq`.
     ///
-    ///
     /// Once SYNs are exchanged every error is a soft one: the connection lives until its timers end
     /// it (RFC 5461 §3.1). Before, a hard error ends the attempt. A soft one ends it if it comes
     /// again after a retransmission (RFC 5461 §4.1), so that the next address can be tried.

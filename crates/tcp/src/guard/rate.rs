@@ -5,7 +5,6 @@ use units::Instant;
 
 /// Counts events in seconds of the host's clock.
 ///
-///
 /// Off-path attackers detect connections through a shared limit of known size (Cao et al. 2016,
 /// CVE-2016-5696). Linux's remedy is used here: each second allows half of the limit for certain,
 /// and an unpredictable part of the rest.

@@ -202,7 +202,6 @@ impl Host {
     /// the SYN where the scheme and, for Fast Open, a cookie allow it
     /// ([`Connection::is_early_data_allowed`]).
     ///
-    ///
     /// # Errors
     /// If a connection with this four-tuple exists (RFC 9293 §3.10.1).
     pub fn connect(

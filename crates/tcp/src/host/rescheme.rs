@@ -26,7 +26,6 @@ impl Host {
     /// stay (SACK, timestamps, scaling, ECN), and so does the configuration of its receiver;
     /// segments become no larger.
     ///
-    ///
     /// # Errors
     /// If it has sent data or FIN already, or is not open.
     pub fn set_scheme(

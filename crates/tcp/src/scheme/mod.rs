@@ -183,7 +183,6 @@ impl Scheme {
     /// Reads `name[+parameter=value…]`. The parameters of the text override those that a start-up
     /// implies, before or after it.
     ///
-    ///
     /// # Errors
     /// On an unknown name, parameter or value; the message lists the known ones.
     pub fn parse(text: &str) -> Result<Self, SchemeError> {
