@@ -458,8 +458,8 @@ mod tests {
         assert!(twice.contains("warm_cold is given twice"), "{twice}");
     }
 
-    /// A warm start uses its host's window pool. With any other memory its start would be cold without
-    /// notice.
+    /// A warm start uses its host's window pool. With any other memory its start would silently be
+    /// cold.
     #[test]
     fn a_memory_that_the_start_up_does_not_hear_is_refused() {
         for kind in ["temporal", "gateway", "site"] {
