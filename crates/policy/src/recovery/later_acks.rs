@@ -10,10 +10,11 @@ pub enum Overtaken {
     Lost {
         /// Number of later ACKs without effect (3).
         threshold: u32,
-        /// Receivers may delay ACKs. If true, one of two conditions must hold too: the connection's
-        /// next segment was overtaken `threshold` times, or the ACK is for a segment sent 400 ms
-        /// later (Balakrishnan et al. 1998 §5.3, rules 4 and 5). The papers' segments are all full.
-        /// A short last segment makes no receiver acknowledge, so it does not count as the next.
+        /// Receivers may delay ACKs. If true, one of two more conditions must hold (Balakrishnan et
+        /// al. 1998 §5.3, rules 4 and 5). Either the connection's next segment was overtaken
+        /// `threshold` times, or the ACK is for a segment sent 400 ms later. The papers' segments
+        /// are all full. A short last segment makes no receiver acknowledge, so it does not count
+        /// as the next.
         delayed_acks: bool,
         /// One segment is retransmitted for each ACK, the oldest (TCP-INT); otherwise all lost
         /// ones.

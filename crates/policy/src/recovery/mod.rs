@@ -139,12 +139,12 @@ pub enum Stance {
     /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
     /// [`LossRecovery::next_retransmission`].
     Open,
-    /// Those without which `Open` can do. Also, while nothing is SACKed, the policy needs only
+    /// The policy can do without the calls of `Open`. While nothing is SACKed, it needs only
     /// [`LossRecovery::on_plain_ack`] for an ACK that advances over segments that were sent once,
     /// and reports nothing else. Its answer would be [`Report::PROGRESS`], and the state stays.
     AtRest,
-    /// Those without which `AtRest` can do. Also, while nothing is SACKed, an ACK that advances,
-    /// with nothing else in its [`AckInfo`], changes nothing and would be answered with
+    /// The policy can do without the calls of `AtRest`. While nothing is SACKed, an ACK that
+    /// advances, with nothing else in its [`AckInfo`], changes nothing and would be answered with
     /// [`Report::PROGRESS`].
     Idle,
 }
