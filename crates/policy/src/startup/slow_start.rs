@@ -41,8 +41,8 @@ impl StartUp for SlowStart {
     }
 }
 
-/// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
-/// its limit), while the window is what limits sending.
+/// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465
+/// without its limit), as long as the window limits sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinuxSlowStart;
 

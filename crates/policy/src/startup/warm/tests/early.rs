@@ -23,8 +23,8 @@ fn measures(line: &mut Line, warm: &mut Warm, ms: u64) {
 }
 
 /// 100 segments in 80 ms are 1.25 MB/s; a first flight leaves at 1.2 times that. A round trip of 80
-/// ms is that of the path: the flight continues, and ends with the 100th segment. Without the
-/// option ten segments leave.
+/// ms is that of the path: the flight continues, and ends with the 100th segment. If the option is
+/// off, ten segments leave.
 #[test]
 fn data_in_a_syn_is_answered_as_remembered() {
     let host = host(100, 0);
