@@ -69,8 +69,8 @@
 //! The data path, in the order to read it:
 //!
 //! - [`host`] sequences connections and paths.
-//! - A [`connection`] knows *what* to send (bytes, sequence numbers, flow control); its `Sender` has
-//!   the outstanding segments.
+//! - A [`connection`] knows *what* to send (bytes, sequence numbers, flow control); its `Sender`
+//!   has the outstanding segments.
 //! - Its [`path`] knows *how much and when* (window, pacer).
 //! - [`startup`], [`congestion`] and [`recovery`] are the three policies; they combine freely.
 //! - [`ack`] turns a received ACK into the reports that they get.

@@ -36,8 +36,11 @@ pub static FAST_START: StartUpDescriptor = StartUpDescriptor::new(
 static BURST: Parameter<u32> =
     Parameter::segments("fs_burst", "4", "fs: most segments sent at once before ACKs clock");
 /// Quick detection of and recovery from failure.
-pub static QUICK: Parameter<bool> =
-    Parameter::switch("fs_quick", "on", "fs: reset timer, and falling back on it or on several losses");
+pub static QUICK: Parameter<bool> = Parameter::switch(
+    "fs_quick",
+    "on",
+    "fs: reset timer, and falling back on it or on several losses",
+);
 static RESET: Parameter<ResetTimer> = Parameter::choice(
     "fs_reset",
     &[("marked", ResetTimer::Marked), ("attempt", ResetTimer::Attempt)],
