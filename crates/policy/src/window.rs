@@ -35,7 +35,7 @@ pub enum Cause {
     AppLimited,
     /// ECN echo.
     Ecn,
-    /// A start-up policy seeded the window from what is remembered or measured.
+    /// A start-up policy seeded the window from remembered or measured values.
     Seed,
     /// A start-up policy gave up.
     Retreat,
@@ -253,7 +253,7 @@ impl Window {
         self.record(cause);
     }
 
-    /// Sets or clears the pacing rate, within what the start-up has ordered.
+    /// Sets or clears the pacing rate, within the start-up's orders.
     pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
         self.pacing_rate = match &self.pacing {
             None => rate,
@@ -321,7 +321,7 @@ impl Window {
         self.clients = clients.max(1);
     }
 
-    /// Weight that the application wants for the connection among those that share with it, at
+    /// Weight of the connection among those that share with it, as the application sets it, at
     /// least one (`HEADSTART_WEIGHT`).
     pub const fn weight(&self) -> u32 {
         self.weight

@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 /// The kind of repair under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Episode {
-    /// None.
+    /// No repair.
     #[default]
     None,
     /// Fast recovery.

@@ -297,7 +297,7 @@ mod tests {
             (rtt.srtt(), rtt.rto(0)),
             (Duration::from_millis(110), Duration::from_millis(220))
         );
-        // No memory has part in what was measured here.
+        // The measured round trip is independent of any memory.
         assert_eq!(rtt.measured(), Some(Duration::from_millis(180)));
         let mut linux = RttEstimator::new(RtoConfig { floor: RtoFloor::Variance, ..config(0) });
         linux.seed(Duration::from_millis(100), Duration::from_millis(75));

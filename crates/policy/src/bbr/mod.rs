@@ -259,7 +259,7 @@ impl Model {
         delivery: &Delivery,
     ) -> Probing {
         let Some(probe) = &mut self.trips.probe else { return Probing::No };
-        // So little in flight says nothing of the bandwidth.
+        // With this few in flight the samples do not show the bandwidth.
         window.ignore_rates();
         let in_flight = sample.in_flight.div_ceil(window.mss());
         if probe.on_ack(sample.now, in_flight, self.round_begun) {

@@ -93,8 +93,8 @@ impl CongestionControl for Bbr {
         self.model = Some(model);
     }
 
-    /// The threshold, which nothing here goes by, stays; while another start-up owns the window it
-    /// halves what is outstanding, as RFC 5681 §3.1 does.
+    /// Keeps the model's threshold, which this controller does not use. While another start-up owns
+    /// the window, the threshold is half of the data outstanding, as in RFC 5681 §3.1.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         LoweredWindow::to(match &mut self.model {
             Some(model) => {

@@ -114,7 +114,7 @@ pub trait CongestionControl {
         let _ = (window, now, idle);
     }
 
-    /// Seeds what the policy draws at random, before anything else.
+    /// Seeds the policy's random choices, before anything else.
     fn set_seed(&mut self, seed: u64) {
         let _ = seed;
     }

@@ -46,7 +46,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The number of clients; `None`: those that the window serves.
+    /// The number of clients; `None`: the number that the window serves.
     pub fn new(halve: Halve, whole_segments: bool, clients: Option<u32>) -> Self {
         Self { halve, whole_segments, fixed: clients.map(|number| number.max(1)) }
     }

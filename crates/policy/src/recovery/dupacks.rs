@@ -109,7 +109,7 @@ impl DupAcks {
         self.left_network_but(0)
     }
 
-    /// As [`DupAcks::left_network`], without the last `others` of them.
+    /// Returns the bytes of [`DupAcks::left_network`], without the last `others` duplicates.
     pub fn left_network_but(&self, others: u32) -> u64 {
         match self.count {
             1..DUP_THRESH if self.limited_transmit == LimitedTransmit::Off => 0,

@@ -122,7 +122,7 @@ impl Report {
         if self.congestion.is_none() && !self.undo && !self.ended { self.cwnd } else { None }
     }
 
-    /// True if it changes neither the window nor what is known of it.
+    /// True if it changes neither the window nor the knowledge of it.
     pub const fn is_quiet(&self) -> bool {
         self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
     }
@@ -192,7 +192,7 @@ impl RecoveryCapabilities {
 /// An event, other than an ACK, that a recovery digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryEvent {
-    /// The SYN is acknowledged. That it was retransmitted says nothing of what follows.
+    /// The SYN is acknowledged. Its retransmission, if any, is no evidence about later data.
     Opened,
     /// The retransmission timer ran out: losses are marked, and fast recovery ends.
     RetransmissionTimeout {

@@ -160,7 +160,7 @@ impl RenoRecovery {
     }
 
     fn left_network(&self) -> u64 {
-        // Segments that those of others overtook may not have left.
+        // Segments overtaken by those of others may not have left.
         let own = self.dup.left_network_but(self.overtaken);
         self.fast.as_ref().map_or(own, |fast| fast.left_network)
     }

@@ -26,7 +26,7 @@ pub struct PolicySetup<'a> {
 }
 
 impl PolicySetup<'_> {
-    /// Value of a parameter: what was given, or its default.
+    /// Returns the value of a parameter: the given one, or its default.
     pub fn get<T: Copy>(&self, parameter: &Parameter<T>) -> T {
         self.settings.get(parameter)
     }

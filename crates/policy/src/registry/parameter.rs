@@ -3,7 +3,7 @@
 use super::values::{choose, on_off, positive};
 use std::fmt;
 
-/// A parameter: a name, what its values look like, and what they mean to the policy.
+/// A parameter: a name, the form of its values, and their meaning for the policy.
 pub struct Parameter<T: 'static> {
     name: &'static str,
     about: &'static str,

@@ -1,4 +1,4 @@
-//! Reads the values of parameters; every error says what the value must be.
+//! Reads the values of parameters; every error has the valid values in its message.
 
 use units::Duration;
 

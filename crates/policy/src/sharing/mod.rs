@@ -52,7 +52,7 @@ impl Default for Sharing {
 pub enum Scheduling {
     /// One after another (Balakrishnan et al. 1998 §5.3).
     RoundRobin,
-    /// In turns as long as their weights (Padmanabhan & Katz 1998 §6.2).
+    /// In turns that are as long as the members' weights (Padmanabhan & Katz 1998 §6.2).
     WeightedRoundRobin,
     /// By stride, in proportion to tickets times weights (Waldspurger & Weihl 1995; Eggert,
     /// Heidemann & Touch 2000 §3.4).

@@ -59,7 +59,7 @@ impl Tickets {
         TurnClaim::Proportional(weight.saturating_mul(tickets))
     }
 
-    /// A member's claim changes with what it sends.
+    /// A member's claim changes with the data that it sends.
     pub fn decay(self) -> bool {
         self == Self::Decay
     }

@@ -36,7 +36,7 @@ static HALVES_ON_LOSS: Parameter<bool> = Parameter::choice(
 /// The weight of a sample is one in this many.
 const WEIGHT: u64 = 4;
 
-/// Begins with what others had on average.
+/// Begins with the mean window of others.
 #[derive(Clone, Copy, Debug)]
 pub struct EwmaIw {
     halves_on_loss: bool,

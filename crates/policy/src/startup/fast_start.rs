@@ -237,8 +237,8 @@ impl FastStart {
         self.clock(window, &attempt);
     }
 
-    /// Orders the first window, or what is left of it, to be spaced at `cwnd / srtt` and marked
-    /// (§3.4.3, §7.1).
+    /// Orders that the rest of the first window is spaced at `cwnd / srtt` and marked (§3.4.3,
+    /// §7.1).
     fn clock(&self, window: &mut Window, attempt: &Attempt) {
         let burst = self.options.max_burst;
         let bytes = u128::from(burst) * u128::from(window.mss());
@@ -336,7 +336,7 @@ impl Overlay for FastStart {
         self.order_timeout(window);
     }
 
-    /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
+    /// A mark counts however the attempt ends: its reduction of the threshold stays (§4.3).
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         if let LossEvent::Setback(setback) = event {
             let phase = self.answer(window, setback);

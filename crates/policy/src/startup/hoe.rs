@@ -48,7 +48,7 @@ pub struct Hoe {
 }
 
 impl Hoe {
-    /// Counts what the pair brought as `pair` says.
+    /// Counts the pair's bytes by the rule of `pair`.
     pub const fn new(pair: Pair) -> Self {
         Self { pair, acks: 0, rtt: None, second_at: Instant::ZERO }
     }

@@ -62,7 +62,7 @@ struct Round {
 }
 
 impl StartUp for HyStart {
-    /// A timeout begins afresh; after idling what was found still holds.
+    /// A timeout restarts the search; after idling its result stays valid.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.found = false;
@@ -169,7 +169,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A sender of whole segments: what was sent and acknowledged, and its slow start.
+    /// A sender of whole segments: the segments sent and acknowledged, and its slow start.
     struct Sender {
         window: Window,
         hystart: HyStart,

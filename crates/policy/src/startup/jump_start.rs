@@ -35,7 +35,7 @@ pub struct JumpStart {
 enum Stage {
     /// Left to the other start-up.
     Inner,
-    /// Paced, until this offset of what the path sends.
+    /// Paced, until this offset of all bytes sent on the path.
     Jump { until: u64 },
     /// All that was to be paced has left.
     Done,

@@ -38,7 +38,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Samples kept (`QUICLY_DELIVERY_RATE_SAMPLE_COUNT`).
 const SAMPLES: usize = 10;
 
-/// Jumps to what the last connection had.
+/// Jumps to the rate of the last connection.
 #[derive(Clone, Debug, Default)]
 pub struct QuiclyJump {
     stage: Stage,

@@ -34,7 +34,7 @@ const BETA: u64 = 7;
 const SILENCE: u64 = 9;
 const PER_LOST: u64 = 9;
 const PER_ACKED: u64 = 2;
-/// A window that tripled ends above a third of what it was.
+/// A window that tripled ends above a third of its size.
 const STEEPEST: u64 = 3;
 
 /// Triples the window while no queue builds up.

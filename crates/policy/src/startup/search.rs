@@ -103,7 +103,7 @@ impl Bins {
 }
 
 impl SearchStart {
-    /// The path holds no more: what was delivered lags behind.
+    /// The path is full: deliveries lag behind.
     fn is_full(&mut self, sample: &AckSample, rtt: Duration) -> bool {
         let totals = Totals { sent: sample.sent_total, delivered: self.delivered };
         let Some(bins) = &mut self.bins else {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_arrives_as_it_was_sent_goes_on() {
-        // A segment a bin, each delivered 100 ms later: what was sent is always what arrives.
+        // A segment in each bin, delivered 100 ms later: deliveries always equal the bytes sent.
         let steps: Vec<_> = (0..60).map(|n| (3000 + n * MSS, MSS)).collect();
         assert_eq!(drive(&steps), None);
     }

@@ -68,7 +68,7 @@ pub trait Overlay {
         None
     }
 
-    /// Changes what is remembered of the path, after the wrapped start-up did.
+    /// Changes the remembered state of the path, after the wrapped start-up did.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
     }

@@ -54,7 +54,7 @@ fn frto_repairs_a_real_loss_after_one_round_trip() {
     let mut s = after_timeout(100);
     s.ack(at(400), ack(1));
     assert_eq!(s.send(at(400)), [New(4), New(5)]);
-    // Step 3.a: new data arrives, what was before it does not. In flight: segment 5.
+    // Step 3.a: new data is delivered, the data before it is not. In flight: segment 5.
     let report = s.ack(at(500), sack(1, &[(4, 5)]));
     assert!(!report.undo);
     assert_eq!(s.send(at(500)), [Again(1)]);

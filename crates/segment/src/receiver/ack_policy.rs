@@ -212,7 +212,7 @@ impl AckTimer {
         false
     }
 
-    /// Linux `__tcp_ack_snd_check`, of what is out of order.
+    /// Linux `__tcp_ack_snd_check`, for data out of order.
     fn compress(&mut self, gap: Gap, until: Instant) -> bool {
         let verdict = self.compression.on_gap(gap);
         match verdict {

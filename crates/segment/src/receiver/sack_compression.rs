@@ -28,7 +28,7 @@ const BLOCKS_EXPECTED: usize = 2;
 pub(super) enum GapVerdict {
     /// An ACK at once.
     Now,
-    /// None yet.
+    /// No ACK yet.
     Hold,
     /// An ACK at once for all data before; the ACK of this data is held back.
     TellOthers,
@@ -64,7 +64,7 @@ impl SackCompression {
         self.count(next);
     }
 
-    /// True if an ACK that repeats that of `next` is one of the first.
+    /// True if this duplicate ACK of `next` is one of the first.
     fn count(&mut self, next: u64) -> bool {
         if self.repeats_of != next {
             self.repeats_of = next;

@@ -1,4 +1,4 @@
-//! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
+//! Opening: three-way or accelerated, active or passive, and the agreement of the SYNs on options
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
 use super::{Connection, PendingReset, State, ticks};
@@ -88,7 +88,8 @@ impl Connection {
         self.sender.agree(SenderTerms { mss, sack, timestamps, ecn });
     }
 
-    /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
+    /// Returns the options of our SYN or SYN-ACK; an answer has only those that the peer offered
+    /// too.
     pub(super) fn syn_options(&self, now: Instant) -> TcpOptions {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);

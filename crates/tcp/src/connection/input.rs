@@ -163,7 +163,7 @@ impl Connection {
         }
         let una = self.ack_offset(segment.ack);
         let Some(una) = una.filter(|&una| una <= self.sender.nxt()) else {
-            // It acknowledges what was never sent.
+            // The segment acknowledges data that was never sent.
             guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
                 self.ending.owe(PendingReset::Refuse(segment.ack));

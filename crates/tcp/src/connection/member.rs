@@ -21,7 +21,7 @@ pub(crate) enum TurnOutcome {
     Sent(Departure),
     /// It has nothing to send, or something of its own keeps it from sending: others may.
     Passed,
-    /// The window has no room for what it would send.
+    /// The window has no room for its next segment.
     NoRoom,
 }
 

@@ -1,4 +1,4 @@
-//! The retransmission timer of SYNs and SYN-ACKs in schemes that use what is known of the path
+//! The retransmission timer of SYNs and SYN-ACKs in schemes that use known round trips of the path
 //! (`opening_timer=known`, `clients`). The host sees other connections to the same destination open
 //! (`host/openings.rs`), and a memory may have supplied the path's round trip.
 
@@ -24,7 +24,7 @@ pub(crate) struct SiblingOpened {
 }
 
 impl Connection {
-    /// True if the connection is opening, and uses what is known of the path.
+    /// True if the connection is opening, and uses known round trips of the path.
     pub(crate) fn waits_for_siblings(&self) -> bool {
         self.asks_siblings()
             && self.sender.una() == 0

@@ -38,9 +38,10 @@ impl Connection {
 
     /// Returns a full segment of new data if a few checks show that it is next. The result of
     /// [`Connection::next_piece`] is known then; most segments of bulk data are like that. The
-    /// connection may send, and has more than a segment that the peer's window admits. Neither a
-    /// retransmission nor the pacer, the burst limit or a socket option for small segments
-    /// interferes. Recovery has left the decision to the window, and the window is enough.
+    /// connection may send, has something in flight, and has more than a segment that the peer's
+    /// window admits. Neither a retransmission nor the pacer, the burst limit or a socket option
+    /// for small segments interferes. Recovery has left the decision to the window, and the window
+    /// is enough.
     #[inline(always)]
     pub(super) fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
         let full = self.full_payload();

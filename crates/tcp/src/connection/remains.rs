@@ -11,7 +11,7 @@ pub(crate) struct Remains {
     pub(crate) rcv_nxt: SeqNum,
     /// The window last offered, as on the wire.
     pub(crate) window: u16,
-    /// Where its clock of timestamps began, and the peer's last one; if it had any.
+    /// Offset of its timestamp clock, and the peer's last timestamp, if it had timestamps.
     pub(crate) timestamps: Option<(u32, u32)>,
 }
 

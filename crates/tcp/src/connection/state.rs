@@ -86,11 +86,11 @@ pub struct Stats {
     pub segments_received: u64,
     /// Reductions on ECN echo.
     pub ecn_reductions: u64,
-    /// Times that the start-up took back what it had sent.
+    /// Times that the start-up took back the data that it had sent.
     pub retreats: u64,
     /// Segments sent with low priority.
     pub low_priority_segments: u64,
-    /// SACK blocks received that speak of what was never sent, or are no ranges.
+    /// SACK blocks received for data that was never sent, or that are no ranges.
     pub sack_discarded: u64,
     /// Segments acknowledged cumulatively or selectively, each once, our SYN among them.
     pub delivered_segments: u64,

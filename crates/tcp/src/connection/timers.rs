@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// The timer of what opens runs by what is known of the path, if anything is.
+    /// The timer of SYNs follows known round trips of the path, if there are any.
     pub(super) fn hold_opening_timer(&mut self, now: Instant, path: &Path) {
         if !self.sender.has_startup_timer()
             && let Some(timeout) = self.opening_timeout(path)

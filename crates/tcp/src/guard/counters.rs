@@ -42,7 +42,7 @@ counters! {
     resets_out_of_window = "RstOutOfWindow",
     /// Segments refused for a timestamp from the past (RFC 7323 §5).
     paws_rejected = "PAWSEstab",
-    /// Acknowledgements of what was never sent (RFC 5961 §5).
+    /// Acknowledgements of data that was never sent (RFC 5961 §5).
     acks_of_unsent = "TCPAckUnsentData",
     /// Acknowledgements further below the lowest unacknowledged byte than the peer's largest window
     /// (RFC 5961 §5).

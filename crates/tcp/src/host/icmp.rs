@@ -35,8 +35,8 @@ impl Host {
         }
     }
 
-    /// A connection that begins now knows what others have learnt of its path, for ten minutes
-    /// (RFC 1191 §6.3).
+    /// A connection that begins now gets the path MTU that others have learnt, for ten minutes (RFC
+    /// 1191 §6.3).
     pub(super) fn begin_with_path_mtu(&mut self, now: Instant, conn: &mut Connection) {
         let known = self.path_mtus.entry(key(conn.tuple().remote)).copied();
         if let Some((mtu, _)) = known.filter(|(_, at)| now.saturating_since(*at) < RAISE_AFTER) {

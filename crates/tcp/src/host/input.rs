@@ -40,7 +40,7 @@ impl Host {
         self.with(now, id, |conn, context| conn.handle_segment(now, context, segment));
     }
 
-    /// As [`Host::handle_known`], for callers that are rare: the frequent one has its own copy.
+    /// [`Host::handle_known`] for rare callers: the frequent one has its own copy.
     #[cold]
     #[inline(never)]
     pub(super) fn handle_seldom(&mut self, now: Instant, id: ConnId, segment: &Segment) {
@@ -96,7 +96,7 @@ impl Host {
         }
     }
 
-    /// So much waits to be sent that no more is answered.
+    /// There are too many unsent answers: no more segments are answered.
     pub(super) fn strays_are_many(&self) -> bool {
         self.strays.len() >= MOST_STRAYS
     }

@@ -245,7 +245,7 @@ impl Host {
         self.with(now, id, |conn, _| conn.announce(bytes));
     }
 
-    /// Sends FIN after what was written.
+    /// Sends FIN after the written data.
     pub fn shutdown(&mut self, now: Instant, id: ConnId) {
         self.with(now, id, |conn, _| conn.shutdown());
     }

@@ -11,7 +11,7 @@ use units::{Instant, SeqNum};
 /// The secret of a host.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Secret {
-    /// None: all derives from the seed, and a simulation repeats.
+    /// No key: everything derives from the seed, and a simulation repeats.
     Seed(u64),
     /// A random key drawn by the engine.
     Key([u8; 16]),

@@ -318,7 +318,7 @@ impl Host {
     }
 }
 
-/// Completes what a member has written into `out`.
+/// Completes the segment that a member has written into `out`.
 fn fill(out: &mut Transmit, id: ConnId, entry: &ConnectionEntry, departure: Departure) -> bool {
     out.conn = Some(id);
     out.tuple = *entry.conn.tuple();

@@ -1,5 +1,5 @@
-//! TIME-WAIT (RFC 9293 §3.6.1) without the connection: what it takes to answer what comes late, and
-//! to know a new incarnation from an old segment (RFC 6191).
+//! TIME-WAIT (RFC 9293 §3.6.1) without the connection: the state needed to answer late segments,
+//! and to distinguish a new incarnation from an old segment (RFC 6191).
 //!
 //! Entries are looked at when a segment comes for them, and go when they are old and another comes:
 //! nothing wakes up for them.
@@ -86,7 +86,7 @@ impl TimeWait {
         }
     }
 
-    /// Frees what is over.
+    /// Frees connections whose TIME-WAIT is over.
     pub(super) fn expire(&mut self, now: Instant) {
         while self.order.front().is_some_and(|(until, _)| *until <= now) {
             self.forget_oldest();

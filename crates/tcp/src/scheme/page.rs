@@ -21,7 +21,7 @@ pub struct SchemePage {
     pub parts: Vec<PagePart>,
     /// Steps of its start, in the order of time.
     pub steps: Vec<WrittenStep>,
-    /// Where it differs from its sources, and why.
+    /// Differences from its sources, and the reasons.
     pub deviations: Vec<&'static str>,
     /// Options of its connections that decide how it starts.
     pub options: Vec<OptionInForce>,
@@ -96,7 +96,7 @@ impl From<&'static SchemeParameter> for GivenParameter {
 /// A parameter of one of the scheme's policies.
 #[derive(Clone, Copy)]
 pub struct OwnParameter {
-    /// Itself: its name, what it changes and which values it takes.
+    /// Returns the entry of the page: its name, its effect and its values.
     pub parameter: &'static dyn AnyParameter,
     /// The short form that this scheme takes, if it takes one.
     pub short: Option<&'static str>,

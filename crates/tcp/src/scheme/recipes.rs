@@ -137,7 +137,7 @@ pub(super) fn rapid_start() -> Recipe {
     recipe
 }
 
-/// A member of the agent's session, which makes of idling what it will.
+/// A member of the agent's session, which decides itself on the effect of idling.
 pub(super) fn session_member() -> Recipe {
     let mut recipe = started(linux(), &MEMBER);
     recipe.config.idle = IdleRestart::Keep;

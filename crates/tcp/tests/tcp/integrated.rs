@@ -21,7 +21,7 @@ struct Member {
     first: SeqNum,
 }
 
-/// A path's window and what is in flight, in bytes.
+/// A path's window and bytes in flight, in bytes.
 #[derive(Debug, PartialEq)]
 struct PathState {
     cwnd: u64,

@@ -192,7 +192,7 @@ fn shared_scheme() -> impl Strategy<Value = String> {
     (prop_oneof![named, combined], pick(EXTRAS)).prop_map(|(scheme, extra)| scheme + extra)
 }
 
-/// An ensemble under test: the server's side of each connection, and what it has written.
+/// An ensemble under test: the server's side of each connection, and the bytes that it has written.
 struct Ensemble {
     world: World,
     scheme: Scheme,

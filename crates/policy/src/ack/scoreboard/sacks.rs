@@ -98,7 +98,7 @@ impl Scoreboard {
         Some((self.segments.front()?.start, self.segments.back()?.end()))
     }
 
-    /// As [`Scoreboard::sack`], within the outstanding range.
+    /// Marks a block as [`Scoreboard::sack`] does, within the outstanding range.
     fn sack_within(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
         if left >= highest.0 {
@@ -127,7 +127,7 @@ impl Scoreboard {
         self.merge_ranges(first, last, merged);
     }
 
-    /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
+    /// Marks a block that does not begin below the highest range.
     fn sack_highest(&mut self, highest: ByteRange, block: ByteRange, progress: &mut AckProgress) {
         let ByteRange { left, right } = block;
         if left > highest.right || self.sacked_ranges.is_empty() {

@@ -1,4 +1,4 @@
-//! Plain ACKs, which advance while nothing is repaired: what is left to do then.
+//! The processing of plain ACKs, which advance while nothing is repaired.
 
 use super::super::{AtRest, PlainAck};
 use super::{Hold, RackTlp, State};

@@ -125,7 +125,7 @@ impl RackTlp {
         proven
     }
 
-    /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
+    /// Restores the window; with `forgive`, segments presumed lost count as under way again.
     #[cold]
     fn undo_reduction(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report, forgive: bool) {
         if forgive {

@@ -59,7 +59,7 @@ impl TailProbe {
         self.requested.is_some()
     }
 
-    /// Takes note of what is sent. True if it is the probe.
+    /// Records a segment that is sent. True if it is the probe.
     pub(super) fn on_sent(&mut self, sent: &SentInfo) -> bool {
         let Some(snd_nxt) = self.requested.take() else {
             return false;
@@ -69,7 +69,7 @@ impl TailProbe {
         true
     }
 
-    /// None is asked for, and none is out.
+    /// True if no probe is requested, and none is out.
     pub(super) const fn is_idle(&self) -> bool {
         self.requested.is_none() && self.out.is_none()
     }

@@ -71,7 +71,7 @@ pub struct CarefulResumeOptions {
     pub beta: u32,
 }
 
-/// Jumps to what is remembered, carefully.
+/// Jumps to the remembered window, carefully.
 pub struct CarefulResume {
     options: CarefulResumeOptions,
     stage: Stage,
@@ -152,8 +152,8 @@ impl CarefulResume {
         }
         window.end_plan();
         if sample.in_flight <= self.pipe || sample.in_flight < self.initial_window {
-            // Little was sent: what is known to hold is what the window may be. Without a loss it
-            // is not below the initial one (§3.3).
+            // Little was sent: the window becomes the proven capacity. Without a loss, it is not
+            // below the initial one (§3.3).
             let held = self.pipe.min(window.cwnd()).max(self.initial_window);
             window.set_cwnd(held, Cause::Seed);
             self.stage = Stage::Normal;

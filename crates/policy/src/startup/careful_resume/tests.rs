@@ -45,7 +45,7 @@ impl Sender {
         Self { window, resume, sent: 10, acked: 0, now: Instant::ZERO + RTT }
     }
 
-    /// An ACK of `segments`; what is outstanding then is `in_flight`.
+    /// Delivers an ACK of `segments`.
     fn see(&mut self, segments: u64) -> AckSample {
         let prior = self.sent - self.acked;
         self.acked += segments;
@@ -106,7 +106,7 @@ fn the_initial_window_confirms_the_path_then_half_of_what_is_remembered() {
 #[test]
 fn the_window_stands_until_something_unvalidated_is_acknowledged() {
     let mut s = jumped();
-    // 18 ACKs of what was sent before, while 17 unvalidated segments leave: nothing grows.
+    // 18 ACKs of data sent before, while 17 unvalidated segments leave: nothing grows.
     s.sent = 45;
     s.acks(18, false);
     assert_eq!((s.cwnd(), s.plan()), (50, None));

@@ -121,7 +121,7 @@ enum Stage {
     Capacity,
     /// The gap of the search.
     Search(Search),
-    /// At the gap found, until this offset of what the path sends.
+    /// At the gap found, until this offset of all bytes sent on the path.
     Fill { until: u64 },
     /// The search ended by rate.
     Done,
@@ -161,8 +161,8 @@ impl PacedStart {
         window.follow_plan(SendPlan { stop_after, ..SendPlan::spaced(1, gap) });
     }
 
-    /// Every ACK of the train is in. With nothing outstanding, what has not left by a gap after the
-    /// last segment did will not: data or the peer's window ended.
+    /// Every ACK of the train is in. With nothing outstanding, a segment that has not left by a gap
+    /// after the last one will not leave: data or the peer's window ended.
     fn is_over(&self, sample: &AckSample) -> bool {
         let all_in = sample.acked_total >= sample.sent_total;
         let acknowledged = self.train.segments();

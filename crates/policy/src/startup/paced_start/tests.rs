@@ -9,7 +9,7 @@ const MSS: u64 = 1000;
 const GB: u64 = 1_000_000;
 const RTT: u64 = 100_000_000;
 
-/// The trains, and what they ended in.
+/// The trains of a run, and its exit.
 #[derive(Debug, PartialEq)]
 struct Trains {
     /// Segments of each train.

@@ -1,4 +1,4 @@
-//! Pages of start-ups that go by what the path shows in the first round trips.
+//! Pages of start-ups that measure the path in the first round trips.
 
 use crate::registry::{PageStep, PolicyPage};
 

@@ -1,4 +1,4 @@
-//! Pages of start-ups that begin with what is remembered of a path.
+//! Pages of start-ups that begin with remembered values of a path.
 
 use crate::registry::{PageStep, PolicyPage};
 

@@ -264,7 +264,7 @@ impl World {
         }
     }
 
-    /// From now on nothing of the connection from this port of the client arrives.
+    /// Drops all packets from and to this port of the client from now on.
     pub(crate) fn unplug(&mut self, port: u16) {
         self.unplugged.push(port);
     }

@@ -124,7 +124,7 @@ fn receive_from(host: &mut Host, peer: &Peer, (mut now, mut una): (Instant, u32)
     una
 }
 
-/// Runs all timers until `until`; what was sent, and when.
+/// Runs all timers until `until`; returns the segments sent, and their times.
 fn run(host: &mut Host, now: &mut Instant, until: Instant) -> Vec<(Instant, Segment)> {
     let mut all = Vec::new();
     loop {

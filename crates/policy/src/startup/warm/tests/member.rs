@@ -1,4 +1,4 @@
-//! Members of a session: what the first and the next begin with.
+//! Members of a session: the start of the first one and of the next.
 
 use super::*;
 
