@@ -115,7 +115,7 @@ pub static TIMER_GAPS: Parameter<u32> = Parameter::text(
     "warm_rto_gaps",
     ("number", whole),
     "0",
-    "warm: a retransmission timeout is at least a round trip and the time of this number of segments of each connection that sends to the network",
+    "warm: a retransmission timeout is at least a round trip and the time of this many segments of each connection that sends to the network",
 );
 
 /// Whether data in the SYN is answered with a first flight.
